@@ -1,4 +1,4 @@
-"""What a terminal shows whose encoding lacks a character, and paths that are not UTF-8."""
+"""Output to terminals whose encoding lacks a character, and paths that are not UTF-8."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_what_cannot_be_written_is_one_sentence(
 
 @pytest.mark.parametrize("command", ["trace", "packed trace", "plan", "graph", "machine", "picture", "drawing"])
 def test_a_full_disk_is_one_sentence(here: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
-    """By a link to the device, which the writer follows; what it would replace is the link's own, in this folder."""
+    """The path is a link to the device, so that a wrong writer would replace only the link."""
     *words, name = WRITERS[command]
     path = name.format("full")
     Path("full").mkdir()

@@ -1,4 +1,4 @@
-"""Every command on a small input: what it prints, what it leaves, and its exit status."""
+"""Every command on a small input: its output, its files, and its exit status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def printed(capture: Capture, *arguments: str) -> str:
-    """What a command that succeeds prints; it says nothing on standard error but which engine is missing."""
+    """Return the output of a successful command. Standard error has at most the notice of a missing engine."""
     assert main(arguments) == OK
     out, err = capture.readouterr()
     assert err in SILENCE

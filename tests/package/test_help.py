@@ -1,4 +1,4 @@
-"""Help with examples that run as they stand, the version, completion, and what is said of wrong words."""
+"""Help with examples that run unchanged, completion, and messages for wrong words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def commands(command: Any, path: str = "numasim") -> Iterator[tuple[str, Any]]:
-    """The command, and all below it, by the words that call them."""
+    """Yield the command and all its subcommands, with the words that call them."""
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
         yield from commands(inner, f"{path} {name}")
@@ -69,7 +69,7 @@ def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def completions(line: str, monkeypatch: pytest.MonkeyPatch, capture: Capture) -> list[str]:
-    """What a shell offers at the end of ``line``."""
+    """Return the completions of a shell at the end of ``line``."""
     monkeypatch.setenv("_NUMASIM_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))

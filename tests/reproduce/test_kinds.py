@@ -1,4 +1,4 @@
-"""Kinds of tables: every cell is what its runs say, put together by hand."""
+"""Kinds of tables: every cell against a value that is computed from its runs by hand."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ TABLES.append(StudyTable("said", "What is said", "section 5", CSV / "said.csv", 
 
 
 def test_claims_are_scored_by_how_many_hold(tmp_path: Path) -> None:
-    """Two of them cannot fail; the third is the only one that a random order could fulfil."""
+    """Two claims cannot fail. The third claim is the only one with a null model."""
     said = "claim,holds\ntrees end,1\nas much work,1\ndomains steal more elsewhere,1\n"
     study = read_study(str(write_study(tmp_path, more=SAID, said=said)), ["said"])
     (found,) = reproduce(study, tmp_path / "out", quick=True, jobs=1).tables

@@ -25,7 +25,7 @@ def measured(
     part: list[bool] | None = None,
     row: list[int] | None = None,
 ) -> float:
-    """One metric of one prediction; ``baseline`` is what was published and simulated before the change."""
+    """Return a metric of one prediction; ``baseline`` has the published and simulated values before the change."""
     unknown = [math.nan] * len(published)
     before, before_simulated = baseline or (unknown, unknown)
     seen = Observations(

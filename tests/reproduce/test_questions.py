@@ -1,4 +1,4 @@
-"""The questions that are asked of predictions, worked out by hand, and what their null models know."""
+"""The questions to predictions, and their null models, against values by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numasim.reproduce.table_cells import Role, Score, Table
 
 
 def change(row: str, before: float, after: float, told_before: float, told_after: float) -> list:
-    """A row of two columns: published before and after a change, and the simulated values of both."""
+    """Return a row of two columns: published and simulated values before and after a change."""
     start = cell(row, before, told_before, column="before", role=Role.FITTED)
     return [start, cell(row, after, told_after, column="after", baseline="before")]
 

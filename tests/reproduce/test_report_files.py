@@ -1,4 +1,4 @@
-"""The files of a report: all there, nothing older, whole or absent, the same numbers in all of them."""
+"""The files of a report: complete, whole or absent, with the same numbers in all files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a study to its tables: cells, roles, runs that are shared, kept, left out and put together in order."""
+"""From a study to its tables: cells, roles, and runs that are shared, stored, left out and ordered."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
 
 
 def test_a_machine_that_is_named_may_be_too_small_for_the_workers_of_a_program(make: Make, small_study: Path) -> None:
-    """Workers that the program's own file asks for, not a column; `opteron-8380-4s` has four sockets of four cores."""
+    """The program itself asks for 24 workers; `opteron-8380-4s` has four sockets of four cores."""
     edit(small_study, '"workers": "threads"', '"workers": 24')
     found = make("1.1", "1.2", machine="opteron-8380-4s")
     assert {(cell.simulated, cell.note) for cell in cells(found, "1.1").values()} == {
@@ -86,7 +86,7 @@ def test_too_many_workers_for_the_study_own_machine_are_a_mistake_of_the_study(m
 
 
 def test_another_machine_is_as_its_own_file_says(make: Make, small_study: Path) -> None:
-    """Fields of a machine that the study sets are of its own, which another one may not even have: `tilepro64` has no
+    """Fields of machines that the study sets do not apply to another machine: `tilepro64` has no
     last-level cache that could be made smaller.
     """
     edit(small_study, '{"strategy": "topology-aware"}', '{"strategy": "topology-aware", "machine.caches.llc": "1MiB"}')
@@ -110,7 +110,7 @@ def test_quick_leaves_rows_out_and_makes_programs_smaller(make: Make, small_stud
 
 
 def test_quick_runs_of_another_size_are_predictions_of_which_nothing_was_fitted(make: Make) -> None:
-    """The program of Table 1.2 is smaller then, that of Table 1.1 has only fewer rows."""
+    """The quick program of Table 1.2 is smaller; the quick program of Table 1.1 only has fewer rows."""
     found = make(quick=True)
     assert {cell.role for cell in cells(found, "1.2").values()} == {Role.PREDICTED}
     assert cells(found, "1.1")["small", "plain_s"].role is Role.FITTED

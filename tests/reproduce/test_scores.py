@@ -1,4 +1,4 @@
-"""Scores: which cells count, the null model, and intervals against all resamples that there are."""
+"""Scores: the counted cells, the null model, and intervals against all possible resamples."""
 
 from __future__ import annotations
 

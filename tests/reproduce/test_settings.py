@@ -1,4 +1,4 @@
-"""What is set in runs: readings, what was fitted, changes, and what overrides what."""
+"""The fields of runs: readings, fitted parameters, changes, and their order."""
 
 from __future__ import annotations
 

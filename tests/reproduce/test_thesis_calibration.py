@@ -1,4 +1,4 @@
-"""The calibration of the thesis: what it reads, and that the committed values are what it gives."""
+"""The calibration of the thesis: the published values that it reads, and the committed results."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_nothing_is_fitted_to_what_is_given_out_as_a_prediction(
 
 
 def test_a_search_starts_where_the_files_are(script: ModuleType, study: Study) -> None:
-    """A refused parameter keeps the value of its file, and others are found with it there."""
+    """A refused parameter keeps the value of its file, and other parameters are fitted with this value."""
     bench = script.Bench(study, Calibration(), InProcess(), str)
     bots, matmul = (
         bench.runs(name, "randomized", {}, row)[0] for name, row in (("bots", "Sort-33554432"), ("matmul", ""))
@@ -140,7 +140,7 @@ def _assert_as_committed(found: StepScore, committed: Calibration) -> None:
 def test_the_committed_values_give_the_committed_times(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """Where this fails a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
+    """If this test fails, a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
     data, bench = script.read_data(Readings(study)), _bench(script, study, committed.of([1, 2]))
     rows = ("Strassen-2048", "SparseLU-for")
     _assert_as_committed(script.score_serial(bench, data, rows), committed)
@@ -163,7 +163,7 @@ def test_the_committed_values_give_the_committed_overheads(
 def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """The search looks at small matrices, whose tasks are shorter: the first back-off lasts as many of them."""
+    """The search has small matrices with shorter tasks; the first back-off lasts equally many tasks."""
     refused = committed.of([3]).refused
     data, bench = script.read_data(Readings(study)), _bench(script, study, committed.of([1, 2]))
     size_ns, stand_in_ns = (
