@@ -227,14 +227,17 @@ def make_study(
 
     ``ablations`` may be plain mappings. InputError for a name that no part has.
     """
-    ablations = {name: Fields(each) for name, each in more.pop("ablations", {}).items()}
-    by_name, by_id = {each.name: each for each in programs}, {each.id: each for each in tables}
-    fitted = read_calibration(folder / "calibrated.yaml")
-    parts: dict[str, Any] = {
-        "paper": paper,
-        "readings": paper.readings,
-        "programs": by_name,
-        "tables": by_id,
-        "chosen": tuple(by_id),
-    }
-    return Study(folder=folder, machine=machine, ablations=ablations, calibration=fitted, **parts, **more).checked()
+    by_id = {each.id: each for each in tables}
+    made = Study(
+        folder=folder,
+        machine=machine,
+        paper=paper,
+        readings=paper.readings,
+        programs={each.name: each for each in programs},
+        tables=by_id,
+        chosen=tuple(by_id),
+        ablations={name: Fields(each) for name, each in more.pop("ablations", {}).items()},
+        calibration=read_calibration(folder / "calibrated.yaml"),
+        **more,
+    )
+    return made.checked()
