@@ -1,6 +1,6 @@
 """`numasim list` and `numasim show`: everything that ships with numasim, by kind and by name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -80,64 +80,37 @@ def show(
             f"nothing that ships is called {name!r}", expected="a name of numasim list", value=name, known=known
         )
     for kind in kinds:
-        if as_yaml:
-            _require_file(kind, name)
+        if not as_yaml:
+            say(_described(kind, name))
+        elif kind in FILES:
             print_file(kind, name)
         else:
-            say(_DESCRIBED[kind](name))
+            raise InputError(
+                f"the {SINGULAR[kind]} {name!r} is no single file", expected=f"one of {', '.join(FILES)} with --yaml"
+            )
 
 
-def _require_file(kind: str, name: str) -> None:
-    if kind not in FILES:
-        raise InputError(
-            f"the {SINGULAR[kind]} {name!r} is no single file", expected=f"one of {', '.join(FILES)} with --yaml"
-        )
+def _described(kind: str, name: str) -> str:
+    """Return the description of a shipped name."""
+    if kind == "machines":
+        from numasim.machine import description
+        from numasim.machine.build_machine import build
+        from numasim.spec.single_part import read_machine
 
+        return description.describe(build(read_machine(name)))
+    if kind == "strategies":
+        from numasim.plan import show_strategy
 
-def _machine(name: str) -> str:
-    from numasim.machine.build_machine import build
-    from numasim.machine.description import describe
-    from numasim.spec.single_part import read_machine
+        return show_strategy.show(name, "xeon-e5-2620-2s", None, 0, "ompi")
+    if kind == "runtimes":
+        from numasim.spec.describe import describe_runtime
+        from numasim.spec.single_part import read_runtime
 
-    return describe(build(read_machine(name)))
+        return describe_runtime.describe(read_runtime(name))
+    if kind == "studies":
+        from numasim.reproduce import load
 
+        return load.describe(load.read_study(name))
+    from numasim.spec.describe import describe_sweep
 
-def _workload(name: str) -> str:
-    from numasim.spec.describe.describe_sweep import describe_family
-
-    return describe_family(name)
-
-
-def _strategy(name: str) -> str:
-    from numasim.plan.show_strategy import show as told
-
-    return told(name, "xeon-e5-2620-2s", None, 0, "ompi")
-
-
-def _runtime(name: str) -> str:
-    from numasim.spec.describe.describe_runtime import describe
-    from numasim.spec.single_part import read_runtime
-
-    return describe(read_runtime(name))
-
-
-def _sweep(name: str) -> str:
-    from numasim.spec.describe.describe_sweep import describe
-
-    return describe(name)
-
-
-def _study(name: str) -> str:
-    from numasim.reproduce.load import describe, read_study
-
-    return describe(read_study(name))
-
-
-_DESCRIBED: dict[str, Callable[[str], str]] = {
-    "machines": _machine,
-    "workloads": _workload,
-    "strategies": _strategy,
-    "runtimes": _runtime,
-    "sweeps": _sweep,
-    "studies": _study,
-}
+    return describe_sweep.describe(name) if kind == "sweeps" else describe_sweep.describe_family(name)
