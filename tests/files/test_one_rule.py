@@ -109,6 +109,14 @@ def test_a_name_as_long_as_names_may_be(writer: Writer, tmp_path: Path) -> None:
     assert written(writer, "n" * 255, tmp_path, umask=0o022) == {"n" * 255: ("file 644", "graph")}
 
 
+def test_files_beside_it_stay_whatever_they_are_called(writer: Writer, tmp_path: Path) -> None:
+    beside = ["g.part", "g.tmp", ".g.1", ".tmp-1-g", "g~"]
+    for name in beside:
+        (tmp_path / name).write_bytes(OLD)
+    found = written(writer, "g", tmp_path, umask=0o022)
+    assert found == {"g": ("file 644", "graph"), **dict.fromkeys(beside, ("file 644", OLD))}
+
+
 # ---- links ----
 
 

@@ -188,6 +188,13 @@ def test_a_file_in_the_place_of_a_sub_folder_is_refused(tmp_path: Path) -> None:
     refused(folder, "tables: is a file, where `numasim toil` has a folder", lambda owned: owned.write(OURS))
 
 
+def test_a_file_that_already_is_as_it_shall_be_is_not_touched(tmp_path: Path) -> None:
+    folder = written(tmp_path / "out")
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    written(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
+
+
 # ---- what killed commands left ----
 
 

@@ -68,6 +68,14 @@ def test_a_temporary_tells_what_it_was_to_become() -> None:
     assert len(os.fsencode(temporary_name("é" * 127))) == 255
 
 
+def test_a_foreign_temporary_is_never_taken_for_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "taken").write_bytes(b"mine")
+    monkeypatch.setattr("numasim.files.writer.temporary_name", lambda _: "taken")
+    with pytest.raises(InputError, match=r"\(File exists\)"):
+        write_bytes(tmp_path / "table", b"new")
+    assert (tmp_path / "taken").read_bytes() == b"mine"
+
+
 WRITERS = {
     "trace": ("run", "spec.yaml", "--json", "--trace", "{}/x.json"),
     "packed trace": ("run", "spec.yaml", "--json", "--trace", "{}/x.json.gz"),
