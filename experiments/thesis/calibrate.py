@@ -74,7 +74,7 @@ OVERHEAD = "overhead_us"
 POLLED = "Strassen-4096"
 RATE_DIGITS = 4
 RATE_TOLERANCE = 5e-4  # mean relative error of serial times
-Errors = dict[str, float]  # of published values, by "row, column"
+Errors = dict[str, float]  # errors of simulated against published values, by "row, column"
 T = TypeVar("T")
 
 
