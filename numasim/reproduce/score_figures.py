@@ -3,7 +3,8 @@
 A chain has a panel for each row of a class: the published and simulated values under each strategy. The grey band of a
 chain is as wide as the ceiling of the class: no model can be nearer to the published values on average. The score sheet
 has a strip for each class with its score, its intervals, the null model and the bound. The figure of ablations has a
-panel for each class: the score as modelled and without each mechanism."""
+panel for each class: the score as modelled and without each mechanism.
+"""
 
 from __future__ import annotations
 
