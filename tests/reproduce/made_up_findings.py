@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,26 @@ def made_up(noise: float = 0.1) -> Findings:
         only_rates=worse,
         lead="times",
     )
+
+
+class Texts(HTMLParser):
+    """All text of a page, and its tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
 
 
 @dataclass(frozen=True)

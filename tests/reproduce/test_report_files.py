@@ -6,12 +6,11 @@ import csv
 import io
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from cells_by_hand import cell, table
-from made_up_findings import TABLES, made_up, written
+from made_up_findings import TABLES, Texts, made_up, written
 
 from numasim.files.owned_folder import MANIFEST
 from numasim.reproduce import page as page_module
@@ -106,26 +105,6 @@ def test_the_csv_of_the_scores_has_classes_then_columns(findings: Findings) -> N
 
 
 # ---- the page ----
-
-
-class Texts(HTMLParser):
-    """All text of a page, and its tags."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.texts).split())
 
 
 def test_the_page_refers_to_nothing_outside(findings: Findings) -> None:
