@@ -11,77 +11,65 @@ Completer = Callable[[str], list[str]]
 YAML = (".yaml", ".yml")
 
 
-def shipped(kind: str, *suffixes: str) -> Completer:
-    """Offer the shipped names of ``kind`` (machines, strategies, runtimes or sweeps), and files with ``suffixes``."""
+def offered(names: Callable[[], Iterable[str]], suffixes: Sequence[str] | None = None) -> Completer:
+    """Return a completer that offers ``names`` and, unless None, folders and files with ``suffixes``."""
 
     def offer(incomplete: str) -> list[str]:
-        from numasim.parts import catalog
-
-        return [*_beginning(catalog.names(kind), incomplete), *_files(incomplete, suffixes)]
+        found = [name for name in names() if name.startswith(incomplete)]
+        return found if suffixes is None else [*found, *_files(incomplete, suffixes)]
 
     return offer
 
 
-def workloads(incomplete: str) -> list[str]:
-    """Offer the names of workloads."""
-    from numasim.workload.registry import MODULES
-
-    return _beginning(MODULES, incomplete)
-
-
-def shipped_names(incomplete: str) -> list[str]:
-    """Offer everything that ships."""
-    from numasim.parts import catalog
-
-    names = [name for kind in catalog.KINDS for name in catalog.names(kind)]
-    return [*_beginning(names, incomplete), *workloads(incomplete), *_studies(incomplete)]
-
-
-def studies(incomplete: str) -> list[str]:
-    """Offer the shipped studies, all of them, and folders."""
-    return [*_studies(incomplete), *_beginning(("all",), incomplete), *_files(incomplete, ())]
-
-
-def parts_of_validation(incomplete: str) -> list[str]:
-    """Offer the shipped parts of a validation, and YAML files."""
-    from numasim.validate.part_files import part_names
-
-    return [*_beginning(part_names(), incomplete), *_files(incomplete, YAML)]
+def shipped(kind: str, *suffixes: str) -> Completer:
+    """Return a completer of the shipped names of ``kind`` (such as machines), and of files with ``suffixes``."""
+    return offered(lambda: _catalog(kind), suffixes)
 
 
 def files(*suffixes: str) -> Completer:
-    """Offer folders, and files with ``suffixes``."""
-
-    def offer(incomplete: str) -> list[str]:
-        return list(_files(incomplete, suffixes))
-
-    return offer
+    """Return a completer of folders, and of files with ``suffixes``."""
+    return offered(tuple, suffixes)
 
 
 def words(*known: str) -> Completer:
-    """Offer ``known`` words."""
-
-    def offer(incomplete: str) -> list[str]:
-        return _beginning(known, incomplete)
-
-    return offer
+    """Return a completer of ``known`` words."""
+    return offered(lambda: known)
 
 
-def engines(incomplete: str) -> list[str]:
-    """Offer the engines that are built here."""
-    from numasim.engine.simulate import ENGINES
+def _catalog(*kinds: str) -> list[str]:
+    from numasim.parts import catalog
 
-    return _beginning(ENGINES, incomplete)
+    return [name for kind in kinds or catalog.KINDS for name in catalog.names(kind)]
 
 
-def _studies(incomplete: str) -> list[str]:
+def _workloads() -> Iterable[str]:
+    from numasim.workload.registry import MODULES
+
+    return MODULES
+
+
+def _studies() -> Iterable[str]:
     from numasim.reproduce.load import study_names
 
-    return _beginning(study_names(), incomplete)
+    return study_names()
 
 
-def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
+def _parts() -> Iterable[str]:
+    from numasim.validate.part_files import part_names
+
+    return part_names()
+
+
+def _engines() -> Iterable[str]:
+    from numasim.engine.simulate import ENGINES
+
+    return ENGINES
+
+
+workloads, engines = offered(_workloads), offered(_engines)
+shipped_names = offered(lambda: [*_catalog(), *_workloads(), *_studies()])
+studies = offered(lambda: [*_studies(), "all"], ())
+parts_of_validation = offered(_parts, YAML)
 
 
 def _files(incomplete: str, suffixes: Sequence[str]) -> Iterator[str]:
