@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from trees import tree
 from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
 from numasim.files.writer import (
+    csv_text,
+    quoted,
     temporary_name,
     unfinished,
     write_bytes,
@@ -124,3 +127,24 @@ def test_a_full_disk_is_one_sentence(here: Path, capfd: pytest.CaptureFixture[st
     (sentence,) = capfd.readouterr().err.splitlines()
     assert sentence.startswith(f"numasim: {path}: cannot be written (No space left on device)")
     assert tree(here) == before
+
+
+# ---- cells of CSV that a spreadsheet would compute ----
+
+
+COMMAND = "=cmd|' /C calc'!A0"
+TEXTS = [COMMAND, "+1+1", "-2+3", "@SUM(A1)", "\t=1", "'quoted'", "''", "plain", "", "a=b", 'with "both", and\na line']
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_original_is_read_back_and_nothing_is_computed(text: str) -> None:
+    (heading, (cell, number)) = csv.reader(csv_text(["name", "n"], [[text, -3.5]]).splitlines(keepends=True))
+    assert heading == ["name", "n"]
+    assert number == "-3.5"
+    assert cell.removeprefix("'") == text
+    assert cell[:1] not in tuple("=+-@\t")
+
+
+@pytest.mark.parametrize("number", ["-3.5", "+2", "-1e-9", "1e6", "-.5"])
+def test_numbers_that_were_written_as_text_stay(number: str) -> None:
+    assert quoted(number) == number
