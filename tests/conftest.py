@@ -1,4 +1,4 @@
-"""Every process of the tests imports one numasim: the one that pytest itself found, never a checkout in its way."""
+"""All processes of the tests import the numasim that pytest itself has found, from whatever folder they start."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ gc.disable()  # what is imported and collected stays, and looking through it tak
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage from here on, and only what comes into being from here on."""
+    """Exempt all objects so far from garbage collection, and enable the collection."""
     gc.freeze()
     gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let new interpreters look where this one found numasim, and not in the folder that they are started in first."""
+    """Let new interpreters find the same numasim, even if their folder has another one."""
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ["PYTHONSAFEPATH"] = "1"
@@ -56,31 +56,31 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no module without a test that is asked for."""
+    """Do not import modules without a selected test."""
     is_module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
     return True if is_module and not asked_for(collection_path, config.option.markexpr) else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark a test with the tier of its module, and as slow where it is."""
+    """Mark a test with the tier of its module, and a slow test as slow."""
     item.add_marker(tier_of(item.path))
     if is_slow(item.path, item.nodeid.partition("::")[2]):
         item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest."""
+    """Run the longest modules first."""
     items.sort(key=lambda item: rank_of(item.path))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add up what the tests of each module take that are not slow."""
+    """Add up the times of the tests of each module that are not slow."""
     if "slow" not in report.keywords:
         SECONDS[report.nodeid.partition("::")[0]] += report.duration
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the modules that take long without being marked as slow. Nothing fails for it: machines differ."""
+    """Print the modules that take long without being marked as slow. No test fails, since machines differ."""
     for module, seconds in SECONDS.most_common():
         if seconds > LONG_SECONDS:
             terminalreporter.write_line(
@@ -90,14 +90,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_report_header() -> str:
-    """Say what is tested."""
+    """Return the tested package and whether its native engine is built."""
     built = importlib.util.find_spec("numasim.engine.native._engine") is not None
     return f"numasim: {PACKAGE}, native engine {'built' if built else 'NOT built'}"
 
 
 @pytest.fixture(scope="session")
 def compiler() -> str:
-    """A C++ compiler; where there is none, what asks for it is skipped."""
+    """Return a C++ compiler; tests that need one are skipped without it."""
     found = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
     if found is None:
         pytest.skip("no C++ compiler here: only the reference engine can be built and tested")
@@ -106,7 +106,7 @@ def compiler() -> str:
 
 @pytest.fixture(scope="session")
 def c_compiler() -> str:
-    """A C compiler; where there is none, what asks for it is skipped."""
+    """Return a C compiler; tests that need one are skipped without it."""
     found = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if found is None:
         pytest.skip("no C compiler here: the task runtime can neither be built nor tested")
@@ -115,13 +115,13 @@ def c_compiler() -> str:
 
 @pytest.fixture(scope="session")
 def prefix(c_compiler: str) -> Path:
-    """A folder that the C library was installed to as users build and install it, without counters."""
+    """Return a folder with the C library, built and installed as by users, without counters."""
     return built_once("installed", lambda folder: install_library(folder, c_compiler))
 
 
 @pytest.fixture(scope="session")
 def measured(program: Path) -> Path:
-    """What `numasim-runtime probe --quick` prints of the machine at hand, measured once for all tests."""
+    """Return a file with the output of `numasim-runtime probe --quick`, measured once for all tests."""
 
     def measure(file: Path) -> None:
         with file.open("w") as printed:
@@ -132,7 +132,7 @@ def measured(program: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def program(request: pytest.FixtureRequest) -> Path:
-    """``numasim-runtime`` of the numasim that is tested; that it is missing is a failure wherever it can be built."""
+    """Return ``numasim-runtime`` of the tested numasim; the test fails if the program could be built and is missing."""
     if not PROGRAM.is_file():
         request.getfixturevalue("c_compiler")
         pytest.fail(f"{PROGRAM} is not built: pip install . does it, or cmake with lib/runtime by itself")

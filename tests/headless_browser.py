@@ -25,7 +25,7 @@ LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
 
 @contextmanager
 def started_browser() -> Iterator[Browser]:
-    """The browser; the tests that ask for it are skipped where there is none."""
+    """Yield the browser; tests are skipped without it."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.skip(f"no Chromium on the path (looked for {', '.join(NAMES)})")
@@ -36,7 +36,7 @@ def started_browser() -> Iterator[Browser]:
 
 
 def open_page(browser: Browser, **options: Any) -> Page:
-    """A page that waits as long as a busy machine needs."""
+    """Return a page with the timeouts that a busy machine needs."""
     context = browser.new_context(offline=True, **options)
     context.set_default_timeout(LONGEST_MS)
     return context.new_page()

@@ -1,4 +1,4 @@
-"""What the tests build, once in a session: the first process that needs it builds it, the others wait and use it.
+"""Builds of the tests, made once in a session: the first process builds, the others wait and use the result.
 
 `ccache` is used where it is installed, by the builds of CMake as well, so that a second session has little to compile.
 """
@@ -17,7 +17,7 @@ CCACHE = shutil.which("ccache")
 
 
 def open_folder() -> str | None:
-    """Make the folder of this session and name it to all processes; None where it has one already."""
+    """Make the folder of this session for all processes. Returns None if the session has a folder already."""
     if CCACHE:
         for language in ("C", "CXX"):
             os.environ.setdefault(f"CMAKE_{language}_COMPILER_LAUNCHER", CCACHE)

@@ -1,4 +1,4 @@
-"""Inputs that are done in a moment, for tests that need some input of a kind."""
+"""Inputs that run in a moment, for tests that need any input of a kind."""
 
 from __future__ import annotations
 

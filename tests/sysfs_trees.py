@@ -41,7 +41,7 @@ class Tree:
         ]
 
     def write(self, root: Path) -> Path:
-        """Write it below ``root`` and return that."""
+        """Write the tree below ``root`` and return ``root``."""
         for cpu in range(self.all_cores * self.threads):
             if cpu not in self.offline:
                 self._write_cpu(root, cpu)
@@ -121,11 +121,11 @@ TREES = {
 
 
 def leave(root: Path) -> None:
-    """Nothing else."""
+    """Change nothing."""
 
 
 def write_bitmaps(root: Path) -> None:
-    """As kernels before they had lists; some copies end in a zero byte."""
+    """Write the masks of kernels without lists; some copies end in a zero byte."""
     for found in [*root.rglob("core_cpus_list"), *root.rglob("shared_cpu_list"), *root.rglob("node*/cpulist")]:
         numbers = [int(word) for word in found.read_text().replace("\n", "").split(",") if word]
         bits = f"{sum(1 << number for number in numbers):016x}"
@@ -135,7 +135,7 @@ def write_bitmaps(root: Path) -> None:
 
 
 def list_nothing(root: Path) -> None:
-    """Which processors and nodes are online is told by their folders alone."""
+    """Remove the lists of online processors and nodes, so that only the folders of processors and nodes tell."""
     (root / "devices/system/cpu/online").unlink()
     (root / "devices/system/node/online").unlink()
 

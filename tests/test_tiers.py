@@ -1,13 +1,10 @@
-"""Every test belongs to exactly one tier, and a tier can be run without importing the modules of the others."""
+"""Every test belongs to exactly one tier, and every entry of `tiers.py` is of use."""
 
 from __future__ import annotations
-
-import re
 
 from tiers import FOLDERS, LONGEST, MODULES, SLOW, TESTS, TIERS, tier_of
 
 ALL = sorted(TESTS.rglob("test_*.py"))
-OWN_MARKER = re.compile(rf"pytest\.mark\.({'|'.join(TIERS)})\b")
 
 
 def test_every_module_has_a_tier() -> None:
@@ -22,10 +19,6 @@ def test_every_entry_is_of_use() -> None:
     assert [
         name for name, tier in MODULES.items() if tier == FOLDERS[names[name].parent.relative_to(TESTS).as_posix()]
     ] == []
-
-
-def test_no_module_gives_its_tests_a_tier_itself() -> None:
-    assert [module.name for module in ALL if OWN_MARKER.search(module.read_text())] == []
 
 
 def test_slow_tests_exist() -> None:

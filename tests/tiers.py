@@ -1,4 +1,4 @@
-"""Which tier each module of tests belongs to, and which tests are slow: the only place that says so.
+"""The tier of each module of tests, and the list of slow tests.
 
 unit      One module against what was worked out by hand. Nothing is built, no process is started, no figure is drawn.
 equality  Two ways to one result: engines against each other, a shortcut against its plain definition, C against Python.
@@ -125,7 +125,6 @@ SLOW = (  # modules, tests of a module, or some parameters of a test: whatever b
     "files/test_folders_of_commands.py",
     "files/test_killed_commands.py",
     "files/test_legible_text.py::test_a_terminal_of_ascii_gets_ascii",
-    "files/test_legible_text.py::test_other_paths_that_are_not_utf_8_are_one_sentence",
     "files/test_legible_text.py::test_paths_that_are_not_utf_8_work",
     "files/test_one_rule.py",
     "files/test_standard_streams.py",
@@ -198,13 +197,13 @@ LONGEST = (  # modules that begin the tests, so that no process ends with one of
 
 
 def rank_of(module: Path) -> int:
-    """The place of a module among those that run before all others, or one behind them."""
+    """Return the position of a module in `LONGEST`, or the position behind all of them."""
     name = module.relative_to(TESTS).as_posix()
     return LONGEST.index(name) if name in LONGEST else len(LONGEST)
 
 
 def tier_of(module: Path) -> str:
-    """The tier of a module of tests; ``KeyError`` where its folder has none."""
+    """Return the tier of a module of tests; KeyError for a folder without a tier."""
     name = module.relative_to(TESTS)
     return MODULES.get(name.as_posix()) or FOLDERS[name.parent.as_posix()]
 

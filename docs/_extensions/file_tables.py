@@ -1,4 +1,4 @@
-"""The tables that runs, sweeps, reproductions and validations leave: files, rows, and every column described."""
+"""Descriptions of the tables of runs, sweeps, reproductions and validations: files, rows and columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numasim.schema.counter_names import COUNTS, TIMES
 
 @dataclass(frozen=True)
 class FileTable:
-    """A table: where it is, what has a row in it, and its columns in their order."""
+    """A table: its file or attribute, the thing that has a row, and the columns in their order."""
 
     name: str
     file: str
@@ -22,7 +22,7 @@ class FileTable:
 
 
 def _columns(group: str, *entries: tuple[str, str] | tuple[str, str, str] | tuple[str, str, str, Kind]) -> list[Column]:
-    """Columns that no results table has, each written as name, meaning, unit and kind (else an integer)."""
+    """Return columns of other tables than the results table; an entry has name, meaning, unit and kind."""
     filled = [(*entry, *("", "integer")[len(entry) - 2 :]) for entry in entries]
     return [Column(name, group, name.replace("_", " "), unit, meaning, kind) for name, meaning, unit, kind in filled]
 
@@ -32,7 +32,7 @@ def _known(names: Iterable[str]) -> list[Column]:
 
 
 def _in_order(names: Sequence[str]) -> list[str]:
-    """``names`` in the order of a results table."""
+    """Return ``names`` in the order of a results table."""
     order = list(DESCRIBED)
     return sorted(names, key=order.index)
 

@@ -12,7 +12,7 @@ CODE = re.compile(r"(`[^`]*`)")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with one line for each row. Bars in the cells do not divide them; columns without text are left out."""
+    """Return a table with a line for each row. Bars in cells are escaped; columns without text are left out."""
     lines = [tuple(row) for row in rows]
     kept = [at for at in range(len(head)) if any(line[at] for line in lines)]
     shown = [[cells[at] for at in kept] for cells in (tuple(head), ("---",) * len(head), *lines)]
@@ -20,11 +20,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: str) -> str:
-    """Text as it is typed; nothing where there is none."""
+    """Return ``text`` as code, "" for an empty text."""
     return f"`{text}`" if text else ""
 
 
 def prose(text: str | None) -> str:
-    """A docstring or a description: literals stay, and no other character is markup."""
+    """Return a docstring or a description with literals as code and all other markup escaped."""
     parts = CODE.split(LITERAL.sub(r"`\1`", cleandoc(text or "")))
     return "".join(part if part.startswith("`") else MARKUP.sub(r"\\\1", part) for part in parts)

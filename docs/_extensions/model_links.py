@@ -1,4 +1,4 @@
-"""Links to sections of the model and to its readings, wherever a page names them in words: "model 2.5", "A-7".
+"""Links to sections and readings of the model, for pages that name them in words: "model 2.5", "A-7".
 
 Each chapter of the model is a page in `docs/model`. A section is found in the chapter that has its heading, a
 reading in the chapter whose table has its row.
@@ -43,19 +43,19 @@ class Place(NamedTuple):
 
 
 def slug(heading: str) -> str:
-    """The name of a heading in links."""
+    """Return the name of a heading in links."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
 def chapters() -> Iterator[tuple[str, str]]:
-    """The pages of the model, as paths below `docs`, with their texts, code left out."""
+    """Yield the pages of the model, as paths below `docs`, with their texts without code."""
     for path in sorted(MODEL.glob("*.md")):
         yield path.relative_to(DOCS).as_posix(), FENCED.sub("", path.read_text("utf-8"))
 
 
 @cache
 def sections() -> dict[str, Place]:
-    """The places of the sections of the model, by their numbers."""
+    """Return the places of the sections of the model, by number."""
     return {
         found["number"]: Place(page, slug(found["text"]))
         for page, text in chapters()
@@ -65,7 +65,7 @@ def sections() -> dict[str, Place]:
 
 @cache
 def readings() -> dict[str, Place]:
-    """The places of the readings of the model, by their ids."""
+    """Return the places of the readings of the model, by id."""
     return {
         found["reading"]: Place(page, found["reading"].lower())
         for page, text in chapters()
@@ -74,7 +74,7 @@ def readings() -> dict[str, Place]:
 
 
 def register() -> str:
-    """The readings of all chapters as one table in the order of their numbers, for a page in `docs/model`."""
+    """Return the readings of all chapters as one table in the order of their numbers."""
     rows = {found["reading"]: (page, found["rest"]) for page, text in chapters() for found in ROW.finditer(text)}
     lines = []
     for reading in sorted(rows, key=lambda each: int(each[2:])):
@@ -85,7 +85,7 @@ def register() -> str:
 
 
 def linked(text: str, page: str) -> str:
-    """``text``, of the page of that name, with links to the sections and readings of the model that it names."""
+    """Return ``text`` of the page ``page`` with links to the sections and readings of the model that the text names."""
 
     def link(shown: str, place: Place | None) -> str:
         if place is None:
@@ -112,9 +112,9 @@ def linked(text: str, page: str) -> str:
 
 
 def with_links(text: str, page: str) -> str:
-    """The Markdown of a whole page with links, where these do not stand in code, links or headings.
+    """Return the Markdown of a whole page with links, except inside code, links and headings.
 
-    Rows of readings in the chapters of the model become places that links can lead to.
+    Rows of readings in the chapters of the model become targets of links.
     """
     parts, last = [], 0
     for kept in KEPT.finditer(text):

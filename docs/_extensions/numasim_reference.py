@@ -1,9 +1,9 @@
-"""The reference pages of the site, made from the code when it is built.
+"""The reference pages of the site, made from the code when the site is built.
 
-A block ``{numasim-reference} NAME ...`` in a page stands for the Markdown that the function NAME of `REFERENCES`
-writes, called with the words behind it. It takes the block's place before the page is parsed, so that its headings and
-links are those of the page. A block ``{numasim-pages}`` stands for a table of contents of all other pages in the folder
-of its own. Sections and readings of the model that a page names become links.
+A block ``{numasim-reference} NAME ...`` in a page is replaced by the Markdown that the function NAME of `REFERENCES`
+returns for the words behind NAME. Blocks are replaced before the page is parsed, so that headings and links in a block
+are headings and links of the page. A block ``{numasim-pages}`` is replaced by a table of contents of all other pages in
+the same folder. Sections and readings of the model that a page names become links.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def fill(app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def _contents(page: Path) -> str:
-    """A table of contents of the pages beside ``page``; nothing where it is alone."""
+    """Return a table of contents of the other pages in the folder of ``page``, "" if there are none."""
     names = sorted({each.stem for each in page.parent.iterdir() if each.suffix in SUFFIXES} - {page.stem})
     return "```{{toctree}}\n:titlesonly:\n\n{}\n```".format("\n".join(names)) if names else ""
 
 
 def outdated(_app: Sphinx, env: Any, *_changes: set[str]) -> list[str]:
-    """Pages to be read again although they have not changed: the code that they are made from may have."""
+    """Return the unchanged pages that must be read again, since their code may have changed."""
     return [name for name in env.found_docs if "```{numasim-" in Path(env.doc2path(name)).read_text("utf-8")]
 
 
@@ -67,7 +67,7 @@ def finish(app: Sphinx, problem: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the build."""
+    """Register the extension with Sphinx."""
     app.connect("source-read", fill)
     app.connect("env-get-outdated", outdated)
     app.connect("build-finished", finish)

@@ -1,4 +1,4 @@
-"""The command line as Markdown: a section for each command, with what it takes, its options and its examples."""
+"""The command line as Markdown: a section for each command with its arguments, options and examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRAM = "numasim"
 
 
 def commands() -> str:
-    """All commands and groups of commands, in the order of the help."""
+    """Return all commands and groups of commands, in the order of the help."""
     return "\n".join(_sections(typer.main.get_command(app), [PROGRAM]))
 
 

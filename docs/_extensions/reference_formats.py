@@ -19,7 +19,7 @@ HEAD = ("column", "label", "kind", "unit", "meaning")
 
 
 def formats() -> str:
-    """A table of all kinds of files, each with its schema to download."""
+    """Return a table of all kinds of files, each with its schema to download."""
     rows = [
         (code(kind), prose(each.about), f'<a href="../{SCHEMAS}/{kind}.json" download>{kind}.json</a>')
         for kind, each in FILE_FORMATS.items()
@@ -36,7 +36,7 @@ def write_schemas(site: Path) -> None:
 
 
 def tables() -> str:
-    """A section for each table of results, with its columns; those of the results table are on a page of their own."""
+    """Return a section for each table but the results table, which has its own page."""
     return "\n".join(_section(each) for each in FILE_TABLES if each.name != "results")
 
 
@@ -47,13 +47,13 @@ def _section(described: FileTable) -> str:
 
 
 def columns_table(described: tuple[Column, ...] | list[Column]) -> str:
-    """A table of columns."""
+    """Return a table of columns."""
     rows = [(code(each.name), each.label, each.kind, code(each.unit), prose(each.meaning)) for each in described]
     return table(HEAD, rows)
 
 
 def arrays() -> str:
-    """A table of the arrays of a task graph in npz."""
+    """Return a table of the arrays of a task graph in npz."""
     return table(ARRAY_HEAD, [_array_row(each) for each in FIELDS.values()])
 
 

@@ -1,4 +1,4 @@
-"""Models, runs, sweeps and workloads as Markdown: tables of fields, those of nested models behind them."""
+"""Models, runs, sweeps and workloads as Markdown: a table of fields for each model and each nested model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIZE = "^[0-9]{1,20} *(B|KiB|MiB|GiB|TiB)?$"  # the pattern of a size in text
 
 
 def models(*names: str) -> str:
-    """The models that ``names`` lead to, ``package.module:Model`` each, and all that are nested in them, each once."""
+    """Return the sections of the models ``names`` (``package.module:Model``) and of all nested models, each once."""
     done: set[type[Model]] = set()
     return "\n".join(text for name in names for text in _sections(_found(name), "", done))
 
@@ -47,7 +47,7 @@ def _found(name: str) -> type[Model]:
 
 
 def _sections(model: type[Model], path: str, done: set[type[Model]]) -> Iterator[str]:
-    """The section of a model, then those of the models in its fields, depth first."""
+    """Yield the section of a model, then the sections of the models in its fields, depth first."""
     if model in done:
         return
     done.add(model)
@@ -58,13 +58,13 @@ def _sections(model: type[Model], path: str, done: set[type[Model]]) -> Iterator
 
 
 def section(model: type[Model], path: str) -> str:
-    """One model: what it is, and its fields."""
+    """Return the section of a model: its description and its fields."""
     place = f"{code(path)}: " if path else ""
     return f"## {title_of(model)}\n\n{place}{prose(model.__doc__)}\n\n{table(HEAD, rows_of(model))}"
 
 
 def rows_of(model: type[Model]) -> list[tuple[str, ...]]:
-    """The fields of a model as rows of a table."""
+    """Return the fields of a model as rows of a table."""
     schema = model_schema(model)
     if "$ref" in schema:  # of a model that is nested in itself
         schema = {**schema["$defs"][schema["$ref"].rpartition("/")[2]], **schema}
@@ -72,7 +72,7 @@ def rows_of(model: type[Model]) -> list[tuple[str, ...]]:
 
 
 def title_of(model: type[BaseModel]) -> str:
-    """``LevelSpec`` as ``Level``."""
+    """Return the title of a model, such as ``Level`` of ``LevelSpec``."""
     name = model.__name__
     for ending in ("Spec", "Parameters", "Entry", "File"):
         name = name.removesuffix(ending)
@@ -94,7 +94,7 @@ def _row(name: str, info: FieldInfo, schema: Mapping[str, Any]) -> tuple[str, ..
 
 
 def unit_of(name: str, field: Mapping[str, Any]) -> str:
-    """The unit of a field, by the end of its name, or bytes where it is a size; nothing for counts and ratios."""
+    """Return the unit of a field by the end of its name, bytes for sizes, "" for counts and ratios."""
     if any(each.get("pattern") == SIZE for each in _alternatives(field)):
         return "B"
     return next((unit for ending, unit in reversed(UNITS.items()) if name.endswith(ending)), "")
@@ -104,14 +104,14 @@ def unit_of(name: str, field: Mapping[str, Any]) -> str:
 
 
 def type_text(field: Mapping[str, Any], info: FieldInfo, definitions: Mapping[str, Any]) -> str:
-    """What a field accepts, in words."""
+    """Return the values that a field accepts, in words."""
     by_name = {inner.__name__: inner for inner in _nested(info)}
     words = dict.fromkeys(_type_words(each, by_name, definitions) for each in _alternatives(field))
     return " or ".join(word for word in words if word != "whole number" or "number" not in words)
 
 
 def _alternatives(field: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The kinds of values that a schema allows, null left out."""
+    """Return the kinds of values that a schema allows, without null."""
     for key in ("anyOf", "oneOf", "allOf"):
         if key in field:
             return [inner for each in field[key] for inner in _alternatives(each)]
@@ -206,7 +206,7 @@ def _value_text(value: Any) -> str:
 
 
 def _nested(info: FieldInfo) -> list[type[Model]]:
-    """The models in the type of a field, each once."""
+    """Return the models in the type of a field, each once."""
     return list(dict.fromkeys(_models_in(info.annotation)))
 
 
@@ -220,7 +220,7 @@ def _models_in(annotation: Any) -> Iterator[type[Model]]:
 
 
 def workloads() -> str:
-    """A section for each family of workloads, by name."""
+    """Return a section for each family of workloads, by name."""
     return "\n".join(f"## `{name}`\n{section(model, '').partition(chr(10))[2]}" for name, model in PARAMETERS.items())
 
 
@@ -234,17 +234,17 @@ TYPES_OF_PARTS = {  # type and default of the parts of a run
 
 
 def run() -> str:
-    """All fields of a run or sweep, in their order."""
+    """Return a table of all fields of a run or sweep, in their order."""
     settings = {row[0]: row for row in rows_of(Settings)}
     parts = {code(name): (code(name), *TYPES_OF_PARTS[name], "", prose(text)) for name, text in PARTS_OF_RUN.items()}
     return table(HEAD, [{**parts, **settings}[code(name)] for name in FIELDS])
 
 
 def axes() -> str:
-    """The keys of a sweep that are no axes."""
+    """Return a table of the keys of a sweep that are no axes."""
     return table(("key", "meaning"), [(code(name), prose(text)) for name, text in SPECIAL_AXES.items()])
 
 
 def ranges() -> str:
-    """The fields of a range of values."""
+    """Return a table of the fields of a range of values."""
     return table(HEAD, rows_of(RangeSpec))

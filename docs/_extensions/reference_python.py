@@ -12,7 +12,7 @@ from markdown_text import code
 
 import numasim
 
-RETURNED = (  # what the functions return, beside what is public by name
+RETURNED = (  # classes that functions return, beside the public names
     "numasim.engine.result.Result",
     "numasim.engine.observe.over_time.OverTime",
     "numasim.report.sweep_result.SweepResult",
@@ -25,7 +25,7 @@ APART = frozenset({"__version__"})
 
 
 def python() -> str:
-    """All public names of the package, then what its functions return, then the figures."""
+    """Return all public names of the package, then the classes that its functions return, then the figures."""
     names = [name for name in dir(numasim) if name not in APART]
     public = {name: getattr(numasim, name) for name in names}
     own = [_documented(f"numasim.{name}", value) for name, value in public.items() if not isinstance(value, ModuleType)]
@@ -60,7 +60,7 @@ def _directive(first: str, *options: str) -> str:
 
 
 def headers() -> str:
-    """A section for each header, as it is."""
+    """Return a section for each header, with its text unchanged."""
     paths = sorted(path for path in INCLUDE.rglob("*") if path.suffix in LANGUAGES)
     return "\n".join(_header(path) for path in paths)
 

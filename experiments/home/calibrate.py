@@ -1,9 +1,9 @@
-"""Fit what the paper does not say of home-test: which share of its references caches serve (A-60).
+"""Fit the share of the references of home-test that caches serve, which the paper does not print (A-60).
 
     python experiments/home/calibrate.py
 
-writes calibrated.yaml beside this file. The one datum is the 43 % of section 2 by which homing memory where it is used
-is better than hashing it: a parameter for a number, which is therefore no evidence.
+writes calibrated.yaml beside this file. The only published value is the gain of 43 % in section 2, of homing memory at
+its users over hashing. One parameter is fitted to one value, so that the gain is no evidence for the model.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ HALF_A_POINT = 0.005 / math.sqrt(3)  # standard deviation of what was rounded to
 
 
 def time_ratio(study: Study, hits: int) -> float:
-    """The mean time of homed tasks over that of hashed ones, if caches serve ``hits`` of 1,000 references."""
+    """Return the mean time of homed over hashed tasks, if caches serve ``hits`` of 1,000 references."""
     changes = tuple(from_mapping({HITS.sets: HITS.value(hits)}))
     homed, hashed = (task_time(study, variant, changes) for variant in ("homed", "hashed"))
     return homed / hashed
 
 
 def task_time(study: Study, variant: str, changes: tuple[Assignment, ...]) -> float:
-    """The mean time of a task in microseconds."""
+    """Return the mean time of a task in microseconds."""
     spec = Setting(study).spec(Wanted(study.programs[PROGRAM], PROGRAM, variant, changes))
     return task_us(Outcome(spec, simulate_spec(spec, spec.seed).counters))
 
 
 def calibrate(study: Study) -> Calibration:
-    """The share of hits at which the published gain comes out."""
+    """Return the share of hits with which the simulated gain is the published one."""
     gain = study.published(TABLE, COLUMN)[PROGRAM]
     published = 1 - gain / 100
     root = identified_root(

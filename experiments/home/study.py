@@ -1,6 +1,6 @@
-"""Home scheduling on the TilePro64: what its text says of its figures, and what is asked of the simulation.
+"""Home scheduling on the TilePro64: the claims of the paper about its figures, and the scores of predictions.
 
-The paper has no tables, and no numbers beside its bars but one. What it says of them is taken sentence by sentence.
+The paper has no tables, and prints a single number. Its sentences about the figures are the claims, one by one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BARS = {"homed": "homed", "hashed": "hashed", "single tile": "single"}
 
 
 def bars(id: str, title: str, figure: str, quantity: str) -> StudyTable:
-    """The bars of a figure on SparseLU, which have no printed values."""
+    """Return the bars of a figure on SparseLU, without printed values."""
     columns = every(dict(zip(VARIANTS, VARIANTS, strict=True)), quantity=quantity, published=NOTHING)
     source = f"home scheduling section 5.2, {figure}"
     return StudyTable(id, title, source, PUBLISHED / "sparselu.csv", "program", columns, program="sparselu")

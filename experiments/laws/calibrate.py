@@ -2,12 +2,12 @@
 
     python experiments/laws/calibrate.py [--seeds N]
 
-writes calibrated.yaml beside this file. The paper prints no time, so that how much a program computes beside what it
-waits for is not known. One number a machine makes up for it: the time of a thousand operations, which is found where
-LAWS saves as much of Cilk's time as is printed for the smaller size of one program (section 6.4). All other values are
-predictions. The interval has the times at which what is printed and the scatter over seeds cannot tell the savings from
-the printed one; where none gives it, or the interval reaches an end of the range, the number is refused, and the
-generators' own stays.
+writes calibrated.yaml beside this file. The paper prints no time, so that the ratio of computing to waiting is not
+known. One number for each machine is therefore fitted: the time of a thousand operations. The fitted time is the time
+at which LAWS saves the printed share of Cilk's time, for the smaller size of one program (section 6.4). All other
+values are predictions. The interval has all times whose savings differ from the printed one by no more than the
+rounding and the scatter over seeds. If no time gives the printed saving, or if the interval reaches an end of the
+range, the number is refused, and the generators keep their own time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GRAIN = 1_000
 
 @dataclass(frozen=True)
 class Machine:
-    """A server: the program of its sizes, its table, the row that is fitted to, and all programs that compute on it."""
+    """A server: the program with sizes, the table and the row of the fit, and all programs of the server."""
 
     name: str
     program: str
@@ -61,7 +61,7 @@ MACHINES = (
 
 
 def saved_percent(study: Study, machine: Machine, rate: int, seeds: int) -> list[float]:
-    """What LAWS saves of Cilk's time, for each seed, where a thousand operations take ``rate`` ps."""
+    """Return the percentage of Cilk's time that LAWS saves, for each seed; 1,000 operations take ``rate`` ps."""
     setting = Setting(replace(study, calibration=Calibration()), changes=(Change(Fields({FIELD: rate})),))
 
     def time(variant: str, number: int) -> float:
@@ -72,7 +72,7 @@ def saved_percent(study: Study, machine: Machine, rate: int, seeds: int) -> list
 
 
 def fit(study: Study, readings: Readings, machine: Machine, seeds: int, say: Callable[[str], None]) -> Calibration:
-    """The time of a thousand operations at which LAWS saves what is printed."""
+    """Return the time of a thousand operations at which LAWS saves the printed percentage."""
     printed = readings.values(machine.table, COLUMN, [machine.row])[machine.row]
     rounding = readings.rounding(machine.table, COLUMN, [machine.row])[machine.row]
 
@@ -101,7 +101,7 @@ def fit(study: Study, readings: Readings, machine: Machine, seeds: int, say: Cal
 
 
 def calibrate(study: Study, seeds: int, say: Callable[[str], None]) -> Calibration:
-    """One number a machine."""
+    """Return the fitted number of each machine."""
     readings = Readings(study)
     found = Calibration()
     for machine in MACHINES:

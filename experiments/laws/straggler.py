@@ -1,9 +1,9 @@
-"""What the last-level cache of the straggler socket misses (LAWS, Chen and Guo 2015, section 6.2).
+"""The misses of the last-level cache of the straggler socket (LAWS, Chen and Guo 2015, section 6.2).
 
-A miss is a line that a socket gets from memory or from the cache of another socket, to read it or to own it before it
-is written; what is written back is none. The straggler is the socket whose lines take longest to come, the sum over
-them of the latency to where they come from: the paper calls it the one that "seldom accesses data from its local memory
-node because the tasks in the straggler socket need the longest time to access their data".
+A miss is a line that a socket gets from memory or from the cache of another socket, to read the line or to own the line
+before writing. A write-back is no miss. The straggler is the socket with the largest sum of the latencies of its lines.
+In the words of the paper, the straggler "seldom accesses data from its local memory node because the tasks in the
+straggler socket need the longest time to access their data".
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ MOVED = "bytes_cache"  # from other caches
 
 
 class Straggler(NamedTuple):
-    """The lines that the straggler misses, and those of them that its own memory has."""
+    """The number of lines that the straggler misses, and the number of these lines in its own memory."""
 
     misses: float
     local: float
 
 
 def straggler(machine: MachineSpec, pairs: Sequence[Mapping[str, float]]) -> Straggler:
-    """The straggler of a run on ``machine``; ``pairs`` are its rows of the table of node pairs."""
+    """Return the straggler of a run on ``machine``; ``pairs`` are the run's rows of the table of node pairs."""
     built = build(machine)
     nodes = len(built.socket_of_node)
     memory, caches = np.zeros((nodes, nodes)), np.zeros((nodes, nodes))

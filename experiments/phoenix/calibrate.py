@@ -1,21 +1,23 @@
-"""Fit what the thesis does not print to the counts that are given out as fitted, and to nothing else.
+"""Fit the costs that the thesis does not print, only to the times at fitted numbers of threads.
 
     python experiments/phoenix/calibrate.py
 
 writes calibrated.yaml beside this file. Steps:
 
-1. six counts of interleave on paragon give what a value and a key take there, with memory given back in no time;
-2. six counts of interleave on parade give what a key takes there, what giving back a page takes, and what a flush takes
-   for each other thread; parallax has parade's processors and takes its values, and all three have one kernel's;
-3. one count of One-Numa-Heavy on parade gives the share of the heavy node.
+1. the times of interleave with six numbers of threads on paragon give the time of a value and of a key there, if
+   giving back memory takes no time;
+2. the times of interleave with six numbers of threads on parade give the time of a key there, of giving back a page,
+   and of a flush for each other thread; parallax has the processors of parade and gets the same values, and all three
+   machines get the same values of the kernel;
+3. the time of One-Numa-Heavy with one number of threads on parade gives the share of the heavy node.
 
-A parameter is refused where the data cannot tell its value from an end of the range that is searched; its field then
-keeps the value of its own file.
+A parameter is refused if the data cannot tell its value from an end of the searched range. The field of a refused
+parameter keeps the value of its own file.
 
     python experiments/phoenix/calibrate.py --entries 0.235
 
-says what step 2 finds if rows give back that share of the memory of their entries, as other readings of the study have
-it (paper.yaml, "memory of entries"), and writes nothing.
+prints what step 2 finds if rows give back that share of the memory of their entries, as in other readings of the study
+(paper.yaml, "memory of entries"), and writes nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ Errors are (simulated - published) / published."""
 COLUMN = "interleave_s"
 PARADE = ("parade", "parallax", "policies", "rise")
 PARAGON = ("paragon", "growth")
-NOISE = 0.02  # standard deviation of a mean of two or three runs, relative: what neighbouring counts scatter by
+NOISE = 0.02  # relative standard deviation of a mean of two or three runs: the scatter of neighbouring times
 
 VALUE = Axis("value", 16, 0, 80, 4, 1, "workload.emit_ns", Decimal(500), "ns")
 PARAGON_KEY = Axis("key on paragon", 76, 10, 200, 4, 1, "workload.key_ns", Decimal(1000), "ns")
@@ -63,7 +65,7 @@ HEAVY = Axis("heavy share", 80, 30, 100, 10, 1, "workload.heavy_share", Decimal(
 
 
 class Column:
-    """Some counts of the interleave column of a table, and what is simulated for them."""
+    """Some rows of the interleave column of a table, with their simulated times."""
 
     def __init__(self, study: Study, readings: Readings, program: str, table: str, counts: Sequence[int]) -> None:
         self.counts = tuple(map(str, counts))
@@ -73,7 +75,7 @@ class Column:
         self._published = readings.values(table, COLUMN, self.counts)
 
     def errors(self, fields: Mapping[str, object]) -> list[float]:
-        """Of each count, if ``fields`` have these values."""
+        """Return the relative error of each row, with these values of ``fields``."""
         changes = tuple(from_mapping(dict(fields)))
         return [self._time_s(count, changes) / self._published[count] - 1 for count in self.counts]
 
@@ -95,12 +97,12 @@ def searched(column: Column, axes: Sequence[Axis], base: Mapping[str, object], s
 
 
 def set_by(found: Calibration, program: str) -> dict[str, object]:
-    """Field -> value of what has been fitted for a program."""
+    """Return field -> value of the parameters that are fitted for a program."""
     return {each.field: each.value for each in found.parameters if program in each.programs}
 
 
 def on_parade(study: Study, readings: Readings, base: Mapping[str, object]) -> Calibration:
-    """Step 2, with these values of other fields."""
+    """Return the parameters of step 2, with the values ``base`` of other fields."""
     table = "parade-32-equal-prob"
     column = Column(study, readings, "parade", table, (4, 12, 24, 36, 64, 128))
     source = Source(2, PARADE, table, (COLUMN,), column.counts)
@@ -108,7 +110,7 @@ def on_parade(study: Study, readings: Readings, base: Mapping[str, object]) -> C
 
 
 def calibrate(study: Study) -> Calibration:
-    """All steps, each with what the ones before it found."""
+    """Return the parameters of all steps; each step uses the parameters of earlier steps."""
     readings = Readings(study)
     table = "paragon-4-equal-prob"
     column = Column(study, readings, "paragon", table, (1, 2, 4, 8, 16, 24))
@@ -129,7 +131,7 @@ def calibrate(study: Study) -> Calibration:
 
 
 def for_all_machines(found: Calibration) -> Calibration:
-    """The kernel's values hold on paragon, too."""
+    """Return ``found`` with the values of the kernel set on paragon too."""
     kernel = {UNMAP.sets, FLUSH.sets}
     return found.model_copy(
         update={
@@ -147,7 +149,7 @@ def say(line: str) -> None:
 
 
 def main() -> None:
-    """Fit and write, or only say what step 2 finds."""
+    """Fit and write all parameters, or only print the result of step 2."""
     parser = argparse.ArgumentParser(description="Fit what the thesis does not print.")
     parser.add_argument("--entries", type=Decimal, metavar="SHARE", help="say what step 2 finds with entries_returned")
     entries = parser.parse_args().entries

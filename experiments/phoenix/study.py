@@ -1,4 +1,4 @@
-"""A. Souris on the reduce phase of Phoenix++: what was measured on three machines, and what is asked of predictions."""
+"""A. Souris on the reduce phase of Phoenix++: the times on three machines, and the scores of predictions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TWICE = Elsewhere("paragon-4-equal-prob", "twice_interleave_s")
 
 
 def latency(machine: str, size: int, keys: str, where: str, published: str = "", **special: Column) -> StudyTable:
-    """The time of the reduce phase by threads under each policy; without a table, only of the simulation."""
+    """Return the times of the reduce phase by threads under each policy; without ``published`` only simulated times."""
     policies = (*TOURNAMENTS, *POLICIES) if machine == "paragon" else POLICIES
     prefix = "64 GB " if size == 64 else ""
     threads = f"{machine}_64gb_threads" if size == 64 else f"{machine}_threads"
@@ -48,13 +48,13 @@ def latency(machine: str, size: int, keys: str, where: str, published: str = "",
 def peaks(
     id: str, title: str, where: str, published: str, rows: str, columns: Mapping[str, Column], program: str, kind: Peaks
 ) -> StudyTable:
-    """What follows from the times over a number of threads."""
+    """Return a table of quantities that follow from the times over numbers of threads."""
     source = f"Souris 2020 section {where}"
     return StudyTable(id, title, source, HERE / "published" / f"{published}.csv", rows, columns, program, kind=kind)
 
 
 def mean_ratios(keys: str, name: str, figure: str, counts: tuple[int, ...]) -> StudyTable:
-    """The mean over threads of the time of each policy over that of interleave."""
+    """Return the mean over numbers of threads of the time of each policy over the time of interleave."""
     word = keys.replace("-", "_")
     return peaks(
         f"mean-ratio-{keys}",
@@ -69,7 +69,7 @@ def mean_ratios(keys: str, name: str, figure: str, counts: tuple[int, ...]) -> S
 
 
 def interleave(keys: str, score: str = "", null: Elsewhere | None = None, fitted: str = "") -> Column:
-    """The time under interleave, which is scored or fitted to."""
+    """Return the column of the times under interleave, which are scored or fitted to."""
     return Column("makespan_s", f"{keys} interleave", score=score, null_from=null, fitted=tuple(fitted.split()))
 
 

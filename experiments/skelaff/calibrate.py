@@ -2,12 +2,13 @@
 
     python experiments/skelaff/calibrate.py
 
-writes calibrated.yaml beside this file. Transactions of a program conflict on a number of objects: with few of them
-more workers only waste more time, with many it scales to all cores. Programs whose ratio of aborts Table 2 calls high
-are fitted. Numbers are tried in powers of two, two for each doubling. An error is how many doublings of the number of
-workers lie between the fastest run and the printed one; of the numbers with the least error the largest is taken, which
-conflicts least. Where that is the end of the range, Table 2 cannot tell the number from more: then it keeps what the
-file of the programs has. The other end, one object, is none that was chosen: there are no fewer.
+writes calibrated.yaml beside this file. The transactions of a program conflict on a number of objects. With few objects
+more workers only waste more time; with many objects the program scales to all cores. The fitted programs are those
+whose ratio of aborts is high in Table 2. The tried numbers have two steps for each doubling. The error is the number of
+doublings between the number of workers of the fastest run and the printed number of workers. Of the numbers with the
+least error the largest is taken, which has the fewest conflicts. If the largest number is the end of the range, Table 2
+cannot tell the number from larger ones, and the program keeps the number of its own file. The other end of the range,
+one object, is the smallest possible number.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ OBJECTS = Axis("objects", TRIED[0], 0, TRIED[-1], 1, 1, "workload.objects")
 
 
 def fastest_at(study: Study, row: str, objects: int) -> int:
-    """The number of workers with which the baseline is fastest, of several the least."""
+    """Return the least number of workers with which the baseline is fastest."""
     program, times = study.programs[PROGRAM], {}
     for workers in WORKERS:
         changes = tuple(from_mapping({"workers": workers, OBJECTS.sets: objects}))
@@ -56,7 +57,7 @@ def fitted(doublings: Callable[[int], float]) -> Verdict:
 
 
 def calibrate(study: Study) -> Calibration:
-    """The objects of each program."""
+    """Return the number of objects of each program."""
     found = Calibration()
     published = study.published(TABLE, COLUMN)
     for row in HIGH:

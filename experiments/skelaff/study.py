@@ -1,4 +1,4 @@
-"""SkelAff: what its text and Table 2 say of four STAMP programs on two machines, beside the simulation."""
+"""SkelAff: the claims of its text and Table 2 on four STAMP programs on two machines, and their scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numasim.reproduce.table_cells import Role
 
 HERE = Path(__file__).resolve().parent
 WORKERS = (1, 2, 4, 8, 16, 32)
-GUESS = "mean_of_the_others_percent"  # what one would guess who knows the other five gains
+GUESS = "mean_of_the_others_percent"  # the null model: the mean of the other five gains
 
 
 def peaks(
@@ -24,14 +24,14 @@ def peaks(
     workers: tuple[int, ...],
     against: str,
 ) -> StudyTable:
-    """What the programs gain, or where they scale to."""
+    """Return a table of the gains of programs, or of the numbers of workers up to which they scale."""
     kind = Peaks("workers", workers, against)
     file = HERE / "published" / f"{published}.csv"
     return StudyTable(id, title, f"SkelAff {source}", file, "program", columns, "stamp", kind=kind)
 
 
 def gains(machine: str, workers: tuple[int, ...]) -> StudyTable:
-    """The gains of SkelAff and of both page policies on a machine."""
+    """Return the gains of SkelAff and of both page policies on a machine."""
     name, id = machine.upper(), f"gains-{machine}"
     columns = {
         "skelaff_gain_percent": Column(
@@ -46,7 +46,7 @@ def gains(machine: str, workers: tuple[int, ...]) -> StudyTable:
 
 
 def helpers(workers: int, word: str) -> StudyTable:
-    """The gains of helper threads beside so many workers."""
+    """Return the gains of helper threads with this number of workers."""
     columns = {"helper_gain_percent": Column("peak_gain", "numa32 helpers", score="helpers")}
     title = f"Gain of helper threads with {word} workers, NUMA32"
     id, published = f"helpers-{workers}", f"helper_gains_{workers}"
@@ -54,7 +54,7 @@ def helpers(workers: int, word: str) -> StudyTable:
 
 
 def faster(program: str, least: str, most: str) -> Claim:
-    """A program is faster under one policy than under another."""
+    """Return the claim that a program is faster under the policy ``least`` than under ``most``."""
     return Claim("makespan_s", program, least=least, most=most)
 
 

@@ -1,24 +1,23 @@
-"""Fit what the thesis does not say about its machine and runtimes, only to the columns that are given out as fitted.
+"""Fit what the thesis does not say about its machine and runtimes, only to the columns that are marked as fitted.
 
     python experiments/thesis/calibrate.py [--step N]... [--jobs N]
 
-writes calibrated.yaml beside this file. Steps (model 7.1), each of which leaves what earlier ones found alone:
+writes calibrated.yaml beside this file. Steps (model 7.1), each of which keeps the values of earlier steps:
 
 1. the serial times of Table 3.4 give one compute rate for each family of programs;
-2. those of Strassen's three sizes give what a single thread streams, the multiple of misses under way;
-3. the counts of Table 3.1 give the spread of the workers' speeds; the capacity of a queue, of which only its product
-   with the share of time that a worker alone on its core is ahead is identified, and the first back-off are looked for
-   with it;
+2. the serial times of Strassen's three sizes give the number of misses under way of a single thread;
+3. the counts of Table 3.1 give the spread of the workers' speeds. The capacity of a queue and the first back-off are
+   searched together with the spread. Of the capacity only the product with the share of time in which a worker alone on
+   its core is ahead can be identified;
 4. the steal attempts of Strassen-4096 in Table 3.6 give the time between two polls;
-5. the NUMA-oblivious overheads of Table 6.4 give what the runtime itself does for each construct.
+5. the NUMA-oblivious overheads of Table 6.4 give the runtime's own work for each construct.
 
-The randomized times are not fitted to: a score of absolute times is of predictions that were told the serial times
-alone.
+No parameter is fitted to the randomized times: predictions of absolute times know only the serial times.
 
-A parameter is refused where the data cannot tell its value from an end of the range that is searched; its field then
-keeps the value of the machine's, the model's or the runtime's own file, where every search starts.
+A parameter is refused if the data cannot tell its value from an end of the searched range. The field of a refused
+parameter keeps the value of the machine's, the model's or the runtime's own file, where every search starts.
 
-``--step`` does some of them over and takes the others from calibrated.yaml.
+``--step`` repeats some steps and takes the results of the others from calibrated.yaml.
 """
 
 from __future__ import annotations
@@ -75,13 +74,13 @@ OVERHEAD = "overhead_us"
 POLLED = "Strassen-4096"
 RATE_DIGITS = 4
 RATE_TOLERANCE = 5e-4  # mean relative error of serial times
-Errors = dict[str, float]  # of published values, by "row, column"
+Errors = dict[str, float]  # errors of simulated against published values, by "row, column"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Family:
-    """Programs whose kernels share a rate: the parameter of their workloads, and how many runs are averaged."""
+    """Programs whose kernels share a rate: the workload parameter ``rate``, and the number of averaged runs."""
 
     rate: str
     unit: str
@@ -90,7 +89,7 @@ class Family:
 
     @property
     def field(self) -> str:
-        """The dotted field of a run."""
+        """The field of a run that has the rate, with dots."""
         return f"workload.{self.rate}"
 
 
@@ -106,7 +105,7 @@ EVERYWHERE = ("bots", "matmul", "syncbench")
 
 @dataclass(frozen=True)
 class Data:
-    """All published values that any step looks at, by row, and how far they are rounded."""
+    """All published values that any step reads, by row, and their standard deviations by rounding."""
 
     serial_s: Mapping[str, float]
     false_steals: Mapping[str, float]
@@ -119,7 +118,7 @@ class Data:
 
 
 def read_data(readings: Readings) -> Data:
-    """Read what model 7.1 allows, and nothing else."""
+    """Read the published values that model 7.1 allows, and no others."""
     return Data(
         serial_s=readings.values("3.4", SERIAL),
         false_steals=readings.values("3.1", FALSE),
@@ -136,17 +135,17 @@ def read_data(readings: Readings) -> Data:
 
 
 def counters(run: PlannedRun) -> dict[str, Any]:
-    """The counters of one run."""
+    """Return the counters of one run."""
     return simulate_spec(run.spec, run.seed).counters
 
 
 def serial_ps(run: PlannedRun) -> int:
-    """Time of a task program on one worker alone, equal to ``serial_ps`` of its parallel runs."""
+    """Return the time of a task program on one worker alone, equal to ``serial_ps`` of its parallel runs."""
     return int(simulate(alone(build_plan(run.spec)), run.seed).counters["makespan_ps"])
 
 
 def mean_task_ns(run: PlannedRun) -> int:
-    """Mean time of a task on one worker alone if no byte is found in a cache, as the back-off ``task`` uses it."""
+    """Return the mean time of a task on one worker without cache hits, as the back-off ``task`` uses it."""
     plan = build_plan(run.spec)
     node = plan.workers.node[0]
     total_ps = declared_serial_ps(plan.workload, int(plan.machine.latency_ps[node, node]), run.seed)
@@ -154,18 +153,18 @@ def mean_task_ns(run: PlannedRun) -> int:
 
 
 def told(run: PlannedRun, quantity: str) -> float:
-    """The value of a published quantity in one run, in its unit."""
+    """Return the value of a published quantity in one run, in its unit."""
     return QUANTITIES[quantity].of(Outcome(run.spec, counters(run)))
 
 
 def at_rate(run: PlannedRun, name: str, value: Any) -> PlannedRun:
-    """The same run with another value of one parameter of its workload."""
+    """Return the run with another value of one parameter of its workload."""
     return replace(run, spec=replace(run.spec, workload=run.spec.workload.model_copy(update={name: value})))
 
 
 @dataclass(frozen=True)
 class SharedRate:
-    """Programs whose kernels share one rate: the parameter of their workloads; by row, repeats and serial seconds."""
+    """Programs whose kernels share one rate: the workload parameter, and runs and serial seconds by row."""
 
     rate: str
     runs: Mapping[str, Sequence[PlannedRun]]
@@ -173,25 +172,25 @@ class SharedRate:
 
 
 def rate_now(group: SharedRate) -> int:
-    """The rate that the runs are specified with."""
+    """Return the rate in the specification of the runs."""
     return int(getattr(next(iter(group.runs.values()))[0].spec.workload, group.rate))
 
 
 def serial_rate(group: SharedRate, start: int) -> int:
-    """The rate at which the relative errors of the serial times add up to zero, searched from ``start``."""
+    """Return the rate at which the relative errors of the serial times sum to zero, searched from ``start``."""
     rate = rising_root(lambda rate: mean_error(group, rate), start, tolerance=RATE_TOLERANCE)
     unit: int = 10 ** max(0, len(str(rate)) - RATE_DIGITS)
     return (rate + unit // 2) // unit * unit
 
 
 def mean_error(group: SharedRate, rate: int) -> float:
-    """Mean relative error of the serial times at a rate."""
+    """Return the mean relative error of the serial times at a rate."""
     seconds = serial_seconds(group, rate)
     return sum(each / group.serial_s[row] - 1 for row, each in seconds.items()) / len(seconds)
 
 
 def serial_seconds(group: SharedRate, rate: int) -> dict[str, float]:
-    """Serial times by row, at a rate."""
+    """Return the serial times by row, at a rate."""
     return {row: serial_ps(at_rate(runs[0], group.rate, rate)) / PS_PER_S for row, runs in group.runs.items()}
 
 
@@ -207,21 +206,21 @@ class Bench:
     def runs(
         self, program: str, variant: str, changes: Mapping[str, Any], row: str = "", repeat: int = 1
     ) -> list[PlannedRun]:
-        """The runs of a row of ``program``, one for each repeat; ``changes`` override all other fields."""
+        """Return the runs of a row of ``program``, one for each repeat; ``changes`` override all other fields."""
         setting = Setting(replace(self.study, calibration=self.found))
         wanted = Wanted(self.study.programs[program], row, variant, tuple(from_mapping(dict(changes))), repeat)
         return list(setting.runs(wanted))
 
     def map(self, job: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
-        """The results of independent jobs, which may run in parallel, in the order of the jobs."""
+        """Return the results of independent jobs, which may run in parallel, in the order of the jobs."""
         return list(self.executor.map(job, *arguments))
 
     def only(self, found: Calibration) -> Bench:
-        """The same with other parameters."""
+        """Return the bench with other parameters."""
         return replace(self, found=found)
 
     def also(self, found: Calibration) -> Bench:
-        """The same with what one more step found."""
+        """Return the bench with the parameters of one more step."""
         return self.only(self.found.joined(found))
 
 
@@ -252,14 +251,14 @@ def with_residual(found: Calibration, scored: StepScore) -> Calibration:
 
 
 def shared_rate_of(bench: Bench, data: Data, family: str, changes: Mapping[str, Any], repeat: int = 1) -> SharedRate:
-    """The programs of a family under randomized stealing."""
+    """Return the programs of a family under randomized stealing."""
     its = FAMILIES[family]
     runs = {row: bench.runs("bots", "randomized", changes, row, repeat) for row in its.rows}
     return SharedRate(its.rate, runs, {row: data.serial_s[row] for row in its.rows})
 
 
 def fit_rates(bench: Bench, data: Data) -> Calibration:
-    """Step 1: the rates that give the serial times, on the machine as found so far and on that of the files alone."""
+    """Step 1: return the rates that give the serial times, with earlier fits and with unfitted machine and model."""
     alone = rates_on(bench.only(Calibration()), data)
     if not bench.found.parameters:
         return alone
@@ -273,7 +272,7 @@ def fit_rates(bench: Bench, data: Data) -> Calibration:
 
 
 def rates_on(bench: Bench, data: Data) -> Calibration:
-    """The rates on a machine, each an identified root of the mean error of its family."""
+    """Return the rates with the parameters of ``bench``, each the root of the mean error of its family."""
     groups = [shared_rate_of(bench, data, family, {}) for family in FAMILIES]
     roots = bench.map(rate_root, FAMILIES, groups, [data.serial_rounding] * len(groups))
     seconds = bench.map(serial_seconds, groups, [root.found for root in roots])
@@ -287,7 +286,7 @@ def rates_on(bench: Bench, data: Data) -> Calibration:
 
 
 def rate_root(family: str, group: SharedRate, rounding: Mapping[str, float]) -> Verdict:
-    """The rate at which the errors of the serial times add up to zero; their scatter is the noise of the mean."""
+    """Return the rate at which the errors of the serial times sum to zero; their scatter is the noise of the mean."""
     start = rate_now(group)
     found = serial_rate(group, start)
     errors = errors_of(SERIAL, serial_seconds(group, found), group.serial_s).values()
@@ -298,18 +297,18 @@ def rate_root(family: str, group: SharedRate, rounding: Mapping[str, float]) -> 
 
 
 def score_serial(bench: Bench, data: Data, rows: Sequence[str]) -> StepScore:
-    """Errors of the serial times of some rows."""
+    """Return the errors of the serial times of some rows."""
     seconds = [serial_ps(bench.runs("bots", "randomized", {}, row)[0]) / PS_PER_S for row in rows]
     return score(1, errors_of(SERIAL, dict(zip(rows, seconds, strict=True)), data.serial_s))
 
 
-# Step 2: how memory is waited for
+# Step 2: waiting for memory
 
 STREAMING = (Axis("misses under way of a single thread", 100, 20, 300, 40, 10, "model.mlp", Decimal("0.01")),)
 
 
 def fit_streaming(bench: Bench, data: Data) -> Calibration:
-    """Step 2: what a single thread streams, from the ratios of the serial times of Strassen's three sizes."""
+    """Step 2: return the misses under way of a single thread, from the serial times of Strassen's three sizes."""
     rows, nearest = FAMILIES["strassen"].rows, dict[str, int]()
 
     def costs(points: Sequence[Point]) -> list[float]:
@@ -325,7 +324,7 @@ def fit_streaming(bench: Bench, data: Data) -> Calibration:
 
 
 def with_rates(bench: Bench, data: Data, found: Calibration) -> Calibration:
-    """What was found, with the rates that belong to it."""
+    """Return ``found`` with the rates that are fitted with it."""
     bench.say("rates and serial times of all sizes")
     return found.joined(fit_rates(bench.also(found), data))
 
@@ -350,19 +349,20 @@ def search(
 STEALS = (
     Axis("queue capacity", 500, 100, 1000, 200, 25, "runtime.capacity", unit="tasks"),
     Axis("worker spread", 0, 0, 300, 40, 5, "model.worker_spread", Decimal("0.001")),
-    # Looked for in hundredths of the mean time of a task.
+    # The numbers of this axis are hundredths of the mean time of a task.
     Axis("first back-off", 100, 25, 400, 100, 25, "runtime.backoff.first_ns", unit="ns"),
 )
-SIZE = 8192  # of the matrices whose steals Table 3.1 counts; the score is that of this size
-# Searched with, as it takes a fortieth of the time. The end of a run decides how often anybody steals, so that counts
-# are those of SIZE wherever a back-off lasts as many tasks: at what was found within 2 % in the mean, 6 % at the worst.
-# Matrices of 2048 and 4096 come no nearer: a search with 2048 ends a step of capacity away, which is no better at SIZE.
+SIZE = 8192  # the size of the matrices of Table 3.1, for which the score is computed
+# The size of the matrices in the search, whose runs take a fortieth of the time of SIZE. Most steals happen at the end
+# of a run. The counts are therefore those of SIZE if a back-off lasts equally many tasks: at the found parameters
+# within 2 % in the mean and 6 % at the worst. Sizes of 2048 and 4096 come no nearer: a search with 2048 ends one step
+# of capacity away, and the errors at SIZE are no smaller there.
 STAND_IN = 1024
 STEAL_REPEATS = 2
 
 
 def fit_steals(bench: Bench, data: Data) -> Calibration:
-    """Step 3: queue capacity, spread of the workers' speeds and first back-off from the counts of Table 3.1."""
+    """Step 3: return queue capacity, spread of speeds and first back-off, from the counts of Table 3.1."""
     task_ns = {n: mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0]) for n in (STAND_IN, SIZE)}
 
     def costs(points: Sequence[Point]) -> list[float]:
@@ -375,18 +375,18 @@ def fit_steals(bench: Bench, data: Data) -> Calibration:
 
 
 def steals_at(task_ns: int) -> tuple[Axis, ...]:
-    """What is searched, of matrices with tasks of that mean time: the first back-off is a multiple of it."""
+    """Return the axes of the search for tasks of the mean time ``task_ns``; the first back-off is a multiple of it."""
     *others, backoff = STEALS
     return (*others, replace(backoff, grain=Decimal(task_ns) / 100))
 
 
 def score_steals(bench: Bench, data: Data, n: int) -> StepScore:
-    """Errors of the counts of matrices of a size."""
+    """Return the errors of the counts of matrices of a size."""
     return score(3, steal_errors(bench, data, {"workload.n": n}))
 
 
 def steal_errors(bench: Bench, data: Data, changes: Mapping[str, Any]) -> Errors:
-    """Of the mean counts over repeats: ln((simulated + 1) / (published + 1))."""
+    """Return ln((simulated + 1) / (published + 1)) of the mean counts over repeats."""
     runs = {
         row: bench.runs("matmul", "randomized", {**changes, "workers": int(row)}, repeat=STEAL_REPEATS)
         for row in data.steals
@@ -401,19 +401,19 @@ def steal_errors(bench: Bench, data: Data, changes: Mapping[str, Any]) -> Errors
 
 
 def chunks(found: Sequence[dict[str, Any]]) -> list[Sequence[dict[str, Any]]]:
-    """The repeats of every row."""
+    """Return the repeats of every row."""
     return [found[at : at + STEAL_REPEATS] for at in range(0, len(found), STEAL_REPEATS)]
 
 
-# Step 4: how often idle workers of OMPi look
+# Step 4: the polls of idle workers of OMPi
 
 POLLS = Axis("poll interval", 270, 1, 100_000, 100, 1, "runtime.poll_ns", unit="ns")
 
 
 def fit_polls(bench: Bench, data: Data) -> Calibration:
-    """Step 4: the time between two polls that gives the attempts of one program."""
+    """Step 4: return the time between two polls that gives the attempts of one program."""
 
-    def error(poll_ns: int) -> float:  # rises with the time, in proportion where polls take no time
+    def error(poll_ns: int) -> float:  # rises with the time, proportionally if polls take no time
         attempts = mean_attempts(bench, {POLLS.sets: POLLS.value(poll_ns)})
         bench.say(f"step 4: {attempts:.0f} attempts at {poll_ns} ns")
         return data.attempts[POLLED] / attempts - 1
@@ -425,33 +425,33 @@ def fit_polls(bench: Bench, data: Data) -> Calibration:
 
 
 def score_polls(bench: Bench, data: Data) -> StepScore:
-    """The error of the attempts."""
+    """Return the error of the attempts."""
     attempts = mean_attempts(bench, {})
     return score(4, {f"{POLLED}, {ATTEMPTS}": math.log1p(attempts) - math.log1p(data.attempts[POLLED])})
 
 
 def mean_attempts(bench: Bench, changes: Mapping[str, Any]) -> float:
-    """Steal attempts, the mean over repeats."""
+    """Return the mean number of steal attempts over repeats."""
     return fmean(attempts_of(bench, changes))
 
 
 def attempts_of(bench: Bench, changes: Mapping[str, Any]) -> list[int]:
-    """Steal attempts of every repeat."""
+    """Return the steal attempts of every repeat."""
     runs = bench.runs("bots", "randomized", changes, POLLED, FAMILIES["strassen"].repeat)
     return [each["steal_attempts"] for each in bench.map(counters, runs)]
 
 
 def scatter_of_mean(values: Sequence[float]) -> float:
-    """Standard error of a mean over seeds, relative to it."""
+    """Return the standard error of a mean over seeds, relative to the mean."""
     return stdev(values) / math.sqrt(len(values)) / fmean(values)
 
 
-# Step 5: what the runtime does for a construct
+# Step 5: the runtime's own work for a construct
 
 
 @dataclass(frozen=True)
 class OwnPart:
-    """What the runtime does for a construct, by the parameter of syncbench that says how much."""
+    """The runtime's own work for a construct, and the parameter of syncbench that has its amount."""
 
     name: str
     parameter: str
@@ -468,7 +468,7 @@ LINES_IN = ("atomic",)  # the reading "what an atomic operation pays": lines tha
 
 
 def fit_constructs(bench: Bench, data: Data) -> Calibration:
-    """Step 5: what the runtime itself does that gives each overhead, a time or a number of lines."""
+    """Step 5: return the runtime's own work that gives each overhead: a time or a number of cache lines."""
     found = Calibration()
     for row, published_us in data.overheads_us.items():
         own = OWN_LINES if row in LINES_IN else OWN_TIME
@@ -487,7 +487,7 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
 
 
 def score_constructs(bench: Bench, data: Data) -> StepScore:
-    """Errors of all overheads."""
+    """Return the errors of all overheads."""
     simulated = {row: told(bench.runs("syncbench", "oblivious", {}, row)[0], OVERHEAD) for row in data.overheads_us}
     return score(5, errors_of(OBLIVIOUS, simulated, data.overheads_us))
 
@@ -503,9 +503,9 @@ BUILDS_ON = {1: (2,), 2: (), 3: (1, 2), 4: (1, 2, 3), 5: (1, 2, 3, 4)}  # step 2
 def calibrate(
     study: Study, steps: Iterable[int], before: Calibration, jobs: int, say: Callable[[str], None]
 ) -> Iterator[Calibration]:
-    """Do ``steps`` in their order, each on what earlier ones found, and give all that was found after each.
+    """Do ``steps`` in order, each with the parameters of earlier steps, and yield all parameters after each step.
 
-    ``before`` has what other steps found.
+    ``before`` has the parameters of the other steps.
     """
     data = read_data(Readings(study))
     found = before

@@ -1,4 +1,4 @@
-"""How near to the values of the thesis any model can come: prints, noise, digits and bytes (model 7.4)."""
+"""The best scores on the values of the thesis that any model can reach: prints, noise, digits, bytes (model 7.4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DRAWS = 4000
 
 
 def ceilings(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[Ceiling, ...]:
-    """All ceilings of the thesis."""
+    """Return all ceilings of the thesis."""
     again = "Section 6.4.2 starts from the previous contributions: Table 6.6 prints the times of Table 5.2 once more."
     printed = "Tables 5.2 and 6.6 as printed; section 6.4.2 does not say that times were computed."
     serial = "Table 5.2 as printed; section 5.6.1 does not say that times were computed."
@@ -41,17 +41,17 @@ def ceilings(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRule]) 
     )
 
 
-# Noise: how far a mean of few runs lies from what it is the mean of. A regression over N runs with the residual sum of
-# squares RSS leaves the standard deviation s = sqrt(RSS / (N - 2)) of one run. A mean of n runs is then off by
-# s / sqrt(n), and the mean absolute error of a model that predicts the expectation, with normal noise, is
-# sqrt(2 / pi) s / sqrt(n) (Geary 1935). What is left of other scores is drawn.
+# Noise: the distance of a mean of few runs from its expectation. A regression over N runs with the residual sum of
+# squares RSS leaves the standard deviation s = sqrt(RSS / (N - 2)) of one run. A mean of n runs has the standard error
+# s / sqrt(n). With normal noise the mean absolute error of a model that predicts the expectation is
+# sqrt(2 / pi) s / sqrt(n) (Geary 1935). For other scores the noise is drawn.
 
 REGRESSION_RUNS, MEAN_RUNS, AT = 50, 10, "12"
 NOISY = ("times", "times, one step", "times, interaction", "signs", "ranks", "ranks, least")
 
 
 def noise_ceiling(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRule]) -> Ceiling:
-    """The scores that the noise of the regression of equation 4.3 leaves to a perfect model."""
+    """Return the scores of a perfect model with the noise of the regression of equation 4.3."""
     line = study.published("regression-4-3", "printed")
     steals = Elsewhere("4.2", "average_remote_steal_count")
     middle = line["intercept"] + line["slope"] * study.published(steals.table, steals.column)[AT]
@@ -85,16 +85,15 @@ def noise_ceiling(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRu
 
 
 def expected_error(deviation: float, runs: int) -> float:
-    """The mean absolute error of the expectation against a mean of ``runs`` runs, in the unit of ``deviation``."""
+    """Return the mean absolute error of a mean of ``runs`` runs whose single runs have the standard ``deviation``."""
     return math.sqrt(2 / math.pi) * deviation / math.sqrt(runs)
 
 
 def noisy_bound(tables: Sequence[Table], rule: ScoreRule, deviation: float) -> ScoreBound | None:
-    """The mean score of a perfect model where every published mean has the relative standard ``deviation``.
+    """Return the mean score of a perfect model if every published mean has the relative standard ``deviation``.
 
-    Nobody knows the expectations that published means scatter about; for all that is known each lies about the
-    published value as the published value lies about it. Expectations are therefore drawn, normally, and scored as if
-    they had been simulated. None if no cell is scored, or none determines the score.
+    The expectations of the published means are unknown. They are drawn from a normal distribution around the published
+    values, and scored like simulated values. None if no cell is scored, or if the cells do not determine the score.
     """
     pairs = scored_pairs(tables, rule)
     if not pairs:
@@ -105,7 +104,7 @@ def noisy_bound(tables: Sequence[Table], rule: ScoreRule, deviation: float) -> S
 
 
 def _expectations(deviation: float) -> Callable[[Cell], FloatArray]:
-    """Draws of what a cell may be the mean of, the same each time a cell is asked for: [draws]."""
+    """Return a function that draws possible expectations of a cell: [draws], the same draws at each call."""
     generator = np.random.default_rng(BOOTSTRAP_SEED)
     drawn: dict[CellKey, FloatArray] = {}
 
@@ -118,14 +117,14 @@ def _expectations(deviation: float) -> Callable[[Cell], FloatArray]:
     return of
 
 
-# Digits: a column whose ratio to another is a number of few decimals was computed, not measured. What was printed as a
-# and b lies within half a last digit of them, so their ratio lies between (a - h_a) / (b + h_b) and
-# (a + h_a) / (b - h_b). If that interval has nothing to do with decimals, a number of d decimals lies in it with the
-# probability p = its width x 10^d, at most 1. Of several rows the number that do so is a sum of unequal trials (Poisson
-# 1837), whose tail is computed exactly.
+# Digits: a column whose ratios to another column are numbers of few decimals was computed, not measured. The exact
+# values of printed numbers a and b lie within half a unit of the last digit, h_a and h_b, so that their ratio lies
+# between (a - h_a) / (b + h_b) and (a + h_a) / (b - h_b). By chance this interval includes a number of d decimals with
+# the probability p = width x 10^d, at most 1. The number of rows that do so by chance is a sum of unequal trials
+# (Poisson 1837), whose tail is computed exactly.
 
 DECIMALS = 2
-LEVEL = Fraction(1, 100)  # the largest probability by chance at which it is concluded that a column was computed
+LEVEL = Fraction(1, 100)  # a column with a smaller probability by chance was computed
 
 
 @dataclass(frozen=True)
@@ -133,10 +132,10 @@ class Ratio:
     """The ratio of two printed numbers, all exact."""
 
     value: Fraction
-    low: Fraction  # least and most that the printed digits of both allow
+    low: Fraction  # the least and the largest ratio that the printed digits allow
     high: Fraction
-    nearest: Fraction  # of the numbers with few decimals
-    chance: Fraction  # that one of these lies between low and high
+    nearest: Fraction  # the nearest number of few decimals
+    chance: Fraction  # the probability that a number of few decimals lies between low and high
 
     @property
     def of_few_decimals(self) -> bool:
@@ -145,12 +144,12 @@ class Ratio:
 
     @property
     def rounding(self) -> float:
-        """How far off, relatively, a value may be that was computed from the ratio as rounded."""
+        """The largest relative error of a value that was computed from the rounded ratio."""
         return float(Fraction(1, 2 * 10**DECIMALS) / self.nearest)
 
 
 def ratio_of(over: Decimal, under: Decimal) -> Ratio:
-    """The ratio of two numbers as printed, both further from zero than half their last digit."""
+    """Return the ratio of two printed numbers, both larger than half a unit of their last digit."""
     above, below = Fraction(over), Fraction(under)
     low = (above - half_digit(over)) / (below + half_digit(under))
     high = (above + half_digit(over)) / (below - half_digit(under))
@@ -163,14 +162,14 @@ def ratio_of(over: Decimal, under: Decimal) -> Ratio:
 
 
 def half_digit(value: Decimal) -> Fraction:
-    """Half a unit of the last printed digit: what was printed as 1.50 lies within 0.005 of it."""
+    """Return half a unit of the last printed digit, such as 0.005 for 1.50."""
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int), "published values are finite"
     return Fraction(10) ** exponent / 2
 
 
 def tail(chances: Sequence[Fraction], successes: int) -> Fraction:
-    """The probability of at least so many ``successes`` in trials with these ``chances``, by adding trial to trial."""
+    """Return the probability of at least so many ``successes`` in independent trials with these ``chances``."""
     exactly = [Fraction(1)]
     for chance in chances:
         missed = [each * (1 - chance) for each in (*exactly, Fraction(0))]
@@ -180,7 +179,7 @@ def tail(chances: Sequence[Fraction], successes: int) -> Fraction:
 
 
 def printed(study: Study, asked: Elsewhere) -> dict[str, Decimal]:
-    """The numbers of a column as printed, by row."""
+    """Return the numbers of a column as printed, by row."""
     table = study.tables[asked.table]
     return {
         label: Decimal(row[asked.column].strip()) for label, row in zip(table.labels, table.published.rows, strict=True)
@@ -190,7 +189,7 @@ def printed(study: Study, asked: Elsewhere) -> dict[str, Decimal]:
 def digits_ceiling(
     study: Study, name: str, over: Elsewhere, under: Elsewhere, source: str, classes: Sequence[ScoredClass]
 ) -> Ceiling:
-    """Whether the column ``under`` is computed from ``over``, and what error its rounding then leaves."""
+    """Return whether the column ``under`` was computed from ``over``, and the error that its rounding then leaves."""
     above, below = printed(study, over), printed(study, under)
     ratios = {row: ratio_of(above[row], below[row]) for row in above if row in below}
     rounded = {row: ratio for row, ratio in ratios.items() if ratio.of_few_decimals}
@@ -217,7 +216,7 @@ def digits_ceiling(
 
 
 def _least(column: Elsewhere, errors: Mapping[str, float], cell: Cell) -> float | None:
-    """What is spread evenly over half a digit to both sides is half of that off in the mean."""
+    """Return the least mean error of a cell: half of the largest error of rounding, None for other cells."""
     if (cell.table, cell.column) != (column.table, column.column) or cell.row not in errors:
         return None
     return errors[cell.row] / 2
@@ -242,12 +241,11 @@ def _digits_row(row: str, ratio: Ratio) -> tuple[str, ...]:
     )
 
 
-# Physics: the part of a gain in time that the bytes saved explain at the published latencies. B bytes less from other
-# nodes are B / line fetches, each of which waits l_remote - l_local less; if nothing overlaps and P workers wait side
-# by side, that is B / line x (l_remote - l_local) / P of time. Fetches that overlap, as they do in every processor of
-# today, explain less: it is the most that the latencies of memory can do. It bounds no score, since a model may have
-# other reasons for a gain; a model that has none errs on both times together by at least what is left over the longer
-# of them, which is where an error of the difference costs least.
+# Physics: the part of a gain in time that the saved bytes explain at the published latencies. B fewer bytes from other
+# nodes are B / line fetches, and each fetch waits l_remote - l_local less. If no fetches of a worker overlap and P
+# workers wait side by side, the explained time is B / line x (l_remote - l_local) / P. Overlapping fetches, as in every
+# modern processor, explain less. The finding bounds no score, since a model may have other reasons for a gain. A model
+# without another reason errs on both times together by at least the unexplained part over the longer time.
 
 LINE, WORKERS = 64, 12
 NS_PER_S = PS_PER_S // PS_PER_NS
@@ -255,7 +253,7 @@ NS_PER_S = PS_PER_S // PS_PER_NS
 
 @dataclass(frozen=True)
 class Gain:
-    """A gain from ``before`` to ``after``, of which ``explained`` follows from bytes saved; all in seconds."""
+    """A gain from ``before`` to ``after``; the saved bytes explain the part ``explained``; all in seconds."""
 
     before: float
     after: float
@@ -263,32 +261,32 @@ class Gain:
 
     @property
     def gained(self) -> float:
-        """What was gained, negative for a loss."""
+        """The gained time, negative for a loss."""
         return self.before - self.after
 
     @property
     def part(self) -> float | None:
-        """The part of the gain that is explained, at most 1; None where nothing was gained."""
+        """The explained part of the gain, at most 1; None without a gain."""
         return min(1.0, max(0.0, self.explained / self.gained)) if self.gained > 0 else None
 
     @property
     def text(self) -> str:
-        """That part for people."""
+        """The explained part as text."""
         return "" if self.part is None else "all" if self.part == 1 else f"{self.part:.0%}"
 
     @property
     def least_error(self) -> float:
-        """The least mean relative error on both times of a prediction that gains no more than is explained."""
+        """The least mean relative error on both times of a prediction with only the explained gain."""
         return max(0.0, self.gained - self.explained) / max(self.before, self.after) / 2
 
 
 def explained_seconds(saved_gb: float, extra_ns: float, line: int, workers: int) -> float:
-    """The time that ``saved_gb`` of 10**9 bytes cost more from afar, by ``extra_ns`` a line, shared by ``workers``."""
+    """Return the time that ``saved_gb`` (10**9 bytes) cost at ``extra_ns`` a line, shared by ``workers``."""
     return saved_gb * GIGA / line * extra_ns / NS_PER_S / workers
 
 
 def physics_ceiling(study: Study) -> Ceiling:
-    """The part of each gain by locality binding that bytes explain; a finding beside the scores."""
+    """Return the part of each gain by locality binding that the saved bytes explain; it bounds no score."""
     latency = study.published("6.1", "latency_ns")
     extra = (latency["0, 1"] + latency["1, 0"]) / 2 - (latency["0, 0"] + latency["1, 1"]) / 2
     much, little = (study.published("5.3", f"{name}_remote_gb") for name in ("topology_aware", "locality_binding"))

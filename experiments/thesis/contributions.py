@@ -1,8 +1,8 @@
-"""The gain of each contribution of the thesis, program by program, on the thesis' machine and on others.
+"""The gain of each contribution of the thesis, program by program, on the thesis' machine and on other machines.
 
-On the thesis' own machine runs are as calibrated. Another machine has the values of its own file; fitted parameters of
-programs and runtime stay, since they do not belong to the machine. Runs of a pair share their seed, so that task
-durations are equal under both variants.
+On the thesis' own machine all fitted parameters are set. Another machine has the values of its own file; the fitted
+parameters of programs and runtime are set there too. The two runs of a pair share their seed, so that task durations
+are equal under both variants.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from numasim.sweep.planned_runs import PlannedRun
 
 @dataclass(frozen=True)
 class Contribution:
-    """What a chapter adds to what was there before: ``variant`` of BOTS over the one that it improves on."""
+    """The contribution of a chapter: ``variant`` of BOTS, which improves on the variant ``over``."""
 
     variant: str
     over: str
 
 
-# What each of chapters 3 to 6 adds, with the ways in which their programs initialise data.
+# The contributions of chapters 3 to 6, with the chapters' ways to initialise data.
 CONTRIBUTIONS = {
     "threshold": Contribution("threshold", "randomized"),
     "stealing domains": Contribution("topology-aware", "threshold"),
@@ -51,9 +51,9 @@ CONTRIBUTIONS = {
 
 
 def speedup_gain(before: Iterable[float], after: Iterable[float]) -> float:
-    """Return the geometric mean of ``before / after``, minus 1; NaN of nothing.
+    """Return the geometric mean of ``before / after``, minus 1; NaN without times.
 
-    So a program that takes half the time and one that takes twice the time have no gain together.
+    A program with half the time and a program with twice the time have together no gain.
     """
     ratios = [math.log(old / new) for old, new in zip(before, after, strict=True)]
     return math.expm1(math.fsum(ratios) / len(ratios)) if ratios else math.nan
@@ -70,7 +70,7 @@ def effect(tables: Sequence[Table], contribution: Contribution) -> float:
 
 @dataclass(frozen=True)
 class Case:
-    """A row of BOTS, possibly with a smaller size; ``changes`` are fields of the run."""
+    """A row of BOTS, with ``changes`` of fields of the run, such as a smaller size."""
 
     name: str
     row: str
@@ -106,8 +106,8 @@ def gains(
 ) -> tuple[Gain, ...]:
     """Simulate ``repeat`` seeds of each contribution of ``study`` with and without, for every case on every machine.
 
-    ``readings`` has choices in place of those that the study scores. Raises `InputError` for an unknown row, field,
-    machine, reading or choice.
+    ``readings`` has choices in place of the scored ones. InputError for an unknown row, field, machine, reading or
+    choice.
     """
     require_engine(engine)
     program = study.programs["bots"]
@@ -130,7 +130,7 @@ def gains(
 
 
 def _gain(pairs: Sequence[tuple[PlannedRun, PlannedRun]], times: Mapping[str, float]) -> Estimate:
-    """The gain over the pairs of runs that ended; ``times`` are those of runs."""
+    """Return the gain over the pairs of finished runs; ``times`` has the time of each finished run."""
     ended = [(old.run_id, new.run_id) for old, new in pairs if old.run_id in times and new.run_id in times]
     found = mean_interval(np.array([math.log(times[old] / times[new]) for old, new in ended], np.float64))
     return Estimate(math.expm1(found.value), math.expm1(found.low), math.expm1(found.high), found.count)
@@ -138,7 +138,7 @@ def _gain(pairs: Sequence[tuple[PlannedRun, PlannedRun]], times: Mapping[str, fl
 
 COLOUR_MAP = "RdBu"  # red and blue are distinguishable with any colour vision
 MOST_COLOURED = 0.5  # larger gains have the same colour
-LEAST_COLOURED = 0.02  # so that chance does not look like an effect
+LEAST_COLOURED = 0.02  # the least range of the colours, so that chance does not look like an effect
 PANEL_COLUMNS = 2
 SQUARE_INCHES = (0.92, 0.62)
 MARGIN_INCHES = (1.5, 0.75)  # of a panel

@@ -1,4 +1,4 @@
-"""Kinds of tables that the thesis alone has: latencies of the machine, placed rows, a t-test and a regression."""
+"""Kinds of tables of the thesis alone: memory latencies, placed rows of matrices, a t-test and a regression."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Latency(Kind):
-    """Memory latencies between nodes, from the machine file; key columns name the node that reads, and the home."""
+    """Memory latencies between nodes from the machine file; key columns name the reading node and the home node."""
 
     reader: str
     home: str
 
     def unit(self, quantity: str) -> str:
-        """The unit of latencies."""
+        """Return the unit of latencies."""
         return "ns"
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """A cell for each pair of nodes, without runs."""
+        """Return the table with a cell for each pair of nodes, without runs."""
         machine = build(read_machine(setting.machine or setting.study.machine))
         nodes = {
             label: tuple(int(table.published.number(row, key)) for key in (self.reader, self.home))
@@ -67,20 +67,21 @@ class Latency(Kind):
 
 @dataclass(frozen=True)
 class RowPlacement(Kind):
-    """The rows of a matrix that begin on each node, by the page placement of a program before it runs (model 2.2).
+    """The number of rows of a matrix on each node, by the page placement of a program before it runs (model 2.2).
 
-    ``nodes`` has the node of each column. A row has as many elements as the matrix has rows, in the first region.
+    A row is on the node of its first byte. ``nodes`` has the node of each column. The matrix is square, in the first
+    region.
     """
 
     element_bytes: int
     nodes: Mapping[str, int]
 
     def unit(self, quantity: str) -> str:
-        """The unit of rows."""
+        """Return the unit of rows."""
         return "rows"
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """A cell for each size and node, without runs."""
+        """Return the table with a cell for each size and node, without runs."""
         cells = [self._filled(setting, table, each) for each in cells_of(setting, table)]
         return PlannedTable((), lambda _: table_of(setting, table, cells))
 
@@ -99,7 +100,7 @@ class RowPlacement(Kind):
 
 
 def paired_t_test(differences: Sequence[float]) -> dict[str, float]:
-    """The statistics of the paired t-test (Student 1908) for differences of pairs, at least two and not all alike."""
+    """Return the statistics of the paired t-test (Student 1908) of two or more differences that are not all equal."""
     from scipy.stats import t as student
 
     count = len(differences)
@@ -121,21 +122,21 @@ def paired_t_test(differences: Sequence[float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class TTest(Kind):
-    """The paired t-test of two columns of another table; differences are the first minus the second.
+    """The paired t-test of two columns of another table; a difference is the first value minus the second.
 
-    Each row of the table is a statistic. Beside the printed statistics stand those computed from the printed columns,
-    because the two may differ. The simulation has one test for each seed.
+    Each row of the table is a statistic. The table has the printed statistics and, because the two may differ, the
+    statistics of the printed columns. The simulation has one test for each seed.
     """
 
     table: str
     columns: tuple[str, str]
 
     def unit(self, quantity: str) -> str:
-        """Statistics have none."""
+        """Return the unit of statistics, ""."""
         return ""
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """The runs of both columns."""
+        """Plan the runs of both columns."""
         other = setting.study.tables[self.table]
         cells = {(cell.row, cell.column): cell for cell in cells_of(setting, other)}
         asked = [[cells[label, column] for column in self.columns] for label in other.labels]
@@ -150,7 +151,7 @@ class TTest(Kind):
         tests = [paired_t_test(each) for each in zip(*rows, strict=True) if len(set(each)) > 1]
         note = "" if len(compared) == len(filled) else f"{len(compared)} of {len(filled)} pairs are simulated"
         recomputed, cells = paired_t_test(published), list[Cell]()
-        for cell in cells_of(setting, table):  # each printed statistic, then the one of the printed table
+        for cell in cells_of(setting, table):  # each printed statistic, then the same statistic of the printed columns
             simulated = tuple(test[cell.row] for test in tests)
             own = noted(replace(cell, quantity=cell.row, simulated=simulated), note)
             cells += [own, replace(own, column="recomputed", published=recomputed[cell.row])]
@@ -159,7 +160,7 @@ class TTest(Kind):
 
 
 def least_squares(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
-    """The statistics of the line through the points (x, y), in which neither all x nor all y are equal."""
+    """Return the statistics of the line through the points (x, y); neither all x nor all y are equal."""
     mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
     xx = math.fsum((each - mean_x) ** 2 for each in x)
     yy = math.fsum((each - mean_y) ** 2 for each in y)
@@ -178,9 +179,9 @@ def least_squares(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Regression(Kind):
-    """A straight line through single runs of one variant, one for each seed: least squares of ``y`` over ``x``.
+    """A regression line through single runs of one variant, one run for each seed: least squares of ``y`` over ``x``.
 
-    The points are in the extra series of the table, which have the names of the two quantities.
+    The points are in the extra series of the table, under the names of the two quantities.
     """
 
     x: str
@@ -193,7 +194,7 @@ class Regression(Kind):
         return ""
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:
-        """The runs of all seeds."""
+        """Plan the runs of all seeds."""
         cells = [replace(cell, quantity=cell.row) for cell in cells_of(setting, table)]
         program, changes = setting.study.programs[table.program], Fields(self.changes).assignments
         try:
@@ -214,7 +215,7 @@ class Regression(Kind):
         return PlannedTable(runs, fill)
 
     def figure(self, table: Table) -> Figure | None:
-        """Single runs as points, the line through them, and the line that the thesis printed."""
+        """Return the figure of single runs as points, with the simulated line and the printed line."""
         from .regression_figure import regression_figure
 
         return regression_figure(table)

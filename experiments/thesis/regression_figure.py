@@ -1,4 +1,4 @@
-"""Single runs as points, the line through them, and the line that the thesis printed."""
+"""The figure of a regression: single runs as points, the simulated line and the printed line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def regression_figure(table: Table) -> Figure:
 
 
 def _line(axes: Axes, whose: str, statistics: Sequence[float], style: Any, colour: str) -> Line2D:
-    """Draw a line across the figure; label it with its equation and whether it is outside of the limits."""
+    """Draw a line across the figure, labelled with its equation and with a remark if the line is outside the limits."""
     slope, intercept, correlation = statistics
     ends = np.array(axes.get_xlim())
     values = intercept + slope * ends

@@ -1,13 +1,12 @@
-"""Which conclusions of the thesis depend on fitted parameters, on vendor data, and on readings of the text.
+"""The dependence of the conclusions of the thesis on fitted parameters, vendor data, and readings of the text.
 
-A conclusion is the mean effect of a contribution, which holds as long as it keeps its sign, or the score of a class,
-which holds as long as its bound stays met or missed. One thing is changed at a time, to either end of its range
-(`sensitivity.yaml`), and the tables are made again with one repeat, which shows how far each conclusion moves. The
-combined effect of several changes is not examined. The result is drawn as tornado charts, a panel for each conclusion,
-or printed as a table.
+A conclusion is the mean effect of a contribution, or the score of a class. An effect holds if its sign stays. A score
+holds if its bound stays met or stays missed. One input is changed at a time, to each end of its range
+(`sensitivity.yaml`), and the tables are simulated again with one seed. Combined changes are not examined. The result is
+drawn as tornado charts with a panel for each conclusion, or printed as a table.
 
-Any change of a program's schedule changes its duration slightly. Other seeds show by how much: a bar within their range
-may be due to chance.
+Any change of a program's schedule changes its duration slightly. Other seeds show the size of this change: a bar within
+their range may be due to chance.
 """
 
 from __future__ import annotations
@@ -46,18 +45,18 @@ from numasim.reproduce.table_cells import Table
 from .contributions import CONTRIBUTIONS, effect
 
 EFFECT = "effect"
-SEEDS = 3  # of the unchanged model, to estimate the effect of chance
+SEEDS = 3  # seeds of the unchanged model, to estimate the effect of chance
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A conclusion of a reproduction: its value as modelled, and the limit beyond which it no longer holds."""
+    """A conclusion of a reproduction: its value with the unchanged model, and the limit up to which it holds."""
 
     name: str
     metric: str  # `EFFECT`, or the metric of the class
-    value: float  # of the seed with which all changes are simulated
+    value: float  # with the seed of the changed runs
     seeds: tuple[float, ...]  # of each seed alone
-    bound: float | None  # it holds while it stays on the same side of this; None: always
+    bound: float | None  # the conclusion holds on the same side of the bound; None: always
 
     def holds(self, value: float) -> bool:
         """Whether the conclusion holds with ``value``."""
@@ -80,7 +79,7 @@ class End:
 
 @dataclass(frozen=True)
 class Influence:
-    """An input that was changed, and the ends of its range."""
+    """A changed input, and the ends of its range."""
 
     name: str
     kind: str  # fitted, vendor or reading
@@ -88,7 +87,7 @@ class Influence:
     sides: Mapping[str, End]  # low, high, or one of them
 
     def reach(self, conclusion: Conclusion) -> float:
-        """The length of its bar: from the least to the largest of both sides and the value as modelled."""
+        """Return the length of the bar: from the least to the largest value of both sides and the unchanged model."""
         values = [side.values.get(conclusion.name, math.nan) for side in self.sides.values()]
         known = [conclusion.value, *(value for value in values if not math.isnan(value))]
         return max(known) - min(known)
@@ -103,7 +102,7 @@ class Sensitivity:
     runs: int
 
     def sorted_for(self, conclusion: Conclusion) -> tuple[Influence, ...]:
-        """The influences that move ``conclusion``, the strongest first."""
+        """Return the influences that change ``conclusion``, the strongest first."""
         moving = (each for each in self.influences if each.reach(conclusion) > 0)
         return tuple(sorted(moving, key=lambda each: -each.reach(conclusion)))
 
@@ -118,11 +117,11 @@ def sensitivity(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> Sensitivity:
-    """Change all that ``sensitivity.yaml`` of ``study`` lists, and each reading, one at a time.
+    """Change every input in ``sensitivity.yaml`` of ``study``, and each reading, one at a time.
 
-    Runs are stored as by `reproduce`. ``only`` names what to change, ``rows`` which rows of the programs to simulate;
-    none given: all, but those that a quick reproduction leaves out. Raises `InputError` for unknown names, and for
-    fields that no run has.
+    Runs are stored as by `reproduce`. ``only`` names the inputs to change, by default all. ``rows`` names the simulated
+    rows of programs, by default those of a quick reproduction. InputError for unknown names, and for fields that no run
+    has.
     """
     require_engine(engine)
     asked = load(study.folder / "sensitivity.yaml").plain()
@@ -142,7 +141,7 @@ def sensitivity(
 
 
 def _sides(study: Study, changes: Iterable[Mapping[str, Any]]) -> Iterable[Side]:
-    """Yield every end of every range, with what is set there, and every other choice of the readings."""
+    """Yield every end of every range, and every other choice of the readings."""
     yield from parameter_sides(study)
     for each in changes:
         scope = Scope((), *(listed(each.get(part, ())) for part in ("programs", "rows", "variants")))
@@ -154,7 +153,7 @@ def _sides(study: Study, changes: Iterable[Mapping[str, Any]]) -> Iterable[Side]
 
 
 def conclusions_of(study: Study, tables: Sequence[Table]) -> tuple[Conclusion, ...]:
-    """Return the conclusions of ``tables`` as modelled, for each seed; those without cells are left out."""
+    """Return the conclusions of ``tables`` of the unchanged model; conclusions without cells are left out."""
     seeds = [values_of(study, of_seed(tables, seed)) for seed in range(SEEDS)]
     bounds = {rule.name: (rule.metric, rule.bound) for rule in study.score_rules}
     bounds |= dict.fromkeys(CONTRIBUTIONS, (EFFECT, 0.0))
@@ -172,7 +171,7 @@ def values_of(study: Study, tables: Sequence[Table]) -> dict[str, float]:
 
 
 def of_seed(tables: Sequence[Table], seed: int) -> tuple[Table, ...]:
-    """Return the tables as if only one of their seeds had been simulated."""
+    """Return the tables with the values of a single seed."""
     return tuple(
         replace(table, cells=tuple(replace(cell, simulated=cell.simulated[seed : seed + 1]) for cell in table.cells))
         for table in tables
@@ -241,7 +240,7 @@ LABEL_ROOM = 0.32  # of the width of the bars, on either side
 
 @styled
 def tornado_figure(found: Sensitivity, conclusions: Sequence[str] = ()) -> Figure:
-    """Draw the named conclusions, or all; changes without influence on one are named below its panel."""
+    """Draw the named conclusions, or all. Each panel says how many changes influence its conclusion."""
     shown = [each for each in found.conclusions if not conclusions or each.name in conclusions]
     if not shown or not found.influences:
         return empty_figure("there are no changes or no conclusions")
@@ -279,7 +278,7 @@ def _panel(axes: Axes, conclusion: Conclusion, influences: Sequence[Influence], 
 
 
 def _bars(axes: Axes, place: int, conclusion: Conclusion, influence: Influence) -> None:
-    """Draw a bar for each side; where both point the same way, the shorter one is in front, with its label inside."""
+    """Draw a bar for each side. Two bars in the same direction are half as high, with the shorter bar in front."""
     sides = {
         name: (side, value - conclusion.value)
         for name, side in influence.sides.items()

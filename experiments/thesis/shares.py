@@ -1,6 +1,6 @@
-"""Shares that published counts imply: one column over the sum of several, published and simulated alike.
+"""Shares that follow from published counts: one column over the sum of several columns, published and simulated.
 
-A paper that prints counts argues with their ratios; the table of shares is drawn and printed like any other table.
+The table of shares is drawn and printed like any other table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ RATIO = "1"
 
 @dataclass(frozen=True)
 class Share:
-    """The column ``part`` of ``table`` over its ``wholes``, which are to include it where it is one of them."""
+    """The column ``part`` of ``table`` over the sum of the columns ``wholes``."""
 
     table: str
     part: str
@@ -24,9 +24,9 @@ class Share:
 
 
 def share_table(tables: Sequence[Table], shares: Mapping[str, Share], title: str) -> Table:
-    """Return a table with a column for each of ``shares``, row by row; 0 over 0 has no cell.
+    """Return a table with a column for each of ``shares``; 0 over 0 has no cell.
 
-    Raises KeyError for a table or a column that ``tables`` do not have.
+    KeyError for a table or a column that ``tables`` do not have.
     """
     known = {table.id: table for table in tables}
     columns = [_column(known[share.table], name, share) for name, share in shares.items()]

@@ -1,4 +1,4 @@
-"""B. Vikranth's thesis on adaptive work stealing for NUMA multicores, and what is asked of predictions."""
+"""B. Vikranth's thesis on adaptive work stealing for NUMA multicores: its tables, and the scores of predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMES = {  # the files with execution times, by table
     "6.6": "table_6_6_execution_times_numa_oblivious_vs_affinity_aware",
 }
 SERIAL, RANDOMIZED = "serial_execution_time_s", "randomized_execution_time_s"
-CLAIMED = {"threshold_constrained": "threshold"}  # variants whose columns have other names
+CLAIMED = {"threshold_constrained": "threshold"}  # column name -> variant, if the two differ
 
 
 def table(
@@ -35,30 +35,30 @@ def table(
     columns: Mapping[str, Column],
     **more: Any,
 ) -> StudyTable:
-    """A table, or where it says so another place, of a section of the thesis."""
+    """Return a table of the thesis; ``section`` has the section, or section and figure."""
     place = section if "," in section or id.startswith("t-test") else f"{section}, Table {id}"
     file = HERE / "published" / f"thesis_{published}.csv"
     return StudyTable(id, title, f"thesis section {place}", file, rows, columns, program, **more)
 
 
 def matmul(id: str, title: str, section: str, published: str, columns: Mapping[str, Column]) -> StudyTable:
-    """Counts of MATMUL by the number of workers."""
+    """Return a table of counts of MATMUL by the number of workers."""
     return table(id, title, section, f"table_{id.replace('.', '_')}_{published}", "matmul", "worker_threads", columns,
                  key="workers")  # fmt: skip
 
 
 def bots(id: str, title: str, section: str, published: str, columns: Mapping[str, Column]) -> StudyTable:
-    """Values of the programs of the Barcelona OpenMP Tasks Suite."""
+    """Return a table of the programs of the Barcelona OpenMP Tasks Suite."""
     return table(id, title, section, published, "bots", "benchmark", columns)
 
 
 def variant(name: str) -> str:
-    """The variant that a column with this name is of."""
+    """Return the variant of a column with this name."""
     return CLAIMED.get(name, name.replace("_", "-"))
 
 
 def times(id: str, title: str, section: str, before: str, after: str) -> StudyTable:
-    """Execution times before and after a contribution, and alone."""
+    """Return the execution times before and after a contribution, and on one worker."""
     columns = {
         f"{before}_execution_time_s": Column("makespan_s", variant(before)),
         f"{after}_execution_time_s": Column(
@@ -70,7 +70,7 @@ def times(id: str, title: str, section: str, before: str, after: str) -> StudyTa
 
 
 def speedups(id: str, title: str, place: str, of: str, *names: str) -> StudyTable:
-    """The speedups that follow from a table of times, or are printed beside it."""
+    """Return the speedups that follow from a table of times."""
     columns = {
         f"{name}_speedup": Column("speedup", variant(name), published=Quotient(SERIAL, f"{name}_execution_time_s"))
         for name in names
@@ -82,14 +82,14 @@ def speedups(id: str, title: str, place: str, of: str, *names: str) -> StudyTabl
 
 
 def speedups_of_chapter_3(id: str, place: str) -> StudyTable:
-    """The speedups of Table 3.5, which Figure 3.5 shows again."""
+    """Return the speedups of Table 3.5, which Figure 3.5 shows again."""
     columns = {f"{name}_speedup": Column("speedup", variant(name)) for name in ("randomized", "threshold_constrained")}
     title = "Speedups under randomized and threshold-constrained stealing"
     return bots(id, title, place, "table_3_5_speedups_randomized_vs_threshold", columns)
 
 
 def overheads(id: str, place: str, **scored: str) -> StudyTable:
-    """The overheads of Table 6.4, which Figure 6.3 shows again."""
+    """Return the overheads of Table 6.4, which Figure 6.3 shows again."""
     columns = {
         "numa_oblivious_overhead_ms": Column("overhead_us", "oblivious", role=Role.FITTED),
         "affinity_aware_overhead_ms": Column("overhead_us", "affinity-aware", **scored),
@@ -99,7 +99,7 @@ def overheads(id: str, place: str, **scored: str) -> StudyTable:
 
 
 def latencies(id: str, section: str) -> StudyTable:
-    """Memory latencies, which the machine file has."""
+    """Return the memory latencies, which are those of the machine file."""
     keys, title = ("row_numa_node", "column_numa_node"), "Memory latency between the two nodes"
     columns = {"latency_ns": Column("latency_ns", role=Role.INPUT)}
     published = f"table_{id.replace('.', '_')}_memory_latency"
@@ -295,7 +295,7 @@ TABLES = (
     ),
 )
 RULES = (
-    # told: the serial column; the null model: the randomized one
+    # predictions know the serial column; the null model is the randomized column
     ScoreRule("times", "mape", 0.12, null=Elsewhere("3.4", RANDOMIZED)),
     ScoreRule("times, one step", "mape", 0.10, of="times", question="one-step"),
     ScoreRule("times, interaction", "mape", of="times", question="interaction"),  # to be below its null model
@@ -308,7 +308,7 @@ RULES = (
     ScoreRule("ranks, least", "least-rank-correlation", 0.5, of="times"),
     ScoreRule("ranks", "rank-correlation", 0.8, of="times"),
 )
-ABLATIONS = {  # each mechanism switched off by what it sets on top of all else
+ABLATIONS = {  # fields that switch a mechanism off, set after all others
     "caches": {"model.cache": "none"},
     "contention": {"model.contention": "none"},
     "smt": {"model.smt": "none"},

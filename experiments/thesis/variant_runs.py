@@ -1,4 +1,4 @@
-"""Single runs of a study's variants with all their tables, for figures that need more than a table's quantities."""
+"""Single runs of a study's variants with all their tables, for figures of more than one quantity."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VariantRuns:
-    """Runs of one row under several variants, on ``machine``; tables call the variant its strategy."""
+    """Runs of one row under several variants on ``machine``. In tables the variant is the strategy."""
 
     machine: Machine
     results: Mapping[str, Result]
 
     def frame(self) -> pd.DataFrame:
-        """One row for each variant, as the results table of a sweep has them."""
+        """Return a row for each variant, like the results table of a sweep."""
         import pandas as pd
 
         return pd.DataFrame([result.row() | {"error": None} for result in self.results.values()])
 
     def node_pairs(self) -> pd.DataFrame:
-        """One row for each variant and ordered pair of nodes, as the node-pair table of a sweep."""
+        """Return a row for each variant and ordered pair of nodes, like the node-pair table of a sweep."""
         import pandas as pd
 
         tables = (
@@ -49,7 +49,7 @@ class VariantRuns:
 def variant_runs(
     study: Study, program: str, row: str, variants: Sequence[str], *, engine: str = DEFAULT_ENGINE
 ) -> VariantRuns:
-    """Simulate ``row`` of a program with the first seed, as tables of the study do. InputError for an unknown name."""
+    """Simulate ``row`` of a program with the study's first seed. InputError for an unknown name."""
     check_known("program", [program], study.programs)
     chosen = study.programs[program]
     check_known("row", [row], chosen.rows)

@@ -1,11 +1,11 @@
 """The command line: parses, calls, prints.
 
-Exit status 0: done, 1: a check failed, 2: bad input, or what cannot be written, 130: interrupted, 141: nobody reads the
-output any more.
+Exit status 0: done, 1: a check failed, 2: bad input or an output that cannot be written, 130: interrupted, 141: nobody
+reads the output any more.
 
-A module has the commands of one subject; `numasim.cli.entrance` puts them together. Everything heavy is imported inside
-the command that needs it, so that help and completion answer at once. Annotations are no texts in these modules: typer
-reads those of every command whenever one is called, and texts take it three times as long.
+Each module has the commands of one subject; `numasim.cli.entrance` joins them. Heavy modules are imported inside the
+commands that need them, so that help and completion answer at once. These modules do not import annotations from
+``__future__``: typer reads the annotations of all commands at every call, and needs three times as long for texts.
 """
 
 from numasim.cli.entrance import BAD_INPUT, CHECK_FAILED, INTERRUPTED, OK, main

@@ -1,4 +1,4 @@
-"""All commands together, and how every one of them ends."""
+"""All commands together, and the exit status of every command."""
 
 import re
 import signal
@@ -26,18 +26,18 @@ from numasim.cli.examples import Commands, ExampleGroup, examples_of
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
 
-# ---- What is wrong with the words of a command line, in the manner of all other errors: one sentence and a remedy ----
+# ---- Mistakes in the words of a command line, as one sentence with a remedy like all other errors ----
 
-UsageError: Any = typer.BadParameter.__bases__[0]  # typer itself does not name it
+UsageError: Any = typer.BadParameter.__bases__[0]  # a class that typer does not export
 
-_BETTER = (  # how typer says things, and how numasim does
+_BETTER = (  # wording of typer, and wording of numasim
     (re.compile(r": Input should be ([^,]+)(, .*)?$"), r"; expected \1"),
     (re.compile(r" \(Possible options: ([^)]+)\)$"), r"; did you mean \1?"),
 )
 
 
 def usage_sentence(error: Any) -> str:
-    """The error of typer as one sentence; for a group without any further word, its help."""
+    """Return an error of typer as one sentence; for a group without a command, the help of the group."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return str(error.format_message())
     if error.ctx is None:
@@ -86,7 +86,7 @@ GROUPS = {
 
 
 class _Commands(ExampleGroup):
-    """All commands; an interrupt, of which typer would say nothing, is one sentence, which says what is kept."""
+    """All commands. An interrupt, which typer would end silently, becomes a sentence that says what is kept."""
 
     def make_context(self, *args: Any, **options: Any) -> Any:
         with _told_interrupts():
@@ -136,7 +136,7 @@ def _of_all_commands(
         ),
     ] = False,
 ) -> None:
-    """What can be asked without a command."""
+    """Options without a command."""
 
 
 for name, command in COMMANDS.items():
@@ -147,7 +147,7 @@ for name, group in GROUPS.items():
 
 @contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    """Let a request to terminate, as of a batch system, end a command as an interrupt from the terminal does."""
+    """Let a request to terminate, such as from a batch system, end a command like an interrupt from the terminal."""
     before = signal.getsignal(signal.SIGTERM)
     if before is not signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
         yield
@@ -168,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 status = app(list(argv) if argv is not None else None, prog_name="numasim", standalone_mode=False)
         finally:
             sys.stdout.flush()
-    except SystemExit as leaving:  # of completion
+    except SystemExit as leaving:  # raised by completion
         return int(leaving.code or OK)
     except UsageError as error:
         print(usage_sentence(error), file=sys.stderr)

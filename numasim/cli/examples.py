@@ -1,7 +1,7 @@
 """Examples at the end of the help of every command and group, and the classes of typer that print them.
 
-The examples of a command are the lines of its epilog: each a whole command line, or a remark after ``#`` on the lines
-below it. A test runs them all as they stand, in the order of the commands.
+The examples of a command are the lines of its epilog. A line is a whole command line, or after ``#`` a remark on the
+lines below. A test runs all examples unchanged, in the order of the commands.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ _KEPT = "__examples__"
 
 
 def examples(*lines: str) -> Callable[[F], F]:
-    """Keep the examples of a command beside its function, where `Commands.command` finds them."""
+    """Return a decorator that keeps the examples of a command as an attribute of its function."""
 
     def keep(function: F) -> F:
         setattr(function, _KEPT, lines)
@@ -26,12 +26,12 @@ def examples(*lines: str) -> Callable[[F], F]:
 
 
 def examples_of(epilog: str | None) -> tuple[str, ...]:
-    """The command lines among the lines of an epilog."""
+    """Return the command lines of an epilog, without remarks."""
     return tuple(line for line in (epilog or "").splitlines() if not line.startswith("#"))
 
 
 class _Examples:
-    """Prints the epilog of a command as examples: line by line, however narrow the terminal is."""
+    """Prints the epilog of a command as examples, line by line, without wrapping lines."""
 
     epilog: str | None
 
@@ -55,11 +55,11 @@ class Commands(typer.Typer):
     """Commands that have examples in their help."""
 
     def __init__(self, text: str, lines: Iterable[str], cls: type[TyperGroup] = ExampleGroup, **options: Any) -> None:
-        """A group that ``text`` describes; ``lines`` are its examples."""
+        """Make a group with the description ``text`` and the examples ``lines``."""
         super().__init__(help=text, epilog="\n".join(lines), cls=cls, no_args_is_help=True, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
-        """Add a function as the command ``name``, with the examples that `examples` has kept."""
+        """Return a decorator that adds a function as the command ``name``, with the function's examples."""
 
         def add(function: F) -> F:
             lines = "\n".join(getattr(function, _KEPT, ()))

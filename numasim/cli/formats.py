@@ -45,7 +45,7 @@ def _validation() -> Schema:
 
 
 def _result() -> Schema:
-    """Return the schema of a run as JSON: its columns, and what is told beside them."""
+    """Return the schema of a run as JSON: its columns, the time of the engine and remarks."""
     from numasim.engine.columns import DESCRIBED
     from numasim.spec.json_schema import with_title
 

@@ -1,6 +1,6 @@
-"""`numasim list` and `numasim show`: everything that ships, by kind and by name."""
+"""`numasim list` and `numasim show`: everything that ships with numasim, by kind and by name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,13 +12,13 @@ from numasim.errors import InputError
 if TYPE_CHECKING:
     from numasim.objects.shipped import Shipped
 
-FILES = ("machines", "strategies", "runtimes", "sweeps")  # kinds whose names are YAML files
+FILES = ("machines", "strategies", "runtimes", "sweeps")  # kinds that are YAML files
 KINDS = ("machines", "workloads", "strategies", "runtimes", "sweeps", "studies")
 SINGULAR = dict(zip(KINDS, ("machine", "workload", "strategy", "runtime", "sweep", "study"), strict=True))
 
 
 def shipped(kind: str) -> "Shipped":
-    """The names of ``kind``, each with its line."""
+    """Return the names of ``kind``, each with a line of description."""
     from numasim.objects import shipped as lists
 
     if kind == "studies":
@@ -30,7 +30,7 @@ def shipped(kind: str) -> "Shipped":
 
 
 def print_shipped(kinds: Iterable[str], as_json: bool) -> None:
-    """Print names with a line each, or as JSON objects with kind, name and description."""
+    """Print the names of ``kinds`` with a line each, or as JSON objects with kind, name and description."""
     lists = {kind: shipped(kind) for kind in kinds}
     if as_json:
         import json
@@ -80,64 +80,37 @@ def show(
             f"nothing that ships is called {name!r}", expected="a name of numasim list", value=name, known=known
         )
     for kind in kinds:
-        if as_yaml:
-            _require_file(kind, name)
+        if not as_yaml:
+            say(_described(kind, name))
+        elif kind in FILES:
             print_file(kind, name)
         else:
-            say(_DESCRIBED[kind](name))
+            raise InputError(
+                f"the {SINGULAR[kind]} {name!r} is no single file", expected=f"one of {', '.join(FILES)} with --yaml"
+            )
 
 
-def _require_file(kind: str, name: str) -> None:
-    if kind not in FILES:
-        raise InputError(
-            f"the {SINGULAR[kind]} {name!r} is no single file", expected=f"one of {', '.join(FILES)} with --yaml"
-        )
+def _described(kind: str, name: str) -> str:
+    """Return the description of a shipped name."""
+    if kind == "machines":
+        from numasim.machine import description
+        from numasim.machine.build_machine import build
+        from numasim.spec.single_part import read_machine
 
+        return description.describe(build(read_machine(name)))
+    if kind == "strategies":
+        from numasim.plan import show_strategy
 
-def _machine(name: str) -> str:
-    from numasim.machine.build_machine import build
-    from numasim.machine.description import describe
-    from numasim.spec.single_part import read_machine
+        return show_strategy.show(name, "xeon-e5-2620-2s", None, 0, "ompi")
+    if kind == "runtimes":
+        from numasim.spec.descriptions import describe_runtime
+        from numasim.spec.single_part import read_runtime
 
-    return describe(build(read_machine(name)))
+        return describe_runtime(read_runtime(name))
+    if kind == "studies":
+        from numasim.reproduce import load
 
+        return load.describe(load.read_study(name))
+    from numasim.spec.descriptions import describe_family, describe_sweep
 
-def _workload(name: str) -> str:
-    from numasim.spec.descriptions import describe_family
-
-    return describe_family(name)
-
-
-def _strategy(name: str) -> str:
-    from numasim.plan.show_strategy import show as told
-
-    return told(name, "xeon-e5-2620-2s", None, 0, "ompi")
-
-
-def _runtime(name: str) -> str:
-    from numasim.spec.descriptions import describe_runtime
-    from numasim.spec.single_part import read_runtime
-
-    return describe_runtime(read_runtime(name))
-
-
-def _sweep(name: str) -> str:
-    from numasim.spec.descriptions import describe_sweep
-
-    return describe_sweep(name)
-
-
-def _study(name: str) -> str:
-    from numasim.reproduce.load import describe, read_study
-
-    return describe(read_study(name))
-
-
-_DESCRIBED: dict[str, Callable[[str], str]] = {
-    "machines": _machine,
-    "workloads": _workload,
-    "strategies": _strategy,
-    "runtimes": _runtime,
-    "sweeps": _sweep,
-    "studies": _study,
-}
+    return describe_sweep(name) if kind == "sweeps" else describe_family(name)

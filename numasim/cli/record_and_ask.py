@@ -83,8 +83,8 @@ def ask(
 ) -> None:
     """Simulate a task graph on machines under strategies.
 
-    It is a sweep like any other: its directory has a page, the answers and the specification, and a stopped one
-    resumes.
+    The runs are a sweep like any other: the results directory has a page, the answers and the specification, and a
+    stopped sweep resumes.
     """
     from numasim.engine.simulate import require_engine
     from numasim.spec.sweep_spec import load_sweep
@@ -109,7 +109,7 @@ def ask(
 
 
 def _program(file: Path, **choices: Any) -> "Graph":
-    """The graph in ``file``; says what was left out, and so where the file does not say what its tasks access."""
+    """Return the graph in ``file``; prints what was left out, and whether the file lacks the tasks' memory accesses."""
     from numasim.engine.remarks import memory_left_out
     from numasim.objects.graph_object import Graph
 
@@ -122,7 +122,7 @@ def _program(file: Path, **choices: Any) -> "Graph":
 
 
 def _fewest_cores(machines: Sequence[str]) -> int:
-    """The number of cores of the machine with the fewest."""
+    """Return the number of cores of the machine with the fewest cores."""
     from numasim.objects.machine_object import Machine
 
     return min(Machine(name).cores for name in machines)

@@ -43,7 +43,7 @@ def compare(
 
 
 def _plain(found: "Comparison") -> dict[str, Any]:
-    """A comparison as an object of JSON: what is missing is null."""
+    """Return a comparison as an object of JSON, with null for missing values."""
     rows = found.table.astype(object).to_dict("records")
     return {
         "axis": found.axis,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
     from numasim.spec.sweep_spec import SweepSpec
 
-MANY_RUNS = 10_000  # are announced before the first is started,
-MANY_TASKS = 1_000_000  # of a graph before it is built
+MANY_RUNS = 10_000  # so many runs are announced before the first one starts
+MANY_TASKS = 1_000_000  # a graph of so many tasks is announced before it is built
 
 
 @examples(
@@ -73,7 +73,7 @@ def run(
 
 
 def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
-    """Say what half and twice of each assumed value of the machine would change, where the native engine tells soon."""
+    """Print what half and twice of each assumed value of the machine would change, with the native engine only."""
     from numasim.api import run_spec
     from numasim.engine.assumed_values import depended_on, lines, tried
 
@@ -88,7 +88,7 @@ def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
 
 
 def _announce_left_out(trace: Path | None) -> None:
-    """Say what the form of the trace cannot hold."""
+    """Print what the format of the trace cannot hold."""
     if trace is not None:
         from numasim.report.trace.watched_run import notice
 
@@ -97,7 +97,7 @@ def _announce_left_out(trace: Path | None) -> None:
 
 
 def _announce_cell(one: "OneRun") -> None:
-    """Say which cell of a sweep is run, and how to run another."""
+    """Print which cell of a sweep is run, and how to run another cell."""
     if one.cells == 1:
         return
     from numasim.spec.descriptions import flow
@@ -109,7 +109,7 @@ def _announce_cell(one: "OneRun") -> None:
 
 
 def _announce_tasks(specs: "Iterable[RunSpec]") -> None:
-    """Say beforehand how large the largest task graph is, where it takes a while to build."""
+    """Print the size of the largest task graph if building the graph takes long."""
     from numasim.workload.size.limits import SizedParameters
 
     workloads = {id(spec.workload): spec.workload for spec in specs}.values()
@@ -119,7 +119,7 @@ def _announce_tasks(specs: "Iterable[RunSpec]") -> None:
 
 
 def _can_be_watched(spec: "RunSpec") -> bool:
-    """Whether a run is short enough for figures over time; prints a notice if it is not."""
+    """Whether a run is short enough for figures over time; prints a notice about a longer run."""
     from numasim.plan.build_plan import build_plan
     from numasim.report.trace.watched_run import require_few_tasks
 

@@ -11,81 +11,69 @@ Completer = Callable[[str], list[str]]
 YAML = (".yaml", ".yml")
 
 
-def shipped(kind: str, *suffixes: str) -> Completer:
-    """Offer the shipped names of ``kind`` (machines, strategies, runtimes or sweeps), and files with ``suffixes``."""
+def offered(names: Callable[[], Iterable[str]], suffixes: Sequence[str] | None = None) -> Completer:
+    """Return a completer that offers ``names`` and, unless None, folders and files with ``suffixes``."""
 
     def offer(incomplete: str) -> list[str]:
-        from numasim.parts import catalog
-
-        return [*_beginning(catalog.names(kind), incomplete), *_files(incomplete, suffixes)]
+        found = [name for name in names() if name.startswith(incomplete)]
+        return found if suffixes is None else [*found, *_files(incomplete, suffixes)]
 
     return offer
 
 
-def workloads(incomplete: str) -> list[str]:
-    """Offer the names of workloads."""
-    from numasim.workload.registry import MODULES
-
-    return _beginning(MODULES, incomplete)
-
-
-def shipped_names(incomplete: str) -> list[str]:
-    """Offer everything that ships."""
-    from numasim.parts import catalog
-
-    names = [name for kind in catalog.KINDS for name in catalog.names(kind)]
-    return [*_beginning(names, incomplete), *workloads(incomplete), *_studies(incomplete)]
-
-
-def studies(incomplete: str) -> list[str]:
-    """Offer the shipped studies, all of them, and folders."""
-    return [*_studies(incomplete), *_beginning(("all",), incomplete), *_files(incomplete, ())]
-
-
-def parts_of_validation(incomplete: str) -> list[str]:
-    """Offer the shipped parts of a validation, and YAML files."""
-    from numasim.validate.part_files import part_names
-
-    return [*_beginning(part_names(), incomplete), *_files(incomplete, YAML)]
+def shipped(kind: str, *suffixes: str) -> Completer:
+    """Return a completer of the shipped names of ``kind`` (such as machines), and of files with ``suffixes``."""
+    return offered(lambda: _catalog(kind), suffixes)
 
 
 def files(*suffixes: str) -> Completer:
-    """Offer folders, and files with ``suffixes``."""
-
-    def offer(incomplete: str) -> list[str]:
-        return list(_files(incomplete, suffixes))
-
-    return offer
+    """Return a completer of folders, and of files with ``suffixes``."""
+    return offered(tuple, suffixes)
 
 
 def words(*known: str) -> Completer:
-    """Offer ``known`` words."""
-
-    def offer(incomplete: str) -> list[str]:
-        return _beginning(known, incomplete)
-
-    return offer
+    """Return a completer of ``known`` words."""
+    return offered(lambda: known)
 
 
-def engines(incomplete: str) -> list[str]:
-    """Offer the engines that are built here."""
-    from numasim.engine.simulate import ENGINES
+def _catalog(*kinds: str) -> list[str]:
+    from numasim.parts import catalog
 
-    return _beginning(ENGINES, incomplete)
+    return [name for kind in kinds or catalog.KINDS for name in catalog.names(kind)]
 
 
-def _studies(incomplete: str) -> list[str]:
+def _workloads() -> Iterable[str]:
+    from numasim.workload.registry import MODULES
+
+    return MODULES
+
+
+def _studies() -> Iterable[str]:
     from numasim.reproduce.load import study_names
 
-    return _beginning(study_names(), incomplete)
+    return study_names()
 
 
-def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
-    return [name for name in names if name.startswith(incomplete)]
+def _parts() -> Iterable[str]:
+    from numasim.validate.part_files import part_names
+
+    return part_names()
+
+
+def _engines() -> Iterable[str]:
+    from numasim.engine.simulate import ENGINES
+
+    return ENGINES
+
+
+workloads, engines = offered(_workloads), offered(_engines)
+shipped_names = offered(lambda: [*_catalog(), *_workloads(), *_studies()])
+studies = offered(lambda: [*_studies(), "all"], ())
+parts_of_validation = offered(_parts, YAML)
 
 
 def _files(incomplete: str, suffixes: Sequence[str]) -> Iterator[str]:
-    """Folders, each with a slash behind it, and files with ``suffixes`` whose paths begin as ``incomplete``."""
+    """Yield folders, with a slash at the end, and files with ``suffixes`` whose paths begin with ``incomplete``."""
     head, slash, _ = incomplete.rpartition("/")
     try:
         entries = sorted(Path(head + slash).iterdir())
@@ -126,7 +114,7 @@ def say(text: object, *, err: bool = False) -> None:
 
 
 def chosen_engine(name: str | None) -> str:
-    """The engine ``name``, by default the fastest one available; prints a notice if that is the reference engine."""
+    """Return the engine ``name``, by default the fastest one; prints a notice if only the reference engine is built."""
     from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, NOT_BUILT
 
     if name is None and "native" not in ENGINES:
@@ -135,7 +123,7 @@ def chosen_engine(name: str | None) -> str:
 
 
 def print_columns(rows: Iterable[tuple[str, str]]) -> None:
-    """Print names and what is to be said of each, side by side."""
+    """Print names and their descriptions in two columns."""
     rows = list(rows)
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
@@ -143,7 +131,7 @@ def print_columns(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def print_file(kind: str, name: str) -> None:
-    """Print the file of a shipped machine, strategy, runtime or sweep, or that at a path, as it stands."""
+    """Print the file of a shipped machine, strategy, runtime or sweep, or the file at a path, unchanged."""
     from numasim.files.reader import YAML as YAML_FILE
     from numasim.files.reader import read_text
     from numasim.parts import catalog

@@ -73,7 +73,7 @@ def reproduce(
 
 
 def _refuse_for_all(**options: object) -> None:
-    """Raise `InputError` for an option that is of one study."""
+    """Raise InputError for an option that applies to a single study."""
     from numasim.errors import InputError
     from numasim.reproduce.load import study_names
 

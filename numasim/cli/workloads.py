@@ -194,7 +194,7 @@ EXPECTED = "a file: numasim workload export fib n=8 -o fib.json"
 
 
 def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Path]:
-    """The words of a workload and the file, which is the last word where no option names it."""
+    """Return the words of a workload, and the file, by default the last word."""
     if output is not None:
         return words, output
     file = Path(words[-1])
@@ -206,7 +206,7 @@ def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Pa
 
 
 def export_to(workload: "Workload", file: Path) -> None:
-    """Write the graph, and say where it is and what the form leaves out."""
+    """Write the graph, and print its path and what the format leaves out."""
     from numasim.workload.graph_forms import export
 
     for sentence in export(workload, file):

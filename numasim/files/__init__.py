@@ -1,1 +1,1 @@
-"""What enters and leaves the process: files that users name, folders that numasim owns, and the standard streams."""
+"""Input and output of the process: files that users name, folders that numasim owns, and the standard streams."""

@@ -11,10 +11,13 @@ import io
 import os
 import re
 import stat
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 from io import BufferedReader
 from pathlib import Path
 
@@ -230,6 +233,32 @@ def _is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+# ---- The hash of a file's contents, computed again only if the file may have changed ---------------------------------
+
+RESTING_S = 2.0  # a file that changed more recently may change again without a change of its times
+
+
+def hash_of_file(path: Path, kind: FileKind) -> str:
+    """Return the 128-bit BLAKE2b hash of the contents of ``path``, 32 hex digits; InputError as for `read_bytes`."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return _read_hash(path, kind)  # which raises the InputError
+    if time.time() - max(found.st_mtime, found.st_ctime) < RESTING_S:
+        return _read_hash(path, kind)
+    state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return _kept_hash(path, kind, state)
+
+
+@lru_cache(maxsize=8)
+def _kept_hash(path: Path, kind: FileKind, _: tuple[int, ...]) -> str:
+    return _read_hash(path, kind)
+
+
+def _read_hash(path: Path, kind: FileKind) -> str:
+    return blake2b(read_bytes(path, kind), digest_size=16).hexdigest()
 
 
 # ---- Numbers in the text of a file that is not YAML or JSON ----------------------------------------------------------

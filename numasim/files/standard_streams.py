@@ -86,11 +86,11 @@ def guard_standard_streams() -> None:
     closed = sys.stdout is None
     _fill_descriptors()
     if sys.stderr is None:
-        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Errors(ERRORS)), errors=LEGIBLE)
-    sys.stderr = _guarded(sys.stderr, sys.__stderr__, _Errors(ERRORS))
+        sys.stderr = io.TextIOWrapper(io.BufferedWriter(_Stream(ERRORS)), errors=LEGIBLE)
+    sys.stderr = _guarded(sys.stderr, sys.__stderr__, _Stream(ERRORS))
     if closed:
         raise InputError("standard output is closed", expected=WRITABLE)
-    sys.stdout = _guarded(sys.stdout, sys.__stdout__, _Output(OUTPUT))
+    sys.stdout = _guarded(sys.stdout, sys.__stdout__, _Stream(OUTPUT))
 
 
 def _fill_descriptors() -> None:
@@ -118,24 +118,12 @@ class _Stream(io.FileIO):
                 return super().write(data)
         except OSError as error:
             self._failed = True
-            self.fail(error)
+            if self.fileno() == OUTPUT:  # errors of standard error cannot be reported
+                if isinstance(error, BrokenPipeError):
+                    raise SystemExit(PIPE_CLOSED) from None
+                problem = f"standard output cannot be written ({error.strerror})"
+                raise InputError(problem, expected=WRITABLE) from error
         return memoryview(data).nbytes
-
-    def fail(self, error: OSError) -> None:
-        """Report the first error."""
-
-
-class _Errors(_Stream):
-    """Standard error: an error cannot be reported."""
-
-
-class _Output(_Stream):
-    """Standard output."""
-
-    def fail(self, error: OSError) -> None:
-        if isinstance(error, BrokenPipeError):
-            raise SystemExit(PIPE_CLOSED)
-        raise InputError(f"standard output cannot be written ({error.strerror})", expected=WRITABLE) from error
 
 
 def _guarded(stream: TextIO, own: TextIO | None, raw: _Stream) -> TextIO:

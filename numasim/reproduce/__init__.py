@@ -1,1 +1,1 @@
-"""Reproduces the tables of a published study: measured values, simulated values, and scores of their distance."""
+"""Reproduction of the tables of a published study: published values, simulated values and scores."""

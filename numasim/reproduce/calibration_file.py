@@ -1,4 +1,4 @@
-"""The file ``calibrated.yaml`` of a study: fitted parameters, the data that they were fitted to, errors (model 7.1)."""
+"""The file ``calibrated.yaml`` of a study: fitted parameters with their data and errors (model 7.1)."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Parameter(Model):
     and the highest value that these data cannot tell from the best value.
     """
 
-    name: Text = Field(description="Its name.")
-    field: Text = Field(alias="set", description="The field of runs that it sets.")
-    programs: Annotated[Names, Field(min_length=1)] = Field(description="Programs in whose runs it is set.")
-    rows: Names = Field((), description="Rows in whose runs it is set. Default: all.")
-    unit: str = Field("", description="Its unit.")
-    step: int = Field(0, description="The step of the calibration that fits it, from 1.")
-    table: str = Field("", description="The published table that it was fitted to.")
-    columns: Names = Field((), description="The columns of that table.")
-    fitted_rows: Names = Field((), description="The rows of that table.")
+    name: Text = Field(description="The name of the parameter.")
+    field: Text = Field(alias="set", description="The field of runs that the parameter sets.")
+    programs: Annotated[Names, Field(min_length=1)] = Field(description="Programs in whose runs the parameter is set.")
+    rows: Names = Field((), description="Rows in whose runs the parameter is set. Default: all.")
+    unit: str = Field("", description="The unit of the value.")
+    step: int = Field(0, description="The step of the calibration that fits the parameter, from 1.")
+    table: str = Field("", description="The published table that the parameter was fitted to.")
+    columns: Names = Field((), description="The fitted columns of the table.")
+    fitted_rows: Names = Field((), description="The fitted rows of the table.")
     interval: Ends | None = Field(
         None,
         description="The lowest and the highest value that the data cannot tell from the best.",
@@ -74,14 +74,14 @@ class FittedParameter(Parameter):
     differs from ``value``: a rate depends on the machine on which the rate was fitted.
     """
 
-    value: Value = Field(description="The value that was found.")
+    value: Value = Field(description="The fitted value.")
     alone: Value | None = Field(
         None,
-        description="The value that was found with nothing but the first step fitted. Default: the same.",
+        description="The fitted value with only the first step fitted. Default: the same value.",
     )
     residual: float | None = Field(
         None,
-        description="Root mean square of the errors over the rows that it was fitted to.",
+        description="Root mean square of the errors over the fitted rows.",
     )
 
     @property
@@ -100,10 +100,10 @@ class RefusedParameter(Parameter):
     ``found`` was the best of the values ``searched``, with the residual ``residual``.
     """
 
-    found: Value = Field(description="The best of the values that were tried.")
-    searched: Ends = Field(description="The lowest and the highest value that were tried.")
-    reason: Text = Field(description="Why it is not set.")
-    residual: float | None = Field(None, description="Root mean square of the errors that it would have had.")
+    found: Value = Field(description="The best tried value.")
+    searched: Ends = Field(description="The lowest and the highest tried value.")
+    reason: Text = Field(description="The reason why the parameter is not set.")
+    residual: float | None = Field(None, description="Root mean square of the errors at the best tried value.")
 
 
 class StepScore(Model):
@@ -111,7 +111,7 @@ class StepScore(Model):
 
     step: int = Field(description="The step of the calibration.")
     rms: float = Field(description="Root mean square of the errors.")
-    errors: Mapping[str, float] = Field(description="Error of each value that was fitted to, by row and column.")
+    errors: Mapping[str, float] = Field(description="Error of each fitted published value, by row and column.")
 
 
 class Calibration(Model):

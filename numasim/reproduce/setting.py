@@ -13,11 +13,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
+from numasim.files.standard_streams import legible_text
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import from_python, scalar
-from numasim.reproduce.calibration_file import FittedParameter, Value
+from numasim.reproduce.calibration_file import Calibration, FittedParameter, Value
 from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted, check_known
 from numasim.spec.overrides import Assignment, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
@@ -44,61 +46,48 @@ class FittedRange:
     source: str
 
 
-class Settled(Protocol):
-    """The part of `numasim.reproduce.study.Study` that settings and kinds of tables use."""
+@dataclass(frozen=True, kw_only=True)
+class StudyRuns:
+    """The part of a study from which the fields of its runs follow; `numasim.reproduce.study.Study` adds the rest.
+
+    ``machine`` is the machine of all runs, by name or path. ``seed`` is the first of ``repeat`` seeds. ``ablations``
+    has the fields of runs that switch each mechanism off. ``readings`` are questions that the paper leaves open.
+    ``chosen`` are the tables to be reproduced.
+    """
+
+    folder: Path
+    machine: str
+    programs: Mapping[str, Program]
+    tables: Mapping[str, Any]
+    seed: int = 0
+    repeat: int = 1
+    readings: Mapping[str, Question] = field(default_factory=dict)
+    ablations: Mapping[str, Fields] = field(default_factory=dict)
+    fitted_ranges: tuple[FittedRange, ...] = ()
+    calibration: Calibration = field(default_factory=Calibration)
+    chosen: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the study's folder."""
-
-    @property
-    def machine(self) -> str:
-        """The machine of all runs, by name or path."""
-
-    @property
-    def seed(self) -> int:
-        """The first seed of all runs."""
-
-    @property
-    def repeat(self) -> int:
-        """The number of seeds of each run."""
-
-    @property
-    def programs(self) -> Mapping[str, Program]:
-        """The programs by name."""
-
-    @property
-    def tables(self) -> Mapping[str, Any]:
-        """The tables by id."""
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """The tables to be reproduced."""
-
-    @property
-    def readings(self) -> Mapping[str, Question]:
-        """The questions that the paper leaves open, by name."""
-
-    @property
-    def ablations(self) -> Mapping[str, Fields]:
-        """The fields that switch each mechanism off."""
+        return legible_text(self.folder.name)
 
     @property
     def parameters(self) -> tuple[FittedParameter, ...]:
         """The fitted parameters."""
-
-    @property
-    def fitted_ranges(self) -> tuple[FittedRange, ...]:
-        """The plausible ranges of fitted parameters."""
+        return self.calibration.parameters
 
     def published(self, table: str, column: str) -> dict[str, float]:
-        """Return the published value of a column in each row of a table."""
+        """Return the published value of ``column`` in each row of ``table``, NaN for a value that nobody printed."""
+        raise NotImplementedError
 
     def null(self, table: str, column: Any) -> dict[str, float]:
-        """Return the null model's prediction of each row with one."""
+        """Return the null model's prediction of ``column`` in each row of ``table`` that has a null model."""
+        raise NotImplementedError
 
     def notes(self, table: str) -> tuple[str, ...]:
         """Return the remarks on a table."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -110,7 +99,7 @@ class Setting:
     unless ``rows`` is empty. With ``only_rates`` only the rates that were fitted to serial times are set.
     """
 
-    study: Settled
+    study: StudyRuns
     quick: bool = False
     machine: str | None = None
     without: tuple[str, ...] = ()
@@ -249,21 +238,21 @@ class Side:
         return replace(base, repeat=1, changes=self.changes, readings=self.readings)
 
 
-def reading_sides(study: Settled) -> Iterable[Side]:
+def reading_sides(study: StudyRuns) -> Iterable[Side]:
     """Yield every choice of a reading but the scored one."""
     for name, each in study.readings.items():
         for side, choice in itertools.zip_longest(SIDES[: len(each.others)], each.others, fillvalue=""):
             yield Side(name, side, choice, readings={name: choice})
 
 
-def parameter_sides(study: Settled) -> Iterable[Side]:
+def parameter_sides(study: StudyRuns) -> Iterable[Side]:
     """Yield both ends of the range of every fitted parameter."""
     for fitted in study.fitted_ranges:
         for side, factor in zip(SIDES, (fitted.low, fitted.high), strict=True):
             yield Side(fitted.name, side, f"x {factor}", tuple(_scaled(study, fitted, factor)))
 
 
-def _scaled(study: Settled, fitted: FittedRange, factor: Decimal) -> Iterable[Change]:
+def _scaled(study: StudyRuns, fitted: FittedRange, factor: Decimal) -> Iterable[Change]:
     for parameter in study.parameters:
         if parameter.name in fitted.parameters:
             scope = Scope(programs=parameter.programs, rows=parameter.rows)

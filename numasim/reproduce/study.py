@@ -20,12 +20,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from numasim.files.standard_streams import legible_text
 from numasim.parts.yaml.document import load
-from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter, read_calibration
+from numasim.reproduce.calibration_file import RefusedParameter, read_calibration
 from numasim.reproduce.metrics import METRICS, QUESTIONS
 from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, listed, question, unknown_name
-from numasim.reproduce.setting import FittedRange
+from numasim.reproduce.setting import FittedRange, StudyRuns
 from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Ceiling, Table
 
@@ -131,45 +130,20 @@ def _tried(data: Mapping[str, Any]) -> Tried:
 Ceilings = Callable[["Study", Sequence[Table], Sequence[ScoreRule]], tuple[Ceiling, ...]]
 
 
-@dataclass(frozen=True)
-class Study:
-    """A whole study.
+@dataclass(frozen=True, kw_only=True)
+class Study(StudyRuns):
+    """A whole study: its runs, paper, tables and the rules of its scores.
 
-    ``machine`` is the machine of all runs, by name or path. ``ablations`` has the fields of runs that switch each
-    mechanism off. ``lead`` is the score whose cells the page draws first. ``ceilings`` computes from the published
-    values the best scores that any model can reach. ``chosen`` are the tables to be reproduced.
+    ``lead`` is the score whose cells the page draws first. ``ceilings`` computes from the published values the best
+    scores that any model can reach.
     """
 
-    folder: Path
     paper: Paper
-    machine: str
-    programs: Mapping[str, Program]
     tables: Mapping[str, StudyTable]
     rules: tuple[ScoreRule, ...] = ()
-    seed: int = 0
-    repeat: int = 1
-    ablations: Mapping[str, Fields] = field(default_factory=dict)
     lead: str = ""
     ceilings: Ceilings | None = None  # by default `printed_twice`
-    fitted_ranges: tuple[FittedRange, ...] = ()
-    calibration: Calibration = field(default_factory=Calibration)
-    chosen: Names = ()
     package: str = ""  # of the modules in the folder
-
-    @property
-    def name(self) -> str:
-        """The name of the study's folder."""
-        return legible_text(self.folder.name)
-
-    @property
-    def readings(self) -> Mapping[str, Question]:
-        """The questions that the paper leaves open, by name."""
-        return self.paper.readings
-
-    @property
-    def parameters(self) -> tuple[FittedParameter, ...]:
-        """The fitted parameters."""
-        return self.calibration.parameters
 
     @property
     def refused(self) -> tuple[RefusedParameter, ...]:
@@ -253,8 +227,17 @@ def make_study(
 
     ``ablations`` may be plain mappings. InputError for a name that no part has.
     """
-    ablations = {name: Fields(each) for name, each in more.pop("ablations", {}).items()}
-    by_name, by_id = {each.name: each for each in programs}, {each.id: each for each in tables}
-    fitted = read_calibration(folder / "calibrated.yaml")
-    made = Study(folder, paper, machine, by_name, by_id, ablations=ablations, calibration=fitted, **more)
-    return replace(made, chosen=tuple(by_id)).checked()
+    by_id = {each.id: each for each in tables}
+    made = Study(
+        folder=folder,
+        machine=machine,
+        paper=paper,
+        readings=paper.readings,
+        programs={each.name: each for each in programs},
+        tables=by_id,
+        chosen=tuple(by_id),
+        ablations={name: Fields(each) for name, each in more.pop("ablations", {}).items()},
+        calibration=read_calibration(folder / "calibrated.yaml"),
+        **more,
+    )
+    return made.checked()

@@ -369,7 +369,7 @@ class Compared(Kind):
         return replace(filled, published=min(max(filled.mean, least), most))
 
 
-NEAR = 1.05  # of the least time
+NEAR = 1.05  # a run with at most so many times the shortest time is near the fastest
 Times = Sequence[float]  # by value of the field
 
 

@@ -120,7 +120,7 @@ class ScoreBound:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What the published values tell about the best reachable scores, in sentences (model 7.4).
+    """A bound on the best reachable scores that follows from published values, in sentences (model 7.4).
 
     A ceiling without ``bounds`` bounds no score, for the reason ``no_bound``.
     """

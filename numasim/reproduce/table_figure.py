@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
@@ -46,26 +45,6 @@ def compact_counts(axes: Axes) -> None:
     """Label large numbers of the vertical axis as 20 k and 5 M."""
     if axes.get_ylim()[1] >= COMPACT_FROM:
         axes.yaxis.set_major_formatter(EngFormatter())
-
-
-def bar_handles(roles: Iterable[Role]) -> list[Artist]:
-    """Return legend entries for published and simulated bars."""
-    published = Patch(facecolor=(NEUTRAL, PUBLISHED_ALPHA), edgecolor=NEUTRAL, label="published")
-    simulated: list[Artist] = [
-        Patch(facecolor=NEUTRAL, edgecolor="white", linewidth=0, hatch=HATCHES[role], label=f"simulated, {role}")
-        for role in roles
-    ]
-    return [published, *simulated]
-
-
-def line_handles(roles: Iterable[Role]) -> list[Artist]:
-    """Return legend entries for published and simulated lines."""
-    published = Line2D([], [], color=NEUTRAL, linestyle=PUBLISHED_LINE, marker="o", markerfacecolor="white")
-    published.set_label("published")
-    simulated: list[Artist] = [
-        Line2D([], [], color=NEUTRAL, marker=MARKERS[role], label=f"simulated, {role}") for role in roles
-    ]
-    return [published, *simulated]
 
 
 COMMON_AXIS_FACTOR = 12  # between the largest and the smallest row on one axis
@@ -260,7 +239,13 @@ def _lines(table: Table, groups: Sequence[Group]) -> Figure:
     colours = [line_colour(index) for index in range(len(groups))]
     (part,) = figure.subfigures(1, 1, squeeze=False).flat
     draw_lines(part, groups, colours, ", ".join(table.key_columns).replace("_", " "))
-    legend_below(figure, line_handles(_roles(groups)))
+    published = Line2D([], [], color=NEUTRAL, linestyle=PUBLISHED_LINE, marker="o", markerfacecolor="white")
+    published.set_label("published")
+    roles = [(role, f"simulated, {role}") for role in _roles(groups)]
+    legend_below(
+        figure,
+        [published, *(Line2D([], [], color=NEUTRAL, marker=MARKERS[role], label=label) for role, label in roles)],
+    )
     return figure
 
 
@@ -275,14 +260,14 @@ def _bars(table: Table, groups: Sequence[Group]) -> Figure:
     parts = figure.subfigures(len(alike), 1, height_ratios=heights, squeeze=False)
     for part, some in zip(parts.flat, alike, strict=True):
         draw_bars(part, some, rows, [colours[group.column] for group in some])
-    legend_below(figure, [*_column_handles(groups, colours), *bar_handles(_roles(groups))])
+    columns = [Patch(color=colours[group.column], label=column_label(group.first)) for group in groups]
+    published = Patch(facecolor=(NEUTRAL, PUBLISHED_ALPHA), edgecolor=NEUTRAL, label="published")
+    simulated = [
+        Patch(facecolor=NEUTRAL, edgecolor="white", linewidth=0, hatch=HATCHES[role], label=f"simulated, {role}")
+        for role in _roles(groups)
+    ]
+    legend_below(figure, [*(columns if len(groups) > 1 else []), published, *simulated])
     return figure
-
-
-def _column_handles(groups: Sequence[Group], colours: dict[str, str]) -> list[Artist]:
-    if len(groups) == 1:
-        return []
-    return [Patch(color=colours[group.column], label=column_label(group.first)) for group in groups]
 
 
 def _roles(groups: Sequence[Group]) -> list[Role]:

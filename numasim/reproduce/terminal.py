@@ -1,4 +1,4 @@
-"""What `numasim reproduce` prints and writes: tables and scores, the report of a study, and the page of all."""
+"""The output of `numasim reproduce`: tables and scores on the terminal, the report of a study, the page of all."""
 
 from __future__ import annotations
 

@@ -179,29 +179,24 @@ def yes_no(answer: bool | None) -> str:
     return MISSING if answer is None else "yes" if answer else "no"
 
 
-def bounds(scores: Sequence[Score]) -> tuple[bool, ...]:
-    """Return for each score with a bound whether the bound is met."""
-    return tuple(answer for answer in map(met, scores) if answer is not None)
+def bounds_met(scores: Iterable[Score]) -> str:
+    """Return how many of the bounds are met, such as ``3 of 5``."""
+    return _fraction(map(met, scores))
 
 
-def rivals(scores: Sequence[Score]) -> tuple[bool, ...]:
-    """Return for each score with a null model whether the null model is beaten."""
-    return tuple(answer for answer in map(beats_null, scores) if answer is not None)
+def nulls_beaten(scores: Iterable[Score]) -> str:
+    """Return how many of the null models are beaten, such as ``3 of 5``."""
+    return _fraction(map(beats_null, scores))
 
 
-def fraction(answers: Sequence[bool]) -> str:
-    """Return how many of the answers are yes, such as ``3 of 5``."""
-    return f"{sum(answers)} of {len(answers)}"
+def _fraction(answers: Iterable[bool | None]) -> str:
+    known = [answer for answer in answers if answer is not None]
+    return f"{sum(known)} of {len(known)}"
 
 
 def verdict(scores: Sequence[Score]) -> str:
     """Return a sentence on how many bounds are met and how often the null model is beaten."""
-    return f"{fraction(bounds(scores))} bounds are met; the null model is beaten in {fraction(rivals(scores))}."
-
-
-def metrics_of(scores: Sequence[Score]) -> tuple[str, ...]:
-    """Return the metrics of the scores, each once."""
-    return tuple(dict.fromkeys(score.metric for score in scores))
+    return f"{bounds_met(scores)} bounds are met; the null model is beaten in {nulls_beaten(scores)}."
 
 
 def remarks(scores: Sequence[Score]) -> tuple[str, ...]:
@@ -250,11 +245,6 @@ def named(name: str, scores: Sequence[Score]) -> Score | None:
 def degenerate(columns: Sequence[TableScore]) -> tuple[TableScore, ...]:
     """Return the predicted columns whose predictions are all alike."""
     return tuple(each for each in columns if each.degenerate and each.role is Role.PREDICTED)
-
-
-def questions_of(scores: Sequence[Score]) -> tuple[str, ...]:
-    """Return the questions of the scores, each once."""
-    return tuple(dict.fromkeys(score.question for score in scores))
 
 
 def table_name(table: Table) -> str:

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from numasim import __version__
 from numasim.errors import InputError
-from numasim.files.file_hash import hash_of_file
-from numasim.files.reader import GRAPH, PACKED_GRAPH, FileKind, open_regular, read_bytes, text_of
+from numasim.files.reader import GRAPH, PACKED_GRAPH, FileKind, hash_of_file, open_regular, read_bytes, text_of
 from numasim.files.writer import writing
 from numasim.workload.export.executed import Executed, part_times
 from numasim.workload.export.graph_text import dot, graphml, wfformat

@@ -34,7 +34,7 @@ class CodeBlock:
 
     @property
     def problem(self) -> str | None:
-        """Why nobody can know whether it is right, or None."""
+        """The reason why the block is not tested although it should be, or None."""
         if self.language in RUN | SHOWN or self.file or self.not_run:
             return None
         return (

@@ -1,4 +1,4 @@
-"""What the pages on concepts say, held against the model."""
+"""Statements of the pages on concepts against the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fragments() -> list[str]:
 
 @pytest.mark.parametrize("fragment", fragments())
 def test_pieces_of_strategies_in_the_text_can_be_used(fragment: str) -> None:
-    """A dispatch rule that asks for data was shown alone, which is refused."""
+    """A fragment that is refused alone, such as a dispatch rule for data, must not be shown alone."""
     fields: Any = parse(fragment, Source("a page", Path())).plain()
     assert ns.Strategy(like="randomized", **fields)
 

@@ -1,4 +1,4 @@
-"""What pages on concepts say of their pictures is what the runs say from which the pictures are drawn.
+"""Numbers of pages on concepts agree with the runs of which the pictures are drawn.
 
 Would catch a machine or a rule that changes while pictures and sentences stay: a page said 168 ms where a run took 44.
 """
@@ -32,7 +32,7 @@ def value(drawn: Any, column: str, policy: str, contention: str = "fluid") -> fl
 
 
 def caption(page: str, picture: str) -> list[float]:
-    """The numbers with a point or a unit in the text that stands for a picture."""
+    """Return the numbers with a unit in the description of a picture."""
     found = re.search(rf"!\[(.*?)\]\(\.\./pictures/{picture}\.svg\)", (DOCS / "concepts" / page).read_text(), re.DOTALL)
     assert found is not None
     return [float(number) for number in re.findall(r"([0-9.]+) (?:ms|times)", found[1])]

@@ -1,4 +1,4 @@
-"""How the reference pages of the site are written: links to the model, types, units, defaults."""
+"""The text of reference pages: links to the model, types, units, defaults."""
 
 from __future__ import annotations
 

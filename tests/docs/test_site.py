@@ -133,7 +133,7 @@ def test_every_block_is_a_file_or_run_or_has_a_reason(name: str) -> None:
 
 
 def run_commands(block: CodeBlock) -> None:
-    """The lines of a block that is nothing but commands of numasim, without a process for each; sweeps take one."""
+    """Run the lines of a block of numasim commands in this process, sweeps with one job."""
     for line in block.text.replace(CONTINUED, " ").splitlines():
         words = shlex.split(line)[1:]
         one = ["--jobs", "1"] if words[0] == "sweep" else []

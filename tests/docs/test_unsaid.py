@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,20 +9,12 @@ import pytest
 import numasim as ns
 from numasim.errors import InputError
 
-UNSAID = Path(__file__).resolve().parents[2] / "docs" / "model" / "cannot-say.md"
 SMALL = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 8}, "strategy": "randomized", "workers": 4}
 RANDOM = {"like": "randomized"}
 OTHERS = {"from": "others"}
 DEQUE = {"deque": {"per": "worker"}}
 BOXES = {**DEQUE, "box": {"per": "worker", "lock": True}}
 FAMILY_OF_ALL = {"from": "own", "queue": "all"}
-
-
-def test_every_row_has_a_nearest_way() -> None:
-    rows = [line for line in UNSAID.read_text().splitlines() if line.startswith("|") and line[1] != "-"]
-    told = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
-    assert len(told) > 50
-    assert [cells for cells in told if len(cells) != 2 or not all(cells)] == []
 
 
 @pytest.mark.parametrize(

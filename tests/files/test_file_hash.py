@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from numasim.errors import InputError
-from numasim.files import file_hash
-from numasim.files.file_hash import hash_of_file
-from numasim.files.reader import GRAPH
+from numasim.files import reader
+from numasim.files.reader import GRAPH, hash_of_file
 
 LONG_AGO_NS = 10**18
 
@@ -28,17 +27,17 @@ def test_a_file_that_is_written_again_at_once_has_another_hash(tmp_path: Path) -
 
 
 def test_a_file_at_rest_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_hash, "RESTING_S", -1.0)  # any file is at rest
+    monkeypatch.setattr(reader, "RESTING_S", -1.0)  # any file is at rest
     path = tmp_path / "graph.json"
     path.write_bytes(b"first")
     reads: list[Path] = []
-    monkeypatch.setattr(file_hash, "_read_hash", lambda path, kind: reads.append(path) or right(path.read_bytes()))
+    monkeypatch.setattr(reader, "_read_hash", lambda path, kind: reads.append(path) or right(path.read_bytes()))
     assert [hash_of_file(path, GRAPH) for _ in range(3)] == [right(b"first")] * 3
     assert len(reads) == 1
 
 
 def test_a_file_that_rested_is_read_again_when_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_hash, "RESTING_S", -1.0)
+    monkeypatch.setattr(reader, "RESTING_S", -1.0)
     path = tmp_path / "graph.json"
     path.write_bytes(b"first")
     assert hash_of_file(path, GRAPH) == right(b"first")

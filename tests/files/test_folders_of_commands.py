@@ -1,4 +1,4 @@
-"""Every command that writes a folder: what it refuses to write into, and the folders of earlier versions."""
+"""Every command that writes a folder: the refused folders, and folders of earlier versions."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def here(input_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def refused(command: str, place: str, folder: Path, capture: Capture) -> str:
-    """The one sentence that the command refuses the place with; nothing below ``folder`` is changed."""
+    """Return the sentence with which the command refuses the place; nothing below ``folder`` changes."""
     before = tree(folder)
     capture.readouterr()
     assert main([*COMMANDS[command], place]) == BAD_INPUT
@@ -172,7 +172,7 @@ def test_shards_without_their_provenance_are_refused(here: Path, capsys: Capture
 
 
 def without_manifests(folder: Path) -> Path:
-    """The folder as a version without manifests left it, which wrote no report of a sweep."""
+    """Remove all files that a version without manifests did not write. Returns the folder."""
     for name in (MANIFEST, *REPORT):
         for file in folder.rglob(name):
             if name == MANIFEST or (file.parent / RESULTS).exists():
@@ -228,7 +228,7 @@ def test_what_no_earlier_version_wrote_is_not_taken_for_its_own(
 
 
 def test_a_validation_of_an_earlier_version_is_recognised(here: Path, capsys: Capture) -> None:
-    """By its stored runs; a page that is not its own stays in the way, and nothing is run."""
+    """The stored runs identify the folder. A page of the user is refused, and nothing is run."""
     runs = here / "out" / "runs"
     runs.mkdir(parents=True)
     (runs / f"{'0' * 32}.json").write_text("{}")

@@ -1,4 +1,4 @@
-"""A command that is killed at any moment: its folder is recognised, and everything of the user's is as it was."""
+"""A command that is killed at any moment: its folder is recognised, and files of the user are unchanged."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BEFORE, AFTER = ("page", "tables/same", "tables/gone"), ("tables/same", "tables/
 
 
 def run(folder: Path, left: int, names: tuple[str, ...]) -> bool:
-    """Write these files; false if the process was killed before the call number ``left`` that changes anything."""
+    """Write these files. Returns false if the process was killed, at call number ``left`` of changing functions."""
     command = [sys.executable, "-c", KILLED, str(left), *names]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
@@ -48,7 +48,7 @@ def run(folder: Path, left: int, names: tuple[str, ...]) -> bool:
 
 
 def users_files(folder: Path, names: tuple[str, ...]) -> dict[str, bytes]:
-    """What the user has in the folder, one file with the name of one that the command will write."""
+    """Return the user's files in the folder."""
     files = {"notes": b"mine", "tables/mine": b"mine", ".tmp-1-notes": b"mine"}
     return {name: content for name, content in files.items() if name not in names}
 

@@ -1,4 +1,4 @@
-"""What a terminal shows whose encoding lacks a character, and paths that are not UTF-8."""
+"""Output to terminals whose encoding lacks a character, and paths that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -111,29 +111,3 @@ def test_paths_that_are_not_utf_8_work(words: tuple[str, ...], here: Path) -> No
     out.decode()
     if words[0] == "sweep":  # and goes on
         assert ended(here, *words) == (0, out, b"")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("run", "spec.yaml", "--set", f"machine=./{BYTE}.yaml"),
-        ("run", "spec.yaml", "--set", f"{BYTE}=1"),
-        ("run", "spec.yaml", "--engine", BYTE),
-        ("machine", "show", BYTE),
-        ("machine", "import", f"{BYTE}.xml", "-o", "machine.yaml"),
-        ("machine", "import", "-o", "machine.yaml", "--name", BYTE),
-        ("workload", "show", f"{{file: {BYTE}.json}}"),
-        ("strategy", "compile", "ring", "--graph", f"{BYTE}.json"),
-        ("reproduce", BYTE),
-        ("validate", BYTE),
-        ("validate", f"./part{BYTE}.yaml", "-o", f"out{BYTE}"),
-        ("plot", BYTE),
-    ],
-    ids=lambda words: ascii(" ".join(words)),
-)
-def test_other_paths_that_are_not_utf_8_are_one_sentence(words: tuple[str, ...], here: Path) -> None:
-    status, out, err = ended(here, *words)
-    assert (status, out) == (2, b"")
-    assert err.startswith(b"numasim: ")
-    assert err.count(b"\n") == 1
-    err.decode()

@@ -1,4 +1,4 @@
-"""The writers of Python and of C do the same to the same places: what they write, keep, follow and refuse."""
+"""The writers of Python and of C do the same in the same cases: they write, keep, follow and refuse alike."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Writer:
         )
 
     def refuses(self, path: str, folder: Path, **options: Any) -> str:
-        """The one sentence with which it refuses to write, which changes nothing."""
+        """Return the sentence with which the program refuses to write; nothing changes."""
         before = tree(folder)
         done = self.run(path, folder, **options)
         (sentence,) = done.stderr.decode().splitlines()
@@ -66,7 +66,7 @@ def is_graph(data: bytes) -> bool:
 
 
 def without_graphs(found: Tree) -> Tree:
-    """The tree with a word in the place of every graph that was written."""
+    """Return the tree with the word "graph" in place of the contents of graphs."""
     return {
         name: (kind, "graph" if isinstance(data, bytes) and data.startswith(b"{") and is_graph(data) else data)
         for name, (kind, data) in found.items()
@@ -109,11 +109,19 @@ def test_a_name_as_long_as_names_may_be(writer: Writer, tmp_path: Path) -> None:
     assert written(writer, "n" * 255, tmp_path, umask=0o022) == {"n" * 255: ("file 644", "graph")}
 
 
+def test_files_beside_it_stay_whatever_they_are_called(writer: Writer, tmp_path: Path) -> None:
+    beside = ["g.part", "g.tmp", ".g.1", ".tmp-1-g", "g~"]
+    for name in beside:
+        (tmp_path / name).write_bytes(OLD)
+    found = written(writer, "g", tmp_path, umask=0o022)
+    assert found == {"g": ("file 644", "graph"), **dict.fromkeys(beside, ("file 644", OLD))}
+
+
 # ---- links ----
 
 
 def link(folder: Path, *names: str) -> None:
-    """Each of ``names`` links to the next."""
+    """Make each of ``names`` a link to the next."""
     for name, target in pairwise(names):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).symlink_to(os.path.relpath(folder / target, (folder / name).parent))
@@ -140,7 +148,7 @@ def test_links_in_a_circle_are_refused(writer: Writer, tmp_path: Path) -> None:
 
 
 def device(folder: Path, name: str, minor: int) -> None:
-    """A device like one of /dev, in a folder where nobody minds if it is replaced."""
+    """Make a device like those of /dev in a temporary folder."""
     try:
         os.mknod(folder / name, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
         with (folder / name).open("wb"):
@@ -171,7 +179,7 @@ def test_a_pipe_is_written_to_and_stays(writer: Writer, tmp_path: Path) -> None:
 
 
 def descriptor(folder: Path) -> int:
-    """A descriptor of a file that begins with a line that is not the writer's."""
+    """Return the descriptor of a file that begins with a line of the test."""
     handle = os.open(folder / "shared", os.O_RDWR | os.O_CREAT, 0o644)
     os.write(handle, b"before\n")
     os.set_inheritable(handle, True)
@@ -194,7 +202,7 @@ def test_an_open_descriptor_is_written_to_where_it_is(writer: Writer, tmp_path: 
 
 
 def test_standard_output_is_written_to_in_turn(writer: Writer, tmp_path: Path) -> None:
-    """By a link of its own to what /dev/stdout is, so that nobody minds if it is replaced."""
+    """The path is a new link to the target of /dev/stdout, so that /dev/stdout itself is safe."""
     (tmp_path / "link").symlink_to("/proc/self/fd/1")
     with (tmp_path / "out").open("wb") as out:
         done = subprocess.run(writer.command("link"), cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, check=False)
@@ -265,7 +273,7 @@ def test_a_file_that_is_write_protected_is_refused(writer: Writer, tmp_path: Pat
 
 
 def powerless() -> tuple[str, ...]:
-    """What a command begins with so that it may write what its user may write, without the powers of root."""
+    """Return the words in front of a command that take away the powers of root."""
     if os.geteuid() != 0:
         return ()
     command = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")

@@ -1,4 +1,4 @@
-"""Whose a folder is, and whose the files in it: by hand, for a command made up."""
+"""The owners of folders and of files in them, for a made-up command."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def written(folder: Path, files: dict[str, bytes] = OURS) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files below a folder, less the manifest."""
+    """Return the files below a folder, without the manifest."""
     paths = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def refused(folder: Path, words: str, do: Callable[[OwnedFolder], object] = lambda _: None) -> None:
-    """Opening the folder, or what is done in it, is refused, and changes nothing at all."""
+    """Assert that opening the folder, or ``do`` in it, is refused and changes nothing."""
     before = tree(folder.parent)
 
     def attempt() -> None:
@@ -88,12 +88,6 @@ def test_a_link_to_nothing_is_refused_and_one_to_a_folder_is_followed(tmp_path: 
     written(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert contents(tmp_path / "real") == OURS
-
-
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path / ("n" * 256), r"cannot be written \(File name too long\)")
-    with pytest.raises(InputError, match=r"/proc/here: cannot be written"), owned_folder(Path("/proc/here"), KIND):
-        pass
 
 
 @pytest.mark.parametrize(

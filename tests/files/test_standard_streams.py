@@ -1,4 +1,4 @@
-"""Standard output and standard error that take nothing more: one sentence or none, a status, never a traceback."""
+"""Standard output and standard error that cannot be written: at most one sentence, a status, no traceback."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def command(name: str, request: pytest.FixtureRequest) -> list[str]:
 
 
 def ended(words: list[str], here: Path, **streams: Any) -> tuple[int, str]:
-    """The status, and what was said on standard error."""
+    """Return the status and the text on standard error."""
     streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, **streams}
     done = subprocess.run(words, cwd=here, text=True, check=False, **streams)
     return done.returncode, done.stderr or ""
 
 
 def closing(*descriptors: int) -> dict[str, Any]:
-    """Options that start a process with these closed."""
+    """Return options that start a process with these descriptors closed."""
     return {"preexec_fn": lambda: [os.close(number) for number in descriptors], "close_fds": True}
 
 
@@ -79,7 +79,7 @@ def test_standard_output_that_is_closed_is_one_sentence_before_anything_is_done(
 def test_a_pipe_that_nobody_reads_ends_it_quietly(
     name: str, ignored: bool, here: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The status is the one that a shell shows: a program that the signal ends has it negative."""
+    """The status is as in a shell; a program that the signal ends has a negative status here."""
     reader, writer = os.pipe()
     os.close(reader)
     status, said = ended(command(name, request), here, stdout=writer, restore_signals=not ignored)
@@ -110,7 +110,7 @@ def test_a_complaint_that_cannot_be_made_keeps_its_status(
 def test_what_is_meant_for_a_closed_stream_gets_into_no_file(
     name: str, descriptors: tuple[int, ...], here: Path, request: pytest.FixtureRequest
 ) -> None:
-    """A file that is opened gets the lowest free number, which must not be that of a standard stream."""
+    """An opened file gets the lowest free descriptor, which must not be that of a standard stream."""
     record = name.endswith("--record")
     words = command(name, request) + (["graph.json"] if record else [])
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""JSON that is walked through value by value says what it says as a whole, and is refused where it is refused there."""
+"""Reading JSON value by value gives the same values, and the same errors, as reading the whole text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPACES = st.sampled_from([None, 1])
 
 
 def passed(text: str, whole: Callable[[JsonWalk], Any]) -> Any:
-    """What ``whole`` makes of the value of a text, which a walk then has passed."""
+    """Return the result of ``whole`` for a walk through a text, which then has to be at its end."""
     with json_errors(text, "here", "JSON"):
         walk = JsonWalk(text)
         found = whole(walk)
@@ -38,7 +38,7 @@ def passed(text: str, whole: Callable[[JsonWalk], Any]) -> Any:
 
 
 def walked(text: str) -> Any:
-    """The value of a text, composed from its members and elements."""
+    """Return the value of a text, composed from its members and elements."""
 
     def whole(walk: JsonWalk) -> Any:
         if walk.begins("{"):
@@ -51,7 +51,7 @@ def walked(text: str) -> Any:
 
 
 def walked_in_batches(text: str) -> Any:
-    """The value of a text, composed from as many elements of its outermost list at once as can be had."""
+    """Return the value of a text, composed from batches of elements of its outermost list."""
 
     def whole(walk: JsonWalk) -> Any:
         if not walk.begins("["):
@@ -72,19 +72,19 @@ def walked_in_batches(text: str) -> Any:
 
 
 def keys_in(value: Any) -> int:
-    """How many keys all objects have together."""
+    """Return the number of keys of all objects together."""
     if isinstance(value, dict):
         return len(value) + keys_in(list(value.values()))
     return sum(map(keys_in, value)) if isinstance(value, list) else 0
 
 
 def taken(text: str) -> Any:
-    """The value of a text, composed at once."""
+    """Return the value of a text, composed at once."""
     return passed(text, JsonWalk.value)
 
 
 def assert_read_alike(read_by: Callable[[str], Any], text: str) -> None:
-    """``read_by`` finds in a text what the whole reader finds, and refuses what that refuses."""
+    """Assert that ``read_by`` returns the value of `parse_json`, or refuses the same text."""
     try:
         right = parse_json(text, "here", "JSON")
     except InputError:
@@ -96,7 +96,7 @@ def assert_read_alike(read_by: Callable[[str], Any], text: str) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def small_windows() -> Any:
-    """Windows that few values fit into."""
+    """Make windows so small that few values fit."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(walked_json, "WINDOW", 24)
         patch.setattr(walked_json, "LONGEST", 4000)
@@ -142,7 +142,7 @@ def test_a_walk_refuses_what_is_no_json(value: Any, data: st.DataObject) -> None
 
 
 def plain_depths(text: str) -> tuple[int, int]:
-    """The deepest nesting, and how many brackets are open at the end, bracket by bracket."""
+    """Return the deepest nesting and the number of open brackets at the end, counted bracket by bracket."""
     outside = re.sub(r'"(?:[^"\\]|\\.)*"?', "", text, flags=re.DOTALL)
     found = list(accumulate(((each in "[{") - (each in "]}") for each in outside), initial=0))
     return max(found), found[-1]
@@ -177,7 +177,7 @@ def test_a_graph_is_read_no_further_than_its_first_wrong_task(tmp_path: Path, mo
 
 
 def test_a_task_of_many_ops_is_read_op_by_op(tmp_path: Path) -> None:
-    """It is longer than a value may be here, and is read as if it were not."""
+    """The task is longer than the longest value here, and is read all the same."""
     tasks = [{"ops": [["spawn", task] for task in range(1, 101)] + [["wait"]]}, *[{"ops": [["run", 0]]}] * 100]
     path = tmp_path / "graph.json"
     path.write_text(json.dumps({"tasks": tasks, "segments": [{"compute_ps": 1}]}))

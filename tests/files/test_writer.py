@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from trees import tree
 from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
 from numasim.files.writer import (
-    require_writable,
+    csv_text,
+    quoted,
     temporary_name,
     unfinished,
     write_bytes,
@@ -69,13 +71,12 @@ def test_a_temporary_tells_what_it_was_to_become() -> None:
     assert len(os.fsencode(temporary_name("é" * 127))) == 255
 
 
-def test_what_cannot_be_written_is_known_before(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    require_writable(tmp_path / "new")
-    for path in (tmp_path / "folder", tmp_path / "no" / "new"):
-        with pytest.raises(InputError, match="cannot be written"):
-            require_writable(path)
-    assert os.listdir(tmp_path) == ["folder"]
+def test_a_foreign_temporary_is_never_taken_for_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "taken").write_bytes(b"mine")
+    monkeypatch.setattr("numasim.files.writer.temporary_name", lambda _: "taken")
+    with pytest.raises(InputError, match=r"\(File exists\)"):
+        write_bytes(tmp_path / "table", b"new")
+    assert (tmp_path / "taken").read_bytes() == b"mine"
 
 
 WRITERS = {
@@ -116,7 +117,7 @@ def test_what_cannot_be_written_is_one_sentence(
 
 @pytest.mark.parametrize("command", ["trace", "packed trace", "plan", "graph", "machine", "picture", "drawing"])
 def test_a_full_disk_is_one_sentence(here: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
-    """By a link to the device, which the writer follows; what it would replace is the link's own, in this folder."""
+    """The path is a link to the device, so that a wrong writer would replace only the link."""
     *words, name = WRITERS[command]
     path = name.format("full")
     Path("full").mkdir()
@@ -126,3 +127,24 @@ def test_a_full_disk_is_one_sentence(here: Path, capfd: pytest.CaptureFixture[st
     (sentence,) = capfd.readouterr().err.splitlines()
     assert sentence.startswith(f"numasim: {path}: cannot be written (No space left on device)")
     assert tree(here) == before
+
+
+# ---- cells of CSV that a spreadsheet would compute ----
+
+
+COMMAND = "=cmd|' /C calc'!A0"
+TEXTS = [COMMAND, "+1+1", "-2+3", "@SUM(A1)", "\t=1", "'quoted'", "''", "plain", "", "a=b", 'with "both", and\na line']
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_original_is_read_back_and_nothing_is_computed(text: str) -> None:
+    (heading, (cell, number)) = csv.reader(csv_text(["name", "n"], [[text, -3.5]]).splitlines(keepends=True))
+    assert heading == ["name", "n"]
+    assert number == "-3.5"
+    assert cell.removeprefix("'") == text
+    assert cell[:1] not in tuple("=+-@\t")
+
+
+@pytest.mark.parametrize("number", ["-3.5", "+2", "-1e-9", "1e6", "-.5"])
+def test_numbers_that_were_written_as_text_stay(number: str) -> None:
+    assert quoted(number) == number

@@ -1,4 +1,4 @@
-"""Folders before and after: what lies in them, to the last byte."""
+"""The contents of folders, to compare them before and after."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ ELSEWHERE = {  # calls past both, with the reason
 
 
 def calls(path: Path) -> Iterator[str]:
-    """The calls in a source that read, write, make or remove a file, without imported functions of `numasim.files`."""
+    """Yield the calls in a source that read, write, make or remove files, without functions of `numasim.files`."""
     text = path.read_text()
     if path.suffix == ".py":
         yield from (found.strip(".(") for found in PYTHON.findall(text))

@@ -1,4 +1,4 @@
-"""Help with examples that run as they stand, the version, completion, and what is said of wrong words."""
+"""Help with examples that run unchanged, completion, and messages for wrong words."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from typing import Any
 import pytest
 import typer
 
-from numasim import __version__
 from numasim.cli import BAD_INPUT, OK, main
 from numasim.cli.entrance import app
 from numasim.cli.examples import examples_of
 from numasim.engine.simulate import ENGINES
 from numasim.parts import catalog
 from numasim.runtime.record.openmp_costs import MEASURED
-from numasim.spec.identity import MODEL_VERSION
 from numasim.workload.registry import MODULES
 
 Capture = pytest.CaptureFixture[str]
 
 
 def commands(command: Any, path: str = "numasim") -> Iterator[tuple[str, Any]]:
-    """The command, and all below it, by the words that call them."""
+    """Yield the command and all its subcommands, with the words that call them."""
     yield path, command
     for name, inner in getattr(command, "commands", {}).items():
         yield from commands(inner, f"{path} {name}")
@@ -70,14 +68,8 @@ def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.Mon
         assert (program, main(arguments)) == ("numasim", OK), f"{line}: {capsys.readouterr().err}"
 
 
-def test_the_version_names_engine_and_model(capsys: Capture) -> None:
-    assert main(["--version"]) == OK
-    built = "built" if "native" in ENGINES else "not built"
-    assert capsys.readouterr().out == f"numasim {__version__}, native engine {built}, model version {MODEL_VERSION}\n"
-
-
 def completions(line: str, monkeypatch: pytest.MonkeyPatch, capture: Capture) -> list[str]:
-    """What a shell offers at the end of ``line``."""
+    """Return the completions of a shell at the end of ``line``."""
     monkeypatch.setenv("_NUMASIM_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", line)
     monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
@@ -164,13 +156,6 @@ def test_wrong_words_are_one_sentence(
     assert err.count("\n") == 1
     assert (tmp_path / "mine.yaml").read_text() == run
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
-
-
-def test_a_file_of_the_name_is_proposed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.yaml").touch()
-    assert main(["run", "m"]) == BAD_INPUT
-    assert capsys.readouterr().err.endswith("or a path such as ./mine.yaml; did you mean 'm.yaml'?\n")
 
 
 def test_parameters_are_words_or_a_mapping(capsys: Capture) -> None:

@@ -20,7 +20,7 @@ ENTRANCES = ("__init__", "__main__")
 
 
 def module_name(path: Path) -> str:
-    """The dotted name of a module; that of a package for its ``__init__``."""
+    """Return the dotted name of a module; for an ``__init__`` the name of the package."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -1,4 +1,4 @@
-"""An interrupt, or a request to terminate, ends a command with one line: what is kept, and how to go on."""
+"""An interrupt, or a request to terminate, ends a command with one line: what is kept, and how to continue."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """A shell makes its background jobs deaf to interrupts, and what they start."""
+    """Handle interrupts, which a shell disables for background jobs and their children."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def interrupted_at(call: int, function: Callable[..., Any], number: int = signal.SIGINT) -> Callable[..., Any]:
-    """``function``, but its call number ``call`` is met by a signal."""
+    """Return ``function`` with a signal at its call number ``call``."""
     calls = 0
 
     def instead(*arguments: Any, **options: Any) -> Any:
@@ -116,7 +116,7 @@ def test_an_interrupt_of_an_import_is_one_line(module: str) -> None:
 
 
 def test_the_status_is_the_same_where_an_interrupt_meets_code_in_a_text(tmp_path: Path) -> None:
-    """After which Python would end a module by the signal."""
+    """Without care Python would end a module by the signal here."""
     program = "import numasim.cli, numasim.__main__ as entrance, sys\n"
     program += "numasim.cli.main = lambda: exec('raise KeyboardInterrupt')\nsys.exit(entrance.main())"
     (tmp_path / "program.py").write_text(program)

@@ -1,4 +1,4 @@
-"""Comments, docstrings and pages name files that exist: a file that moves takes its mentions along."""
+"""Comments, docstrings and pages name only files that exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMED = re.compile(
 
 
 def sources() -> list[Path]:
-    """The texts of the repository, those that builds and tests leave behind left out."""
+    """Return the texts of the repository, without files of builds and tests."""
     found = [path for part in PARTS for path in (ROOT / part).rglob("*") if path.suffix in WRITTEN_IN]
     return [*found, *ROOT.glob("*.md")]
 

@@ -71,7 +71,7 @@ def told(notebook: Any) -> list[tuple[str, list[str]]]:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Any]:
-    """One kernel for all notebooks, which imports what is tested here."""
+    """Yield one kernel for all notebooks, which imports the tested numasim."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(numasim.__file__).parents[1]))
         with keep.kernel() as client:
@@ -80,7 +80,7 @@ def kernel() -> Iterator[Any]:
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_it_is_kept_as_it_is_written_and_with_what_it_shows(name: str) -> None:
-    """Nothing kept is a warning, an error or a place on the machine that executed it."""
+    """No kept output is a warning, an error or a path of the executing machine."""
     notebook = kept(name)
     assert keep.contents(notebook) == keep.contents(source(name)), f"python notebooks/keep.py {name}"
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]

@@ -1,4 +1,4 @@
-"""The Python interface as its documentation shows it, in fresh interpreters: what came before must not matter."""
+"""The documented Python interface, in fresh interpreters, after any other use of the package."""
 
 from __future__ import annotations
 
@@ -59,11 +59,6 @@ if __name__ == '__main__':
     assert interpret(program, tmp_path).split() == ["15", "2", "Figure", "2"]
 
 
-def test_a_name_that_does_not_exist_is_an_attribute_error(tmp_path: Path) -> None:
-    program = "import numasim as ns\ntry:\n    ns.steal\nexcept AttributeError as error:\n    print(error)"
-    assert interpret(program, tmp_path) == "module 'numasim' has no attribute 'steal'\n"
-
-
 SPEC = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "strategy": "randomized", "workers": 4}
 
 
@@ -98,7 +93,7 @@ def test_synchronisation_objects_have_their_old_name_for_a_version() -> None:
 
 
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
-    """With a smaller program than a reader's, so that it takes seconds."""
+    """The example has a smaller program here, so that the test takes seconds."""
     (example,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     small = example.replace('"workload.blocks": 32', '"workload.blocks": 6')
     assert small != example
@@ -124,7 +119,7 @@ def test_a_wrong_keyword_is_named_once() -> None:
 
 @pytest.fixture(scope="module")
 def small() -> ns.Result:
-    """Four tasks of 1.5 ms in a row, on one worker under a runtime of which only probes cost time: 6 ms."""
+    """Four tasks of 1.5 ms on one worker take 6 ms under a runtime in which only probes cost time."""
     graph = ns.Graph("four")
     for _ in range(4):
         graph.task(cost_ns=1_500_000)

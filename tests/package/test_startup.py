@@ -76,10 +76,6 @@ def test_a_run_for_programs_needs_no_console(spec: str) -> None:
     assert "rich" not in loaded_by("run", spec, "--json")
 
 
-def test_figures_are_imported_where_they_are_drawn(spec: str, tmp_path: Path) -> None:
-    assert {"matplotlib", "pandas"} <= loaded_by("run", spec, "--plot", str(tmp_path / "figures"))
-
-
 def test_a_sweep_that_moves_nothing_draws_nothing(spec: str, tmp_path: Path) -> None:
     """Its page has no pictures of traffic, and the plot that readers choose from is drawn where it is read."""
     loaded = loaded_by("sweep", spec, "--jobs", "1", "--quiet", "-o", str(tmp_path / "out"))

@@ -1,4 +1,4 @@
-"""A reproduction that nobody ran: the published tables of the thesis, and beside them the same numbers with noise.
+"""A made-up reproduction: the published tables of the thesis, with noise added as simulated values.
 
 It has every shape that a page must show: columns over workers, benchmarks on many scales, inputs, mixed roles, cells
 that were not simulated, a regression, scores that are met and missed, ablations and fitted parameters.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,7 @@ PAPER = Paper(
 
 @cache
 def made_up(noise: float = 0.1) -> Findings:
-    """The whole of it; ``noise`` is the relative error of what was "simulated"."""
+    """Return the made-up findings; ``noise`` is the relative error of the "simulated" values."""
     tables = tuple(_table(identity, noise) for identity in TABLES)
     scores = class_scores(tables, RULES)
     worse = class_scores(tuple(_table(identity, 3 * noise) for identity in TABLES), RULES)
@@ -134,16 +135,36 @@ def made_up(noise: float = 0.1) -> Findings:
     )
 
 
+class Texts(HTMLParser):
+    """All text of a page, and its tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
 @dataclass(frozen=True)
 class Report:
-    """A written report: its page, and how often its progress was told."""
+    """A written report: its page, and the number of progress calls."""
 
     page: Path
     advanced: int
 
 
 def written(factory: pytest.TempPathFactory) -> Report:
-    """The report of all of it, written once a session because its figures take seconds to draw."""
+    """Return the report of the made-up findings, written once a session because its figures take seconds."""
     return _written(factory.getbasetemp() / "made-up" / "report")
 
 
@@ -157,7 +178,7 @@ def _written(folder: Path) -> Report:
 
 
 def _table(identity: str, noise: float) -> Table:
-    """A table of the thesis with the published values, and with noise for what was simulated."""
+    """Return a table of the thesis with noise as simulated values."""
     setting = Setting(read_study("thesis"))
     table = setting.study.tables[identity]
     draws = np.random.default_rng(int(identity.replace(".", "")))
@@ -170,7 +191,7 @@ def _table(identity: str, noise: float) -> Table:
 
 
 def _special(cell: Cell) -> Cell:
-    """One fitted cell in a predicted column, and one that was not simulated."""
+    """Return the cell, with changes to one cell that is fitted and one cell that is not simulated."""
     if (cell.row, cell.column) == ("Strassen-4096", "steal_attempt_count"):
         return replace(cell, role=Role.FITTED)
     if (cell.row, cell.column) == ("Strassen-8192", "steal_attempt_count"):

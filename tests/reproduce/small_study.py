@@ -1,4 +1,4 @@
-"""A study of two small programs, made up, that reproduces in a second: a text for each part that a test may change."""
+"""A made-up study of two small programs that is reproduced in a second, as text that tests change."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PUBLISHED = {
 
 
 def write_study(folder: Path, old: str = "", new: str = "", more: str = "", **published: str) -> Path:
-    """Write the study to ``folder``; ``new`` takes the place of ``old`` in its code, ``more`` stands before its end.
+    """Write the study to ``folder`` with ``new`` in place of ``old`` in its code, and ``more`` before its end.
 
     ``published`` are the texts of further CSV files, by name.
     """

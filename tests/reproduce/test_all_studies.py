@@ -1,4 +1,4 @@
-"""All studies in one command: the page of their scores, what is refused, and how a stopped command goes on."""
+"""All studies in one command: the page of their scores, refused options, and a stopped command that resumes."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_two_parameters_that_trade_off_are_both_refused_though_each_alone_is_ide
 
 
 def test_an_identified_parameter_is_found_again_with_refused_parameters_at_their_starts() -> None:
-    """x + z is 110 at every lowest point; x, found between 60 and 100, stays at 30 once it is refused."""
+    """At every lowest point x + z is 110. The refused x stays at 30."""
 
     def excess(x: int, z: int) -> float:
         return max(0, 60 - x) / 10 + (x - 60) / 1000 + ((z - 50 + min(20, x - 30) // 2) / 10) ** 2

@@ -1,4 +1,4 @@
-"""The ceilings of the thesis: the figures that can be worked out from its tables with a pocket calculator."""
+"""The ceilings of the thesis against numbers that follow from its tables with a pocket calculator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def study() -> Study:
 
 @pytest.fixture(scope="module")
 def tables(study: Study) -> tuple[Table, ...]:
-    """Every table as if it had been predicted exactly."""
+    """Return every table with exact predictions."""
     setting = Setting(study)
     return tuple(
         table_of(setting, table, [replace(cell, simulated=(cell.published,)) for cell in cells_of(setting, table)])
@@ -63,7 +63,7 @@ def test_what_the_thesis_prints_twice(ceilings: dict[str, Ceiling]) -> None:
 
 
 def test_volumes_differ_by_what_two_tables_say(ceilings: dict[str, Ceiling]) -> None:
-    """Table 4.4 and 5.3: the smaller is the best prediction, so that half of 1 - smaller / larger is the least."""
+    """Tables 4.4 and 5.3: the best prediction is the smaller value, with the mean error (1 - smaller / larger) / 2."""
     pairs = [
         (0.3423, 0.9986), (1.1157, 5.2197), (2.8416, 39.3668), (1.6365, 3.4797), (0.0675, 5.2117), (0.0613, 3.4587),
     ]  # fmt: skip
@@ -124,23 +124,9 @@ def test_the_tail_is_the_sum_over_all_outcomes(chances: list[Fraction], successe
     ("question", "deviations"), [("absolute", 1.0), ("one-step", math.sqrt(2)), ("interaction", 2)]
 )
 def test_as_many_values_are_noisy_as_take_part(question: str, deviations: float) -> None:
-    """A row for each change from 10 s, all of them simulated as something that does not count."""
+    """Each row is a change from 10 s; the simulated values do not count."""
     rows = {row: 0.5 + 0.1 * number for number, row in enumerate("abcdefghij")}
     before = [cell(row, 10.0, 1.0, column="before", role=Role.FITTED) for row in rows]
     after = [cell(row, 10 * ratio, 1.0, baseline="before") for row, ratio in rows.items()]
     found = PARTS.noisy_bound([table([*before, *after])], ScoreRule("times", "mape", question=question), 0.02)
     assert found.value == pytest.approx(deviations * math.sqrt(2 / math.pi) * 0.02, rel=0.03)
-
-
-def test_bytes_are_lines_that_wait_one_by_one_on_each_worker() -> None:
-    """6.4 GB are 100 million lines of 64 bytes; at 50 ns more each that is 5 s, on ten workers half a second."""
-    assert PARTS.explained_seconds(6.4, 50.0, 64, 10) == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "explained", "part"),
-    [(4.0, 2.0, 0.5, 0.25), (4.0, 2.0, 3.0, 1.0), (4.0, 2.0, -1.0, 0.0), (2.0, 2.0, 1.0, None), (2.0, 3.0, 1.0, None)],
-)
-def test_the_part_that_is_explained(before: float, after: float, explained: float, part: float | None) -> None:
-    assert PARTS.Gain(before, after, explained).part == part
-    assert PARTS.Gain(4.0, 2.0, 0.5).least_error == pytest.approx(1.5 / 4 / 2)  # 4 is said to be 2.5, and 2 is met

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 from cells_by_hand import cell, table
-from made_up_findings import made_up
+from made_up_findings import Texts, made_up
 from rich.console import Console
 
 from numasim.reproduce.csv_files import scores_csv
@@ -34,22 +33,6 @@ def findings(*ceilings: Ceiling) -> Findings:
     return replace(made_up(), tables=tables, scores=scores, columns=(), ablations=(), ceilings=ceilings)
 
 
-class Words(HTMLParser):
-    """All text and all tags of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.tags: set[str] = set()
-        self.feed(text)
-
-    def handle_data(self, data: str) -> None:
-        self.words += data.split()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-
-
 def test_a_ceiling_says_what_it_bounds_or_why_nothing() -> None:
     assert bound_sentence(NOISE) == (
         "It bounds times (mean relative error at least 1.2%; 6 of 24 cells, the others taken as met)."
@@ -58,19 +41,10 @@ def test_a_ceiling_says_what_it_bounds_or_why_nothing() -> None:
     assert bound_sentence(replace(NOISE, bounds=(SIGNS,))) == "It bounds signs (right direction at most 90%)."
 
 
-def test_of_several_ceilings_the_one_that_leaves_least_counts() -> None:
-    signs = replace(TIMES, name="signs", metric="sign-agreement")
-    more = replace(NOISE, bounds=(replace(BOUND, value=0.03), replace(SIGNS, value=0.8)))
-    less = replace(NOISE, bounds=(BOUND, SIGNS))
-    volumes = replace(TIMES, name="volumes")
-    found = [_worst(score, [less, more, BESIDE]) for score in (TIMES, signs, volumes)]
-    assert found == [0.03, 0.8, None]
-
-
 def test_page_and_markdown_have_every_sentence_after_the_scores() -> None:
     found = findings(NOISE, BESIDE)
     html, text = page(found, {"scores": "<svg/>"}), markdown(found, {"scores": ""})
-    for words in (" ".join(Words(html).words), " ".join(text.split())):
+    for words in (Texts(html).text, " ".join(text.split())):
         for ceiling in (NOISE, BESIDE):
             assert ceiling.finding in words
             assert ceiling.assumes in words

@@ -1,4 +1,4 @@
-"""A reproduction that is killed goes on where it was and ends with the same tables."""
+"""A killed reproduction resumes, and ends with the same tables."""
 
 from __future__ import annotations
 

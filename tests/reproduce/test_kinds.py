@@ -1,4 +1,4 @@
-"""Kinds of tables: every cell is what its runs say, put together by hand."""
+"""Kinds of tables: every cell against a value that is computed from its runs by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numasim.reproduce.programs import Fields, Wanted
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.scores import class_scores
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study_tables import PEAKS, Claim
+from numasim.reproduce.study_tables import Claim
 from numasim.reproduce.text import error_text, published_text
 
 MORE = """\
@@ -68,11 +68,6 @@ def test_rows_are_compared_with_one_of_them(tmp_path: Path) -> None:
     pairs = zip(times(tmp_path, "large", "plain"), times(tmp_path, "small", "plain"), strict=True)
     assert found["large", "plain_s"].simulated == tuple(a / b for a, b in pairs)
     assert found["large", "plain_s"].published == 3.5
-
-
-@pytest.mark.parametrize(("quantity", "expected"), [("fastest_at", 4), ("near_to", 8), ("peak_gain", 50)])
-def test_a_peak_by_hand(quantity: str, expected: float) -> None:
-    assert PEAKS[quantity][1]((2, 4, 8), (9.0, 4.0, 4.0), (6.0, 8.0, 7.0)) == expected
 
 
 def test_peaks_are_those_of_the_runs(tmp_path: Path) -> None:
@@ -130,7 +125,7 @@ TABLES.append(StudyTable("said", "What is said", "section 5", CSV / "said.csv", 
 
 
 def test_claims_are_scored_by_how_many_hold(tmp_path: Path) -> None:
-    """Two of them cannot fail; the third is the only one that a random order could fulfil."""
+    """Two claims cannot fail. The third claim is the only one with a null model."""
     said = "claim,holds\ntrees end,1\nas much work,1\ndomains steal more elsewhere,1\n"
     study = read_study(str(write_study(tmp_path, more=SAID, said=said)), ["said"])
     (found,) = reproduce(study, tmp_path / "out", quick=True, jobs=1).tables

@@ -1,4 +1,4 @@
-"""Studies by name and from folders: whose code is executed, when, and what is said of its mistakes."""
+"""Studies by name and from folders: the execution of their code, and messages for mistakes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_mistakes_in_a_study(tmp_path: Path, old: str, new: str, says: str) -> N
     ],
 )
 def test_mistakes_in_kinds_of_tables(tmp_path: Path, kind: str, says: str) -> None:
-    """They were found in the middle of a reproduction, by a traceback, or not at all where a quick one has no runs."""
+    """Such mistakes must be found before a reproduction begins."""
     quantity = {"Compared": "time_ratio", "Peaks": "rise", "Totals": "speedup"}.get(kind.partition("(")[0], "holds")
     column = f'{{"share": Column("{quantity}", "plain")}}'
     more = f'TABLES.append(StudyTable("t", "", "", CSV / "said.csv", "row", {column}, "trees", kind={kind}))\n'

@@ -1,4 +1,4 @@
-"""What is printed twice: found by itself or declared, and what it bounds."""
+"""The ceiling of values that are printed twice: found or declared prints, and the bounded scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def found(
 
 
 def test_a_file_that_two_tables_show_is_printed_once(small_study: Path) -> None:
-    """Tables 1.2 and 1.3 show one column of one file, and the figure shows quotients."""
+    """Tables 1.2 and 1.3 show one column of one file. The figure shows quotients."""
     assert printed_again(read_study(str(small_study)), ()) == []
 
 

@@ -1,4 +1,4 @@
-"""The files of a report: all there, nothing older, whole or absent, the same numbers in all of them."""
+"""The files of a report: complete, whole or absent, with the same numbers in all files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import csv
 import io
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from cells_by_hand import cell, table
-from made_up_findings import TABLES, made_up, written
+from made_up_findings import TABLES, Texts, made_up, written
 
 from numasim.files.owned_folder import MANIFEST
 from numasim.reproduce import page as page_module
@@ -108,26 +107,6 @@ def test_the_csv_of_the_scores_has_classes_then_columns(findings: Findings) -> N
 # ---- the page ----
 
 
-class Texts(HTMLParser):
-    """All text of a page, and its tags."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.texts).split())
-
-
 def test_the_page_refers_to_nothing_outside(findings: Findings) -> None:
     tags = Texts(page(findings, {"scores": "<svg/>", "ablations": "<svg/>"})).tags
     assert not {tag for tag, _ in tags} & {"script", "iframe", "object", "embed", "video"}
@@ -156,42 +135,6 @@ def test_what_is_not_the_plain_reproduction_is_said(changes: dict[str, object], 
     for render in (page, markdown):
         assert words not in " ".join(render(small(), {}).split())
         assert words in " ".join(Texts(render(small(**changes), {})).text.split())
-
-
-def test_a_report_says_what_cannot_be_known_where_a_score_falls_short_and_only_there() -> None:
-    good = Score("good", "mape", 0.1, None, 0.2, 0.15, 3, against_null=0.1, unknown="nothing had to be")
-    missed = replace(good, name="missed", value=0.3, against_null=0.1, unknown="longer queues")
-    beaten = replace(good, name="beaten", against_null=0.3, unknown="shorter queues")
-    found = replace(small(), scores=(good, missed, beaten))
-    for text in (markdown(found, {"scores": ""}), Texts(page(found, {"scores": "<svg/>"})).text):
-        assert "longer queues" in text
-        assert "shorter queues" in text
-        assert "nothing had to be" not in text
-    assert "cannot be known" not in markdown(replace(found, scores=(good,)), {"scores": ""})
-
-
-def test_the_first_sentences_have_the_numbers_of_scores_and_none_without_one(findings: Findings) -> None:
-    times = next(score for score in findings.scores if score.name == "times")
-    expected = f"The error of times is {times.value:.1%}, that of the null model {times.null:.1%}."
-    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
-        assert expected in text
-        assert "of that name" not in text
-
-
-def test_readings_refused_fits_and_what_was_tried_are_told(findings: Findings) -> None:
-    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
-        for told in (
-            "How many workers ran chapter 3?",
-            "section 2.3.1",
-            "the best value is an end of the range",
-            "threads are pinned",
-            "chosen with scored figures in view: 1 reading",
-            "1 reading that the text decides",
-            "assumed where the text does not say: 0 readings",
-            "fitted: 2 parameters",
-            "1 more was refused",
-        ):
-            assert told in text, told
 
 
 def test_beside_a_missed_score_stands_what_came_nearest(findings: Findings) -> None:
@@ -241,3 +184,31 @@ def test_markdown_tables_have_as_many_cells_in_every_row(findings: Findings) -> 
     assert len(blocks) == len(TABLES) + 8
     for block in blocks:
         assert len({line.count("|") for line in block}) == 1, block[0]
+
+
+def test_a_report_says_what_cannot_be_known_where_a_score_falls_short_and_only_there() -> None:
+    good = Score("good", "mape", 0.1, None, 0.2, 0.15, 3, against_null=0.1, unknown="nothing had to be")
+    missed = replace(good, name="missed", value=0.3, against_null=0.1, unknown="longer queues")
+    beaten = replace(good, name="beaten", against_null=0.3, unknown="shorter queues")
+    found = replace(small(), scores=(good, missed, beaten))
+    for text in (markdown(found, {"scores": ""}), Texts(page(found, {"scores": "<svg/>"})).text):
+        assert "longer queues" in text
+        assert "shorter queues" in text
+        assert "nothing had to be" not in text
+    assert "cannot be known" not in markdown(replace(found, scores=(good,)), {"scores": ""})
+
+
+def test_readings_refused_fits_and_what_was_tried_are_told(findings: Findings) -> None:
+    for text in (markdown(findings, {"scores": "", "ablations": ""}), Texts(page(findings, {})).text):
+        for told in (
+            "How many workers ran chapter 3?",
+            "section 2.3.1",
+            "the best value is an end of the range",
+            "threads are pinned",
+            "chosen with scored figures in view: 1 reading",
+            "1 reading that the text decides",
+            "assumed where the text does not say: 0 readings",
+            "fitted: 2 parameters",
+            "1 more was refused",
+        ):
+            assert told in text, told

@@ -1,4 +1,4 @@
-"""From a study to its tables: cells, roles, runs that are shared, kept, left out and put together in order."""
+"""From a study to its tables: cells, roles, and runs that are shared, stored, left out and ordered."""
 
 from __future__ import annotations
 
@@ -52,14 +52,6 @@ def test_a_cell_has_what_its_runs_say_alone_one_for_each_seed(make: Make) -> Non
     assert (cell.role, cell.score, cell.variant, cell.unit) == (Role.PREDICTED, "times", "domains", "s")
 
 
-def test_roles_may_differ_within_a_column(make: Make) -> None:
-    found = cells(make("1.2"), "1.2")
-    assert {row: cell.role for (row, _), cell in found.items()} == {
-        "2": Role.FITTED, "24": Role.PREDICTED, "32": Role.PREDICTED,
-    }  # fmt: skip
-    assert found["24", "attempts"].null == 300.0
-
-
 def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
     cell = cells(make("1.2"), "1.2")["32", "attempts"]
     assert cell.simulated == ()
@@ -69,7 +61,7 @@ def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
 
 
 def test_a_machine_that_is_named_may_be_too_small_for_the_workers_of_a_program(make: Make, small_study: Path) -> None:
-    """Workers that the program's own file asks for, not a column; `opteron-8380-4s` has four sockets of four cores."""
+    """The program itself asks for 24 workers; `opteron-8380-4s` has four sockets of four cores."""
     edit(small_study, '"workers": "threads"', '"workers": 24')
     found = make("1.1", "1.2", machine="opteron-8380-4s")
     assert {(cell.simulated, cell.note) for cell in cells(found, "1.1").values()} == {
@@ -94,7 +86,7 @@ def test_too_many_workers_for_the_study_own_machine_are_a_mistake_of_the_study(m
 
 
 def test_another_machine_is_as_its_own_file_says(make: Make, small_study: Path) -> None:
-    """Fields of a machine that the study sets are of its own, which another one may not even have: `tilepro64` has no
+    """Fields of machines that the study sets do not apply to another machine: `tilepro64` has no
     last-level cache that could be made smaller.
     """
     edit(small_study, '{"strategy": "topology-aware"}', '{"strategy": "topology-aware", "machine.caches.llc": "1MiB"}')
@@ -118,7 +110,7 @@ def test_quick_leaves_rows_out_and_makes_programs_smaller(make: Make, small_stud
 
 
 def test_quick_runs_of_another_size_are_predictions_of_which_nothing_was_fitted(make: Make) -> None:
-    """The program of Table 1.2 is smaller then, that of Table 1.1 has only fewer rows."""
+    """The quick program of Table 1.2 is smaller; the quick program of Table 1.1 only has fewer rows."""
     found = make(quick=True)
     assert {cell.role for cell in cells(found, "1.2").values()} == {Role.PREDICTED}
     assert cells(found, "1.1")["small", "plain_s"].role is Role.FITTED
@@ -191,10 +183,3 @@ def test_a_run_that_fails_leaves_its_cells_empty_and_says_why(make: Make, monkey
     assert found.note == "failed: AssertionError: this run was done before"
     monkeypatch.undo()
     assert len(cells(make("1.1"), "1.1")["small", "plain_s"].simulated) == 2
-
-
-def test_derived_values_and_notes(make: Make) -> None:
-    found = make()
-    assert [cell.published for cell in cells(found, "figure-1").values()] == [2.0, 3.0]
-    assert [table.id for table in found.tables] == ["1.1", "1.2", "1.3", "figure-1"]
-    assert found.tables[0].notes == ("the first table contradicts itself", "read off a plot")

@@ -1,4 +1,4 @@
-"""The command from end to end on the small study: what it prints, what it leaves, what it scores."""
+"""The command on the small study: its output, its files and its scores."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path
 
 
 def test_the_machine_with_nothing_fitted_but_rates_is_scored_too(small_study: Path, tmp_path: Path) -> None:
-    """The poll interval belongs to no rate: without it the scores are those of a study without a calibration."""
+    """The poll interval is no rate: without the poll interval the scores are those of an uncalibrated study."""
     study = read_study(str(small_study), ["1.1"])
     bare = findings_of(reproduce(study, tmp_path / "bare", jobs=1))
     assert bare.only_rates == bare.scores

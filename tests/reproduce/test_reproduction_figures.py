@@ -23,8 +23,8 @@ from numasim.reproduce.score_figures import (
     chain_figure,
     score_figure,
 )
-from numasim.reproduce.table_cells import Interval, Role, Score, Table
-from numasim.reproduce.table_figure import HATCHES, table_figure
+from numasim.reproduce.table_cells import Interval, Score, Table
+from numasim.reproduce.table_figure import table_figure
 
 
 def drawn(what: Table) -> Figure:
@@ -64,26 +64,6 @@ def test_what_was_not_simulated_has_no_bar_but_a_word() -> None:
     (axes,) = drawn(table([cell("a", 2.0, 2.5), cell("b", 4.0)])).axes
     assert len(bars(axes)) == 3
     assert [text.get_text() for text in axes.texts] == ["none"]
-
-
-@pytest.mark.parametrize("role", Role)
-def test_roles_are_told_apart_by_hatches(role: Role) -> None:
-    figure = drawn(table([cell("a", 2.0, 2.5, role=role)]))
-    published, simulated = bars(figure.axes[0])
-    assert (published.get_hatch() or "", simulated.get_hatch() or "") == ("", HATCHES[role])
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["published", f"simulated, {role}"]
-    assert len(set(HATCHES.values())) == len(Role)
-
-
-def test_quantities_that_only_serve_a_fit_are_not_drawn_beside_predictions() -> None:
-    cells = [cell("a", 2.0, 2.5), cell("a", 9.0, 9.0, column="serial", quantity="serial_s", role=Role.FITTED)]
-    assert len(drawn(table(cells)).axes) == 1
-    assert len(bars(drawn(table(cells[1:])).axes[0])) == 2
-
-
-def test_a_table_of_which_nothing_was_simulated_has_no_figure() -> None:
-    assert table_figure(table([cell("a", 2.0)])) is None
 
 
 def test_error_bars_are_the_interval_over_the_seeds() -> None:

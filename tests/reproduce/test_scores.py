@@ -1,4 +1,4 @@
-"""Scores: which cells count, the null model, and intervals against all resamples that there are."""
+"""Scores: the counted cells, the null model, and intervals against all possible resamples."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 import scipy
 from cells_by_hand import cell, table
+from hypothesis import given
+from hypothesis import strategies as st
 
-from numasim.reproduce.scores import class_scores, table_scores
+from numasim.reproduce.metrics import METRICS as SCORED
+from numasim.reproduce.metrics import Observations, Prediction
+from numasim.reproduce.scores import MEANS, best_constant, class_scores, least_error, table_scores
 from numasim.reproduce.study import ScoreRule
 from numasim.reproduce.table_cells import Interval, Role, Score, Table
 
@@ -37,10 +41,6 @@ def test_only_predictions_that_were_simulated_count() -> None:
     found = only([table(cells)], TIMES)
     assert found.cells == 1
     assert found.value == pytest.approx(0.1)
-
-
-def test_a_class_without_cells_has_no_score() -> None:
-    assert class_scores([table([cell("a", 1.0, 1.0)])], [ScoreRule("volumes", "mape")]) == ()
 
 
 def test_a_rule_can_choose_tables_and_another_class() -> None:
@@ -85,13 +85,6 @@ def test_each_variant_is_ranked_once_the_fitted_too() -> None:
     assert found.null == 0.0  # 5, 5 and 5 put nothing in order
 
 
-def test_variants_with_one_published_value_are_ranked_as_one() -> None:
-    times = {"first": (5.0, 5.0), "second": (4.0, 4.0), "again": (4.0, 9.0), "third": (3.0, 3.0)}
-    cells = [cell("a", seen, told, column=name, variant=name) for name, (seen, told) in times.items()]
-    found = only([table(cells)], ScoreRule("ranks", "rank-correlation", of="times"))
-    assert (found.cells, found.value) == (3, pytest.approx(1.0))
-
-
 # ---- the null model ----
 
 
@@ -99,11 +92,6 @@ def test_the_null_model_is_scored_on_the_cells_that_have_one() -> None:
     found = only([table([cell("a", 2.0, 3.0, null=4.0), cell("b", 2.0, 2.0)])], TIMES)
     assert found.value == pytest.approx(0.25)
     assert (found.null, found.against_null) == (pytest.approx(1.0), pytest.approx(0.5))
-
-
-def test_without_a_null_model_nothing_is_compared() -> None:
-    found = only([table([cell("a", 2.0, 3.0)])], TIMES)
-    assert (found.null, found.against_null) == (None, None)
 
 
 # ---- intervals ----
@@ -142,16 +130,6 @@ def test_many_seeds_have_the_interval_of_scipy() -> None:
     assert found.seeds == Interval(pytest.approx(expected.low, rel=0.03), pytest.approx(expected.high, rel=0.03))
 
 
-def test_one_seed_has_no_interval() -> None:
-    found = only([table([cell("a", 1.0, 1.1), cell("b", 1.0, 0.8)])], TIMES)
-    assert found.seeds is None
-
-
-def test_cells_may_have_been_run_unequally_often() -> None:
-    found = only([table([cell("a", 10.0, 11.0, 13.0, 12.0), cell("b", 10.0, 15.0)])], TIMES)
-    assert found.seeds == Interval(pytest.approx((0.1 + 0.5) / 2), pytest.approx((0.3 + 0.5) / 2))
-
-
 def test_the_value_is_inside_where_errors_of_both_signs_cancel() -> None:
     found = only([table([cell("a", 10.0, 9.0, 11.0)])], TIMES)
     assert found.value == 0.0
@@ -180,3 +158,58 @@ def test_every_column_of_a_table_is_scored_for_itself() -> None:
     assert (found["after"].score.value, found["after"].score.null) == (0.5, 1.0)
     assert found["before"].role is Role.FITTED
     assert found["before"].score.bound is None
+
+
+# ---- one prediction for several values ----
+
+
+METRICS = ("mape", "mean-absolute-error", "median-factor")
+POINTS = 20_001
+VALUES = st.lists(st.floats(0.01, 1e4), min_size=1, max_size=6)
+
+
+def on_a_grid(metric: str, published: list[float]) -> float:
+    """The least of the mean errors of all predictions on a grid that has every published value on it."""
+    said = np.append(np.linspace(min(published), max(published), POINTS), published)[:, None]
+    seen = np.array(published)
+    errors = {
+        "mape": np.abs(said - seen) / seen,
+        "mean-absolute-error": np.abs(said - seen),
+        "median-factor": np.abs(np.log1p(said) - np.log1p(seen)),
+    }
+    return float(errors[metric].mean(axis=1).min())
+
+
+@pytest.mark.parametrize(
+    ("metric", "published", "expected"),
+    [
+        ("mape", [1.0, 2.0], 0.25),  # at 1: (0 + 1/2) / 2; at 2 it would be (1 + 0) / 2
+        ("mape", [1.0, 2.0, 4.0], (0.5 + 0.75) / 3),  # weights 1, 1/2, 1/4: half of 7/4 lies at 1
+        ("mape", [3.0, 3.0], 0.0),
+        ("mape", [0.0, 5.0], 0.0),  # a published zero does not count
+        ("mape", [0.0], 0.0),
+        ("mape", [-1.0, 1.0], 1.0),
+        ("mean-absolute-error", [1.0, 2.0, 6.0], 5 / 3),
+        ("mean-absolute-error", [0.0, 0.5], 0.25),
+        ("median-factor", [0.0, 3.0], math.log(4) / 2),
+        ("median-factor", [7.0], 0.0),
+    ],
+)
+def test_the_least_error_by_hand(metric: str, published: list[float], expected: float) -> None:
+    assert least_error(metric, published) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(published=VALUES)
+def test_no_prediction_on_a_fine_grid_is_better_and_one_is_as_good(metric: str, published: list[float]) -> None:
+    assert least_error(metric, published) == pytest.approx(on_a_grid(metric, published), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", MEANS)
+@given(VALUES)
+def test_the_best_constant_has_the_least_error(metric: str, published: list[float]) -> None:
+    said = np.full(len(published), best_constant(metric, published))
+    nothing = np.zeros(len(published), np.int64)
+    seen = Observations(np.array(published), said, nothing.astype(bool), nothing, nothing)
+    error = float(SCORED[metric].measure(seen, Prediction(said, said)))
+    assert error == pytest.approx(least_error(metric, published), rel=1e-9, abs=1e-12)

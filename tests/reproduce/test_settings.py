@@ -1,4 +1,4 @@
-"""What is set in runs: readings, what was fitted, changes, and what overrides what."""
+"""The fields of runs: readings, fitted parameters, changes, and their order."""
 
 from __future__ import annotations
 
@@ -72,11 +72,6 @@ def test_later_ones_override_earlier_ones(study: Study) -> None:
     assert workers(Setting(study, changes=(Change(Fields({"workers": 3})),)), "domains") == 3
     elsewhere = Setting(study, machine="xeon-x7560-4s")  # which has no second threads
     assert (workers(elsewhere, "domains"), workers(elsewhere, "plain")) == (32, 32)
-
-
-def test_choices_that_set_the_same_are_no_alternatives(study: Study) -> None:
-    assert study.readings["workers of domains"].others == ("one on each thread", "all but one")
-    assert study.readings["steals"].others == ()
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import heapq
 import importlib.util
 import math
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from types import ModuleType
 
+import pandas as pd
 import pytest
 
 from numasim.engine.simulate import simulate_spec
@@ -272,3 +275,60 @@ def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
     makespans = [each["makespan_ps"] for each in found]
     assert baseline <= makespans[0] < 1.1 * baseline
     assert makespans[1] < cyclic
+
+
+# ---- evidence that pages refer to ----
+
+
+def test_laws_saves_a_cacheful_of_misses_in_each_sweep() -> None:
+    """The ten stencils of Table IV, as the page on LAWS explains them."""
+    cache, quarter = 6 * 2**20, {True: 8096 * 1024 * 8 // 4, False: 8096 * 64 * 64 * 8 // 4}
+    printed = pd.read_csv(LAWS.folder / "published" / "laws_table_4_l3_misses_stencils.csv", index_col="program")
+    cilk, laws = printed["cilk"], printed["laws"]
+    saved, error, unchanged = [], [], []
+    for row in printed.index:
+        heat = "Heat-ir" if row.endswith("-ir") else "Heat"
+        turns = 2 if row.startswith("SOR") else 1  # half sweeps
+        data = 2 * quarter[row.split("-")[0] not in ("6P", "25P")]  # the lines of a sweep, in bytes
+        sweeps = turns * cilk[heat] * 64 / (2 * quarter[True])
+        saved.append((cilk[row] - laws[row]) * 64 / sweeps)
+        unchanged.append(math.log(laws[row] / cilk[row]))
+        error.append(unchanged[-1] - math.log(1 - cache / data))
+    assert fmean(saved) / 2**20 == pytest.approx(6.2, abs=0.05)
+    assert fmean(map(abs, error)) == pytest.approx(0.042, abs=5e-4)
+    assert fmean(map(abs, unchanged)) == pytest.approx(0.125, abs=5e-4)
+
+
+Order = Callable[[int, int], int]  # (core, time) of a request -> key; the request with the least key is served first
+
+
+def ends(tasks: int, requests: int, think: int, serve: int, order: Order) -> list[int]:
+    """Return when each task ends. A task thinks and then asks one server, which is never idle while a task asks."""
+    coming = [(think, core) for core in range(tasks)]
+    left, waiting, now, done = [requests] * tasks, [], 0, [0] * tasks
+    while coming or waiting:
+        while coming and (not waiting or coming[0][0] <= now):
+            at, core = heapq.heappop(coming)
+            now = max(now, at)
+            heapq.heappush(waiting, (order(core, at), core))
+        _, core = heapq.heappop(waiting)
+        now += serve
+        left[core] -= 1
+        done[core] = now
+        if left[core]:
+            heapq.heappush(coming, (now + think, core))
+    return done
+
+
+@pytest.mark.parametrize("serve", [1, 2, 3, 8, 40])
+@pytest.mark.parametrize(
+    "order", [lambda core, at: at, lambda core, at: core], ids=["in turn", "always the same first"]
+)
+def test_the_last_task_at_a_single_server_takes_less_than_three_times_the_average(serve: int, order: Order) -> None:
+    """Alone a task takes T = 30 * (40 + s); T + (n - 1) S bounds the last one, T and S (n + 1) / 2 the average."""
+    tasks, requests, think = 64, 30, 40
+    found = ends(tasks, requests, think, serve, order)
+    alone, busy, mean = requests * (think + serve), requests * serve, sum(found) / tasks
+    assert max(found) <= alone + (tasks - 1) * busy
+    assert 2 * mean >= max(2 * alone, busy * (tasks + 1)) * (1 - 1e-9)
+    assert max(found) < 3 * mean

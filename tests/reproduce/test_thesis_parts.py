@@ -1,4 +1,4 @@
-"""What the thesis alone has: statistics against scipy, tables without runs, conclusions and contributions by hand."""
+"""Modules of the thesis alone: statistics against scipy, tables without runs, conclusions and contributions."""
 
 from __future__ import annotations
 
