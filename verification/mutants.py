@@ -33,7 +33,7 @@ from tiers import SLOW  # isort: skip
 REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
-NATIVE = ("lib/core/**/*.c", "lib/engine/**/*.cpp", "lib/engine/thief.hpp")
+NATIVE = ("lib/core/**/*.c", "lib/core/**/thief.h", "lib/engine/**/*.cpp")
 LONGEST_S = 1200  # of the tests, far above what they take: a change that lets an engine run on for ever is seen
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 NOT_CODE = re.compile(

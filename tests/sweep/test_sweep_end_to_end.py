@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numasim.cli.file_tables import FILE_TABLES
 
 import numasim as ns
-from numasim.cli.file_tables import FILE_TABLES
 from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate_spec
 from numasim.errors import InputError

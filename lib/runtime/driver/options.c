@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "record/json_text.h"
+#include "record/output_file.h"
 
 const char *const NS_MODE_NAMES[] = {
     [NS_MODE_SERIAL] = "serial",
