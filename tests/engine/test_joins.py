@@ -414,7 +414,7 @@ def test_a_task_in_the_queue_of_a_worker_that_waits_to_poll_is_no_deadlock() -> 
 
 # ---- roots ----------------------------------------------------------------------------------------------------------
 
-DAGS = dags(200)
+DAGS = dags(100)
 CHAIN = graph(task(5000 * NS, name="first"), task(1000 * NS, after=("first",)))
 FORK_PLAIN_DAGS = graph(task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS, after=("a",)))
 THREE = graph(*[task(1000 * NS) for _ in range(3)])
@@ -497,7 +497,7 @@ def test_calls_and_bodies_wait_for_nobody(work: Workload, what: str) -> None:
 # ---- programs as users write them ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("numbers", [range(first, 200, 8) for first in range(8)])
+@pytest.mark.parametrize("numbers", [range(first, 100, 8) for first in range(8)])
 def test_engines_agree_on_plain_dags_and_no_run_beats_its_bounds(numbers: range) -> None:
     for number, release in product(numbers, ("queue", "begin")):
         dag = DAGS[number]
