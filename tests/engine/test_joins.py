@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from engine_setup import FIRST, NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
+from engine_setup import FIRST, NS, Seen, observe, plan_of, quickly, run, runtime, shipped_strategy, stealing, toy
 from plain_dags import Dag, dags
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
@@ -530,7 +530,7 @@ def test_greedy_bound_of_plain_dags(workers: int) -> None:
     """P T <= T1' + (P - 1) Tinf' (model 8, item 2), with one look of a nanosecond in front of every task."""
     how = runtime(costs={"probe_ns": 1, "probe_remote_ns": 1})
     for dag in DAGS[:40]:
-        seen = run(dag.workload(), workers, ORACLE, how, toy(1, 12))
+        seen = quickly(plan_of(dag.workload(), workers, ORACLE, how, toy(1, 12)))
         work_ps = dag.work_ps + STEP_PS * len(dag.times_ps)
         assert workers * seen["makespan_ps"] <= work_ps + (workers - 1) * dag.longest_ps(STEP_PS)
 
