@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from numasim.machine.topology import IntArray, Machine, Snoop
+from numasim.machine.topology import IntArray, Machine
 from numasim.parts.base import as_list
 from numasim.parts.models.nodes_model import LONE
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
@@ -144,11 +144,10 @@ def coherence(machine: Machine) -> str:
     times = machine.coherence
     across = f", across sockets {time(times.cross_socket_ps)}" if machine.sockets > 1 else ""
     within = f"a line within a core {time(times.same_core_ps)}, within a socket {time(times.same_socket_ps)}{across}"
-    return within + (f"; all nodes are asked, {_messages(machine.snoop)}" if machine.snoop else "")
-
-
-def _messages(snoop: Snoop) -> str:
-    return f"{snoop.request_bytes} B a question and {snoop.answer_bytes} B an answer"
+    if machine.snoop is None:
+        return within
+    question, answer = machine.snoop.request_bytes, machine.snoop.answer_bytes
+    return f"{within}; all nodes are asked, {question} B a question and {answer} B an answer"
 
 
 def size(count: int) -> str:

@@ -253,15 +253,12 @@ def _draw_label(axes: Axes, ends: Points, bend: float, text: str) -> None:
 
 
 def _link_text(machine: Machine, forth: int | None, back: int | None) -> str:
-    texts = [_one_way_text(machine, link) for link in (forth, back) if link is not None]
+    rates, times = machine.links.bytes_per_s, machine.links.latency_ps
+    links = [link for link in (forth, back) if link is not None]
+    texts = [f"{description.rate(rates[link])}, +{description.time(times[link])}" for link in links]
     if len(set(texts)) == 1:
         return texts[0]
     return "\n".join(f"{way} {text}" for way, text in zip("→←", texts, strict=True))
-
-
-def _one_way_text(machine: Machine, link: int) -> str:
-    rate = description.rate(machine.links.bytes_per_s[link])
-    return f"{rate}, +{description.time(machine.links.latency_ps[link])}"
 
 
 def _draw_legend(axes: Axes, machine: Machine, layout: Layout) -> None:

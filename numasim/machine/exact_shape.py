@@ -232,7 +232,8 @@ def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
     last = [(cache, cores) for cache, cores in found if cache.level == level]
     if level < 2 or (level == 2 and all(len(cores) == 1 for _, cores in last)):
         return None
-    _check_sizes(level, [cache for cache, _ in last])
+    if not all(cache.size_bytes for cache, _ in last):
+        raise InputError(f"the size of a cache of level {level}, the last one, is not said", expected="its size")
     _check_sharers(level, last, core_of, order)
     place = {core: at for at, core in enumerate(order)}
     domains = sorted((tuple(sorted(place[core] for core in cores)), cache.size_bytes) for cache, cores in last)
@@ -241,11 +242,6 @@ def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
 
 def _cores_of(cache: Cache, core_of: dict[int, int]) -> frozenset[int]:
     return frozenset(core_of[thread] for thread in cache.threads if thread in core_of)
-
-
-def _check_sizes(level: int, caches: Sequence[Cache]) -> None:
-    if not all(cache.size_bytes for cache in caches):
-        raise InputError(f"the size of a cache of level {level}, the last one, is not said", expected="its size")
 
 
 def _check_sharers(

@@ -78,9 +78,11 @@ def _inventory(root: Element, path: Path) -> Inventory:
     lost = _without_node(usable - homes.keys(), objects, memory_bytes)
     homes |= lost
     speeds, speed_source = _speeds(root, usable)
-    bandwidths, latencies, left_out = _memory_attributes(root, _nodes_by_id(nodes), homes)
+    by_id = {node.element.get("gp_index") or "": node.number("os_index") for node in nodes}
+    bandwidths, latencies, left_out = _memory_attributes(root, by_id, homes)
+    version = (root.get("version") or "1").split(".")[0]
     return Inventory(
-        origin=f"hwloc XML of version {_version(root)}, {path.name}",
+        origin=f"hwloc XML of version {version}, {path.name}",
         threads=tuple(_threads(objects, homes)),
         caches=tuple(_caches(objects)),
         memory_bytes=memory_bytes | dict.fromkeys(lost.values(), 0),
@@ -97,10 +99,6 @@ def _inventory(root: Element, path: Path) -> Inventory:
         **memory_fields(bandwidths, latencies, MIB_PER_GB),
         unsaid=frozenset(_unsaid(root, objects, usable)),
     )
-
-
-def _version(root: Element) -> str:
-    return (root.get("version") or "1").split(".")[0]
 
 
 def _objects(parent: Element, depth: int) -> Iterator[_Object]:
@@ -328,11 +326,6 @@ def _infos(root: Element, name: str) -> Iterator[str]:
     for info in root.iter("info"):
         if info.get("name") == name:
             yield info.get("value", "")
-
-
-def _nodes_by_id(nodes: list[_Object]) -> dict[str, int]:
-    """Return the number of each node by the node's ``gp_index``."""
-    return {node.element.get("gp_index") or "": node.number("os_index") for node in nodes}
 
 
 def _clock(root: Element) -> Clock | None:

@@ -91,15 +91,10 @@ def distance_classes(machine: Machine, workers: WorkerMap) -> IntArray:
     latency between two nodes, the lowest latency first.
     """
     near, far = workers.node[:, None], workers.node[None, :]
-    apart = FIRST_REMOTE + _latency_ranks(machine)[near, far]
+    between = np.unique(machine.latency_ps[~np.eye(machine.nodes, dtype=bool)])
+    apart = FIRST_REMOTE + np.searchsorted(between, machine.latency_ps)[near, far]
     conditions = [workers.core[:, None] == workers.core, workers.llc[:, None] == workers.llc, near == far]
     return np.select(conditions, [SAME_CORE, SAME_LLC, SAME_NODE], apart).astype(np.int64)
-
-
-def _latency_ranks(machine: Machine) -> IntArray:
-    """Return [nodes, nodes] the ranks of latencies between nodes, from zero; equal latencies have equal ranks."""
-    between = machine.latency_ps[~np.eye(machine.nodes, dtype=bool)]
-    return np.searchsorted(np.unique(between), machine.latency_ps)
 
 
 def line_transfer_ps(machine: Machine, workers: WorkerMap) -> IntArray:

@@ -38,11 +38,12 @@ def read_sysfs(root: Path = RUNNING) -> Inventory:
     bandwidths = {node: said for node in nodes if (said := _said(root, node, "bandwidth"))}
     latencies = {pair: said for node in nodes for pair, said in _latencies(root, node, nodes).items()}
     speeds, speed_source = _speeds(root, usable)
+    whole_memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if running else 0
     return Inventory(
         origin="the running system" if running else f"sysfs at {root}",
         threads=tuple(_thread(root, cpu, nodes) for cpu in sorted(usable)),
         caches=tuple(_caches(root, usable)),
-        memory_bytes=_memories(root, nodes, running) or _whole_memory(running),
+        memory_bytes=_memories(root, nodes, running) or {0: whole_memory},  # kernels without NUMA have no nodes
         distance=_distances(root, sorted(nodes)),
         clock=_clock(root, min(usable), running),
         page_bytes=os.sysconf("SC_PAGE_SIZE") if running else None,
@@ -264,11 +265,6 @@ def _size_bytes(path: Path) -> int:
 def _memory_bytes(root: Path, node: int) -> int:
     found = re.search(r"MemTotal:\s*([0-9]{1,15}) kB", _text(root / f"devices/system/node/node{node}/meminfo") or "")
     return int(found[1]) * 1024 if found else 0
-
-
-def _whole_memory(running: bool) -> dict[int, int]:
-    """Return the memory of a system whose kernel has no NUMA nodes."""
-    return {0: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if running else 0}
 
 
 def _distances(root: Path, nodes: list[int]) -> dict[tuple[int, int], Decimal]:

@@ -5,7 +5,6 @@ The digest of a graph is the digest of its arrays, so that files of equal graphs
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -143,13 +142,9 @@ def _export_nodes(work: Workload, path: Path, executed: Executed | None) -> list
         lines = wfformat(graph, times, executed, __version__)
     else:
         lines = graphml(graph, times) if path.suffix == GRAPHML else dot(graph, times)
-    _write_lines(path, lines)
-    sentences = [f"{path} leaves out {' and '.join(graph.remarks)}"] if graph.remarks else []
-    cut = len(set(graph.task)) < len(graph)
-    return sentences + [f"{path} has a node for each part of a task between spawns and waits"] * cut
-
-
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
     with writing(path) as file:
         for line in lines:
             file.write(f"{line}\n".encode())
+    sentences = [f"{path} leaves out {' and '.join(graph.remarks)}"] if graph.remarks else []
+    cut = len(set(graph.task)) < len(graph)
+    return sentences + [f"{path} has a node for each part of a task between spawns and waits"] * cut

@@ -7,14 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from numasim.workload.dataflow import Dataflow
-from numasim.workload.graph import I64, Kind, Op, Phase, RangeFamily, Workload
+from numasim.workload.graph import I64, Kind, Op, Phase, Workload
 from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
     """Return the time in ps on unlimited workers if all bytes have one latency; ``seed`` is the seed of item times."""
     times = segment_ps(workload, latency_ps)
-    longest = [_longest_item_ps(family, latency_ps, seed) for family in workload.ranges]
+    blocks = (item_blocks(family, latency_ps, seed) for family in workload.ranges)
+    longest = [max(int(block.max()) for block in each) for each in blocks]
     spent = by_task(workload, times)
     return _span(workload, times, _none(workload), longest, spent)
 
@@ -131,7 +132,3 @@ def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64)
                 clock += end[arg] if code == Op.CALL else 0
         end[row], last[row] = clock, max(last[row], clock)
     return lambda phase: max((last[root] for root in phase.roots), default=0)
-
-
-def _longest_item_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
-    return max(int(block.max()) for block in item_blocks(family, latency_ps, seed))

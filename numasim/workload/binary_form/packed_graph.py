@@ -317,14 +317,11 @@ def with_lists(file: GraphFile, lists: Mapping[str, Array]) -> GraphFile:
     """Return ``file`` with ``lists`` at their paths; raise `InputError` for a path that is missing or has numbers."""
     for name, numbers in lists.items():
         path = tuple(int(part) if part.isdecimal() else part for part in name.split("."))
-        _check_bounds(name, numbers, MOST_INDEX if path[-1] == "roots" else LONGEST_PS)
+        most = MOST_INDEX if path[-1] == "roots" else LONGEST_PS
+        for place in np.flatnonzero((numbers < 0) | (numbers > most))[:1].tolist():
+            raise InputError(f"the number is {numbers[place]}", path=(name, place), expected=f"0 to {most}")
         file = _with(file, path, numbers.tolist(), name)
     return file
-
-
-def _check_bounds(name: str, numbers: Array, most: int) -> None:
-    for place in np.flatnonzero((numbers < 0) | (numbers > most))[:1].tolist():
-        raise InputError(f"the number is {numbers[place]}", path=(name, place), expected=f"0 to {most}")
 
 
 def _with(value: Any, path: Sequence[str | int], numbers: list[int], name: str) -> Any:

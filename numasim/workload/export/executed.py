@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,10 +41,13 @@ def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[Par
     attempt to the end of the last attempt.
     """
     parts = _parts_by_segment(graph, work)
-    retries = _tasks_with(work, Op.BEGIN)
+    begins = np.flatnonzero(work.op_code == Op.BEGIN)
+    retries = set((np.searchsorted(work.op_ptr, begins, side="right") - 1).tolist())
+    recorded = (executed.task, executed.segment, executed.worker, executed.begin_ps, executed.end_ps)
+    columns = [column.tolist() for column in recorded]
     seen: Counter[tuple[int, int]] = Counter()
     found: list[PartTimes | None] = [None] * len(graph)
-    for task, segment, worker, begin_ps, end_ps in _rows(executed):
+    for task, segment, worker, begin_ps, end_ps in zip(*columns, strict=True):
         key = task, segment
         at, seen[key] = seen[key], seen[key] + 1
         if at >= len(parts[key]) and task not in retries:
@@ -64,13 +66,3 @@ def _parts_by_segment(graph: PartGraph, work: Workload) -> dict[tuple[int, int],
     for op, task, segment in zip(runs.tolist(), tasks.tolist(), work.op_arg[runs].tolist(), strict=True):
         found.setdefault((task, segment), []).append(graph.part_of_op[op])
     return found
-
-
-def _tasks_with(work: Workload, code: Op) -> set[int]:
-    ops = np.flatnonzero(work.op_code == code)
-    return set((np.searchsorted(work.op_ptr, ops, side="right") - 1).tolist())
-
-
-def _rows(executed: Executed) -> Iterator[tuple[int, int, int, int, int]]:
-    columns = (executed.task, executed.segment, executed.worker, executed.begin_ps, executed.end_ps)
-    return zip(*(column.tolist() for column in columns), strict=True)

@@ -102,7 +102,8 @@ def vertical(parameters: VerticalParameters) -> Workload:
         while any(len(group) > 1 for group in groups):
             pairs = [pair for group in groups for pair in _pairs(group)]
             merged = {pair: _merged(parameters, columns, *pair) for pair in pairs}
-            rounds.append((name, _merging(parameters, columns, merged)))
+            work = {side.winner: (pair, side.keys) for pair, side in merged.items()}
+            rounds.append((name, _family(parameters, columns, work)))
             groups = [[merged.get(pair, pair[0]) for pair in _all_pairs(group)] for group in groups]
         groups = [[side for group in groups for side in group]]
     winner = groups[0][0]
@@ -133,10 +134,6 @@ def _merged(parameters: VerticalParameters, columns: Columns, winner: Side, lose
     else:
         keys = winner.keys + loser.keys
     return Side(winner.winner, threads, keys)
-
-
-def _merging(parameters: VerticalParameters, columns: Columns, merged: Mapping[tuple[Side, ...], Side]) -> RangeFamily:
-    return _family(parameters, columns, {side.winner: (pair, side.keys) for pair, side in merged.items()})
 
 
 def _family(

@@ -183,7 +183,10 @@ def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
     """
     check = TypeAdapter(item).validate_python
     if item not in PLAIN:
-        return [_item(walk, item, check, (*path, number)) for number in walk.elements()]
+        places = ((*path, number) for number in walk.elements())
+        if item is PhaseEntry:
+            return [_entry(walk, item, place) for place in places]
+        return [_checked(check, _value(walk, place), place) for place in places]
     columns_of_items = PLAIN[item]
     found: list[Any] = []
 
@@ -199,10 +202,6 @@ def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
         _checked(check, value, (*path, number))
         found.append(columns_of_items([value]))
     return found
-
-
-def _item(walk: JsonWalk, item: Any, check: Callable[[Any], Any], path: FieldPath) -> Any:
-    return _entry(walk, item, path) if item is PhaseEntry else _checked(check, _value(walk, path), path)
 
 
 def _value(walk: JsonWalk, path: FieldPath) -> Any:

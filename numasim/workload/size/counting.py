@@ -14,7 +14,7 @@ HALF_BITS = 31  # the sum of 31-bit halves of times fits in 63 bits for all task
 
 def totals_of(work: Workload) -> Totals:
     """Return the totals of ``work``, which is not folded; phases count as often as they run."""
-    waits = [_by_segment(work, lines) for lines in _lines_by_pattern(work.accesses)]
+    waits = [np.diff(offsets(lines)[work.segment_accesses]) for lines in _lines_by_pattern(work.accesses)]
     compute = work.segment_compute_ps
     low, high = (work.below(by_task(work, part)) for part in (compute & ((1 << HALF_BITS) - 1), compute >> HALF_BITS))
     lines = [work.below(by_task(work, part)) for part in waits]
@@ -80,8 +80,3 @@ def _most_lines(accesses: Accesses) -> int:
 
 def _lines_by_pattern(accesses: Accesses) -> list[I64]:
     return [np.where(accesses.pattern == pattern, _lines(accesses), 0) for pattern in Pattern]
-
-
-def _by_segment(work: Workload, values: I64) -> I64:
-    """Return [segments] the sums of ``values`` [accesses] over the accesses of each segment."""
-    return np.diff(offsets(values)[work.segment_accesses])

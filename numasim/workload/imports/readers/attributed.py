@@ -142,7 +142,8 @@ def _cost_name(found: Attributed, path: str, choices: Choices) -> str | None:
         return choices.cost
     if COST_NS in said:
         return COST_NS
-    likely = [key for key in COSTS if key in said and _some_number(found, key)]
+    values = [attributes for attributes, _ in found.nodes.values()]
+    likely = [key for key in COSTS if key in said and any(number(each.get(key)) is not None for each in values)]
     if len(likely) > 1:
         raise InputError(
             f"nodes have the attributes {' and '.join(likely)}",
@@ -150,10 +151,6 @@ def _cost_name(found: Attributed, path: str, choices: Choices) -> str | None:
             expected=f"--cost with the one that is the time of a task, such as --cost {likely[0]}",
         )
     return likely[0] if likely else None
-
-
-def _some_number(found: Attributed, key: str) -> bool:
-    return any(number(attributes.get(key)) is not None for attributes, _ in found.nodes.values())
 
 
 def _add_bytes(graph: ReadGraph, found: Attributed, choices: Choices) -> None:

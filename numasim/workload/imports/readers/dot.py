@@ -67,7 +67,8 @@ class DotText:
                 continue
             kind, begin, at = found.lastgroup, at, found.end()
             if kind == QUOTED:
-                yield Word(QUOTED, _unquoted(found[0]), begin)
+                quoted = found[0][1:-1].replace("\\\r\n", "").replace("\\\n", "").replace('\\"', '"')
+                yield Word(QUOTED, quoted, begin)
             elif kind in (NAME, SIGN):
                 yield Word(kind, found[0], begin)
         yield Word(END, "", max(end - 1, 0))
@@ -89,15 +90,12 @@ class DotText:
         self.refuse(f"the character {self.text[at]!r} begins no word", at)
 
 
-def _unquoted(text: str) -> str:
-    return text[1:-1].replace("\\\r\n", "").replace("\\\n", "").replace('\\"', '"')
-
-
 # ---- A digraph in the DOT language as nodes and edges with their attributes ------------------------------------------
 #
 # All of the grammar that Graphviz publishes: strict graphs, chains of edges, subgraphs as ends of edges, ports,
-# defaults of nodes and edges within their subgraph, quoted, joined and HTML names, remarks. A parser of our own,
-# since pydot's takes seconds for ten thousand edges, knows no lines once it has parsed, and tells ``a`` from ``"a"``.
+# defaults of nodes and edges within their subgraph, quoted, joined and HTML names, remarks. The parser is part of
+# numasim, since pydot takes seconds for ten thousand edges, knows no lines once it has parsed, and tells ``a`` from
+# ``"a"``.
 
 DEEPEST = 100  # subgraphs in each other
 Scope = tuple[Attributes, Attributes]  # defaults of nodes and of edges

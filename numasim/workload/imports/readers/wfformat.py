@@ -34,10 +34,9 @@ def looks_like_wfformat(document: Any) -> bool:
 
 def read_wfformat(document: dict[str, Any], path: str) -> ReadGraph:
     """Return the graph of a document; raise InputError with the path inside the document for mistakes."""
-    name = document.get("name")
-    graph = ReadGraph(
-        path, FORMAT, name if isinstance(name, str) and name else Path(path).stem, _second(), "seconds", NOT_KNOWN
-    )
+    given = document.get("name")
+    name = given if isinstance(given, str) and given else Path(path).stem
+    graph = ReadGraph(path, FORMAT, name, Decimal(UNITS_PS["s"]), "seconds", NOT_KNOWN)
     workflow = object_at(graph, document, "workflow", ())
     if "specification" in workflow:
         _read_specification(graph, workflow)
@@ -47,10 +46,6 @@ def read_wfformat(document: dict[str, Any], path: str) -> ReadGraph:
             graph.refuse("the workflow has no tasks", f"one of the keys {', '.join(KEYS)}", WORKFLOW)
         _read_tasks(graph, listed(graph, workflow, key, WORKFLOW), (*WORKFLOW, key))
     return graph.finish()
-
-
-def _second() -> Decimal:
-    return Decimal(UNITS_PS["s"])
 
 
 def _read_tasks(graph: ReadGraph, tasks: list[Any], path: tuple[str | int, ...]) -> None:
