@@ -10,7 +10,7 @@ from numasim.errors import InputError
 from numasim.machine.topology import WorkerMap
 from numasim.parts.base import Model
 from numasim.parts.choices import choices_of
-from numasim.parts.models.meanings import JOIN
+from numasim.parts.models.meanings import FULL, JOIN, THRESHOLD_WHEN
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import LockSpec
@@ -67,11 +67,6 @@ MARK_TEXT = {MAX_MARK: "S", MIN_MARK: "s"}
 OWNER_TEXT = {
     OWNER_MARK: ", of those that their owners have announced at S tasks or more, and not withdrawn at s or fewer",
     OWNER_EXACT_MARK: ", of those that their owners have announced at exactly S tasks, and not withdrawn at exactly s",
-}
-WHEN_TEXT = {
-    "first-drain": "computed once, when the queue has drained for the first time",
-    "phase": "computed in every phase",
-    "fixed": "never computed, S stays just below the capacity and s at 1",
 }
 
 
@@ -167,7 +162,8 @@ def threshold_lines(plan: StealPlan) -> list[str]:
     idle = "" if plan.refill is None or (plan.watch < 0).any() else ", which nothing asks for"
     rule = plan.thresholds
     low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
-    return [f"Thresholds{idle}: S = {_high_text(rule)}, s = {low}; {WHEN_TEXT[rule.when]}."]
+    when = THRESHOLD_WHEN.meanings[rule.when]
+    return [f"Thresholds{idle}: S = {_high_text(rule)}, s = {low}. When they are computed: {when}"]
 
 
 def _high_text(rule: Thresholds) -> str:
@@ -287,12 +283,6 @@ def _plain(value: Any) -> Any:
 
 
 END_TEXT = {End.FRONT: "front", End.BACK: "back"}
-FULL_TEXT = {
-    Full.GROW: "the queue grows",
-    Full.INLINE: "its spawner runs it at once",
-    Full.NEXT: "its spawner waits until some queue has room",
-    Full.BLOCK: "its spawner waits until there is room",
-}
 NOT_HERE = "not for this worker: "
 LEARNED = (
     "after a probe of it that finds tasks",
@@ -359,10 +349,10 @@ def _family_lines(plan: StealPlan) -> list[str]:
         shared = ", which is at home wherever it is asked," if queue["home"] < 0 else ""
         own_end, steal_end = END_TEXT[End(queue["own_end"])], END_TEXT[End(queue["steal_end"])]
         size = f"up to {queue['capacity']} tasks" if queue["capacity"] else "any number of tasks"
-        full = f"; when one is full, {FULL_TEXT[Full(queue['full'])]}" if queue["capacity"] else ""
+        full = f" When one is full: {FULL.meanings[Full(queue['full']).name.lower()]}" if queue["capacity"] else ""
         lines.append(
             f"Each queue of {name} {listed(queues['owner'].tolist())}{shared} holds {size}: pushed at the back, popped "
-            f"at the {own_end}, stolen from at the {steal_end}{full}."
+            f"at the {own_end}, stolen from at the {steal_end}.{full}"
         )
     return lines
 

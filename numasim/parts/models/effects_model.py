@@ -28,7 +28,9 @@ class LinkLoadSpec(Model):
 
     source: Count = Field(alias="from", description="Node at which the link begins.")
     target: Count = Field(alias="to", description="Node at which the link ends.")
-    gbs: LoadGbs = Field(description="Bandwidth of the link that others use all the time; it has to leave something.")
+    gbs: LoadGbs = Field(
+        description="Bandwidth of the link that other programs use all the time; less than the whole bandwidth."
+    )
 
 
 class BackgroundSpec(CheckedModel):

@@ -85,8 +85,8 @@ class TurboStep(Model):
     """With at most ``active`` busy cores on a socket, its cores run at ``ghz``."""
 
     active: PositiveCount = Field(
-        description="The step holds while at most so many cores of a socket are busy; a core is busy unless all its "
-        "workers sleep.",
+        description="The step holds while at most this number of cores of a socket is busy; a core is busy unless all "
+        "its workers sleep.",
     )
     ghz: Gigahertz = Field(description="Clock of the socket's cores at this step.")
 
@@ -132,7 +132,7 @@ class MachineSpec(Model):
     }
 
     name: Label = Field(
-        description="Name of the machine in results and figures; a file may leave it out, whose own name it is then."
+        description="Name of the machine in results and figures. Default in a file: the name of the file."
     )
     sockets: PositiveCount = Field(le=MAX_NODES, description="Number of sockets.")
     nodes: Nodes = Field(

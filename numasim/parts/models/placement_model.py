@@ -68,7 +68,7 @@ Policy = Annotated[
             "block": "The pages of a region are cut into as many equal parts as nodes have memory.",
             "by-region": "Regions are dealt to the nodes in turn, each as a whole.",
             "random": "The node of each page is drawn.",
-            "hash-home": "Memory is dealt to the nodes piece by piece, whatever page it is in.",
+            "hash-home": "Memory is dealt to the nodes in pieces smaller than a page.",
         }
     ),
 ]
@@ -119,7 +119,7 @@ class ScanSpec(Model):
     )
     period_ns: Annotated[Nanoseconds, Field(gt=0)] = Field(
         Decimal(1_000_000_000),
-        description="Time between two scans (A-38); Linux starts with a second and adapts it.",
+        description="Time between two scans (A-38); Linux starts with a second and adapts the time.",
     )
     size: Annotated[Bytes, Field(ge=1, le=MOST_SCANNED)] = Field(
         256 * 2**20,
@@ -171,7 +171,7 @@ class PolicySpec(CheckedModel):
     )
     scan: ScanSpec | None = Field(
         None,
-        description="Policy numa-balancing: how it finds out who accesses which page (model 2.11).",
+        description="Policy numa-balancing: how the policy finds out which node accesses which page (model 2.11).",
     )
 
     def _problems(self) -> Iterator[str]:
@@ -317,7 +317,7 @@ class DistributionSpec(Model):
     deal: Annotated[DistributionName, DISTRIBUTIONS] = Field(description="The rule that finds the unit of an item.")
     overload: Annotated[Exact, Field(ge=0, le=1000)] = Field(
         Decimal("0.1"),
-        description="A unit is overloaded beyond the mean number of bytes of all units by this part of it (A-19).",
+        description="A unit is overloaded if its bytes exceed the mean of all units by this part of the mean (A-19).",
     )
     exclusivity: Fraction = Field(
         Decimal("0.5"),

@@ -100,7 +100,7 @@ class BackoffSpec(Model):
         description="The longest wait.",
     )
     after: Annotated[Literal["round", "probe"], BACKOFF_AFTER] = Field(
-        "round", description="What a wait follows (A-30)."
+        "round", description="After which event a worker waits (A-30)."
     )
     empty: Annotated[Literal["skip", "count"], BACKOFF_EMPTY] = Field(
         "skip",
@@ -117,10 +117,13 @@ class CostSpec(Model):
     )
     locate_ns: Nanoseconds = Field(
         Decimal(0),
-        description="Finding the node of a new task's data, where a dispatch rule asks for it (thesis, section 5.5).",
+        description="Finding the node of a new task's data, if a dispatch rule asks for that node (thesis, section "
+        "5.5).",
     )
     pop_ns: Nanoseconds = Field(Decimal(0), description="Taking a task from the own queue.")
-    join_ns: Nanoseconds = Field(Decimal(0), description="Finishing a child task: counting it off at its parent.")
+    join_ns: Nanoseconds = Field(
+        Decimal(0), description="Finishing a child task: counting the child off at its parent."
+    )
     wait_ns: Nanoseconds = Field(Decimal(0), description="Passing a wait for children.")
     resume_ns: Nanoseconds = Field(
         Decimal(0),
@@ -136,11 +139,10 @@ class CostSpec(Model):
     )
     take_ns: Nanoseconds = Field(Decimal(0), description="The first task of a steal.")
     move_ns: Nanoseconds = Field(Decimal(0), description="Each further task of a steal.")
-    # Waking a sleeper whose node is the home of the line that it sleeps on, or that of the worker that ends its join.
     wake_ns: Nanoseconds = Field(
         Decimal(0),
-        description="Waking a sleeper whose node is the home of what it sleeps on, or the node of the worker that "
-        "ends its join.",
+        description="Waking a sleeper on the node of the line on which it sleeps, or on the node of the worker that "
+        "ends the sleeper's join.",
     )
     wake_remote_ns: Nanoseconds = Field(
         Decimal(0),
@@ -181,7 +183,6 @@ class CostSpec(Model):
         description="Unparking a thread that sleeps on a mutex, beside wake_ns.",
     )
     pause_ns: Nanoseconds = Field(Decimal(0), description="The pause between two tries of a test-and-set lock.")
-    # Probes, takes, joins and a worker's pushes into queues of others also pay the coherence transfer of the line.
     line: YesNo = Field(
         False,
         description="Whether the transfer of a cache line is paid as well, for probes, takes, joins and for putting "
@@ -204,8 +205,8 @@ class RuntimeSpec(Model):
     )
     resume: Fraction = Field(
         Decimal("0.7"),
-        description="With on_full: inline, tasks go into the queue again when it has fallen below this share of its "
-        "capacity. The default is OMPi's.",
+        description="With on_full: inline, tasks go into the queue again when the queue has fallen below this share "
+        "of its capacity. The default is OMPi's.",
     )
     producer: Annotated[ProducerKind, RUNTIME_PRODUCER] = Field(
         "none", description="Who makes the items of a range (A-1)."
@@ -225,7 +226,7 @@ class RuntimeSpec(Model):
     )
     s_rule: Rule = Field(
         "avail",
-        description="How the threshold S of a queue is computed, unless the strategy says it (A-7).",
+        description="How the threshold S of a queue is computed, unless the strategy has a rule (A-7).",
     )
     costs: CostSpec = Field(
         CostSpec.model_construct(),

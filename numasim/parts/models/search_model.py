@@ -52,8 +52,8 @@ class LevelSpec(Sometimes, CheckedModel):
     include_self: YesNo = Field(
         False,
         alias="self",
-        description="Whether the worker's own queues belong to the set, so that it may draw itself (A-3); goes with "
-        "others, units such as own-node, and vicinities.",
+        description="Whether the worker's own queues belong to the set, so that a worker may draw itself (A-3); goes "
+        "with others, units such as own-node, and vicinities.",
     )
     queue: FamilyNames | None = Field(
         None,
@@ -86,7 +86,8 @@ class LevelSpec(Sometimes, CheckedModel):
     condition: Condition | None = Field(
         None,
         alias="if",
-        description="Queues that are no candidates are left out before the pick. Default: none is.",
+        description="Queues that do not meet the condition are left out before the pick. Default: no queue is left "
+        "out.",
     )
     amount: Amount | None = Field(
         None,
@@ -154,7 +155,7 @@ class DispatchSpec(Sometimes, CheckedModel):
     condition: Condition | None = Field(
         None,
         alias="if",
-        description="Queues that do not meet it are left out. Default: none is.",
+        description="Queues that do not meet the condition are left out. Default: no queue is left out.",
     )
     rank: Annotated[Literal["most", "cheapest", "any"], DISPATCH_RANK] = Field(
         "most",
@@ -170,7 +171,7 @@ class DispatchSpec(Sometimes, CheckedModel):
     least_bytes: Bytes = Field(
         0,
         alias="bytes",
-        description="The rule holds only if the objects that count have at least so many bytes.",
+        description="The rule holds only if the objects that count have at least this number of bytes together.",
     )
     least_share: Fraction = Field(
         Decimal(0),
@@ -191,8 +192,8 @@ class DispatchSpec(Sometimes, CheckedModel):
     copies: YesNo = Field(
         False,
         alias="copy",
-        description="Whether the rule leaves an entry of the task in its queue, and the rules behind it are gone "
-        "through all the same; whoever takes an entry first has the task (model 4.13).",
+        description="Whether the rule leaves an entry of the task in its queue and the next rules are tried as well; "
+        "the worker that takes an entry first has the task (model 4.13).",
     )
 
     @property

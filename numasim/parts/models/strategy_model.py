@@ -66,18 +66,18 @@ class HelperSpec(Model):
     """Helper threads on idle cores: each worker whose last-level cache has an idle core gets one (Goes et al., 4.2)."""
 
     lifespan: Bytes = Field(
-        description="How far a helper runs ahead: so many bytes of what its worker's next unit reads. With 0 there are "
-        "no helpers.",
+        description="How far a helper runs ahead: the number of bytes of its worker's next unit that the helper reads. "
+        "With 0 there are no helpers.",
     )
     work: Fraction = Field(
         Decimal(0),
         description="Share of a unit's computing that its helper does as well, to find out what the unit reads.",
     )
     start_ns: Nanoseconds = Field(
-        Decimal(0), description="What a worker pays for its helper at the begin of each phase that is not serial."
+        Decimal(0), description="Time that a worker pays for its helper at the begin of each phase that is not serial."
     )
     restart_ns: Nanoseconds = Field(
-        Decimal(0), description="What it pays in addition after each attempt that aborts, since the helper begins anew."
+        Decimal(0), description="Time that the worker pays after each attempt that aborts, to restart its helper."
     )
 
 
@@ -89,7 +89,9 @@ LEFT_OUT = ("tune", "helpers")  # fields that are no contents of a strategy if t
 class QueueSpec(Model):
     """A family of queues: one queue for each unit of a kind."""
 
-    per: Unit = Field(description="There is one queue of the family for each such unit that has a worker.")
+    per: Unit = Field(
+        description="The kind of unit: the family has a queue for each unit of the kind that has a worker."
+    )
     own: End | None = Field(
         None,
         description="At which end the unit's own workers take; tasks are put in at the back. Default: of workers' "
@@ -111,8 +113,8 @@ class QueueSpec(Model):
     )
     lock: YesNo = Field(
         False,
-        description="Whether each queue has a lock, which a probe and whoever puts a task into another worker's "
-        "queue take (model 4.1).",
+        description="Whether each queue has a lock, which probes take, and workers that put a task into another "
+        "worker's queue (model 4.1).",
     )
 
 
@@ -124,7 +126,7 @@ class ThresholdSpec(Model):
         by_shape("a number of tasks, or auto, is needed here"),
     ] = Field(
         "auto",
-        description="The threshold S: from so many tasks on a queue may be stolen from; auto computes it (thesis, "
+        description="The threshold S: others may steal from a queue with S tasks or more; auto computes S (thesis, "
         "equation 3.3).",
     )
     min: Annotated[
@@ -132,7 +134,8 @@ class ThresholdSpec(Model):
         by_shape("a number of tasks, or auto, is needed here"),
     ] = Field(
         "auto",
-        description="The threshold s: at so many tasks its worker may steal; auto computes it (thesis, equation 3.4).",
+        description="The threshold s: a worker whose queue has s tasks or fewer may steal; auto computes s (thesis, "
+        "equation 3.4).",
     )
     rule: Rule | None = Field(None, description="How S is computed. Default: the runtime's s_rule (A-7).")
     when: Annotated[ThresholdTime, THRESHOLD_WHEN] = Field(
@@ -170,7 +173,7 @@ class StrategySpec(CheckedModel):
     dispatch: Annotated[tuple[DispatchSpec, ...], Field(min_length=1, max_length=64)] | None = Field(
         None,
         description="Rules that choose the queue of a new task: the first one that holds and finds a queue with room "
-        "wins. Default: a worker keeps what it spawns.",
+        "wins. Default: a worker keeps the tasks that it spawns.",
     )
     tiers: Annotated[
         Annotated[Literal["slices", "tune", "none"], Tag("text"), STRATEGY_TIERS]
@@ -210,7 +213,7 @@ class StrategySpec(CheckedModel):
         None,
         description="What a worker does at a wait whose children have not all finished. Default: the runtime's join.",
     )
-    amount: Amount = Field("one", description="How many tasks a steal takes, where a level does not say it.")
+    amount: Amount = Field("one", description="How many tasks a steal takes, unless the level has its own amount.")
     refill: Annotated[
         Annotated[Literal["min"], Tag("text"), STRATEGY_REFILL] | Annotated[Count, Field(le=2**30), Tag("number")],
         by_shape("a number of tasks, or min, is needed here"),
