@@ -97,18 +97,10 @@ def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
 MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances between values
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """The scale on which a metric is a weighted distance; a value with the weight 0 does not count."""
-
-    place: Callable[[float], float]
-    weight: Callable[[float], float]
-
-
-_SCALES = {
-    "mape": _Scale(lambda value: value, lambda value: 1 / abs(value) if value else 0.0),
-    "mean-absolute-error": _Scale(lambda value: value, lambda value: 1.0),
-    "median-factor": _Scale(lambda value: math.copysign(math.log1p(abs(value)), value), lambda value: 1.0),
+_PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # value -> place on the scale of a metric, weight
+    "mape": lambda value: (value, 1 / abs(value) if value else 0.0),
+    "mean-absolute-error": lambda value: (value, 1.0),
+    "median-factor": lambda value: (math.copysign(math.log1p(abs(value)), value), 1.0),
 }
 
 
@@ -133,9 +125,7 @@ def best_constant(metric: str, published: Sequence[float]) -> float:
 
 def _counted(metric: str, published: Sequence[float]) -> list[tuple[float, float]]:
     """Return the values that count, each with its weight, on the scale of the metric."""
-    scale = _SCALES[metric]
-    weighted = ((scale.place(value), scale.weight(value)) for value in published)
-    return [(place, weight) for place, weight in weighted if weight]
+    return [(place, weight) for place, weight in map(_PLACES[metric], published) if weight]
 
 
 def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
