@@ -182,8 +182,8 @@ def record(
 
 
 def _record(order: "Order", file: Path) -> None:
+    from numasim.runtime.record.recording import lines_of
     from numasim.runtime.record.recording import record as record_program
-    from numasim.runtime.record.recording_text import lines_of
     from numasim.workload.graph_forms import write_graph
 
     found = record_program(order)

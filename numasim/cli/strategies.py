@@ -99,7 +99,7 @@ def runtime_show(
     if as_yaml:
         print_file("runtimes", name)
         return
-    from numasim.spec.describe.describe_runtime import describe
+    from numasim.spec.descriptions import describe_runtime
     from numasim.spec.single_part import read_runtime
 
-    say(describe(read_runtime(name)))
+    say(describe_runtime(read_runtime(name)))

@@ -253,7 +253,7 @@ def test_the_heuristic_is_figure_7_of_skelaff() -> None:
             wanted = Wanted(STAMP, row, f"{machine} skelaff", tuple(from_mapping({"workers": workers})))
             plan = build_plan(Setting(SKELAFF).spec(wanted))
             placed, nodes = plan.placement.drawn(0), plan.machine.nodes
-            assert [placed.home_of_page(0, page) for page in range(nodes)] == list(range(nodes))
+            assert placed.page_homes(0)[:nodes].tolist() == list(range(nodes))
             assert plan.placement.unplaced.tolist() == [False, True][: len(plan.workload.regions)]
             assert (len(plan.workload.regions) == 2) == (row == "yada")
             assert (plan.helpers is not None) == ((machine, workers) == ("numa32", 16))

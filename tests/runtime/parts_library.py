@@ -1,9 +1,9 @@
-"""The clock of lib/core and the plans in files of the runtime behind ctypes: their sources as a shared library.
+"""Plans in files as C reads them, behind ctypes: the sources of the reader as a shared library.
 
 Compiled with sanitizers, whose runtimes Python has to be started with:
 
     NUMASIM_TEST_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(gcc -print-file-name=libasan.so)" \\
-        python -m pytest tests/runtime/test_plan_file.py tests/runtime/test_core_clock.py
+        python -m pytest tests/runtime/test_plan_file.py
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from ctypes import POINTER, byref, c_bool, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_int, c_int32, c_int64, c_uint32, c_void_p
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,18 +31,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines an
 PARTS = ("fields", "plan_file")
 
 
-class Clock(ctypes.Structure):
-    _fields_ = [
-        ("slots", c_size_t),
-        ("keys", c_void_p),
-        ("later", c_void_p),
-        ("window_begin_ps", c_int64),
-        ("window_ps", c_uint64),
-        ("actor_bits", c_uint32),
-        ("time_shift", c_uint32),
-    ]
-
-
 class Toucher(ctypes.Structure):
     _fields_ = [("node", c_int32), ("now_ps", c_int64)]
 
@@ -51,13 +39,7 @@ class SegmentTime(ctypes.Structure):
     _fields_ = [("total_ps", c_int64), ("local_ps", c_int64), ("owed_ps", c_int64)]
 
 
-CLOCK = POINTER(Clock)
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "ns_clock_create": (c_bool, [CLOCK, c_size_t]),
-    "ns_clock_destroy": (None, [CLOCK]),
-    "probe_next": (c_bool, [CLOCK, POINTER(c_int64), POINTER(c_uint32), POINTER(c_uint32)]),
-    "probe_set": (None, [CLOCK, c_size_t, c_int64, c_uint32, c_uint32]),
-    "probe_clear": (None, [CLOCK, c_size_t]),
     "ns_fields_read": (c_int, [POINTER(c_void_p), ctypes.c_char_p]),
     "ns_fields_destroy": (None, [c_void_p]),
     "ns_plan_file_start": (SegmentTime, [c_void_p, c_void_p, c_uint32, Toucher, c_int64]),

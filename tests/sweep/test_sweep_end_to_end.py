@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from numasim.cli.file_tables import FILE_TABLES
 
 import numasim as ns
 from numasim.draws import repeat_seed
@@ -22,6 +22,10 @@ from numasim.sweep.run_sweep import SweepOutcome, run_sweep
 from numasim.sweep.store.parquet import ITERATIONS_TABLE
 from numasim.sweep.store.results_store import ITERATIONS
 from numasim.validate.comparison_tables import COLUMNS
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_extensions"))
+
+from file_tables import FILE_TABLES
 
 YAML = """
 machine: xeon-e5-2620-2s

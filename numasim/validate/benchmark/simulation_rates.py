@@ -37,7 +37,7 @@ from numasim.report.figures.style import REFERENCE_COLOUR, line_colour, line_wid
 from numasim.report.sweep_result import SweepResult
 from numasim.spec.sweep_spec import load_sweep
 from numasim.sweep.batch import Runner
-from numasim.sweep.environment import same_imports
+from numasim.sweep.pool import same_imports
 from numasim.sweep.run_sweep import run_sweep
 from numasim.validate.benchmark import effort
 from numasim.validate.benchmark.effort import (

@@ -25,7 +25,7 @@ from numasim.strategy.control.packing import (
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "verification" / "laws"))
 
-from all_packings import all_packings
+from packing_search import all_packings
 
 # Tasks by their numbers:      0
 #                         1         6
