@@ -237,10 +237,14 @@ def plan_from(recipe: Document) -> Plan:
     """Return the plan of a recipe; InputError if its parts do not fit together."""
     strategy, runtime = recipe["strategy"], recipe["runtime"]
     machine = machine_from(json.dumps(recipe["machine"]))
+    spec = shipped_strategy(strategy) if isinstance(strategy, str) else StrategySpec.model_validate(strategy)
+    named = [node for policy in spec.whole_placement.policies for node in policy.named_nodes]
+    if any(node >= machine.nodes or not machine.memory_bytes[node] for node in named):
+        raise InputError("a policy names a node without memory")
     return plan_of(
         _on_nodes_of(machine, _workload(recipe["workload"], recipe["folded"])),
         recipe["workers"],
-        shipped_strategy(strategy) if isinstance(strategy, str) else StrategySpec.model_validate(strategy),
+        spec,
         shipped_runtime(runtime) if isinstance(runtime, str) else RuntimeSpec.model_validate(runtime),
         machine,
         recipe["skip"],
