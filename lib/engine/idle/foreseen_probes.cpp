@@ -11,8 +11,8 @@ constexpr std::size_t FEWEST_NOTES = 16;  // for which a queue has room
 
 }  // namespace
 
-ForeseenProbes::ForeseenProbes(Run& run, Polling& polling)
-    : Sleeping(run, polling),
+ForeseenProbes::ForeseenProbes(Run& run, Polling& polling, std::ptrdiff_t& sleeping)
+    : Sleeping(run, polling, sleeping),
       sleepers_(run.plan.workers),
       naps_(run.plan.workers, 0),
       queues_(run.plan.steal.queue_count) {

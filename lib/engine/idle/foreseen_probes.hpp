@@ -16,7 +16,7 @@ namespace numasim {
 
 class ForeseenProbes final : public Sleeping {
 public:
-    ForeseenProbes(Run& run, Polling& polling);
+    ForeseenProbes(Run& run, Polling& polling, std::ptrdiff_t& sleeping);
 
     void sleep(Worker& w) override;
     bool sleeps_on(Worker& w) override { return sleepers_[w.id].asleep && turn_over(w); }

@@ -13,8 +13,11 @@ std::span<const ns_waiter> waiters_of(const ns_server& server) { return {ns_serv
 
 }  // namespace
 
-LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling)
-    : Sleeping(run, polling), sync_(sync), circle_of_(run.plan.workers, NONE), notices_(run.plan.steal.queue_count) {
+LockedRounds::LockedRounds(Run& run, SyncObjects& sync, Polling& polling, std::ptrdiff_t& sleeping)
+    : Sleeping(run, polling, sleeping),
+      sync_(sync),
+      circle_of_(run.plan.workers, NONE),
+      notices_(run.plan.steal.queue_count) {
     const Plan& plan = run_.plan;
     const bool may_sleep = ns_backoff_wait_ps(&plan.backoff, 1, true) != 0 && plan.join != Join::OWN &&
                            plan.join != Join::LEAPFROG && !run_.recorder.listened();

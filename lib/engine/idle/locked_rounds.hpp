@@ -63,7 +63,7 @@ private:
 
 class LockedRounds final : public Sleeping {
 public:
-    LockedRounds(Run& run, SyncObjects& sync, Polling& polling);
+    LockedRounds(Run& run, SyncObjects& sync, Polling& polling, std::ptrdiff_t& sleeping);
 
     void sleep(Worker& w) override {
         if (circle_of_[w.id] != NONE) gather(circles_[circle_of_[w.id]]);

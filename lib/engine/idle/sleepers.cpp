@@ -19,19 +19,20 @@ std::vector<std::size_t> watches_of_thieves(const ns_plan& steal) {
 }
 
 // nullptr where rounds are more than a poll and its probes, or queues may hold copies of tasks.
-std::unique_ptr<Sleeping> kind_of(Run& run, SyncObjects& sync, Polling& polling) {
+std::unique_ptr<Sleeping> kind_of(Run& run, SyncObjects& sync, Polling& polling, std::ptrdiff_t& sleeping) {
     const Plan& plan = run.plan;
     const bool may_sleep = plan.skip && plan.one_queue_each && !plan.backoff_after_probe && !run.queues.has_copies();
     if (!may_sleep) return nullptr;
-    if (plan.locks_probes) return std::make_unique<LockedRounds>(run, sync, polling);
-    return std::make_unique<ForeseenProbes>(run, polling);
+    if (plan.locks_probes) return std::make_unique<LockedRounds>(run, sync, polling, sleeping);
+    return std::make_unique<ForeseenProbes>(run, polling, sleeping);
 }
 
 }  // namespace
 
-Sleeping::Sleeping(Run& run, Polling& polling)
+Sleeping::Sleeping(Run& run, Polling& polling, std::ptrdiff_t& sleeping)
     : run_(run),
       polling_(polling),
+      sleeping_(sleeping),
       words_(ns_set_words(run.plan.steal.queue_count)),
       watches_(watches_of_thieves(run.plan.steal)),
       no_marks_(std::size_t{run.plan.steal.watches} * words_, 0) {}
@@ -46,6 +47,6 @@ bool Sleeping::is_marked() const {
 }
 
 Sleepers::Sleepers(Run& run, SyncObjects& sync, Polling& polling)
-    : clock_(run.clock), locks_(run.plan.locks_probes), kind_(kind_of(run, sync, polling)) {}
+    : clock_(run.clock), locks_(run.plan.locks_probes), kind_(kind_of(run, sync, polling, sleeping_)) {}
 
 }  // namespace numasim

@@ -16,7 +16,8 @@ namespace numasim {
 // How idle workers of a run sleep.
 class Sleeping : public QueueAttendant {
 public:
-    Sleeping(Run& run, Polling& polling);
+    // `sleeping` is where sleepers are counted.
+    Sleeping(Run& run, Polling& polling, std::ptrdiff_t& sleeping);
     virtual ~Sleeping() = default;
     Sleeping(const Sleeping&) = delete;
 
@@ -30,7 +31,6 @@ public:
     virtual void wake(std::uint32_t worker) = 0;
     virtual void wake_all() = 0;
 
-    bool any() const { return sleeping_ != 0; }
     // Whether a watch that steal levels go by is set. No worker sleeps then.
     bool is_marked() const;
 
@@ -52,7 +52,7 @@ protected:
     Polling& polling_;
 
 private:
-    std::ptrdiff_t sleeping_ = 0;
+    std::ptrdiff_t& sleeping_;
     const std::size_t words_;              // of a watch
     std::vector<std::size_t> watches_;     // that steal levels go by; the other watches belong to dispatch rules
     std::vector<std::uint64_t> no_marks_;  // [watches * words]
@@ -85,8 +85,9 @@ public:
     }
 
 private:
-    bool any() const { return kind_ && kind_->any(); }
+    bool any() const { return sleeping_ != 0; }
 
+    std::ptrdiff_t sleeping_ = 0;  // beside the fast checks of every event, rather than behind `kind_`
     const Clock& clock_;
     const bool locks_;                      // probes take locks
     const std::unique_ptr<Sleeping> kind_;  // nullptr where no worker may ever sleep

@@ -46,10 +46,9 @@ public:
     T& back() const { return at(size_ - 1); }
     T& at(std::size_t i) const { return slots_[(head_ + i) & mask_]; }
 
-    void push_back(const T& value) {
-        if (size_ == capacity()) grow();
-        ++size_;
-        back() = value;
+    [[gnu::always_inline]] void push_back(const T& value) {
+        if (size_ == mask_ + 1) grow();
+        at(size_++) = value;
     }
     void pop_front() {
         head_ = (head_ + 1) & mask_;
@@ -58,10 +57,8 @@ public:
     void pop_back() { --size_; }
 
 private:
-    std::size_t capacity() const { return slots_ ? mask_ + 1 : 0; }
-
-    void grow() {
-        const std::size_t wider = capacity() ? 2 * capacity() : 8;
+    [[gnu::noinline]] void grow() {
+        const std::size_t wider = slots_ ? 2 * (mask_ + 1) : 8;
         auto slots = std::make_unique<T[]>(wider);
         for (std::size_t i = 0; i < size_; ++i) slots[i] = at(i);
         slots_ = std::move(slots);
@@ -70,7 +67,8 @@ private:
     }
 
     std::unique_ptr<T[]> slots_;
-    std::size_t mask_ = 0, head_ = 0, size_ = 0;
+    std::size_t mask_ = SIZE_MAX;  // number of slots - 1, a power of two less one; SIZE_MAX without slots
+    std::size_t head_ = 0, size_ = 0;
 };
 
 // Objects that are addressed by index. Freed places are used again, and memory only grows.

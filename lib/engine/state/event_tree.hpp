@@ -68,8 +68,8 @@ private:
         }
     }
     // The short key of an event outside the window, or of NO_EVENT. Either call may move the window.
-    std::uint64_t put_away(std::size_t slot, EventKey key);
-    std::uint64_t move_to_first();
+    [[gnu::noinline]] std::uint64_t put_away(std::size_t slot, EventKey key);
+    [[gnu::noinline]] std::uint64_t move_to_first();
     EventKey pending(std::size_t slot) const;
     void move_window(std::int64_t begin_ps);
 

@@ -93,8 +93,13 @@ ItemTime ItemTimes::time(std::size_t node, std::int64_t item) const {
 
 void ItemTimes::compute_block(Items items, std::int64_t* compute) const {
     const auto width = static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1;
-    if (drawn_ && width <= UINT32_MAX) return draw_durations(seed_, items, low_ps_, width, compute);
-    for (std::int64_t i = 0; i < items.count; ++i) compute[i] = compute_ps(items.at(i));
+    if (!drawn_ && !given_) {
+        std::fill_n(compute, items.count, low_ps_);
+    } else if (drawn_ && width <= UINT32_MAX) {
+        draw_durations(seed_, items, low_ps_, width, compute);
+    } else {
+        for (std::int64_t i = 0; i < items.count; ++i) compute[i] = compute_ps(items.at(i));
+    }
 }
 
 void ItemTimes::wait_block(std::size_t node, Items items, std::int64_t* wait) const {

@@ -9,6 +9,7 @@ TaskQueues::TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder)
     : steal_(plan.steal),
       recorder_(recorder),
       watched_(steal_.watches != 0),
+      entries_of_(steal_.queue_count),
       length_(steal_.queue_count),
       watch_(std::size_t{steal_.watches} * ns_set_words(steal_.queue_count)),
       cursors_((std::size_t{plan.workers} + 1) * steal_.levels),
@@ -24,7 +25,7 @@ TaskQueues::TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder)
     }
     for (std::uint32_t q = 0; q < steal_.queue_count; ++q) {
         const std::int64_t bound = steal_.queues[q].capacity, capacity = bound != 0 ? bound : UNBOUNDED_TASKS;
-        queues_.push_back({{}, ns_thresholds_first(&plan.thresholds, capacity), capacity, 0, 0});
+        queues_.push_back({ns_thresholds_first(&plan.thresholds, capacity), capacity, 0, 0});
     }
     for (std::uint32_t at = 0; at < actors_.size(); ++at) {
         ns_actor_init(&actors_[at], &steal_, static_cast<std::int32_t>(at), seed,
@@ -69,7 +70,7 @@ void TaskQueues::forget_entry(std::uint64_t number) {
 
 // The entries that stay move inwards, from the innermost on, and the places at the end are given up.
 std::int64_t TaskQueues::sift_copies(std::uint32_t q, bool back, std::int64_t most) {
-    Ring<ns_items>& entries = queues_[q].entries;
+    Ring<ns_items>& entries = entries_of_[q];
     const auto at_end = [&](std::size_t at) -> ns_items& { return entries.at(back ? entries.size() - 1 - at : at); };
     std::size_t seen = 0, kept = 0;
     std::int64_t tasks = 0, dropped = 0;
@@ -86,7 +87,9 @@ std::int64_t TaskQueues::sift_copies(std::uint32_t q, bool back, std::int64_t mo
     for (std::int64_t at = 0; at < dropped; ++at) back ? entries.pop_back() : entries.pop_front();
     entries_ -= dropped;
     if (dropped != 0) {
-        add(q, -dropped);
+        length_[q] -= dropped;
+        total_ -= dropped;
+        if (watched_) mark(q);
         recorder_.length(q, length(q));
     }
     return std::min(tasks, most) - dropped;
@@ -95,19 +98,17 @@ std::int64_t TaskQueues::sift_copies(std::uint32_t q, bool back, std::int64_t mo
 // ---- like items that are passed over ------------------------------------------------------------------------------
 
 bool TaskQueues::none_below(Task task) const {
-    return std::ranges::all_of(queues_, [task](const Queue& queue) {
-        for (std::size_t i = 0; i < queue.entries.size(); ++i) {
-            if (static_cast<Task>(queue.entries.at(i).first) < task) return false;
+    return std::ranges::all_of(entries_of_, [task](const Ring<ns_items>& entries) {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (static_cast<Task>(entries.at(i).first) < task) return false;
         }
         return true;
     });
 }
 
 void TaskQueues::renumber(std::int64_t by) {
-    for (Queue& queue : queues_) {
-        for (std::size_t i = 0; i < queue.entries.size(); ++i) {
-            queue.entries.at(i).first += static_cast<std::uint64_t>(by);
-        }
+    for (const Ring<ns_items>& entries : entries_of_) {
+        for (std::size_t i = 0; i < entries.size(); ++i) entries.at(i).first += static_cast<std::uint64_t>(by);
     }
 }
 

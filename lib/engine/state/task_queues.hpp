@@ -36,7 +36,7 @@ public:
 
     // Take the task at one end of a queue that is not empty.
     [[gnu::always_inline]] Task take(std::uint32_t q, bool back) {
-        Ring<ns_items>& entries = queues_[q].entries;
+        Ring<ns_items>& entries = entries_of_[q];
         ns_items& entry = back ? entries.back() : entries.front();
         std::uint64_t task = entry.first;
         if (entry.count == 1) {
@@ -45,8 +45,10 @@ public:
         } else {
             task = back ? ns_items_take_back(&entry) : ns_items_take_front(&entry);
         }
-        add(q, -1);
-        recorder_.length(q, length(q));
+        --length_[q];
+        --total_;
+        if (watched_) mark(q);
+        if (recorder_.watched()) recorder_.length(q, length(q));
         return static_cast<Task>(copies_ ? claim(task) : task);
     }
     [[gnu::always_inline]] void put(std::uint32_t q, Task task) {
@@ -54,15 +56,13 @@ public:
     }
     // Put at least one item at the back of a queue.
     [[gnu::always_inline]] void put_items(std::uint32_t q, const ns_items& items) {
-        queues_[q].entries.push_back(items);
-        if (++entries_ > peak_entries_) peak_entries_ = entries_;
-        if (watched_) {
-            queues_[q].pushes += items.count;
-            queues_[q].peak = std::max(queues_[q].peak, length(q) + items.count);
-        }
-        add(q, items.count);
+        entries_of_[q].push_back(items);
+        length_[q] += items.count;
+        total_ += items.count;
         if (total_ > peak_total_) peak_total_ = total_;
-        recorder_.length(q, length(q));
+        if (++entries_ > peak_entries_) peak_entries_ = entries_;
+        if (watched_) count_push(q, items.count);
+        if (recorder_.watched()) recorder_.length(q, length(q));
         if (attendant_ != nullptr) attendant_->filled(q);
     }
     // Put an entry of one task into each of `count` queues. The worker that takes one of the entries claims the task.
@@ -86,7 +86,7 @@ public:
     }
     // The range of items at one end of a queue that is not empty. A task that is no item is a range of its own.
     const ns_items& entry(std::uint32_t q, bool back) const {
-        const Ring<ns_items>& entries = queues_[q].entries;
+        const Ring<ns_items>& entries = entries_of_[q];
         return back ? entries.back() : entries.front();
     }
     // Whether the entry at one end is a copy of a claimed task.
@@ -148,7 +148,6 @@ private:
     static constexpr std::uint64_t SHARED = std::uint64_t{1} << 62;  // with the number of a shared task: an entry
 
     struct Queue {
-        Ring<ns_items> entries;
         ns_thresholds thresholds;
         std::int64_t capacity, pushes, peak;  // the latter two are counted where there are watches
     };
@@ -159,10 +158,10 @@ private:
         bool claimed;
     };
 
-    [[gnu::always_inline]] void add(std::uint32_t q, std::int64_t tasks) {
-        length_[q] += tasks;
-        total_ += tasks;
-        if (watched_) mark(q);
+    void count_push(std::uint32_t q, std::int64_t tasks) {
+        queues_[q].pushes += tasks;
+        queues_[q].peak = std::max(queues_[q].peak, length(q));
+        mark(q);
     }
     void mark(std::uint32_t q) {
         marked_ += ns_watch_mark(&steal_, watch_.data(), q, length(q), queues_[q].thresholds);
@@ -185,6 +184,7 @@ private:
     const bool watched_;                              // the plan has watches,
     bool owners_announce_ = false, exactly_ = false;  // some of which owners of queues write, by equality of lengths
     bool copies_ = false;
+    std::vector<Ring<ns_items>> entries_of_;  // [queues]
     std::vector<Queue> queues_;
     std::vector<std::int64_t> length_;  // [queues]
     std::vector<std::uint64_t> watch_;  // [watches][words] as in an ns_view

@@ -310,7 +310,7 @@ def _words(plan: Plan) -> Fields:
 
 def _finished(found: Fields) -> Finished:
     every = (found["steps_hash"] + found["details_hash"]) % 2**64
-    counted = {field.name: found.get(field.name) for field in dataclasses.fields(Finished)}
+    counted: Fields = {field.name: found.get(field.name) for field in dataclasses.fields(Finished)}
     counted["hashes"] = hexadecimal(found["steps_hash"]), hexadecimal(every) if found["complete"] else None
     counted["held"] = np.array(sorted(found["held"].tolist()), np.int64).reshape(-1, 4) if "held" in found else None
     return Finished(**counted)
