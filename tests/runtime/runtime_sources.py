@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from compiling import RUNTIME, core_sources
-
 from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
 
 HERE = Path(__file__).parent
