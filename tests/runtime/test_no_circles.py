@@ -22,8 +22,9 @@ DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # of the letters by which nm says wh
 
 
 def files() -> list[Path]:
-    """All sources and headers of the C and C++ folders."""
-    return [path for path in sorted(LIB.rglob("*")) if path.suffix in SUFFIXES]
+    """All sources and headers of the core, the engine and the runtime."""
+    folders = (LIB / name for name in ("core", "engine", "runtime"))
+    return [path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES]
 
 
 def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
