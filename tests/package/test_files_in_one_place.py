@@ -25,16 +25,15 @@ C = re.compile(
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 ELSEWHERE = {  # calls past both, with the reason
     "numasim/cli/results.py: open": "a browser, not a file",
-    "numasim/report/figures/embedded.py: savefig": "into memory",
     "numasim/report/figures/plots.py: savefig": "into memory",
     "numasim/report/notebooks/result_html.py: savefig": "into memory",
     "numasim/runtime/record/event_files.py: read_text": "a list in the temporary folder of the recording",
-    "numasim/runtime/record/openmp_library.py: read_bytes": "the OpenMP runtime, which is loaded as well",
+    "numasim/runtime/record/program_runs.py: read_bytes": "the OpenMP runtime, which is loaded as well",
     "numasim/runtime/record/recorded_data.py: read_bytes": "the recorded program, which is run as well",
     "numasim/schema/generate_c.py: read_text": "the generated sources, when the package is built",
     "numasim/sweep/store/frame.py: ParquetFile": "Parquet, after the reader has found a regular file",
     "numasim/sweep/store/parquet.py: write_table": "into memory",
-    "numasim/sweep/store/shard.py: ParquetFile": "Parquet whose bytes have the hash in its name",
+    "numasim/sweep/store/parquet.py: ParquetFile": "Parquet whose bytes have the hash in its name",
     "numasim/validate/cell_runs.py: unlink": "a file of a temporary folder",
     "numasim/validate/run_store.py: read_bytes": "the compiled program, for its digest",
     "lib/recorder/event_log.c: open": "a file of a temporary folder",

@@ -35,9 +35,12 @@ GENERATED = PACKAGE.parent / "lib" / "core" / "generated"  # of the sources, wha
 LEFT_OVER = frozenset(
     {
         *("NS_ROW_IMPLICIT", "NS_USE_READ_WRITE", "NS_DEAL_MASTER", "NS_AMOUNT_COUNT", "NS_END_FRONT", "NS_FULL_NEXT"),
+        *("NS_COUNT_BOTH", "NS_WEIGH_OBJECTS", "NS_END_BACK", "NS_FULL_BLOCK"),
         *("NS_PRODUCER_EXTRA", "NS_RULE_LITERAL", "NS_BARRIER_PER_DOMAIN", "NS_CACHE_LRU", "NS_CONTENTION_FLUID"),
     }
 )
+
+BY_WORD = frozenset({"GROW", "NEXT"})  # which Python finds by the word of a specification alone
 
 
 @cache
@@ -59,7 +62,7 @@ def unused_values(enumerations: Iterable[Names]) -> Iterator[str]:
         for at, (name, word) in enumerate(zip(each.members, each.words, strict=True)):
             if not {f"{each.prefix}_{name}", *cpp[at : at + 1]} & (words_in("c") | LEFT_OVER):
                 yield f"{each.prefix}_{name} in C"
-            if (word if each.of_words else name) not in words_in("python"):
+            if (word if each.of_words else name) not in words_in("python") | BY_WORD:
                 yield f"{name} in Python"
 
 

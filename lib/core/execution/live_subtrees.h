@@ -1,5 +1,5 @@
 /* How many subtrees of tier root are live in each unit, and how many each unit awaits (model 4.14;
- * engine/reference/control/live_subtrees.py).
+ * engine/reference/task_controls.py).
  *
  * A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and
  * all its descendants have finished. It counts for the unit of the worker that began the root. Until the root begins, the

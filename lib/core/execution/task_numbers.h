@@ -1,5 +1,5 @@
 /* The number of a new task among the tasks of its phase, for the dispatch picks `cyclic` and `block` (model 4.13;
- * engine/reference/task_numbers.py).
+ * engine/reference/task_programs.py).
  *
  * The tasks of the phase that runs are numbered from 0: root by root in the order of the phase, in program order below
  * each root. Calls and implicit bodies are not counted. If no rule of the strategy asks for numbers, none are kept.

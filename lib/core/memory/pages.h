@@ -1,6 +1,6 @@
 /* The pages of a run: how long segments wait for accesses to dynamic regions, which bytes move, and where the objects of
- * new tasks are (model 2.2, 2.3, 2.10 and 4.5; thesis 5.3 to 5.5). Equal to engine/reference/memory/known_times.py and
- * object_map.py.
+ * new tasks are (model 2.2, 2.3, 2.10 and 4.5; thesis 5.3 to 5.5). Equal to engine/reference/memory/memory_system.py and
+ * page_map.py.
  */
 #ifndef NUMASIM_MEMORY_PAGES_H
 #define NUMASIM_MEMORY_PAGES_H

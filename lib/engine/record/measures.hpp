@@ -40,7 +40,7 @@ private:
 };
 
 // The times and bytes of tasks since an iteration began, for a controller (model 4.12;
-// engine/observe/task_measures.py).
+// engine/reference/ledger.py).
 class TaskMeasures {
 public:
     TaskMeasures(std::size_t tasks, std::size_t nodes)

@@ -1,5 +1,5 @@
 // Production of like items in steady state: items are taken and refilled without any other event, and whole stretches
-// of such time are passed over (model 1.8; engine/reference/shortcuts/steady.py).
+// of such time are passed over (model 1.8; engine/reference/steady.py).
 //
 // If the producer catches up before any worker takes again, late events do not depend on early ones: after a take that
 // is alone, all queues are full and the cursor is behind the queue of that take. Only the last takes are then followed,

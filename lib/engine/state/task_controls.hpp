@@ -1,5 +1,5 @@
 // Decisions of the strategy about all tasks of the program, as they are in force: tiers, labels, switches and live
-// subtrees (model 4.14; engine/reference/control/task_controls.py).
+// subtrees (model 4.14; engine/reference/task_controls.py).
 #pragma once
 
 #include <cstdint>

@@ -102,7 +102,7 @@ void ns_state_destroy(void *state, const ns_kernel *kernel);
 int ns_word_attach(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties,
                    uint32_t *word);
 
-/* Return the time of `units` of work at `ps_per_1000`, rounded to the nearest, as numasim/workload/kernel_rates.py
+/* Return the time of `units` of work at `ps_per_1000`, rounded to the nearest, as numasim/workload/parameters.py
  * does.
  */
 static inline int64_t ns_compute_ps(int64_t units, int64_t ps_per_1000) { return (units * ps_per_1000 + 500) / 1000; }

@@ -53,7 +53,7 @@ typedef struct {
     int64_t row, column, step;
 } step;
 
-/* ---- which blocks there are (numasim/workload/algorithms/elimination.py) -------------------------------------------
+/* ---- which blocks there are (numasim/workload/families/sparselu.py) -------------------------------------------
  */
 
 static const block_info *info_of(const state *self, int64_t row, int64_t column) {
