@@ -119,7 +119,7 @@ def _announce_tasks(specs: "Iterable[RunSpec]") -> None:
 
 
 def _can_be_watched(spec: "RunSpec") -> bool:
-    """Whether a run is short enough for figures over time; prints a notice about a longer run."""
+    """Return whether a run is short enough for figures over time; prints a notice about a longer run."""
     from numasim.plan.build_plan import build_plan
     from numasim.report.trace.watched_run import require_few_tasks
 

@@ -42,7 +42,7 @@ def parse_json(text: str, name: str, expected: str, *, decimal: Callable[[str], 
 
 
 def may_have_halves(text: str) -> bool:
-    """Whether ``text`` has an escape of one or both halves of a surrogate pair."""
+    """Return whether ``text`` has an escape of one or both halves of a surrogate pair."""
     return "\\" in text and bool(_HALF_A_CHARACTER.search(text))
 
 

@@ -118,7 +118,7 @@ def require_free(directory: Path, kind: FolderKind, names: Iterable[str]) -> Non
 
 
 def owns(directory: Path, kind: FolderKind, name: str) -> bool:
-    """Whether a file of ``directory`` belongs to the command of ``kind``, or does not exist."""
+    """Return whether a file of ``directory`` belongs to the command of ``kind``, or does not exist."""
     folder = OwnedFolder(directory, kind, require_own(directory, kind))
     return not folder.has(name) or folder.owns(name)
 
@@ -202,12 +202,12 @@ class OwnedFolder:
                 (self.directory / MANIFEST).unlink()
 
     def has(self, name: str) -> bool:
-        """Whether a file of that name exists."""
+        """Return whether a file of that name exists."""
         with reading_errors(self.directory / name):
             return is_there(self.directory / name)
 
     def owns(self, name: str) -> bool:
-        """Whether the command wrote the contents of a file."""
+        """Return whether the command wrote the contents of a file."""
         return _hash_of(self.directory / name) in self._files.get(name, ())
 
     def _remove(self, name: str) -> bool:
@@ -239,7 +239,7 @@ class OwnedFolder:
                     os.unlink(entry)
 
     def _writes(self, folder: str, name: str) -> bool:
-        """Whether the command writes files of that name to the sub-folder ``folder``."""
+        """Return whether the command writes files of that name to the sub-folder ``folder``."""
         pattern = self._state.get(folder)
         return str(PurePosixPath(folder, name)) in {MANIFEST, *self._files} or bool(pattern and pattern.fullmatch(name))
 
@@ -285,7 +285,7 @@ def _names(directory: Path) -> frozenset[str]:
 
 
 def _is_left_over(path: Path) -> bool:
-    """Whether a command that was killed before its first file leaves this path in a folder."""
+    """Return whether a command that was killed before its first file leaves this path in a folder."""
     if path.name == EARLIER_LOCK:
         return path.is_file() and not path.stat().st_size
     return path.name == LOCK or unfinished(path.name) is not None
@@ -304,7 +304,7 @@ def _manifest(path: Path) -> tuple[str, Hashes]:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a path leads from a folder to a file in it."""
+    """Return whether a path leads from a folder to a file in it."""
     return bool(name) and not name.startswith("/") and not {".", "..", ""} & set(name.split("/"))
 
 

@@ -114,7 +114,7 @@ def _file_of(handle: int, path: Path, kind: FileKind, place: str | None) -> Buff
 
 
 def is_file(path: Path) -> bool:
-    """Whether ``path`` is a regular file; false if the system cannot tell, for instance for too long a name."""
+    """Return whether ``path`` is a regular file; false if the system cannot tell, for instance for too long a name."""
     return os.path.isfile(path)
 
 
@@ -279,17 +279,17 @@ def whole_number(text: str) -> int:
 
 
 def is_there(path: Path | str) -> bool:
-    """Whether anything has that name, even a link that leads nowhere. OSError if the system cannot tell."""
+    """Return whether anything has that name, even a link that leads nowhere. OSError if the system cannot tell."""
     return _mode(path, follow=False) is not None
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether ``path`` leads to a folder. OSError if the system cannot tell."""
+    """Return whether ``path`` leads to a folder. OSError if the system cannot tell."""
     return stat.S_ISDIR(_mode(path) or 0)
 
 
 def is_regular(path: Path | str) -> bool:
-    """Whether ``path`` leads to a regular file. OSError if the system cannot tell."""
+    """Return whether ``path`` leads to a regular file. OSError if the system cannot tell."""
     return stat.S_ISREG(_mode(path) or 0)
 
 

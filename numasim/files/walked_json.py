@@ -56,7 +56,7 @@ class Batch:
         return True
 
     def has_halves(self) -> bool:
-        """Whether a text has half a surrogate pair."""
+        """Return whether a text has half a surrogate pair."""
         try:
             refuse_halves(self.values)
         except UnicodeEncodeError:
@@ -79,7 +79,7 @@ class JsonWalk:
         self._skip()
 
     def begins(self, character: str) -> bool:
-        """Whether the value at the position begins with ``character``."""
+        """Return whether the value at the position begins with ``character``."""
         return self._text.startswith(character, self._at)
 
     def value(self, longest: int | None = None) -> Any:
@@ -205,7 +205,7 @@ class JsonWalk:
         return found.end()
 
     def _is_whole(self, end: int) -> bool:
-        """Whether a value that ends at ``end`` in the window also ends there in the text."""
+        """Return whether a value that ends at ``end`` in the window also ends there in the text."""
         return end + _NEAR_THE_END < len(self._window) or self._is_last()
 
     def _is_last(self) -> bool:

@@ -63,7 +63,7 @@ class Model(BaseModel):
 
     @classmethod
     def has_meaning(cls, key: str, kind: str) -> bool:
-        """Whether values of ``kind`` have the field ``key``."""
+        """Return whether values of ``kind`` have the field ``key``."""
         return key not in cls.kinds_of_key or kind in cls.kinds_of_key[key]
 
     def _of_another_kind(self) -> Iterator[str]:

@@ -40,7 +40,7 @@ def described(kind: str, name: str) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Whether ``text`` is a path to a file and not a shipped name."""
+    """Return whether ``text`` is a path to a file and not a shipped name."""
     return "/" in text or "\\" in text or text.endswith(SUFFIXES)
 
 
@@ -87,5 +87,5 @@ def find_spec(text: str) -> Path:
 
 
 def _is_word(text: str) -> bool:
-    """Whether ``text`` is meant as a name: no file or folder, no path, no name with an ending."""
+    """Return whether ``text`` is meant as a name: no file or folder, no path, no name with an ending."""
     return bool(_WORD.fullmatch(text)) and not os.path.lexists(text)

@@ -21,7 +21,7 @@ SUFFIX = ".py"
 
 
 def is_python_function(text: str) -> bool:
-    """Whether ``text`` has the form ``module:function`` or ``path/to/module.py:function``."""
+    """Return whether ``text`` has the form ``module:function`` or ``path/to/module.py:function``."""
     found = _FORM.fullmatch(text)
     return found is not None and (found[1].endswith(SUFFIX) or _MODULE.fullmatch(found[1]) is not None)
 
@@ -53,7 +53,7 @@ class PythonFunction:
 
     @property
     def text(self) -> str:
-        """The name of the function for a specification in any folder."""
+        """Return the name of the function for a specification in any folder."""
         return f"{self.module or self.file}:{self.name}"
 
     def source(self) -> bytes:

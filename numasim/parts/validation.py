@@ -57,7 +57,7 @@ class _Complaint:
 
     @property
     def wrong_kind(self) -> bool:
-        """Whether the value is of another kind than the branch accepts."""
+        """Return whether the value is of another kind than the branch accepts."""
         return self.kind in _KINDS or self.kind == "literal_error"
 
 

@@ -25,7 +25,7 @@ class Component:
 
     @property
     def label(self) -> str:
-        """The name in legends and sentences."""
+        """Return the name in legends and sentences."""
         return DESCRIBED[self.column].label
 
 

@@ -40,7 +40,7 @@ def check_workers(machine: MachineSpec, workers: int, document: Node) -> None:
 
 
 def check_team(workload: AnyWorkload, workers: int, document: Node) -> None:
-    """InputError for more threads that wait for each other than workers."""
+    """Raise InputError for more threads that wait for each other than workers."""
     if isinstance(workload, TeamParameters) and workload.team > workers:
         raise InputError(
             f"got {workload.team} threads, which wait for each other, but {workers} workers",
@@ -51,7 +51,7 @@ def check_team(workload: AnyWorkload, workers: int, document: Node) -> None:
 
 
 def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node) -> None:
-    """InputError for a page placement that names a node that does not exist or has no memory."""
+    """Raise InputError for a page placement that names a node that does not exist or has no memory."""
     nodes = machine.node_count
     with_memory = [number for number, node in enumerate(machine.node_shapes) if node.memory]
     for policy in strategy.whole_placement.policies:
@@ -73,7 +73,7 @@ def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node
 
 
 def check_background(machine: MachineSpec, background: BackgroundSpec, document: Node) -> None:
-    """InputError for a load of a missing node or link, and for a load that leaves no bandwidth."""
+    """Raise InputError for a load of a missing node or link, and for a load that leaves no bandwidth."""
     try:
         _check_node_loads(machine, background)
         _check_link_loads(machine, background)
@@ -155,7 +155,7 @@ class Distances:
 
 
 def check_distances(machine: MachineSpec, distances: Distances) -> None:
-    """InputError for a machine whose latencies exceed the largest that engines can hold."""
+    """Raise InputError for a machine whose latencies exceed the largest that engines can hold."""
     if distances.farthest_ps > MOST_COST_PS:
         raise InputError(
             f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps",
@@ -176,7 +176,7 @@ def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, dis
 
 
 def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
-    """InputError for a program from a file or from draws that is larger than engines can hold."""
+    """Raise InputError for a program from a file or from draws that is larger than engines can hold."""
     totals = totals_of(work)
     distances = Distances.on(machine)
     if problem := excess(totals) or too_long(totals, distances, mlp_ppm):

@@ -89,7 +89,7 @@ def _preferred(points: Sequence[Point], fitting: Sequence[int], document: Node) 
 
 
 def _has(point: Point, wanted: Assignment) -> bool:
-    """Whether the axis of ``wanted`` has the wanted value at ``point``, or a mapping with the wanted name."""
+    """Return whether the axis of ``wanted`` has the wanted value at ``point``, or a mapping with the wanted name."""
     value = axis_values(point).get(axis_name(wanted), _Nothing)
     plain = wanted.value.plain()
     return bool(value == plain or (isinstance(value, dict) and isinstance(plain, str) and value.get("name") == plain))
@@ -100,7 +100,7 @@ class _Nothing:
 
 
 def _covers(whole: Assignment, part: Assignment) -> bool:
-    """Whether ``part`` assigns to the field of ``whole``, or inside of that field."""
+    """Return whether ``part`` assigns to the field of ``whole``, or inside of that field."""
     return part.path[: len(whole.path)] == whole.path
 
 

@@ -79,7 +79,7 @@ def _shipped_document(file: Path, _changed_ns: int) -> Node:
 
 
 def is_shipped_file(file: Path) -> bool:
-    """Whether a file is in a folder of shipped parts."""
+    """Return whether a file is in a folder of shipped parts."""
     return file.parent in map(catalog.folder, CATALOG.values())
 
 

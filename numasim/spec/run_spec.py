@@ -183,7 +183,7 @@ class Resolver:
 
     @property
     def reads_files(self) -> bool:
-        """Whether a part was read from a file of the user's."""
+        """Return whether a part was read from a file of the user's."""
         return any(not is_shipped_file(file) for file in self.reader.files)
 
     def expand(self, part: str, node: Node) -> Node:

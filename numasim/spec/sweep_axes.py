@@ -47,7 +47,7 @@ class Exclusion:
     place: Place
 
     def matches(self, axes: dict[str, Any]) -> bool:
-        """Whether a cell with the values ``axes`` is excluded."""
+        """Return whether a cell with the values ``axes`` is excluded."""
         return all(name in axes and axes[name] in allowed for name, allowed in self.values.items())
 
 

@@ -63,7 +63,7 @@ class SweepSpec:
 
     @property
     def runs(self) -> int:
-        """Number of runs: cells times repeats."""
+        """Return the number of runs: cells times repeats."""
         return len(self.cells) * self.repeat
 
 
@@ -86,7 +86,7 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
 
 
 def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
-    """Whether the sweep refers to other files of the user: parts, task graphs or controllers."""
+    """Return whether the sweep refers to other files of the user: parts, task graphs or controllers."""
     specs = {id(cell.spec.strategy): cell.spec for cell in made.cells}.values()
     calls = any(spec.strategy.tune is not None and spec.strategy.tune.function for spec in specs)
     return calls or resolver.reads_files or any(isinstance(cell.spec.workload, WorkloadFile) for cell in made.cells)
@@ -124,7 +124,7 @@ def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
 
 
 def _check_runs(cells: int, repeat: int, document: Node) -> None:
-    """InputError for more runs than can be planned, before the cells are expanded."""
+    """Raise InputError for more runs than can be planned, before the cells are expanded."""
     if cells * repeat > MOST_RUNS:
         node = document.child("repeat") or document
         raise InputError(

@@ -53,7 +53,7 @@ class Repeated:
     after: str
 
     def pieces(self) -> Iterator[bytes]:
-        """The text, piece by piece."""
+        """Yield the text, piece by piece."""
         yield self.before.encode()
         for begin in range(0, self.times, PARTS):
             yield self.part.encode() * min(PARTS, self.times - begin)

@@ -16,27 +16,27 @@ ABSENT_IS_ALLOWED = {"provenance of a sweep", "sysfs, online", "sysfs, cpulist",
 
 
 def directory(path: Path) -> None:
-    """A directory in place of the file."""
+    """Return a directory in place of the file."""
     path.mkdir()
 
 
 def pipe(path: Path) -> None:
-    """A named pipe into which nobody writes."""
+    """Return a named pipe into which nobody writes."""
     os.mkfifo(path)
 
 
 def device(path: Path) -> None:
-    """A device without end."""
+    """Return a device without end."""
     path.symlink_to("/dev/zero")
 
 
 def loop(path: Path) -> None:
-    """A link to itself."""
+    """Return a link to itself."""
     path.symlink_to(path.name)
 
 
 def bound_socket(path: Path) -> None:
-    """A socket; its name is bound in its folder, as paths of sockets are short."""
+    """Return a socket; its name is bound in its folder, as paths of sockets are short."""
     before = Path.cwd()
     os.chdir(path.parent)
     try:
@@ -47,12 +47,12 @@ def bound_socket(path: Path) -> None:
 
 
 def holding(data: bytes) -> Callable[[Path], None]:
-    """A file of these bytes."""
+    """Return a file of these bytes."""
     return lambda path: path.write_bytes(data) and None
 
 
 def sparse(size: int) -> Callable[[Path], None]:
-    """A file of that size, which takes no room on the disk."""
+    """Return a file of that size, which takes no room on the disk."""
 
     def make(path: Path) -> None:
         with path.open("wb") as file:
@@ -62,7 +62,7 @@ def sparse(size: int) -> Callable[[Path], None]:
 
 
 def placed(place: Place, name: str, damage: Callable[[Path], None], *says: str) -> BadInput:
-    """A damage at a place, in the file that is made by then, if any."""
+    """Return a damage at a place, in the file that is made by then, if any."""
 
     def make(folder: Path) -> None:
         path = folder / place.file
@@ -74,7 +74,7 @@ def placed(place: Place, name: str, damage: Callable[[Path], None], *says: str) 
 
 
 def damages() -> Iterator[BadInput]:
-    """Every damage at every place."""
+    """Yield every damage at every place."""
     for place in ALL:
         kind = f"expected {place.kind}"
         text = place.kind not in {TABLE}

@@ -31,24 +31,24 @@ class Place:
 
 
 def run_with(line: str) -> Make:
-    """A run in which one field is another."""
+    """Return a run in which one field is another."""
     field = line.partition(":")[0]
     kept = [each for each in GOOD_RUN.splitlines() if not each.startswith(field + ":")]
     return text_at("run.yaml", "\n".join([*kept, line]) + "\n")
 
 
 def study(folder: Path) -> None:
-    """A study that reproduces in a second."""
+    """Return a study that reproduces in a second."""
     write_study(folder / "study")
 
 
 def sysfs(folder: Path) -> None:
-    """A copy of a small machine's sysfs."""
+    """Return a copy of a small machine's sysfs."""
     Tree(sockets=2).write(folder / "sys")
 
 
 def part(folder: Path) -> None:
-    """A part of the validation."""
+    """Return a part of the validation."""
     text_at("part.yaml", VALIDATION_PART)(folder)
 
 
@@ -100,6 +100,6 @@ PLACES = {place.name: place for place in ALL}
 
 
 def at(place: str, name: str, text: Text, *says: str) -> BadInput:
-    """The file of a place has these contents."""
+    """Return the bad input in which the file of ``place`` has the contents ``text``."""
     where = PLACES[place]
     return BadInput(f"{place}: {name}", where.command, together(where.make, text_at(where.file, text)), says)

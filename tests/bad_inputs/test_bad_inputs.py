@@ -13,7 +13,7 @@ from numasim.errors import MOST_TOLD
 
 
 def is_one_message(text: str) -> bool:
-    """Whether it is one sentence or, of very many mistakes, the first some twenty and that there are more."""
+    """Return whether it is one sentence or, of very many mistakes, the first some twenty and that there are more."""
     lines = text.splitlines()
     few = len(lines) == 1 or (len(lines) == MOST_TOLD + 1 and lines[-1].startswith("numasim: and "))
     return few and text.endswith("\n") and all(line.startswith("numasim: ") for line in lines)

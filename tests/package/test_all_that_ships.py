@@ -91,7 +91,7 @@ def test_every_study_has_runs_on_every_machine(study: str) -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph as `numasim record` writes one: two tasks and a wait, in a parallel region."""
+    """Return a graph as `numasim record` writes one: two tasks and a wait, in a parallel region."""
     writer = EventWriter().program().region(2, after=100)
     writer.leaf(50, after=10).leaf(60, after=20).wait(30, 9).end_region(40)
     thread, costs = parse_events(writer.data(), "hand"), PieceCosts()

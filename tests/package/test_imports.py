@@ -44,7 +44,7 @@ def imported(path: Path) -> tuple[str, ...]:
 
 
 def part(name: str) -> str:
-    """The first component below the package: a sub-package or a top module."""
+    """Return the first component below the package: a sub-package or a top module."""
     return name.split(".")[1] if "." in name else "__init__"
 
 

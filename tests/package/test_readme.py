@@ -37,7 +37,7 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 
 def command(heading: str) -> str:
-    """The one line of the one shell block below a heading."""
+    """Return the one line of the one shell block below a heading."""
     section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     (block,) = blocks("sh", section)
     (line,) = block.splitlines()
@@ -105,7 +105,7 @@ def test_the_effects_are_all_told_with_their_defaults(tmp_path: Path) -> None:
 
 
 def text_files() -> Iterator[Path]:
-    """The files of the project, less pictures and what is compiled."""
+    """Yield the files of the project, less pictures and what is compiled."""
     for name in PLACES:
         for path in (ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name]:
             if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".png", ".svg", ".so"}:

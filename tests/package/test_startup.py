@@ -38,7 +38,7 @@ FAMILY_FOLDER = "numasim.workload.families."
 
 
 def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]:
-    """All modules that the command has imported at its end, and the settings of libraries in its environment."""
+    """Return all modules that the command has imported at its end, and the settings of libraries in its environment."""
     environment = {name: value for name, value in os.environ.items() if name not in QUIET_LIBRARIES} | settings
     program = ENTRANCE % sorted(QUIET_LIBRARIES)
     done = subprocess.run(
@@ -50,7 +50,7 @@ def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]
 
 
 def loaded_by(*arguments: str) -> set[str]:
-    """The top-level modules that a process has after a command that succeeds, and numpy's masked arrays."""
+    """Return the top-level modules that a process has after a command that succeeds, and numpy's masked arrays."""
     done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True)
     status, modules = json.loads(done.stderr)
     assert status == 0

@@ -28,7 +28,7 @@ CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 
 @pytest.fixture(scope="session")
 def wheel(compiler: str) -> Path:
-    """The wheel of this tree, built once however many processes run the tests, with warnings as errors.
+    """Return the wheel of this tree, built once however many processes run the tests, with warnings as errors.
 
     It is neither optimised nor can it be debugged, which takes a quarter off its time: what the tests run is optimised.
     """

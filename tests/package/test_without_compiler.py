@@ -19,7 +19,7 @@ SPEC = "{machine: xeon-e5-2620-2s, workload: {name: fib, n: 5}, strategy: random
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package as pip builds it with compilers that fail."""
+    """Return a folder with the package as pip builds it with compilers that fail."""
     folder = tmp_path_factory.mktemp("without-compiler")
     failing = {**os.environ, "CC": str(shutil.which("false")), "CXX": str(shutil.which("false"))}
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline

@@ -42,7 +42,7 @@ def lines(axes):
 
 
 def bars(axes):
-    """[components, bars] heights in drawing order."""
+    """Return [components, bars] heights in drawing order."""
     return np.array([[np.ptp(bar.vertices[:, 1]) for bar in part.get_paths()] for part in axes.collections])
 
 

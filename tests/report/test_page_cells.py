@@ -116,7 +116,7 @@ def phase_run(run_id, phase, iteration, turn, time_ps, remote=0):
 
 
 def looping(run_id, times):
-    """A phase that initialises, then a loop over two phases; the second phase takes a tenth of the first."""
+    """Return a phase that initialises, then a loop over two phases; the second phase takes a tenth of the first."""
     loop = [
         phase_run(run_id, phase, number, number, time // part, remote=number)
         for number, time in enumerate(times)

@@ -30,7 +30,7 @@ sweep: {strategy: [randomized, nearest-first], workers: [4, 8]}
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """A complete sweep in its directory."""
+    """Return a complete sweep in its directory."""
     folder = tmp_path_factory.mktemp("swept")
     (folder / "sweep.yaml").write_text(SPEC)
     assert main(["sweep", str(folder / "sweep.yaml"), "-o", str(folder / "out"), "--jobs", "1", "--quiet"]) == OK

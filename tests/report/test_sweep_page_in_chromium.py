@@ -92,7 +92,7 @@ def drawn(page: Page) -> tuple[list[str], str, float, float]:
 
 
 def values(page: Page) -> list[list[str]]:
-    """The rows of the table below the plot."""
+    """Return the rows of the table below the plot."""
     return [
         row.split("\t")
         for row in page.locator("#values tbody tr").evaluate_all(

@@ -58,7 +58,7 @@ def traced(plan: Plan, path: Path, engine: str = DEFAULT_ENGINE, seed: int = SEE
 
 
 def events(path: Path) -> list[dict[str, Any]]:
-    """The events that any reader of JSON finds."""
+    """Return the events that any reader of JSON finds."""
     return json.loads(path.read_text())["traceEvents"]  # type: ignore[no-any-return]
 
 
@@ -71,7 +71,7 @@ def small() -> Plan:
 
 
 def split_of(found: Trace, workers: int) -> list[list[int]]:
-    """The time of every worker by part, from the trace: work, then the parts of `SPLIT`."""
+    """Return the time of every worker by part, from the trace: work, then the parts of `SPLIT`."""
     tracks = {name: track for track, name in found.names.items()}
     parts: list[list[int]] = [[] for _ in range(1 + len(SPLIT))]
     for worker in range(workers):
@@ -215,7 +215,7 @@ def test_many_queues_have_a_counter_for_each_node(tmp_path: Path) -> None:
 
 
 def written(plan: Plan, *told: tuple[Any, ...]) -> list[dict[str, Any]]:
-    """The events of rows that are reported by hand."""
+    """Return the events of rows that are reported by hand."""
     text: list[str] = []
     writer = TraceWriter(plan, text.append)
     watch = Watch(writer)
@@ -233,7 +233,7 @@ def test_the_last_of_several_values_at_one_time_is_shown() -> None:
 
 
 def limited(machine: Machine) -> Plan:
-    """A coupled plan in which page faults wait for each other."""
+    """Return a coupled plan in which page faults wait for each other."""
     plan = plan_of(TREE, machine=machine, effects=Effects(worker_spread_ppm=1))
     return revised(plan, costs=replace(plan.costs, faults_per_s=10**6))
 

@@ -44,7 +44,7 @@ def read_trace(path: Path) -> Trace:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines, unpacked where the name ends in .gz."""
+    """Yield the lines, unpacked where the name ends in .gz."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         yield from file
 
@@ -204,7 +204,7 @@ class PajeReader:
         self._kinds[given["Alias"]] = name.removeprefix("Define").removesuffix("Type"), kind
 
     def _inside(self, alias: str, of: str) -> str:
-        """The type of the container that the type ``alias`` belongs to."""
+        """Return the type of the container that the type ``alias`` belongs to."""
         assert self._kinds[alias][0] == of, f"{alias} is no type of a {of}"
         return self._kinds[alias][1]
 

@@ -11,7 +11,7 @@ from spec_texts import MACHINE, RUN
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with a machine file."""
+    """Return the working directory, with a machine file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "machine.yaml").write_text(MACHINE)
     return tmp_path

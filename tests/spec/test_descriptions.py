@@ -24,7 +24,7 @@ def below(model: type[Model]) -> Iterator[type[Model]]:
 
 @cache
 def models() -> dict[str, type[Model]]:
-    """All models of the package by name; every module is imported for it."""
+    """Return all models of the package by name; every module is imported for it."""
     for module in pkgutil.walk_packages(numasim.__path__, "numasim."):
         if module.name not in APART:
             importlib.import_module(module.name)

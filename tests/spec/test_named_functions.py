@@ -32,7 +32,7 @@ strategy:
 
 
 def read(folder: Path, source: str = RIGHT, run: str = RUN) -> RunSpec:
-    """The run of a file beside the module ``mine``."""
+    """Return the run of a file beside the module ``mine``."""
     folder.mkdir(exist_ok=True)
     (folder / "mine.py").write_text(source)
     (folder / "run.yaml").write_text(run)

@@ -49,7 +49,7 @@ class Oracle:
         return 3 + int(self.machine.latency_ps[self.workers.node[a], self.workers.node[b]])
 
     def candidates(self, level: LevelSpec, family: str, w: int) -> list[int]:
-        """The queues of one family that the level is about, in ascending order."""
+        """Return the queues of one family that the level is about, in ascending order."""
         own, source = self.mine(family, w), level.source
         if source in ("own", "parent", "thief"):
             return [own]
@@ -92,7 +92,7 @@ class Oracle:
         return level.who is None or self.first[self.mine(self.spec.families(level)[0], w)] == w
 
     def last_group(self, level: LevelSpec, last: int | None) -> list[list[list[int]]]:
-        """The queue of the last success, if there is one, and of a family that the level names or of any."""
+        """Return the queue of the last success, if there is one, and of a family that the level names or of any."""
         named = [q for (name, _), q in self.queue.items() if level.queue is None or name in level.queue]
         return [[[last]]] if last in named and last is not None else []
 
@@ -118,7 +118,7 @@ class Round:
     bit: Callable[[Any, int], bool]
 
     def probes(self) -> Iterator[tuple[int, int]]:
-        """The probes of the round, each decided when it is asked for."""
+        """Yield the probes of the round, each decided when it is asked for."""
         for index, level in enumerate(self.oracle.spec.steal):
             if not level.span[0] <= self.view.iteration <= level.span[1]:
                 continue
@@ -191,7 +191,7 @@ class Round:
 
 
 def amount_of(spec: StrategySpec, level: LevelSpec, length: int, workers: int) -> int:
-    """How many tasks a level takes, from the definition."""
+    """Return how many tasks a level takes, from the definition."""
     named: dict[Any, AmountSpec] = {
         "one": AmountSpec(count=1),
         "half": AmountSpec(share=2),

@@ -24,7 +24,7 @@ NONE = np.zeros(0, np.int64)
 
 @cache
 def mapping(name: str) -> dict[str, Any]:
-    """A shipped strategy with its ``like`` chain merged."""
+    """Return a shipped strategy with its ``like`` chain merged."""
     own = dict(YAML(typ="safe", pure=True).load(CONFIGS / "strategies" / f"{name}.yaml"))
     return {**mapping(own.pop("like")), **own} if "like" in own else own
 

@@ -36,7 +36,7 @@ TWO_NODES = [0, 1, 0, 1, 0, 1]
 
 
 def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
-    """The candidates of a level, read from the tables: groups, segments, queues."""
+    """Return the candidates of a level, read from the tables: groups, segments, queues."""
     record = plan.level[level]
     at = int(record["row"]) + anchor
     segments = [plan.queue[plan.seg[s] : plan.seg[s + 1]].tolist() for s in range(plan.row[at], plan.row[at + 1])]

@@ -32,7 +32,7 @@ def placed(plan: StealPlan, objects: list[Objects], length: Any = (0, 0, 0, 0), 
 
 
 def on(*bytes_by_node: int, mode: int = READ) -> list[Objects]:
-    """An object of so many bytes on each node that has any."""
+    """Return an object of so many bytes on each node that has any."""
     return [Objects(node, mode, 1, size) for node, size in enumerate(bytes_by_node) if size]
 
 

@@ -58,7 +58,7 @@ def test_how_many_pairs_are_looked_at() -> None:
 
 
 def plainly_balanced(items: KnownItems, spec: DistributionSpec) -> list[int]:
-    """The definition, unit by unit."""
+    """Return the definition, unit by unit."""
     size = items.bytes.sum(axis=1).tolist()
     cost = {group: at for at, group in enumerate(items.groups.tolist())}
     load, found = [0] * items.units, [-1] * items.items

@@ -93,7 +93,7 @@ def test_a_chance_learns_within_its_bounds() -> None:
     prober = Prober(plan, SEED)
 
     def certain() -> bool:
-        """Whether the level is entered by every draw below half a million, as at its greatest chance."""
+        """Return whether the level is entered by every draw below half a million, as at its greatest chance."""
         k = drawn(prober, 0)
         entered = rounds(prober, 0, Snapshot([0] * 6))[0][0][0] == 0
         return entered == (draw(SEED, 0, k, 10**6) < 500_000)

@@ -42,7 +42,7 @@ def placing(regions: tuple[Region, ...] = REGIONS, **policy: object) -> Placemen
 
 
 def with_regions(*regions: Region) -> Workload:
-    """A program that has these regions and accesses none of them."""
+    """Return a program that has these regions and accesses none of them."""
     return replace(generate(workload_spec("fib", n=1)), regions=regions)
 
 

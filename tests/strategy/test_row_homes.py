@@ -39,7 +39,7 @@ def thesis_machine() -> Machine:
 
 
 def rows_by_node(n: int, machine: Machine, **placement: Any) -> list[int]:
-    """How many of the n rows of MATMUL's first matrix begin on each node."""
+    """Return how many of the n rows of MATMUL's first matrix begin on each node."""
     work = generate(workload_spec("matmul", n=n))
     workers = map_workers(machine, 24, "numa-even-cores-first")
     homes = place(PlacementSpec.model_validate(placement), machine, workers, work).page_homes(0)

@@ -46,7 +46,7 @@ D_T_TIMES_D_S = np.array([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]])  # ta
 
 
 def objects_of(uses: Any, homes: Any, size: Any = 1) -> list[Objects]:
-    """The objects of a task by its row of D_T; an object without a node in D_S is unbound."""
+    """Return the objects of a task by its row of D_T; an object without a node in D_S is unbound."""
     node = [int(row.argmax()) if row.any() else UNBOUND for row in np.asarray(homes)]
     sizes = np.broadcast_to(size, len(node))
     return [Objects(node[o], READ, 1, int(sizes[o])) for o in np.flatnonzero(uses)]
@@ -128,7 +128,7 @@ def test_only_objects_that_are_used_in_the_way_asked_for_count(
 
 
 def create_task(lengths: list[int], nodes: list[int], objects: list[Objects], high: list[int], low: list[int]) -> int:
-    """The queue that thesis Algorithm 4 enqueues a task into, with the readings of model 4.5 (A-13, A-14)."""
+    """Return the queue that thesis Algorithm 4 enqueues a task into, with the readings of model 4.5 (A-13, A-14)."""
 
     def least_loaded(queues: list[int]) -> int:
         return min(queues, key=lambda q: lengths[q])
@@ -144,7 +144,7 @@ def create_task(lengths: list[int], nodes: list[int], objects: list[Objects], hi
 
 
 def stealing_domain(lengths: list[int], nodes: list[int], objects: list[Objects]) -> list[int]:
-    """The queues of getMemoryStealingDomain (Algorithm 3), or of the domain with the least total load.
+    """Return the queues of getMemoryStealingDomain (Algorithm 3), or of the domain with the least total load.
 
     The latter for what is unbound and, as the algorithm leaves open, for what is spread evenly over the machine.
     """
@@ -157,7 +157,7 @@ def stealing_domain(lengths: list[int], nodes: list[int], objects: list[Objects]
 
 
 def snapshot(plan: StealPlan, lengths: list[int], high: list[int], low: list[int]) -> Snapshot:
-    """The lengths, and the watch bits that follow from them where none is latched."""
+    """Return the lengths, and the watch bits that follow from them where none is latched."""
     bound = {MAX_MARK: high, MIN_MARK: low}
     assert {tuple(pair) for pair in plan.watch.tolist()} <= {(MAX_MARK, BELOW_MAX_MARK), (MIN_MARK, BELOW_MIN_MARK)}
     return Snapshot(lengths, [[int(n >= s) for n, s in zip(lengths, bound[at], strict=True)] for at, _ in plan.watch])

@@ -20,7 +20,7 @@ HEARS_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.default_i
 
 @pytest.fixture
 def started_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the processes of ``start_sweep`` are started in."""
+    """Return the folder that the processes of ``start_sweep`` are started in."""
     return tmp_path_factory.mktemp("script")
 
 

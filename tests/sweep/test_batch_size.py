@@ -12,7 +12,7 @@ from numasim.sweep.planned_runs import PlannedRun
 
 
 def steady(per_run_s: float, batches: int, slots: int = 1) -> list[int]:
-    """The sizes of ``batches`` batches of runs that all take ``per_run_s``."""
+    """Return the sizes of ``batches`` batches of runs that all take ``per_run_s``."""
     size = BatchSize()
     sizes = []
     for _ in range(batches):

@@ -52,7 +52,7 @@ class BackgroundSpec(CheckedModel):
 
     @property
     def loads(self) -> bool:
-        """Whether others use anything."""
+        """Return whether others use anything."""
         return any(self.nodes.values()) or any(link.gbs for link in self.links)
 
     def _problems(self) -> Iterator[str]:

@@ -55,7 +55,7 @@ def twisted_ladder(nodes: int) -> Pairs:
 
 
 def fits_ladder(nodes: int) -> bool:
-    """Whether a twisted ladder can have so many nodes: 8, 12, 16, .."""
+    """Return whether a twisted ladder can have so many nodes: 8, 12, 16, .."""
     return nodes >= LEAST_LADDER and nodes % LADDER_STEP == 0
 
 
@@ -140,7 +140,7 @@ class MeshSpec(Model):
     )
 
     def pairs(self) -> list[tuple[int, int]]:
-        """The directed links of the mesh as (from, to) node pairs, in ascending order."""
+        """Return the directed links of the mesh as (from, to) node pairs, in ascending order."""
         return sorted(_both_ways(mesh(self.rows, self.columns)))
 
 

@@ -210,26 +210,26 @@ class MachineSpec(Model):
 
     @cached_property
     def node_shapes(self) -> tuple[NodeShape, ...]:
-        """Every NUMA node, in the order of their numbers."""
+        """Return every NUMA node, in the order of their numbers."""
         return node_shapes(self.sockets, self.nodes)
 
     @property
     def node_count(self) -> int:
-        """Number of NUMA nodes of the whole machine."""
+        """Return the number of NUMA nodes of the whole machine."""
         return len(self.node_shapes)
 
     @property
     def cores(self) -> int:
-        """Number of cores of the whole machine."""
+        """Return the number of cores of the whole machine."""
         return sum(node.cores for node in self.node_shapes)
 
     @property
     def threads(self) -> int:
-        """Number of hardware threads of the whole machine."""
+        """Return the number of hardware threads of the whole machine."""
         return sum(node.threads for node in self.node_shapes)
 
     def directed_links(self) -> list[DirectedLink]:
-        """Every link in each of its directions, the mesh's first, then in file order."""
+        """Return every link in each of its directions, the mesh's first, then in file order."""
         return directed_links(self.mesh, self.links, self.node_count, self.link_bandwidth_gbs)
 
     @model_serializer(mode="wrap")

@@ -85,7 +85,7 @@ class NodeSpec(CheckedModel):
 
     @property
     def kinds(self) -> tuple[CoresSpec, ...]:
-        """The cores of one node by kind."""
+        """Return the cores of one node by kind."""
         if not isinstance(self.cores, int):
             return self.cores
         return (CoresSpec(count=self.cores, threads_per_core=self.threads_per_core or 1),) if self.cores else ()
@@ -117,17 +117,17 @@ class NodeShape:
 
     @property
     def cores(self) -> int:
-        """Number of its cores."""
+        """Return the number of its cores."""
         return sum(kind.count for kind in self.kinds)
 
     @property
     def threads(self) -> int:
-        """Number of its hardware threads."""
+        """Return the number of its hardware threads."""
         return sum(kind.count * kind.threads_per_core for kind in self.kinds)
 
 
 def node_shapes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> tuple[NodeShape, ...]:
-    """Every node of a machine, in the order of their numbers."""
+    """Return every node of a machine, in the order of their numbers."""
     if isinstance(nodes, NodesSpec):
         kinds = (CoresSpec(count=nodes.cores, threads_per_core=nodes.threads_per_core),)
         alike = [NodeShape(socket, kinds, nodes.memory, nodes.imc_bandwidth_gbs) for socket in range(sockets)]

@@ -106,7 +106,7 @@ class PageRule:
 
     @property
     def migrates(self) -> bool:
-        """Whether pages that are placed may get another home."""
+        """Return whether pages that are placed may get another home."""
         return self.marks or self.scan_period_ps > 0
 
 
@@ -136,7 +136,7 @@ class ScanSpec(Model):
 
     @property
     def rule(self) -> PageRule:
-        """The rule of a policy that scans."""
+        """Return the rule of a policy that scans."""
         return PageRule(
             scan_delay_ps=ps(self.delay_ns),
             scan_period_ps=ps(self.period_ns),
@@ -201,7 +201,7 @@ class PolicySpec(CheckedModel):
 
     @property
     def named_nodes(self) -> tuple[int, ...]:
-        """The nodes that the policy names by their numbers."""
+        """Return the nodes that the policy names by their numbers."""
         listed = self.nodes if isinstance(self.nodes, tuple) else ()
         return (*listed, *(() if self.node is None else (self.node,)))
 
@@ -249,7 +249,7 @@ class PlacementSpec(PolicySpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy, and the policies of the changes."""
+        """Return the initial policy, and the policies of the changes."""
         return (self, *self.changes)
 
     def granule_pages(self, page_bytes: int) -> int:
@@ -275,7 +275,7 @@ class TunedPlacementSpec(PlacementSpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy, and the policies that a controller may choose."""
+        """Return the initial policy, and the policies that a controller may choose."""
         return (*super().policies, *self.tuned)
 
 

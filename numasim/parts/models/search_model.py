@@ -198,17 +198,17 @@ class DispatchSpec(Sometimes, CheckedModel):
 
     @property
     def ranks_nodes(self) -> bool:
-        """Whether the rule needs the similarity of the task to nodes."""
+        """Return whether the rule needs the similarity of the task to nodes."""
         return self.target == "data" or bool(self.least_share) or self.uneven or self.here
 
     @property
     def looks_at_data(self) -> bool:
-        """Whether the rule needs the task's objects."""
+        """Return whether the rule needs the task's objects."""
         return self.ranks_nodes or bool(self.least_bytes)
 
     @property
     def is_open(self) -> bool:
-        """Whether the rule accepts every task for which there is room, at any time."""
+        """Return whether the rule accepts every task for which there is room, at any time."""
         asks = self.looks_at_data or self.source or self.target == "label" or self.tier is not None
         return not self.copies and self.condition is None and self.is_always and not asks
 

@@ -258,7 +258,7 @@ class StrategySpec(CheckedModel):
 
     @property
     def whole_placement(self) -> PlacementSpec:
-        """The page placement with the policies that the controller may choose."""
+        """Return the page placement with the policies that the controller may choose."""
         tuned = tuple(self.tune.placements.values()) if self.tune else ()
         if not tuned:
             return self.placement
@@ -267,7 +267,7 @@ class StrategySpec(CheckedModel):
 
     @property
     def worker_family(self) -> str | None:
-        """The family whose queues are the workers' own, or None."""
+        """Return the family whose queues are the workers' own, or None."""
         return next((name for name, family in self.queues.items() if family.per == "worker"), None)
 
     @property
@@ -317,7 +317,7 @@ class StrategySpec(CheckedModel):
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """The names of the switches on which levels and rules depend, in their order."""
+        """Return the names of the switches on which levels and rules depend, in their order."""
         entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]
         return tuple(dict.fromkeys(entry.switch for entry in entries if entry.switch is not None))
 
@@ -330,17 +330,17 @@ class StrategySpec(CheckedModel):
 
     @property
     def labelled_rules(self) -> list[DispatchSpec]:
-        """The dispatch rules that go by labels."""
+        """Return the dispatch rules that go by labels."""
         return [rule for rule in self.dispatch or () if rule.target == "label"]
 
     @property
     def needs_every_task(self) -> bool:
-        """Whether tiers, labels or a controller tell tasks apart, so that every task needs a row of its own."""
+        """Return whether tiers, labels or a controller tell tasks apart, so that every task needs a row of its own."""
         return self.tiers != "none" or self.labels != "none" or self.tune is not None
 
     @property
     def numbers_tasks(self) -> bool:
-        """Whether dispatch rules ask for the number of a new task in its phase (model 4.13)."""
+        """Return whether dispatch rules ask for the number of a new task in its phase (model 4.13)."""
         return any(rule.pick in ("cyclic", "block") for rule in self.dispatch or ())
 
     def _problems(self) -> Iterator[str]:

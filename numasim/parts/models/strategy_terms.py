@@ -61,18 +61,18 @@ class Sometimes(Model):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first and the last iteration in which the level or rule is in force."""
+        """Return the first and the last iteration in which the level or rule is in force."""
         first, last = self.iterations
         return first, LAST_ITERATION if last == "last" else int(last)
 
     @property
     def switch(self) -> str | None:
-        """The switch on which the level or rule depends, or None."""
+        """Return the switch on which the level or rule depends, or None."""
         return self.when or self.unless
 
     @property
     def is_always(self) -> bool:
-        """Whether the level or rule is in force all the time."""
+        """Return whether the level or rule is in force all the time."""
         return self.span == (0, LAST_ITERATION) and self.switch is None
 
     def never(self) -> Iterator[str]:
@@ -216,7 +216,7 @@ class SpawnSpec(CheckedModel):
 
     @property
     def by_tier(self) -> bool:
-        """Whether the order depends on the tier of the child."""
+        """Return whether the order depends on the tier of the child."""
         return self.adaptive is None
 
     def _problems(self) -> Iterator[str]:
@@ -267,7 +267,7 @@ Source = Annotated[
 
 
 def is_symbolic(condition: Condition | None) -> bool:
-    """Whether a condition asks for the thresholds S or s, or for the status that they set."""
+    """Return whether a condition asks for the thresholds S or s, or for the status that they set."""
     if isinstance(condition, LengthCondition):
         return bool({condition.length, condition.below} & {"min", "max"})
     return condition == "announced"

@@ -151,7 +151,7 @@ class TuneSpec(CheckedModel):
 
     @property
     def function(self) -> PythonFunction | None:
-        """The user's own function, or None if the controller is a shipped one."""
+        """Return the user's own function, or None if the controller is a shipped one."""
         return None if self.python is None else PythonFunction.of(self.python, Path())
 
     @property
@@ -161,7 +161,7 @@ class TuneSpec(CheckedModel):
 
     @property
     def profiled_span(self) -> tuple[int, int]:
-        """The first and the last iteration that is profiled."""
+        """Return the first and the last iteration that is profiled."""
         first, last = self.profiled
         return first, LAST_ITERATION if last == "last" else int(last)
 

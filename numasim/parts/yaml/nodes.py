@@ -27,12 +27,12 @@ class Held(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name of the object in tables."""
+        """Return the name of the object in tables."""
 
     @property
     @abstractmethod
     def contents(self) -> str:
-        """A text that is equal for objects of equal contents only."""
+        """Return a text that is equal for objects of equal contents only."""
 
     @abstractmethod
     def specified(self) -> Any:

@@ -47,12 +47,12 @@ class Line:
 
     @property
     def folds(self) -> bool:
-        """Whether all that the line says is that no difference is sure."""
+        """Return whether all that the line says is that no difference is sure."""
         return self.row is not None and not self.row.sure and self.row.numbers["pairs"] > 1
 
     @property
     def effect(self) -> Text:
-        """The difference, green if it surely falls and red if it surely rises."""
+        """Return the difference, green if it surely falls and red if it surely rises."""
         if self.row is None or not self.row.numbers["pairs"]:
             return Text(MISSING)
         style = ("green" if self.row.numbers["difference"] < 0 else "red") if self.row.sure else "dim"

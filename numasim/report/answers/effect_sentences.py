@@ -48,17 +48,17 @@ class Question:
 
     @property
     def names_column(self) -> bool:
-        """Whether the sentence names the column: "makespan is lower on", in place of "is faster than"."""
+        """Return whether the sentence names the column: "makespan is lower on", in place of "is faster than"."""
         return self.column != MAKESPAN or bool(self.assumed)
 
     @property
     def words(self) -> tuple[str, str]:
-        """The words for a positive and for a negative difference."""
+        """Return the words for a positive and for a negative difference."""
         return ("higher", "lower") if self.names_column else ("slower", "faster")
 
     @property
     def unsure(self) -> str:
-        """The beginning of a sentence that claims nothing."""
+        """Return the beginning of a sentence that claims nothing."""
         return self.compared(f"not surely {' or '.join(reversed(self.words))}")
 
     def compared(self, how: str) -> str:
@@ -75,7 +75,7 @@ class Question:
 
     @property
     def _names_axis(self) -> bool:
-        """Whether values need the name of their axis, as numbers do: ``runtime.backoff.first_ns=100``."""
+        """Return whether values need the name of their axis, as numbers do: ``runtime.backoff.first_ns=100``."""
         return len(self.axis.columns) == 1 and self.axis.name not in {"machine", "workload", "strategy"}
 
     def _with(self, text: str) -> str:

@@ -57,17 +57,17 @@ class Effect:
 
     @property
     def relative(self) -> bool:
-        """Whether the effect is given as a percentage."""
+        """Return whether the effect is given as a percentage."""
         return not math.isnan(self.percent.value)
 
     @property
     def shown(self) -> Estimate:
-        """The percentage if there is one, else the difference."""
+        """Return the percentage if there is one, else the difference."""
         return self.percent if self.relative else self.difference
 
     @property
     def sure(self) -> bool:
-        """Whether the sign is sure after Holm's correction. The interval of a sure effect excludes zero."""
+        """Return whether the sign is sure after Holm's correction. The interval of a sure effect excludes zero."""
         return self.holm_p < FAMILY_ERROR
 
 

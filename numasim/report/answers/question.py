@@ -119,7 +119,7 @@ class Comparison:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """The heads of the columns of `TextRow.cells`."""
+        """Return the heads of the columns of `TextRow.cells`."""
         return (*self.varying, self.axis, "baseline", "median", "difference", "interval", "because")
 
     def rows(self) -> list[TextRow]:
@@ -166,12 +166,12 @@ class TextRow:
 
     @property
     def sure(self) -> bool:
-        """Whether the sign of the difference is sure."""
+        """Return whether the sign of the difference is sure."""
         return bool(self.numbers["sure"])
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The whole row, below `Comparison.heads`."""
+        """Return the whole row, below `Comparison.heads`."""
         because = self.numbers["because"] or ""
         return (*self.setting, self.value, *self.medians, self.difference, self.interval, because)
 

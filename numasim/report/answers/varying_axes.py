@@ -35,12 +35,12 @@ class Axis:
 
     @property
     def name(self) -> str:
-        """The columns, joined by a plus."""
+        """Return the columns, joined by a plus."""
         return "+".join(self.columns)
 
     @cached_property
     def texts(self) -> list[str]:
-        """The values as text."""
+        """Return the values as text."""
         return [" + ".join(map(value_text, value)) for value in self.values]
 
 

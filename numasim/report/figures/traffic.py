@@ -47,7 +47,7 @@ class Loads:
 
     @property
     def largest_percent(self) -> float:
-        """The load of the busiest controller or link."""
+        """Return the load of the busiest controller or link."""
         return max(float(self.controller_percent.max()), float(self.link_percent.max(initial=0)))
 
 

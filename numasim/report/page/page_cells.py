@@ -48,7 +48,7 @@ class PageCells:
 
     @property
     def json(self) -> str:
-        """The data as JSON for a script element: no character of the text opens or closes an element."""
+        """Return the data as JSON for a script element: no character of the text opens or closes an element."""
         text = json.dumps(self.plot, separators=(",", ":"), allow_nan=False)
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -78,12 +78,12 @@ class Store:
 
     @property
     def directory(self) -> Path:
-        """The path of the directory."""
+        """Return the path of the directory."""
         return self.folder.directory
 
     @property
     def shards(self) -> Path:
-        """The folder of the shards."""
+        """Return the folder of the shards."""
         return self.directory / SHARDS
 
     def shard_paths(self) -> list[Path]:

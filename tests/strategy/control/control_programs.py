@@ -60,5 +60,5 @@ def program_of(
 
 
 def regular(branching: int, levels: int) -> Tree:
-    """A tree whose tasks above the last of ``levels`` levels have ``branching`` children each."""
+    """Return a tree whose tasks above the last of ``levels`` levels have ``branching`` children each."""
     return [regular(branching, levels - 1) for _ in range(branching)] if levels > 1 else []

@@ -48,7 +48,7 @@ def test_equation_2_by_hand() -> None:
 
 
 def packed(lines: int) -> list[int]:
-    """The roots for a shared cache of so many lines."""
+    """Return the roots for a shared cache of so many lines."""
     program = program_of([[TREE]])
     used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
     return initial_packing(program, used, 64 * lines).tolist()

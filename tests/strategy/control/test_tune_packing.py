@@ -46,7 +46,7 @@ class Run:
     roots: list[list[int]] = field(default_factory=list)
 
     def iterate(self, time_of: dict[int, int], iterations: int) -> list[int]:
-        """[iterations] the depth of the roots of each, where ``time_of[depth]`` is how long one takes."""
+        """Return [iterations] the depth of the roots of each, where ``time_of[depth]`` is how long one takes."""
         state, controls = self.tuner(self.program, None, None)
         assert controls.tiers is not None
         assert set(controls.tiers.tolist()) == {FREE}  # the first iteration
