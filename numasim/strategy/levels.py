@@ -139,7 +139,7 @@ class DataTable:
         flags |= FLAG_HERE * rule.here | FLAG_SOURCE * rule.source
         if not flags:
             return NONE8
-        chooses = rule.target == "data" or rule.here or bool(rule.least_share)  # whether the rule chooses a node by ``rank``
+        chooses = rule.target == "data" or rule.here or bool(rule.least_share)  # a node, by ``rank``
         rank = NodeRank[rule.rank.upper()] if chooses else NodeRank.MOST
         how = rank, Counted[rule.count.upper()], Weigh[rule.weigh.upper()]
         self.records.append((rule.least_bytes, ppm(rule.least_share), *how, flags))
