@@ -50,7 +50,7 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, Array]) -> None:
 def read_arrays(data: bytes, place: str) -> dict[str, Array]:
     """Return the arrays in ``data``, the contents of the file ``place``, by name.
 
-    InputError unless the file is an archive of one-dimensional arrays of whole numbers within the limits.
+    Raises InputError unless the file is an archive of one-dimensional arrays of whole numbers within the limits.
     """
     _check_directory(data, place)
     try:

@@ -74,7 +74,7 @@ class UnreadableError(InputError):
 def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
     """Return the contents of the file ``path``; ``place`` is the place of a document that names the file, if any.
 
-    InputError for a file that does not exist, cannot be read, is not regular, or is too large for its kind.
+    Raises InputError for a file that does not exist, cannot be read, is not regular, or is too large for its kind.
     """
     try:
         with open_regular(path, kind, place) as file:

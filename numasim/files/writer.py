@@ -37,7 +37,7 @@ _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]+-(.+)")
 def write_bytes(path: Path, content: bytes) -> Path:
     """Write ``content`` to the file at ``path``, or leave the file unchanged, and return the path.
 
-    InputError if the file cannot be written.
+    Raises InputError if the file cannot be written.
     """
     with writing(path) as file:
         file.write(content)
