@@ -137,7 +137,7 @@ class ClusterWorkers:
             time.sleep(LOOK_AGAIN_S)
 
     def _require_worker_within(self, patience_s: float) -> bool:
-        """Return whether a worker is there. Raises `InputError` after ``patience_s`` without any, or if none can come."""
+        """Return whether a worker exists. Raises `InputError` after ``patience_s`` without it, or if none can join."""
         if self._threads():
             return True
         if not self._more_may_come():

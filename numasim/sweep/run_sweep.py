@@ -56,8 +56,8 @@ def run_sweep(
 
     ``runner(spec, seed, engine, check)`` simulates one run and must be importable by name. A failed run is recorded
     with its message and tried again by the next call. With ``fail_fast`` the first failure ends the sweep as soon as
-    the running batches are written. The tables are written when every run has ended. An interrupt leaves a directory from
-    which the next call continues. Raises `InputError` if ``directory`` cannot be written or belongs to another sweep.
+    the running batches are written. The tables are written when every run has ended. An interrupt leaves a directory
+    from which the next call continues. Raises `InputError` if ``directory`` cannot be written or is of another sweep.
     """
     with chosen_workers(jobs, cluster, engine) as workers:
         _require_sound_files(sweep)
