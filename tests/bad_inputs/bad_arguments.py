@@ -1,4 +1,4 @@
-"""Bad arguments of every command: options that contradict, numbers out of range, names that nothing has."""
+"""Bad arguments of every command: options that contradict each other, numbers out of range, unknown names."""
 
 from __future__ import annotations
 

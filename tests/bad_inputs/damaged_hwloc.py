@@ -1,4 +1,4 @@
-"""What is wrong with topologies in hwloc's XML."""
+"""Damaged topologies in hwloc's XML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def whole(attributes: str = "", inside: str = "") -> str:
 
 
 def distances(values: str) -> str:
-    """Return a machine of one node, whose distance to itself is one of these."""
+    """Return a machine of one node, whose distance to itself is ``values``."""
     node = '<object type="NUMANode" os_index="0" cpuset="0x1"/>'
     matrix = f"<indexes>0</indexes><u64values>{values}</u64values>"
     known = f'<distances2 type="NUMANode" indexing="os">{matrix}</distances2></topology>'

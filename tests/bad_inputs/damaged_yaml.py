@@ -1,4 +1,4 @@
-"""What is wrong with YAML, and with machines that are YAML."""
+"""Damaged YAML, and damaged machines in YAML."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def bad_yaml() -> Iterator[BadInput]:
 
 
 def machine(name: str, old: str, new: str, place: str, *says: str) -> BadInput:
-    """Return a machine in which one text is another."""
+    """Return a machine in which ``new`` stands in place of ``old``."""
     assert old in GOOD_MACHINE
     text = GOOD_MACHINE.replace(old, new, 1)
     return at("machine check", name, text, f"given.yaml:{place[:-1]} machine.", *says)

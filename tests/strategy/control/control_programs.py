@@ -23,8 +23,8 @@ def program_of(
     repeat: int = 9,
     switches: tuple[str, ...] = ("plain",),
 ) -> Program:
-    """A program whose phases have these trees as roots and run ``repeat`` times; tasks are numbered in depth-first
-    preorder.
+    """Return a program whose phases have these trees as roots and run ``repeat`` times; tasks are numbered depth-first
+    in preorder.
     """
     parent: list[int] = []
     end: list[int] = []
