@@ -1,4 +1,4 @@
-"""Graphs and schedules for other tools: their own readers find the nodes, edges and times worked out by hand."""
+"""Graphs and schedules for other tools: these tools find the nodes, edges and times worked out by hand."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_group_waits_for_all_descendants() -> None:
     work = unchecked({"tasks": tasks, "segments": [{"compute_ps": 10, "kernel": ""}]})
     graph = part_graph(work)
     edges = {(graph.names[a], graph.names[b], kind) for a, b, kind in graph.edges}
-    # the parent's second part waits for both, although nobody waits for task 2 alone
+    # the parent's second part waits for both tasks, although no task waits for task 2 alone
     assert edges == {
         ("0.0", "0.1", "continue"),
         ("0.0", "1.0", "spawn"),
