@@ -200,7 +200,7 @@ MOST_PROCESSORS = 65_536  # most processors of one system; Linux itself is built
 def number_list(text: str) -> frozenset[int]:
     """Return the numbers of a list as the kernel writes it: ``0-3,8``.
 
-    ValueError for anything else, and for a number that is not below `MOST_PROCESSORS`.
+    Raises ValueError for other texts, and for a number that is not below `MOST_PROCESSORS`.
     """
     bits = 0
     for part in filter(None, (part.strip() for part in text.split(","))):

@@ -31,8 +31,8 @@ from numasim.strategy.control.task_control import check_labels
 # The functions that a strategy names: a function of labels, and a controller. Reading a strategy finds the controller
 # but does not execute it.
 #
-# A file names a controller by a path from the file's folder. Reading the strategy turns the name into one that leads to
-# the controller from any folder. A function of labels has a registered name
+# A file names a controller by a path from the file's folder. Reading the strategy turns the name into a name that
+# leads to the controller from any folder. A function of labels has a registered name
 # (`numasim.strategy.control.task_control`).
 
 

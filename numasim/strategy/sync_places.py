@@ -1,4 +1,4 @@
-"""Synchronisation objects and their homes: those declared by a program, and the locks that a strategy uses to steal.
+"""Synchronisation objects and their homes: the objects of a program, and the locks of a strategy for stealing.
 
 ``lock: U`` on a steal level is the lock of the unit U of the probed queue. With ``lock: node`` on both levels,
 Algorithm 5 of the thesis holds the lock of the own domain while it searches the own domain, and the lock of domain i

@@ -125,7 +125,7 @@ class ProbeSpec(Model):
 
 
 class MachineSpec(Model):
-    """One machine; ``sources`` maps dotted fields, each with the fields below it, to the sources of their values."""
+    """One machine; ``sources`` has the source of each dotted field; it also holds for the fields below the field."""
 
     goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "routes": ("links", "links.topology", "links.rows", "links.columns")
@@ -210,7 +210,7 @@ class MachineSpec(Model):
 
     @cached_property
     def node_shapes(self) -> tuple[NodeShape, ...]:
-        """Return every NUMA node, in the order of their numbers."""
+        """Return every NUMA node, in the order of node numbers."""
         return node_shapes(self.sockets, self.nodes)
 
     @property

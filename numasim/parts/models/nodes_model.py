@@ -1,4 +1,4 @@
-"""The NUMA nodes of a machine in YAML: all alike, or one by one with their sockets, kinds of cores and memory.
+"""The NUMA nodes of a machine in YAML: all equal, or one by one with their sockets, kinds of cores and memory.
 
 The module has the nodes of model 2.1. A mapping is the short form for equal nodes. A list has an entry for every node,
 or for several equal nodes in a row, and gives the socket of each node. A node may be without cores, such as memory

@@ -139,7 +139,7 @@ class AmountSpec(OneOfAll):
 
 
 class ChanceSpec(CheckedModel):
-    """The probability of entering a level instead of the remaining ones, and its change by success and failure."""
+    """The probability of entering a level instead of the remaining levels, and its change by success and failure."""
 
     first: Fraction = Field(description="Probability at the start, which is also the least one.")
     most: Fraction = Field(Decimal(1), description="The largest probability.")

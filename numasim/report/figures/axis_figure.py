@@ -281,7 +281,7 @@ def column(
 
 
 class HasIterations(HasFrame, Protocol):
-    """Results of a sweep, such as those of `numasim.sweep`, with a row for each run of a phase."""
+    """Results of a sweep, such as the results of `numasim.sweep`, with a row for each run of a phase."""
 
     def iterations(self) -> pd.DataFrame:
         """Return one row for each run of a phase."""

@@ -194,7 +194,7 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 
 @dataclass(frozen=True, eq=False)
 class PlacementRules:
-    """How the regions of ``workload`` are placed: all that is known of their homes without a seed.
+    """How the regions of ``workload`` are placed: the facts about their homes that need no seed.
 
     ``pages`` [regions] counts the pages of each region; ``unplaced`` [regions] marks the regions that workers place
     during the run, ``dynamic`` [regions] the regions whose pages are placed or moved during the run. ``settled`` is the
