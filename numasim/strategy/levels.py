@@ -1,6 +1,7 @@
 """Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
 
-Roles of workers are resolved here: a worker that does not use a level, such as ``who: head``, has an empty row.
+A worker that does not use a level, such as a worker that is no head under ``who: head``, has an empty row. A *position*
+is a worker or, behind the workers, an extra producer.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """The compiled form of a strategy: tables that every executor interprets in the same way.
 
-All arrays are read-only; roles, groups and orders are resolved into ``row``, ``seg`` and ``queue``. The records of
-steal levels come first, the records of dispatch rules follow. ``row[level.row + anchor] .. row[level.row + anchor +
-1]`` are the segments of an anchor. An anchor is a worker for ME, PARENT and THIEF (dispatch by ME has one more row, for
-an extra producer), a queue for LAST, 0 for ALL, a node for LIGHTEST and DATA, a unit for LABEL. With FLAG_HEADS a row
-for each worker precedes the rows of the anchors; this row is empty if the worker does not use the level. A group is
+All arrays are read-only. A *level* is a steal level or, behind the steal levels, a dispatch rule. A level has a row of
+candidate queues for each *anchor*, the object from which it searches. The anchors are the workers for ME, PARENT and
+THIEF (dispatch by ME has one more row, for an extra producer), the queues for LAST, only 0 for ALL, the nodes for
+LIGHTEST and DATA, and the units for LABEL. With FLAG_HEADS a row for each worker precedes these rows; it is empty if
+the worker does not use the level. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``, and anchor a of a level has
+row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s + 1]]``. A group is ``level.segments`` consecutive
+segments, one for each queue family.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class Thresholds:
 class Backoff:
     """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0: a worker polls at once.
 
-    ``first_ps`` None stands for the mean duration of a task, which each run draws (`numasim.plan.plan`).
+    ``first_ps`` None stands for the mean duration of a task, if each run draws the durations (`numasim.plan.plan`).
     """
 
     first_ps: int | None
@@ -99,7 +101,7 @@ class StealPlan:
     families: tuple[str, ...]
     refill: int | None  # the refill threshold; None: the queue's own threshold s
     work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun as they are spawned
-    adaptive: Adaptive | None  # None if the spawn order never changes
+    adaptive: Adaptive | None  # None unless the spawn order adapts to steals
     thresholds: Thresholds
     backoff: Backoff
     gate: npt.NDArray[np.int32]  # [workers] the unit of each worker; the live subtrees of this unit are counted

@@ -35,7 +35,7 @@ LEAST_S = TARGET_S / 20  # a shorter batch is not worth its shard, which takes m
 GROWTH = 32  # largest ratio of a batch's size to the largest earlier size
 MINIMUM_S = 1e-6  # least estimate of a run's duration
 DIED = "the process died during this run: it was killed, or ran out of memory"
-PATIENCE_S = 5.0  # from one check whether any worker is left to the next
+PATIENCE_S = 5.0  # time between two checks whether any worker is left
 Runner = Callable[[Any, int, str, bool], Result]  # (spec, seed, engine, check)
 
 
@@ -51,7 +51,7 @@ class Task:
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """The outcome of a batch: its first ``done`` runs have ended, and there was no time for the others.
+    """The outcome of a batch: its first ``done`` runs have ended, and there was no time for the other runs.
 
     ``shard`` has the rows of the runs as Parquet. ``failures`` has the message of each failed run, by run_id.
     ``interruption`` is the exception that ended the batch and must end the sweep after the shard is written.

@@ -24,7 +24,7 @@ from numasim.schema.enumerations import MOST_UNITS_PER_S
 # fully-connected every node is linked with every other node
 # twisted-ladder  two rails of nodes, 0, 2, 4, .. and 1, 3, 5, .., joined by rungs; in the middle the rails cross
 #                 instead of two rungs: eight Opteron processors of three links (`opteron-875-8s`)
-# mesh            node row * columns + column with its up to four neighbours in a grid
+# mesh            node row * columns + column is linked with its up to four neighbours in a grid
 
 Pairs = Iterator[tuple[int, int]]
 LADDER_STEP = 4  # a ladder has an even number of columns of two nodes
@@ -127,7 +127,7 @@ class LinkSpec(Model):
 
 
 class MeshSpec(Model):
-    """A two-dimensional mesh: node ``row * columns + column`` is linked both ways with its up to four neighbours."""
+    """A two-dimensional mesh: node ``row * columns + column`` has links in both directions to up to four neighbours."""
 
     rows: PositiveCount = Field(description="Rows of the mesh.")
     columns: PositiveCount = Field(

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 CONFIDENCE = 0.95
 FAMILY_ERROR = 0.05  # the probability that any difference of a question is called sure by chance
-FEWEST = 6  # observations whose range covers the median with 95 %: all are on one side with 2 / 2**6 = 3 %
+FEWEST = 6  # fewest observations whose range covers the median with 95 %: all are on one side with 2 / 2**6 = 3 %
 RESAMPLES = 2000
 BOOTSTRAP_SEED = 20180601
 
@@ -124,7 +124,7 @@ def bounds(count: int) -> tuple[int, int]:
 
 
 def range_coverage(count: int) -> float:
-    """Return how often the range of ``count`` observations covers the median: unless all are on one side of it."""
+    """Return how often the range of ``count`` observations covers the median: it does unless all are on one side."""
     return 1 - 2.0 ** (1 - count)
 
 

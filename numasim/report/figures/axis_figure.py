@@ -159,7 +159,7 @@ def axis_figure(
 
 
 def lying_on_each_other(lines: Sequence[FloatArray]) -> list[tuple[int, int]]:
-    """Return for each line [4, values] of a panel how many lines coincide, and how many of these come before the line.
+    """Return for each line [4, values] how many lines coincide with it, itself included, and how many come before it.
 
     Lines coincide if at all places their values differ by less than `SAME_PLACE` of all values.
     """
