@@ -1,4 +1,4 @@
-"""The hash of a file follows its contents, whether or not it is computed again."""
+"""The hash of a file follows the file's contents, whether or not the hash is computed again."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from numasim.workload.span import span_ps
 BASE = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "runtime": "bare", "workers": 4}
 NODES = ("{}.graphml", "{}.dot", "{}.wf.json")
 
-FAMILY = {  # a parent that computes, spawns two, computes, waits, calls one and computes
+FAMILY = {  # a parent that computes, spawns two tasks, computes, waits, calls a task and computes
     "name": "family",
     "kernels": ["a", "b \"q\" <&>"],
     "regions": [{"name": "r", "bytes": 64}],

@@ -38,7 +38,7 @@ def mistakes(text: str, sets: Sequence[str] = (), sweep: bool = False) -> list[s
 @pytest.mark.usefixtures("folder")
 def test_all_parts_are_looked_at_and_a_missing_field_may_be_the_misspelt_one() -> None:
     assert mistakes(WRONG) == [
-        "1:10",  # there is no such file
+        "1:10",  # the file does not exist
         "2:23 workload",
         "3:12 strategy",
         "3:45 strategy.queues",

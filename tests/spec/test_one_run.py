@@ -1,4 +1,4 @@
-"""Which cell of a sweep a single run is, and changes of axes whose names have dots."""
+"""The cell of a sweep that a single run takes, and changes of axes whose names have dots."""
 
 from __future__ import annotations
 

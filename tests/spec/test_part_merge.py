@@ -67,7 +67,7 @@ def test_another_kind_drops_what_means_nothing_to_it_and_keeps_the_rest() -> Non
     assert expanded("strategy", like="affinity-locks", locks={"batch": 8})["locks"] == {**cohort, "batch": 8}
     same = expanded("strategy", like="affinity-locks", locks={"kind": "cohort", "batch": 8})
     assert same["locks"] == {**cohort, "batch": 8}
-    mutex = {"kind": "mutex", "home": "owner", "barrier": "per-domain"}  # batch is of kind cohort alone
+    mutex = {"kind": "mutex", "home": "owner", "barrier": "per-domain"}  # only the kind cohort has a batch
     assert expanded("strategy", like="affinity-locks", locks={"kind": "mutex"})["locks"] == mutex
     assert expanded("strategy", like="randomized", locks={"batch": 8})["locks"] == {"batch": 8}
 

@@ -56,7 +56,7 @@ def test_threshold_draws_among_the_announced_only() -> None:
     assert rounds(prober, 0, view) == [[(0, [4, 5][draw(SEED, 0, 0, 2)])]]
     view.watch[0] = [0, 0, 1, 0, 0, 0]
     assert rounds(prober, 0, view) == [[(0, 2)]]
-    assert drawn(prober, 0) == 2  # one candidate takes a draw too
+    assert drawn(prober, 0) == 2  # a single candidate takes a draw, too
 
 
 def test_topology_aware_goes_abroad_only_for_a_long_queue() -> None:

@@ -270,7 +270,7 @@ def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_
 
 
 class Forgetful(Threads):
-    """A client whose first submission is lost, and any submission while a worker is busy."""
+    """A client that loses the first submission, and every submission while a worker is busy."""
 
     def __init__(self) -> None:
         self.futures: list[Future[Any]] = []

@@ -58,7 +58,7 @@ def test_every_phase_divides_all_the_data() -> None:
 def test_a_root_of_several_phases_has_its_part_of_the_first() -> None:
     first = program_of([[LEAF, LEAF], [LEAF, LEAF]])
     shared = Program(**{**vars(first), "roots": ((0, 1), (1, 2, 3))})
-    # root 1 is the second half of phase 0; of phase 1's thirds it has the first, root 2 straddles, root 3 is behind
+    # root 1 is the second half of phase 0; in phase 1 it is the first third, root 2 straddles, root 3 follows
     assert slices(shared, 2).tolist() == [0, 1, -1, 1]
 
 

@@ -79,7 +79,7 @@ A_HUNDREDTH_LESS = {"keep": {"faster_by_per_mille": 10}}  # 990 of 1,000 are eno
         ({2: 100, 3: 90, 4: 80}, {}, [2, 3, 4, 4, 4, 4, 4, 4]),
         ({2: 100, 3: 90, 4: 95}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
         ({2: 100, 3: 90, 4: 90}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
-        # larger subtrees from the initial packing on, if the first smaller ones are slower or not faster
+        # larger subtrees from the initial packing on, if the first smaller subtrees are slower or not faster
         ({0: 95, 1: 90, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
         ({0: 95, 1: 90, 2: 100, 3: 100}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
         # an equal time does not end larger subtrees: the printed listing stops only if the new time is longer
