@@ -37,7 +37,7 @@ _BETTER = (  # wording of typer, and wording of numasim
 
 
 def usage_sentence(error: Any) -> str:
-    """Return an error of typer as one sentence; for a group without a command, the help of the group."""
+    """Return an error of typer as one sentence; for a group without a command, return the help of the group."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return str(error.format_message())
     if error.ctx is None:
@@ -86,7 +86,7 @@ GROUPS = {
 
 
 class _Commands(ExampleGroup):
-    """All commands. An interrupt, which typer would end silently, becomes a sentence that says what is kept."""
+    """All commands. typer would end an interrupt silently; here a sentence says which results are kept."""
 
     def make_context(self, *args: Any, **options: Any) -> Any:
         with _told_interrupts():
@@ -168,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 status = app(list(argv) if argv is not None else None, prog_name="numasim", standalone_mode=False)
         finally:
             sys.stdout.flush()
-    except SystemExit as leaving:  # raised by completion
+    except SystemExit as leaving:  # completion raises it
         return int(leaving.code or OK)
     except UsageError as error:
         print(usage_sentence(error), file=sys.stderr)

@@ -1,6 +1,6 @@
 """Examples at the end of the help of every command and group, and the classes of typer that print them.
 
-The examples of a command are the lines of its epilog. A line is a whole command line, or after ``#`` a remark on the
+The examples of a command are the lines of its epilog. A line is a whole command line or, after ``#``, a remark on the
 lines below. A test runs all examples unchanged, in the order of the commands.
 """
 

@@ -15,7 +15,7 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A kind of file: what the kind is, and its JSON Schema."""
+    """A kind of file: the meaning of the kind, and its JSON Schema."""
 
     about: str
     schema: Callable[[], Schema]
@@ -86,7 +86,7 @@ SCHEMAS = tuple(FILE_FORMATS)
 
 
 def schema_of(kind: str) -> Schema:
-    """Return the JSON Schema of a kind of file; InputError for another ``kind``."""
+    """Return the JSON Schema of a kind of file. Raises InputError for another ``kind``."""
     if kind not in FILE_FORMATS:
         expected = f"one of {', '.join(FILE_FORMATS)}"
         raise InputError(f"there is no schema {kind!r}", expected=expected, value=kind, known=FILE_FORMATS)

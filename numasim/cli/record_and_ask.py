@@ -109,7 +109,7 @@ def ask(
 
 
 def _program(file: Path, **choices: Any) -> "Graph":
-    """Return the graph in ``file``; prints what was left out, and whether the file lacks the tasks' memory accesses."""
+    """Return the graph in ``file``; print what was left out, and whether the file lacks the tasks' memory accesses."""
     from numasim.engine.remarks import memory_left_out
     from numasim.objects.graph_object import Graph
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
     from numasim.spec.sweep_spec import SweepSpec
 
-MANY_RUNS = 10_000  # so many runs are announced before the first one starts
+MANY_RUNS = 10_000  # so many runs are announced before the first run starts
 MANY_TASKS = 1_000_000  # a graph of so many tasks is announced before it is built
 
 
@@ -73,7 +73,7 @@ def run(
 
 
 def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
-    """Print what half and twice of each assumed value of the machine would change, with the native engine only."""
+    """Print how half and twice of each assumed value of the machine would change the result (native engine only)."""
     from numasim.api import run_spec
     from numasim.engine.assumed_values import depended_on, lines, tried
 
@@ -88,7 +88,7 @@ def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
 
 
 def _announce_left_out(trace: Path | None) -> None:
-    """Print what the format of the trace cannot hold."""
+    """Print the data that the format of the trace cannot hold."""
     if trace is not None:
         from numasim.report.trace.watched_run import notice
 
@@ -119,7 +119,7 @@ def _announce_tasks(specs: "Iterable[RunSpec]") -> None:
 
 
 def _can_be_watched(spec: "RunSpec") -> bool:
-    """Whether a run is short enough for figures over time; prints a notice about a longer run."""
+    """Return whether a run is short enough for figures over time; prints a notice about a longer run."""
     from numasim.plan.build_plan import build_plan
     from numasim.report.trace.watched_run import require_few_tasks
 

@@ -12,7 +12,7 @@ YAML = (".yaml", ".yml")
 
 
 def offered(names: Callable[[], Iterable[str]], suffixes: Sequence[str] | None = None) -> Completer:
-    """Return a completer that offers ``names`` and, unless None, folders and files with ``suffixes``."""
+    """Return a completer that offers ``names`` and, if ``suffixes`` are given, folders and files with ``suffixes``."""
 
     def offer(incomplete: str) -> list[str]:
         found = [name for name in names() if name.startswith(incomplete)]
@@ -114,7 +114,7 @@ def say(text: object, *, err: bool = False) -> None:
 
 
 def chosen_engine(name: str | None) -> str:
-    """Return the engine ``name``, by default the fastest one; prints a notice if only the reference engine is built."""
+    """Return the engine ``name``, by default the fastest; print a notice if only the reference engine is built."""
     from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, NOT_BUILT
 
     if name is None and "native" not in ENGINES:

@@ -31,7 +31,7 @@ Exported = Annotated[
     ),
 ]
 
-# ---- Options that say what an imported graph means ----
+# ---- Options that give the meaning of an imported graph ----
 
 GRAPHS = (".json", ".npz", ".xml", ".dax", ".dot", ".gv", ".graphml", ".stg", ".rec", ".csv", ".merged", ".gz")
 GraphToImport = Annotated[
@@ -194,7 +194,7 @@ EXPECTED = "a file: numasim workload export fib n=8 -o fib.json"
 
 
 def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Path]:
-    """Return the words of a workload, and the file, by default the last word."""
+    """Return the words of a workload, and the file; by default the file is the last word."""
     if output is not None:
         return words, output
     file = Path(words[-1])
@@ -206,7 +206,7 @@ def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Pa
 
 
 def export_to(workload: "Workload", file: Path) -> None:
-    """Write the graph, and print its path and what the format leaves out."""
+    """Write the graph, and print its path and the data that the format leaves out."""
     from numasim.workload.graph_forms import export
 
     for sentence in export(workload, file):

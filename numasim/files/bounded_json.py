@@ -24,15 +24,15 @@ _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_json(path: Path, kind: FileKind, place: str | None = None) -> Any:
-    """Return the value in the file ``path``; InputError as for `read_text` and `parse_json`."""
+    """Return the value in the file ``path``. Raises InputError as `read_text` and `parse_json` do."""
     return parse_json(read_text(path, kind, place), str(path), kind.name)
 
 
 def parse_json(text: str, name: str, expected: str, *, decimal: Callable[[str], Any] | None = None) -> Any:
     """Return the value of ``text`` of the file ``name``; ``decimal`` converts numbers with a point or exponent.
 
-    InputError for a text that is no JSON, nesting deeper than `DEEPEST`, a repeated key in one object, a number that is
-    not finite or has thousands of digits, and half a surrogate pair.
+    Raises InputError for a text that is no JSON, nesting deeper than `DEEPEST`, a repeated key in one object, a number
+    that is not finite or has thousands of digits, and half a surrogate pair.
     """
     with json_errors(text, name, expected):
         found = _decoder(decimal or finite_number).decode(text)
@@ -42,7 +42,7 @@ def parse_json(text: str, name: str, expected: str, *, decimal: Callable[[str], 
 
 
 def may_have_halves(text: str) -> bool:
-    """Whether ``text`` has an escape of one or both halves of a surrogate pair."""
+    """Return whether ``text`` has an escape of one or both halves of a surrogate pair."""
     return "\\" in text and bool(_HALF_A_CHARACTER.search(text))
 
 
@@ -53,7 +53,7 @@ def refuse_halves(value: Any) -> None:
 
 @contextmanager
 def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
-    """Refuse too deep nesting of ``text``, and turn errors of decoding in the block into InputErrors with a place."""
+    """Raise InputError for too deep nesting of ``text``; turn decoding errors of the block into placed InputErrors."""
     _refuse_depth(text, name)
     try:
         yield
@@ -63,7 +63,7 @@ def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
     except UnicodeEncodeError:
         problem, remedy = "a text has half a surrogate pair", "both halves, or the character itself"
         raise InputError(problem, place=name, expected=remedy) from None
-    except ValueError:  # int() refuses thousands of digits, since they take long
+    except ValueError:  # int() refuses thousands of digits, whose conversion takes long
         raise InputError("a whole number has thousands of digits", place=name, expected="at most 4,300") from None
     except InputError as error:
         error.place = error.place or name
@@ -101,7 +101,7 @@ def depths(text: str) -> tuple[int, int]:
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of ``pairs``; InputError for a repeated key."""
+    """Return the object of ``pairs``. Raises InputError for a repeated key."""
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
@@ -116,7 +116,7 @@ def refuse_constant(text: str) -> NoReturn:
 
 
 def finite_number(text: str) -> float:
-    """Return the number of ``text``; InputError for a number beyond the range of 64-bit floating point."""
+    """Return the number of ``text``. Raises InputError for a number beyond the range of 64-bit floating point."""
     value = float(text)
     if not math.isfinite(value):
         raise InputError(f"the number {text[:20]} is out of range", expected="a finite number of moderate size")

@@ -20,17 +20,17 @@ class PlacedElement(Element):
     line = 0
 
     def children(self, tag: str) -> list[PlacedElement]:
-        """Return the direct children with that tag."""
-        return self.findall(tag)  # type: ignore[return-value]  # the reader makes no others
+        """Return the direct children with the tag ``tag``."""
+        return self.findall(tag)  # type: ignore[return-value]  # the reader makes only placed elements
 
 
 def read_xml(path: Path, kind: FileKind) -> PlacedElement:
-    """Return the root of the document in ``path``; InputError as for `read_text` and `parse_xml`."""
+    """Return the root of the document in ``path``. Raises InputError as `read_text` and `parse_xml` do."""
     return parse_xml(read_text(path, kind), str(path), kind.name)
 
 
 def parse_xml(text: str, name: str, expected: str, most_elements: int = MOST_ELEMENTS) -> PlacedElement:
-    """Return the root of the document ``text`` of the file ``name``; InputError for a text that is no bounded XML."""
+    """Return the root of the document ``text`` of the file ``name``. Raises InputError unless it is bounded XML."""
     reader = _Reader(name, expected, most_elements)
     try:
         reader.parser.Parse(text, True)

@@ -1,14 +1,14 @@
-"""Folders that commands write: which folders belong to a command, and which files in them.
+"""Folders that commands write: which folders belong to a command, and which files in a folder belong to it.
 
 A command writes to a folder that is new, empty, or was written by the same command. Every other folder is refused and
 stays unchanged. The manifest in a folder names the command and, for each file of the command, the hashes of the
 contents that the command wrote. A file whose contents have one of these hashes belongs to the command. All other files
-belong to the user: the command neither replaces nor removes them, nor the target of a symbolic link.
+belong to the user: the command neither replaces nor removes them or the target of a symbolic link.
 
 Before a file is written, the hash of its new contents is entered in the manifest; afterwards the hash of its old
 contents is deleted. A kill at any moment therefore leaves a folder that is recognised, and a manifest without files of
-the user. State, such as the shards of a sweep, is not in the manifest: state files identify themselves, and are checked
-before they are replaced.
+the user. State, such as the shards of a sweep, is not in the manifest: state files identify themselves by their names
+and contents, and are checked before they are replaced.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):  # the next command can lock a file that stays
+            with suppress(OSError):  # a lock file that stays can be locked by the next command
                 path.unlink()
     finally:
         with suppress(OSError):  # a descriptor is closed even if closing fails
@@ -69,7 +69,7 @@ def _lock(lock: int, path: Path) -> None:
 
 MANIFEST = ".numasim.json"
 FORMAT = "numasim folder 1"
-EARLIER_LOCK = ".lock"  # the lock of versions without manifests, which a kill left behind
+EARLIER_LOCK = ".lock"  # the lock of versions without manifests; a kill left it behind
 
 Hashes = dict[str, list[str]]  # path in the folder -> hashes of the possible contents
 
@@ -79,7 +79,7 @@ class FolderKind:
     """A command, and the files that it writes to its folders.
 
     ``state`` has the pattern of the names of state files for each sub-folder, "." for the folder itself. ``earlier``
-    takes a folder without a manifest, and returns the files that a version without manifests wrote there, or None for a
+    takes a folder without a manifest. It returns the files that a version without manifests wrote there, or None for a
     folder of the user.
     """
 
@@ -92,9 +92,9 @@ class FolderKind:
 def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ()) -> Iterator[OwnedFolder]:
     """Make or reopen ``directory`` for the command of ``kind``, and lock it until the block ends.
 
-    InputError for a folder that does not belong to the command, has a file of the user at one of ``names``, is in use
-    or cannot be written; such a folder stays unchanged. After an error in the block, an empty new folder is removed,
-    and a folder that had no manifest is unchanged if the block wrote nothing.
+    Raises InputError for a folder that does not belong to the command, has a file of the user at one of ``names``, is
+    in use or cannot be written; such a folder stays unchanged. After an error in the block, an empty new folder is
+    removed, and a folder that had no manifest is unchanged if the block wrote nothing.
     """
     require_free(directory, kind, names)
     with _made(directory), locked(directory):
@@ -118,13 +118,13 @@ def require_free(directory: Path, kind: FolderKind, names: Iterable[str]) -> Non
 
 
 def owns(directory: Path, kind: FolderKind, name: str) -> bool:
-    """Whether a file of ``directory`` belongs to the command of ``kind``, or does not exist."""
+    """Return whether a file of ``directory`` belongs to the command of ``kind``, or does not exist."""
     folder = OwnedFolder(directory, kind, require_own(directory, kind))
     return not folder.has(name) or folder.owns(name)
 
 
 def make_folder(folder: Path) -> Path:
-    """Make ``folder`` and its missing parents. InputError if a folder cannot be made."""
+    """Make ``folder`` and its missing parents. Raises InputError if a folder cannot be made."""
     with output_errors(folder, FOLDER):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -142,7 +142,7 @@ class OwnedFolder:
     def write(self, files: Mapping[str, bytes]) -> list[Path]:
         """Write ``files`` in their order, each whole or not at all, and return their paths.
 
-        InputError before the first file is written if the user has a file of one of the names.
+        Raises InputError, before the first file is written, if the user has a file of one of the names.
         """
         hashes = {name: _hash(content) for name, content in files.items()}
         present = {name: _hash_of(self.directory / name) for name in files}
@@ -176,7 +176,7 @@ class OwnedFolder:
                 raise self._in_the_way(self.directory / name, f"was {how} {written}, which would replace it")
 
     def remove_others(self, names: Collection[str]) -> tuple[Path, ...]:
-        """Remove the command's files but ``names``. Returns the files that stay, since the user changed them."""
+        """Remove the command's files except ``names``. Return the files that stay because the user changed them."""
         others = [name for name in self._files if name not in names]
         kept = [name for name in others if self.has(name) and not self._remove(name)]
         if others:
@@ -202,16 +202,16 @@ class OwnedFolder:
                 (self.directory / MANIFEST).unlink()
 
     def has(self, name: str) -> bool:
-        """Whether a file of that name exists."""
+        """Return whether a file called ``name`` exists."""
         with reading_errors(self.directory / name):
             return is_there(self.directory / name)
 
     def owns(self, name: str) -> bool:
-        """Whether the command wrote the contents of a file."""
+        """Return whether the command wrote the contents of a file."""
         return _hash_of(self.directory / name) in self._files.get(name, ())
 
     def _remove(self, name: str) -> bool:
-        """Remove a file of the command. Returns false for a file of the user, and for a file behind a link."""
+        """Remove a file of the command. Return False for a file of the user, and for a file behind a link."""
         path = self.directory / name
         with output_errors(path, FOLDER):
             if any(folder.is_symlink() for folder in self._below(name)) or not self.owns(name):
@@ -220,7 +220,7 @@ class OwnedFolder:
         return True
 
     def _below(self, name: str) -> list[Path]:
-        """Return the sub-folders around a file, the innermost first."""
+        """Return the sub-folders on the way to a file, the innermost first."""
         return [self.directory / parent for parent in PurePosixPath(name).parents if parent.name]
 
     @staticmethod
@@ -239,7 +239,7 @@ class OwnedFolder:
                     os.unlink(entry)
 
     def _writes(self, folder: str, name: str) -> bool:
-        """Whether the command writes files of that name to the sub-folder ``folder``."""
+        """Return whether the command writes a file called ``name`` to the sub-folder ``folder``."""
         pattern = self._state.get(folder)
         return str(PurePosixPath(folder, name)) in {MANIFEST, *self._files} or bool(pattern and pattern.fullmatch(name))
 
@@ -254,11 +254,11 @@ class OwnedFolder:
         store_bytes(self.directory / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 
-# ---- whose a folder is ----
+# ---- the owner of a folder ----
 
 
 def require_own(directory: Path, kind: FolderKind) -> Hashes:
-    """Return the hashes of the command's files in ``directory``. InputError for a folder of the user or of others."""
+    """Return the hashes of the command's files in ``directory``. Raises InputError for a folder of another owner."""
     place, expected = str(directory), f"a new or empty folder, or one that `{kind.command}` wrote"
     with output_errors(directory, FOLDER):
         if not directory.is_dir():
@@ -285,7 +285,7 @@ def _names(directory: Path) -> frozenset[str]:
 
 
 def _is_left_over(path: Path) -> bool:
-    """Whether a command that was killed before its first file leaves this path in a folder."""
+    """Return whether ``path`` may be left in a folder by a command that was killed before its first file."""
     if path.name == EARLIER_LOCK:
         return path.is_file() and not path.stat().st_size
     return path.name == LOCK or unfinished(path.name) is not None
@@ -304,7 +304,7 @@ def _manifest(path: Path) -> tuple[str, Hashes]:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a path leads from a folder to a file in it."""
+    """Return whether a path leads from a folder to a file in it."""
     return bool(name) and not name.startswith("/") and not {".", "..", ""} & set(name.split("/"))
 
 
@@ -331,7 +331,7 @@ def _hash(content: bytes) -> str:
 
 
 def _hash_of(path: Path) -> str | None:
-    """Return the hash of a file's contents, None if there is no regular file. InputError for an unreadable file."""
+    """Return the hash of a file's contents, None if there is no regular file. Raises InputError if it is unreadable."""
     with reading_errors(path):
         try:
             return _hash(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None

@@ -23,11 +23,11 @@ from numasim.files.reader import GIB, MIB
 Array = npt.NDArray[Any]
 
 MAGIC = b"PK\x03\x04"  # a zip archive that has a member
-MOST_UNPACKED = GIB  # bytes of all arrays
+MOST_UNPACKED = GIB  # most bytes of all arrays
 MOST_ARRAYS = 4_096
-MOST_DIRECTORY = MIB  # bytes of the archive's list of its members
-MOST_TIMES = 1_100  # a byte of deflate stands for at most 1,032
-MOST_HEAD = 4_096  # bytes of an array's head
+MOST_DIRECTORY = MIB  # most bytes of the archive's list of members
+MOST_TIMES = 1_100  # most bytes that a packed byte stands for: deflate reaches at most 1,032
+MOST_HEAD = 4_096  # most bytes of an array's head
 SUFFIX = ".npy"
 EXPECTED = "an archive as numpy.savez writes it"
 ARRAY = "an array as numpy.save writes it"
@@ -50,7 +50,7 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, Array]) -> None:
 def read_arrays(data: bytes, place: str) -> dict[str, Array]:
     """Return the arrays in ``data``, the contents of the file ``place``, by name.
 
-    InputError unless the file is an archive of one-dimensional arrays of whole numbers within the limits.
+    Raises InputError unless the file is an archive of one-dimensional arrays of whole numbers within the limits.
     """
     _check_directory(data, place)
     try:
@@ -63,7 +63,7 @@ def read_arrays(data: bytes, place: str) -> dict[str, Array]:
 
 
 def _check_directory(data: bytes, place: str) -> None:
-    """Refuse an archive whose list of members is missing or too long, before the list is read."""
+    """Raise InputError for an archive whose list of members is missing or too long, before the list is read."""
     end = data[-_END_BYTES:]
     if len(end) < _END_BYTES or not end.startswith(_END) or end[-2:] != b"\0\0":
         raise InputError("the archive has no end: the file may be cut off", place=place, expected=EXPECTED)
@@ -74,7 +74,7 @@ def _check_directory(data: bytes, place: str) -> None:
 
 
 def _check_members(members: list[ZipInfo], place: str) -> None:
-    """Refuse an archive for what it declares of its members."""
+    """Raise InputError for an archive with a wrong declaration of a member."""
     seen: set[str] = set()
     for member in members:
         name = member.filename
@@ -100,7 +100,7 @@ def _name(member: ZipInfo) -> str:
 
 
 def _array(archive: ZipFile, member: ZipInfo, place: str) -> Array:
-    """Return the array of a member, which is read up to its declared size."""
+    """Return the array of a member; at most the declared size is read."""
     with archive.open(member) as file:
         kind, count, head_bytes = _head(file, member, place)
         declared = head_bytes + count * kind.itemsize

@@ -25,7 +25,7 @@ from numasim.errors import InputError
 
 # ---- The kinds of files that are read, with the largest size of each -------------------------------------------------
 #
-# The sizes are far above those of files that numasim or people write, and low enough that a file of the largest size is
+# The sizes are far above the sizes of files that numasim or people write, and so low that a file of the largest size is
 # refused in seconds and without exhausting memory.
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -74,7 +74,7 @@ class UnreadableError(InputError):
 def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
     """Return the contents of the file ``path``; ``place`` is the place of a document that names the file, if any.
 
-    InputError for a file that does not exist, cannot be read, is not regular, or is too large for its kind.
+    Raises InputError for a file that does not exist, cannot be read, is not regular, or is too large for its kind.
     """
     try:
         with open_regular(path, kind, place) as file:
@@ -87,7 +87,7 @@ def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
 
 
 def open_regular(path: Path, kind: FileKind, place: str | None = None) -> BufferedReader:
-    """Open the file ``path``; InputError as for `read_bytes`."""
+    """Open the file ``path``. Raises InputError as `read_bytes` does."""
     try:
         handle = os.open(path, _FLAGS)
     except FileNotFoundError:
@@ -114,14 +114,14 @@ def _file_of(handle: int, path: Path, kind: FileKind, place: str | None) -> Buff
 
 
 def is_file(path: Path) -> bool:
-    """Whether ``path`` is a regular file; false if the system cannot tell, for instance for too long a name."""
+    """Return whether ``path`` is a regular file; False if the system cannot tell, for instance for too long a name."""
     return os.path.isfile(path)
 
 
 def _pieces(file: BufferedReader, most_bytes: int) -> Iterator[bytes]:
     """Yield the contents up to one byte above ``most_bytes``, usually in one piece."""
     left = most_bytes + 1
-    size = os.fstat(file.fileno()).st_size + 1  # 1 for files of /proc and some of /sys, which do not know their size
+    size = os.fstat(file.fileno()).st_size + 1  # 1 for files of /proc and /sys with unknown size
     while left > 0 and (piece := file.read(min(left, max(size, 64 * KIB)))):
         left -= len(piece)
         yield piece
@@ -172,7 +172,7 @@ def _too_large(path: Path, kind: FileKind, place: str | None) -> InputError:
 
 
 def read_text(path: Path, kind: FileKind, place: str | None = None) -> str:
-    """Return the text of the file ``path``; InputError as for `read_bytes`, and for a byte that is no text."""
+    """Return the text of the file ``path``. Raises InputError as `read_bytes` does, and for a byte that is no text."""
     return text_of(read_bytes(path, kind, place), str(path), kind.name)
 
 
@@ -196,7 +196,7 @@ def _place(data: bytes, at: int, name: str) -> str:
     return f"{name}:{line}:{column}"
 
 
-# ---- Text files of other programs: unpacked where the name ends in .gz, and in the encoding that they declare --------
+# ---- Text files of other programs: unpacked if the name ends in .gz, and in the encoding that they declare -----------
 
 HEAD = 4096  # bytes in which a file declares its encoding
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?(iso-?8859-?1|latin-?1|windows-1252)\b""", re.IGNORECASE)
@@ -205,7 +205,7 @@ _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?(iso-?8859-?1|latin-
 def read_foreign_text(path: Path, kind: FileKind) -> str:
     """Return the text of the file ``path``: UTF-8, or Latin-1 if the XML or DOT declares it.
 
-    InputError as for `read_text`, for a damaged packed file, and for a file that is too large unpacked.
+    Raises InputError as `read_text` does, for a damaged packed file, and for a file that is too large unpacked.
     """
     data = read_bytes(path, kind)
     if path.suffix == ".gz":
@@ -241,11 +241,11 @@ RESTING_S = 2.0  # a file that changed more recently may change again without a 
 
 
 def hash_of_file(path: Path, kind: FileKind) -> str:
-    """Return the 128-bit BLAKE2b hash of the contents of ``path``, 32 hex digits; InputError as for `read_bytes`."""
+    """Return the 128-bit BLAKE2b hash of the file ``path``, 32 hex digits. Raises InputError as `read_bytes` does."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
-        return _read_hash(path, kind)  # which raises the InputError
+        return _read_hash(path, kind)  # raises the InputError
     if time.time() - max(found.st_mtime, found.st_ctime) < RESTING_S:
         return _read_hash(path, kind)
     state = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
@@ -267,7 +267,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
 def whole_number(text: str) -> int:
-    """Return the number of ASCII digits in ``text``; ValueError for other texts and for more than 64 bits."""
+    """Return the number in the ASCII digits ``text``. Raises ValueError for other texts and for more than 64 bits."""
     value = int(text) if _WHOLE.fullmatch(text) else 2**63
     if not -(2**63) <= value < 2**63:
         raise ValueError("no whole number of 64 bits")
@@ -275,21 +275,21 @@ def whole_number(text: str) -> int:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What exists at a path. If the system cannot tell, OSError is raised: a file that may exist must not be lost.
+# Whether a path exists, and as what. If the system cannot tell, OSError is raised: a file that may exist is kept.
 
 
 def is_there(path: Path | str) -> bool:
-    """Whether anything has that name, even a link that leads nowhere. OSError if the system cannot tell."""
+    """Return whether ``path`` exists, also as a link that leads nowhere. Raises OSError if the system cannot tell."""
     return _mode(path, follow=False) is not None
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether ``path`` leads to a folder. OSError if the system cannot tell."""
+    """Return whether ``path`` leads to a folder. Raises OSError if the system cannot tell."""
     return stat.S_ISDIR(_mode(path) or 0)
 
 
 def is_regular(path: Path | str) -> bool:
-    """Whether ``path`` leads to a regular file. OSError if the system cannot tell."""
+    """Return whether ``path`` leads to a regular file. Raises OSError if the system cannot tell."""
     return stat.S_ISREG(_mode(path) or 0)
 
 

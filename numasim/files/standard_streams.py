@@ -1,7 +1,7 @@
 """Standard output and standard error of a command.
 
 If standard output cannot be written, the command ends quietly or with one sentence. A character that the encoding of a
-stream lacks is replaced by legible ASCII. `lib/runtime/driver/standard_streams.c` is the same rule in C.
+stream lacks is replaced by legible ASCII. `lib/runtime/driver/standard_streams.c` has the same rule in C.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def legible(character: str) -> str:
 
 
 def legible_text(text: str) -> str:
-    """Return ``text`` with legible characters for what UTF-8 cannot encode, such as bytes of a path."""
+    """Return ``text`` with legible characters for the parts that UTF-8 cannot encode, such as bytes of a path."""
     return text.encode(errors=LEGIBLE).decode()
 
 
@@ -81,7 +81,7 @@ def guard_standard_streams() -> None:
 
     Writing to standard output then raises InputError if the output cannot be written, and SystemExit with `PIPE_CLOSED`
     if nobody reads the pipe. Writing to standard error never fails. Other streams, as in tests and notebooks, stay
-    unchanged. InputError if standard output is closed.
+    unchanged. Raises InputError if standard output is closed.
     """
     closed = sys.stdout is None
     _fill_descriptors()
@@ -94,9 +94,9 @@ def guard_standard_streams() -> None:
 
 
 def _fill_descriptors() -> None:
-    """Open the closed ones of the three standard descriptors.
+    """Open those of the three standard descriptors that are closed.
 
-    Otherwise the next opened file would get the number of a closed stream, and the output that is meant for the stream.
+    Otherwise the next opened file would get the number of a closed stream, and with it the output for the stream.
     """
     for number in range(ERRORS + 1):
         try:

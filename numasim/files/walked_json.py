@@ -1,6 +1,6 @@
 """JSON whose values are read one after the other, in the order of the text.
 
-The first wrong value ends the reading. Beside the text only one value is in memory.
+The first wrong value ends the reading. Only one value at a time is in memory, in addition to the text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from json.decoder import scanstring  # type: ignore[attr-defined]  # in the stubs of typeshed it is missing
+from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed's stubs lack it
 from typing import Any
 
 from numasim.errors import InputError
@@ -22,23 +22,23 @@ from numasim.files.bounded_json import (
 )
 from numasim.files.reader import MIB
 
-WINDOW = MIB // 16  # characters that are cut out of the text at once, so few that their values stay in a cache
-LONGEST = 8 * MIB  # characters of one value, whose Python objects take up to 25 times as many bytes
+WINDOW = MIB // 16  # characters that are cut out of the text at once: so few that their values stay in a cache
+LONGEST = 8 * MIB  # most characters of one value; its Python objects take up to 25 times as many bytes
 _SPACE = re.compile(r"[ \t\n\r]*")
-_ENDS = {"{": ("]},", "},"), "[": ("],",)}  # first character of an element -> possible ends of an element
+_ENDS = {"{": ("]},", "},"), "[": ("],",)}  # first character of an element -> possible ends of the element
 _PLAIN: Any = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite_number)
-_NEAR_THE_END = 16  # characters; a value that is cut off so near the end may look like an error or a shorter number
+_NEAR_THE_END = 16  # characters; a value cut off so near the end may look like an error or a shorter number
 
 
 class LongValueError(InputError):
-    """A value is too long to be composed as a whole."""
+    """A value is too long to be decoded as a whole."""
 
 
 @dataclass(frozen=True)
 class Batch:
     """Consecutive elements of a list: their values and their text, which ends at ``end``.
 
-    The value of an object has the last value of a repeated key.
+    If an object repeats a key, its value has only the last value of the key.
     """
 
     values: list[Any]
@@ -46,7 +46,7 @@ class Batch:
     end: int
 
     def has_distinct_keys(self, keys: int) -> bool:
-        """Whether no object has a repeated key; ``keys`` is the number of distinct keys of all objects together."""
+        """Return whether no object repeats a key; ``keys`` is the number of distinct keys, summed over all objects."""
         if self.text.count(":") == keys:
             return True
         try:
@@ -56,7 +56,7 @@ class Batch:
         return True
 
     def has_halves(self) -> bool:
-        """Whether a text has half a surrogate pair."""
+        """Return whether a text has half a surrogate pair."""
         try:
             refuse_halves(self.values)
         except UnicodeEncodeError:
@@ -65,27 +65,27 @@ class Batch:
 
 
 class JsonWalk:
-    """A position in the JSON ``text``, at first at its value.
+    """A position in the JSON ``text``, at first at the text's only value.
 
-    Callers turn the errors for a text that is no JSON into InputErrors by `numasim.files.bounded_json.json_errors`.
+    For a text that is no JSON, callers turn errors into InputErrors by `numasim.files.bounded_json.json_errors`.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._begin = 0  # of the window in the text
+        self._begin = 0  # the begin of the window in the text
         self._window = text[:WINDOW]
         self._at = 0
         self._halves = may_have_halves(text)
         self._skip()
 
     def begins(self, character: str) -> bool:
-        """Whether the value at the position begins with ``character``."""
+        """Return whether the value at the position begins with ``character``."""
         return self._text.startswith(character, self._at)
 
     def value(self, longest: int | None = None) -> Any:
         """Return the value at the position, and move behind the value.
 
-        `LongValueError` for a value longer than ``longest`` characters, by default `LONGEST`; the position then stays.
+        Raises `LongValueError` for a value of more than ``longest`` characters (default `LONGEST`); the position stays.
         """
         try:
             found, end = DECODER.scan_once(self._window, self._at - self._begin)
@@ -121,7 +121,7 @@ class JsonWalk:
         return self._parts("[", "]", take)
 
     def end(self) -> None:
-        """Refuse text behind the value."""
+        """Raise an error for text behind the value."""
         self._skip()
         if self._at < len(self._text):
             raise self._wrong("Extra data")
@@ -182,7 +182,7 @@ class JsonWalk:
         return None
 
     def _one_by_one(self, begin: int) -> tuple[list[Any], int]:
-        """Return the elements before the first one that is cut off or wrong."""
+        """Return the elements before the first element that is cut off or wrong."""
         values: list[Any] = []
         at = end = begin
         try:
@@ -205,7 +205,7 @@ class JsonWalk:
         return found.end()
 
     def _is_whole(self, end: int) -> bool:
-        """Whether a value that ends at ``end`` in the window also ends there in the text."""
+        """Return whether a value that ends at ``end`` in the window also ends there in the text."""
         return end + _NEAR_THE_END < len(self._window) or self._is_last()
 
     def _is_last(self) -> bool:

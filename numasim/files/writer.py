@@ -37,7 +37,7 @@ _TEMPORARY = re.compile(r"\.tmp-[0-9a-f]+-(.+)")
 def write_bytes(path: Path, content: bytes) -> Path:
     """Write ``content`` to the file at ``path``, or leave the file unchanged, and return the path.
 
-    InputError if the file cannot be written.
+    Raises InputError if the file cannot be written.
     """
     with writing(path) as file:
         file.write(content)
@@ -63,10 +63,10 @@ def store_bytes(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file whose contents replace those of ``path`` when the block ends without an error.
+    """Yield a file whose contents replace the contents of ``path`` when the block ends without an error.
 
-    A device, a pipe or a descriptor gets the contents at once. InputError if ``path`` cannot be written, or if the disk
-    is full.
+    A device, a pipe or a descriptor gets the contents at once. Raises InputError if ``path`` cannot be written, or if
+    the disk is full.
     """
     with output_errors(path, FILE):
         end = end_of_links(path)
@@ -120,7 +120,7 @@ def cannot_be_read(place: Path, error: OSError, expected: str = READABLE) -> Inp
 
 @contextmanager
 def output_errors(place: Path, expected: str) -> Iterator[None]:
-    """Turn every OSError of writing in the block into an InputError that names ``place`` and what is ``expected``."""
+    """Turn every OSError of writing in the block into an InputError that names ``place`` and ``expected``."""
     try:
         yield
     except OSError as error:
@@ -142,7 +142,7 @@ def unfinished(name: str) -> str | None:
 def end_of_links(path: Path | str) -> str | int:
     """Return the end of the symbolic links from ``path``: a path, or the number of a descriptor of this process.
 
-    The file at the end need not exist. OSError for links in a circle.
+    The file at the end need not exist. Raises OSError for links in a circle.
     """
     end = os.fspath(path)
     for _ in range(MOST_LINKS):
@@ -157,7 +157,7 @@ def end_of_links(path: Path | str) -> str | int:
 
 
 def _status(end: str | int) -> os.stat_result | None:
-    """Return the status of the file at ``end``, None for a new file. OSError for a file that cannot be written."""
+    """Return the status of the file at ``end``, None for a new file. Raises OSError if the file cannot be written."""
     try:
         known = os.stat(end)
     except FileNotFoundError:
@@ -177,7 +177,7 @@ def _error(number: int) -> OSError:
 
 
 class _Named(io.FileIO):
-    """An open file whose errors name the path that the user knows it by."""
+    """An open file whose errors name the path by which the user knows the file."""
 
     def __init__(self, handle: int, path: Path) -> None:
         super().__init__(handle, "wb")

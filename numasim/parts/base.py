@@ -30,12 +30,12 @@ class Model(BaseModel):
     """A frozen specification model that refuses unknown keys.
 
     Validators are built when they are first needed, since one run needs only a few of them. Values that are known to be
-    right, such as defaults, are made by `model_construct`, which needs no validator.
+    valid, such as defaults, are made by `model_construct`, which needs no validator.
 
-    A model may have several kinds, such as the kinds of locks. ``kinds_of_key`` has the kinds that have a field, for
-    each field that not all kinds have. The field ``kind_key`` has the kind; one of ``kind_words`` in place of the
-    mapping means the mapping with that kind. Without ``kind_key`` the kind follows from the fields that are given.
-    ``goes_with`` has, for a field, the fields whose change makes the field meaningless. ``like``
+    A model may have several kinds, such as the kinds of locks. ``kinds_of_key`` has the kinds of each field that
+    only some kinds have. The field ``kind_key`` names the kind; a word of ``kind_words`` in place of a mapping stands
+    for the mapping with that kind. Without ``kind_key`` the kind follows from the fields that are given.
+    ``goes_with`` has, for a field, the fields whose change makes the field meaningless; ``like``
     (`numasim.spec.part_merge`) drops meaningless fields.
     """
 
@@ -50,7 +50,7 @@ class Model(BaseModel):
 
     @classmethod
     def kind_of(cls, given: Mapping[str, Any]) -> str | None:
-        """Return the kind of a mapping with the fields ``given``, or None if these do not determine a kind."""
+        """Return the kind of a mapping with the fields ``given``, or None if these fields do not determine a kind."""
         if cls.kind_key is not None:
             return given.get(cls.kind_key)
         return next((kinds[0] for key, kinds in cls.kinds_of_key.items() if key in given), None)
@@ -63,7 +63,7 @@ class Model(BaseModel):
 
     @classmethod
     def has_meaning(cls, key: str, kind: str) -> bool:
-        """Whether values of ``kind`` have the field ``key``."""
+        """Return whether values of ``kind`` have the field ``key``."""
         return key not in cls.kinds_of_key or kind in cls.kinds_of_key[key]
 
     def _of_another_kind(self) -> Iterator[str]:
@@ -82,17 +82,17 @@ class Model(BaseModel):
 
     @cached_property
     def contents_json(self) -> str:
-        """Canonical JSON of the model without its name and the sources of its values."""
+        """Return canonical JSON of the model without its name and the sources of its values."""
         return canonical_json(self.model_dump(exclude={"name", "sources"}))
 
     @cached_property
     def whole_json(self) -> str:
-        """Canonical JSON of the whole model: models of one class that have the same are equal."""
+        """Return canonical JSON of the whole model; two models of one class are equal if their texts are equal."""
         return canonical_json(self.model_dump())
 
 
 class CheckedModel(Model):
-    """A model with conditions on several fields: the first of `_problems` is its error."""
+    """A model with conditions on several fields; the first sentence of `_problems` becomes the model's error."""
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Self:
@@ -122,7 +122,7 @@ def _normal(value: Any) -> str:
 
 
 def ps(time_ns: Decimal) -> int:
-    """Nanoseconds as an exact integer of picoseconds."""
+    """Return nanoseconds as an exact integer of picoseconds."""
     return int(time_ns * PS_PER_NS)
 
 
@@ -148,7 +148,7 @@ def _decimal(value: Any) -> Any:
 
 
 def size_bytes(value: Any) -> Any:
-    """Return the number of bytes that a number or a text such as 64KiB means; ValueError for anything else."""
+    """Return the bytes that a number or a text such as 64KiB stands for. Raises ValueError for any other value."""
     if isinstance(value, str):
         found = _BYTES.fullmatch(value.strip())
         if not found or found[2] not in _UNITS:
@@ -165,14 +165,14 @@ def _integer(value: Any) -> Any:
     return value
 
 
-Exact = Annotated[Decimal, BeforeValidator(_decimal)]  # a finite number, digit by digit as it is written
+Exact = Annotated[Decimal, BeforeValidator(_decimal)]  # a finite number; all digits are kept as written
 Nanoseconds = Annotated[Exact, Field(ge=0, le=MAX_NS), AfterValidator(_whole_ps)]  # >= 0, exact to 1 ps
 GigabytesPerSecond = Annotated[Exact, Field(gt=0, le=100_000), AfterValidator(_one_at_least)]  # 10**9 bytes per second
 Multiple = Annotated[Exact, Field(gt=0, le=1000)]  # of a given quantity
 Gigahertz = Annotated[Exact, Field(gt=0, le=100), AfterValidator(_one_at_least)]
 SizeText = Annotated[str, Field(pattern=r"^[0-9]{1,20} *(B|KiB|MiB|GiB|TiB)?$")]
 Bytes = Annotated[int, Field(ge=0, le=MOST_BYTES), BeforeValidator(size_bytes, json_schema_input_type=int | SizeText)]
-Whole = Annotated[int, BeforeValidator(_integer)]  # a whole number, also where it is written as 1e6
+Whole = Annotated[int, BeforeValidator(_integer)]  # a whole number, also if it is written as 1e6
 Ppm = Annotated[Whole, Field(ge=0, le=1_000_000)]  # parts per million
 Count = Annotated[Whole, Field(ge=0, le=2**48)]
 PositiveCount = Annotated[Whole, Field(ge=1, le=2**48)]
@@ -183,24 +183,24 @@ Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_lengt
 
 
 def bytes_per_s(rate_gbs: Decimal) -> int:
-    """Gigabytes (10**9) per second as an integer of bytes per second."""
+    """Return gigabytes (10**9) per second as an integer of bytes per second."""
     return int(rate_gbs * GIGA)
 
 
 def ppm(fraction: Decimal) -> int:
-    """Return a fraction in parts per million, rounded to the nearest."""
+    """Return a fraction in parts per million, rounded to the nearest integer."""
     return int((fraction * MILLION).to_integral_value())
 
 
 # ---- Lists of numbers as the Linux kernel writes them, such as ``0-3,8`` ---------------------------------------------
 
-MOST_PROCESSORS = 65_536  # of one system; Linux itself is built for 8,192 at most
+MOST_PROCESSORS = 65_536  # most processors of one system; Linux itself is built for 8,192 at most
 
 
 def number_list(text: str) -> frozenset[int]:
     """Return the numbers of a list as the kernel writes it: ``0-3,8``.
 
-    ValueError for anything else, and for a number that is not below `MOST_PROCESSORS`.
+    Raises ValueError for other texts, and for a number that is not below `MOST_PROCESSORS`.
     """
     bits = 0
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -213,7 +213,7 @@ def number_list(text: str) -> frozenset[int]:
 
 
 def as_list(numbers: Iterable[int]) -> str:
-    """Return ``numbers`` as the kernel writes them."""
+    """Return ``numbers`` as the text of a list of the kernel, such as ``0-3,8``."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:

@@ -14,7 +14,7 @@ KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime",
 SUFFIXES = (".yaml", ".yml")
 _PACKAGE = Path(__file__).resolve().parents[1]
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that does not end an initial
+_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that ends no initial
 
 
 def folder(kind: str) -> Path:
@@ -31,7 +31,7 @@ def names(kind: str) -> tuple[str, ...]:
 def described(kind: str, name: str) -> str:
     """Return the first sentence of the comment at the head of the shipped file ``name``.
 
-    InputError, without a place, for a name that is not shipped.
+    Raises InputError, without a place, for a name that is not shipped.
     """
     lines = read_text(find(kind, name), YAML).splitlines()
     comment = " ".join(line.lstrip("# ") for line in takewhile(lambda line: line.startswith("#"), lines))
@@ -40,14 +40,14 @@ def described(kind: str, name: str) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Whether ``text`` is a path to a file and not a shipped name."""
+    """Return whether ``text`` is a path to a file and not a shipped name."""
     return "/" in text or "\\" in text or text.endswith(SUFFIXES)
 
 
 def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
     """Return the file of a shipped name, or the path ``text`` in the folder ``relative_to``; a path need not exist.
 
-    InputError, without a place, for a name that is not shipped.
+    Raises InputError, without a place, for a name that is not shipped.
     """
     if is_path(text):
         return relative_to / text
@@ -66,7 +66,7 @@ def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
 def find_spec(text: str) -> Path:
     """Return the file of a run or sweep named on the command line: a path, or the name of a shipped sweep.
 
-    InputError, without a place, for a word that is neither; a path need not exist.
+    Raises InputError, without a place, for a word that is neither a path nor a shipped name; a path need not exist.
     """
     path = Path(text)
     if is_file(path) or (text not in names("sweeps") and not _is_word(text)):
@@ -87,5 +87,5 @@ def find_spec(text: str) -> Path:
 
 
 def _is_word(text: str) -> bool:
-    """Whether ``text`` is meant as a name: no file or folder, no path, no name with an ending."""
+    """Return whether ``text`` is meant as a name: no file or folder, no path, no name with an ending."""
     return bool(_WORD.fullmatch(text)) and not os.path.lexists(text)

@@ -1,4 +1,4 @@
-"""The meanings of the words that a field allows, one line for each word, kept beside the type of the field."""
+"""The meanings of the words that a field allows: one line for each word, kept beside the type of the field."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pydantic import BaseModel
 
 
 class Choices:
-    """The meaning of each word of a `Literal` or enumeration, given in an ``Annotated`` behind the type.
+    """The meaning of each word of a `Literal` or enumeration: an annotation of that type in ``Annotated``.
 
-    In a JSON Schema the meanings are the ``enumDescriptions``, in the order of ``enum``, which editors show, or the
+    A JSON Schema has the meanings as ``enumDescriptions``, in the order of ``enum`` (editors show them), or as the
     description of a ``const``.
     """
 
@@ -37,7 +37,7 @@ class Choices:
 
 
 def choices_of(field: FieldInfo) -> dict[str, str]:
-    """Return all words that a field allows, wherever they stand in its type, with their meanings."""
+    """Return all words that a field allows, anywhere in the field's type, with their meanings."""
     return {word: known.meanings[word] if known else "" for words, known in words_of(field) for word in words}
 
 
@@ -54,7 +54,7 @@ def _words(annotation: Any, metadata: Any) -> Iterator[tuple[tuple[str, ...], Ch
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         values = tuple(member.value for member in annotation)
     if values:
-        words = tuple(value for value in values if isinstance(value, str))  # a number says what it is
+        words = tuple(value for value in values if isinstance(value, str))  # numbers need no meaning
         if words:
             yield words, next((each for each in metadata if isinstance(each, Choices)), None)
         return
@@ -75,12 +75,12 @@ def known_keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
 
 
 def spelled(model: type[BaseModel]) -> dict[str, Any]:
-    """Annotation of every field of ``model`` by the name that YAML uses."""
+    """Return the annotation of every field of ``model`` by the name that YAML uses for the field."""
     return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
 
 
 def models_of(annotation: Any) -> list[type[BaseModel]]:
-    """Return the models among the alternatives of an annotation: its values that are mappings of fields."""
+    """Return the models among the alternatives of an annotation; the value of a model is a mapping of fields."""
     return [each for each in _branches(annotation) if _is_model(each)]
 
 

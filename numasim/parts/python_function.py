@@ -1,4 +1,4 @@
-"""A function of the user's that a specification names as ``module:function``: where its source is, and its hash."""
+"""A user's function that a specification names as ``module:function``: the file of its source, and its hash."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SUFFIX = ".py"
 
 
 def is_python_function(text: str) -> bool:
-    """Whether ``text`` has the form ``module:function`` or ``path/to/module.py:function``."""
+    """Return whether ``text`` has the form ``module:function`` or ``path/to/module.py:function``."""
     found = _FORM.fullmatch(text)
     return found is not None and (found[1].endswith(SUFFIX) or _MODULE.fullmatch(found[1]) is not None)
 
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A function ``name`` of the module ``module`` whose source is in ``file``; ``module`` is empty for a file that is
+    """A function ``name`` of the module ``module``, with its source in ``file``; ``module`` is empty for a file that is
     not imported by name.
     """
 
@@ -40,8 +40,8 @@ class PythonFunction:
     def of(cls, text: str, folder: Path) -> PythonFunction:
         """Return the function that ``text`` names in a specification in ``folder``.
 
-        The module is a ``.py`` file in ``folder``, a path from ``folder``, or a module that can be imported. InputError
-        if there is no such file or module.
+        The module is a ``.py`` file in ``folder``, a path from ``folder``, or a module that can be imported. Raises
+        InputError if there is no such file or module.
         """
         where, _, name = text.rpartition(":")
         if where.endswith(SUFFIX):
@@ -53,7 +53,7 @@ class PythonFunction:
 
     @property
     def text(self) -> str:
-        """The name of the function for a specification in any folder."""
+        """Return the text ``module:function`` that names the function in a specification in any folder."""
         return f"{self.module or self.file}:{self.name}"
 
     def source(self) -> bytes:
@@ -68,7 +68,7 @@ class PythonFunction:
 def name_of_function(function: Callable[..., object]) -> str:
     """Return the text that names ``function`` in a specification.
 
-    InputError unless the function is defined at the top of a module with a file, other than the program that runs.
+    Raises InputError unless the function is defined at the top of a module with a file, other than the main program.
     """
     module, name = function.__module__, function.__qualname__
     try:
@@ -101,7 +101,7 @@ def _found(name: str, within: Sequence[str] | None) -> ModuleSpec | None:
 
 @lru_cache
 def _imported(module: str, beside: Path) -> Path:
-    """Return the source file of an importable module. Neither the module nor its packages are imported."""
+    """Return the source file of an importable module, without importing the module or its packages."""
     found: ModuleSpec | None = None
     parts = module.split(".")
     for depth in range(1, len(parts) + 1):

@@ -1,8 +1,8 @@
-"""From placed values to validated models: an error of pydantic becomes one InputError at its place.
+"""Validates placed values: an error of pydantic becomes one InputError at the place of the value.
 
-Errors of several fields are reported together, in the order of the document. Of the branches of a union, the errors of
-the branch are reported whose keys and kind fit best. A missing field is not reported beside an unknown field that may
-be the missing one, misspelt.
+Errors of several fields are reported together, in the order of the document. For a union, only the errors of the branch
+are reported whose keys and kind fit best. A missing field is not reported if an unknown field may be the missing field,
+misspelt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numasim.parts.choices import known_keys
 from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)
-MOST_OF_A_FIELD, MOST_COMPLAINTS = 100, 1000  # errors that are looked at
+MOST_OF_A_FIELD, MOST_COMPLAINTS = 100, 1000  # the most errors of a field, and in all, that are examined
 MOST_REPORTED = 60
 _KINDS = {
     "model_type": "a mapping",
@@ -39,13 +39,13 @@ _KINDS = {
 }
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 _LENGTHS = {"too_short": ("at least", "min_length"), "too_long": ("at most", "max_length")}
-_DECIMAL = re.compile(r"Decimal\('(.*)'\)")  # as pydantic writes a bound that is one
+_DECIMAL = re.compile(r"Decimal\('(.*)'\)")  # the form in which pydantic writes a bound that is a decimal
 _FIELD_FIRST = re.compile(r"([A-Za-z_][\w-]*(?:\[\d+\]|\.[\w-]+)*): (.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class _Complaint:
-    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` are branches of unions on the way."""
+    """One error of pydantic: ``path`` leads to a node of the document, ``labels`` are union branches on the way."""
 
     kind: str
     text: str
@@ -57,14 +57,14 @@ class _Complaint:
 
     @property
     def wrong_kind(self) -> bool:
-        """Whether the value is of another kind than the branch accepts."""
+        """Return whether the value is of another kind (text, list, mapping) than the branch accepts."""
         return self.kind in _KINDS or self.kind == "literal_error"
 
 
 def validate(model: type[M], node: Node, path: FieldPath = ()) -> M:
     """Return the model that ``node`` describes; ``path`` is the node's path in the whole specification.
 
-    InputError with the place of the wrong value, the field, the valid values and the nearest valid name.
+    Raises InputError with the place of the wrong value, the field, the valid values and the nearest valid name.
     """
     try:
         return model.model_validate(node.plain())
@@ -103,7 +103,7 @@ def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
 def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath, tuple[tuple[FieldPath, str], ...]]:
     """Return the deepest node on ``loc``, the path to the node, and the names of branches on the way.
 
-    The name of a branch of a union leads to no value: it comes with the path at which the union stands.
+    A name of a branch of a union leads to no value; it is returned with the path of the union.
     """
     path: FieldPath = ()
     labels: list[tuple[FieldPath, str]] = []
@@ -145,7 +145,7 @@ def _refined(complaint: _Complaint, root: Node) -> _Complaint:
 
 
 def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
-    """Return one complaint for each field, without missing fields that may be there under a wrong name."""
+    """Return one complaint for each field, without missing fields that may be present under a wrong name."""
     by_field: dict[FieldPath, _Complaint] = {}
     for each in _meant(complaints, model):
         by_field.setdefault(each.path, each)
@@ -159,7 +159,7 @@ def _independent(complaints: list[_Complaint], model: type[BaseModel]) -> list[_
 
 
 def _meant(complaints: list[_Complaint], model: type[BaseModel]) -> list[_Complaint]:
-    """Return the complaints of the best-fitting branch of each union only, outermost unions first."""
+    """Return, for each union, only the complaints of the branch that fits best, outermost unions first."""
     unions = sorted({path for each in complaints for path, _ in each.labels}, key=len)
     for union in unions:
         branches: dict[str, list[_Complaint]] = {}

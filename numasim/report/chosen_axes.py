@@ -1,4 +1,4 @@
-"""Which axes of a sweep a figure shows along x, as colours and as panels, and the heading above all panels.
+"""Chooses the axes of a sweep that a figure shows along x, as colours and as panels, and the heading above all panels.
 
 No two settings are ever averaged: an axis that varies and is neither x nor colour divides the runs into panels.
 """
@@ -16,7 +16,7 @@ from numasim.report.answers.statistics import interval_name
 from numasim.report.comparison_cells import cell_columns, contender_columns, groups, label
 
 USUAL_X = "workers"
-MOST_NAMED = 3  # machines in a heading; if there are more, the heading has their number
+MOST_NAMED = 3  # most machines in a heading; if there are more machines, the heading has their number
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ def choose_axes(
 ) -> ChosenAxes:
     """Return the axes of a figure of ``runs``. An axis that is None is chosen among the axes that vary.
 
-    By default x is the number of workers if that varies, else the first axis of numbers that varies, else the first
-    axis that varies. Colours are the strategies; if these are x or do not vary, colours are the first other axis. All
+    By default x is the number of workers if it varies, else the first axis of numbers that varies, else the first axis
+    that varies. Colours are the strategies; if strategies are x or do not vary, colours are the first other axis. All
     other axes that vary are panels. Raises `InputError` for a name that is no axis of the sweep.
     """
     given = [name for name in (x, colour, facet) if name is not None]
@@ -72,7 +72,7 @@ def follows_from(runs: pd.DataFrame, known: Sequence[str], other: str) -> bool:
 def _usual_x(runs: pd.DataFrame, varying: Sequence[str], contenders: Sequence[str]) -> str:
     """Return x among the axes that vary. Numbers that follow from an axis of names are not x.
 
-    An example are workers that follow from the machine that they fill.
+    An example is the number of workers that follows from the machine: each machine is filled with workers.
     """
     names = [name for name in varying if not is_numeric(runs, name)]
     numeric = [
@@ -85,11 +85,11 @@ def _usual_x(runs: pd.DataFrame, varying: Sequence[str], contenders: Sequence[st
     return (numeric or [name for name in contenders if name in varying] or list(varying))[0]
 
 
-# ---- The heading of a figure: what all panels have in common, and what the bands are ---------------------------------
+# ---- The heading of a figure: the values common to all panels, and the meaning of the bands --------------------------
 
 
 def common_heading(runs: pd.DataFrame) -> str:
-    """Return the machines, and all else that is equal in ``runs``: ``xeon-e5-2620-2s, strassen n=1024, 24 workers``."""
+    """Return the machines and the other values common to ``runs``: ``xeon-e5-2620-2s, strassen n=1024, 24 workers``."""
     machines = [str(name) for name in runs["machine"].drop_duplicates()]
     texts = [", ".join(machines) if len(machines) <= MOST_NAMED else f"{len(machines)} machines"]
     varying = varying_columns(runs)
@@ -99,7 +99,7 @@ def common_heading(runs: pd.DataFrame) -> str:
 
 
 def intervals_heading(runs: pd.DataFrame, chosen: ChosenAxes) -> str:
-    """Return `common_heading`, the number of repeats, and the name of their intervals."""
+    """Return `common_heading`, the number of repeats, and the name of the repeats' intervals."""
     columns = list(dict.fromkeys((chosen.x, *chosen.colour, *chosen.facet)))
     counts = sorted({len(rows) for _, rows in groups(runs, columns)})
     if counts[-1] == 1:

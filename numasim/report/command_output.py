@@ -60,7 +60,7 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunS
 
 
 def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
-    """Return how many runs of a sweep have a remark, and the remark of the first of them; nothing without remarks."""
+    """Return how many runs of a sweep have a remark, with the first remark; nothing if no run has a remark."""
     from numasim.engine.remarks import remarks
 
     done: Any = frame[frame["error"].isna()].to_dict("records")
@@ -109,7 +109,7 @@ def save_column_figure(
     from numasim.report.figures.plots import kind_of, save
     from numasim.sweep.store.frame import load
 
-    kind_of(file)  # report a wrong file name before anything is read
+    kind_of(file)  # report a wrong file name before any table is read
     return save(column_figure(load(results), column, x=x, colour=colour, facet=facet), file)
 
 

@@ -1,8 +1,8 @@
 """The results table as answers, figures and pages use it: its cells and contenders, values as text, and medians.
 
-A *cell* is everything but the repeat. The *contender* of a cell is the strategy with all axes inside of it: readers
-compare contenders. The *facet* of a cell is all else that varies, without the number of workers: machine, workload and
-the other axes.
+A *cell* is a combination of all varied values except the repeat. The *contender* of a cell is the strategy with all
+axes inside of the strategy; readers compare contenders. The *facet* of a cell is every other varied value except the
+number of workers: machine, workload and the other axes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numasim.report.answers.statistics import Estimate, bounds, median_estimate
 NOT_AXES = frozenset({*COLUMNS, "error", "cell", ASSUMED})
 ITERATION = "iteration"  # the axis of tables with a row for each iteration of a run
 FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed", ITERATION})
-NOT_SET = "not set"  # the text of an axis that a cell does not set
+NOT_SET = "not set"  # the text of an axis for a cell that does not set the axis
 DRAWN_COLUMNS = tuple(  # the columns of numbers, which have a median
     name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity"
 )
@@ -36,14 +36,14 @@ Group = tuple[tuple[Any, ...], Rows]  # the values of the columns; the positions
 
 
 class HasFrame(Protocol):
-    """Results that have a table, such as those of `numasim.sweep` and `numasim.run`."""
+    """Results with a table, such as the results of `numasim.sweep` and `numasim.run`."""
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each run."""
 
 
 def table_of(results: HasFrame | pd.DataFrame) -> pd.DataFrame:
-    """Return the results as a table with one row for each run; `InputError` for anything else."""
+    """Return the results as a table with one row for each run. Raises `InputError` for any other object."""
     if isinstance(results, pd.DataFrame):
         return results
     to_frame: Any = getattr(results, "to_frame", None)
@@ -120,7 +120,7 @@ class Panel:
 def panels(
     runs: pd.DataFrame, facet: Sequence[str] | None = None, contender: Sequence[str] | None = None
 ) -> list[Panel]:
-    """Return the runs of every facet and contender, facet by facet. By default the columns of both are found."""
+    """Return the runs of every facet and contender, facet by facet; None: the default columns of either."""
     facet = facet_columns(runs) if facet is None else facet
     contender = contender_columns(runs) if contender is None else contender
     return [
@@ -151,7 +151,7 @@ def label(columns: Iterable[str], values: Iterable[Any]) -> str:
 
 
 def plain_value(value: Any) -> str:
-    """Return the value of an axis as text: a whole number without a fraction, also if a column of floats has it."""
+    """Return the value of an axis as text: a whole number without a fraction, also in a column of floats."""
     if isinstance(value, float) and value.is_integer():
         return f"{value:.0f}"
     return NOT_SET if pd.isna(value) else str(value)
@@ -161,7 +161,7 @@ def plain_value(value: Any) -> str:
 
 
 def numbers(frame: pd.DataFrame, column: str) -> FloatArray:
-    """Return a column as floats, null as NaN."""
+    """Return a column as floats; null becomes NaN."""
     return np.asarray(frame[column].to_numpy(dtype=np.float64, na_value=np.nan), np.float64)
 
 
@@ -173,8 +173,8 @@ def estimate(runs: pd.DataFrame, column: str) -> Estimate:
 def median_estimates(values: FloatArray, cell_of: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the `median_estimate` of many cells at once: medians [cells], and the ends of their intervals.
 
-    ``cell_of`` [runs] is the number, from 0, of the cell that each of ``values`` [runs] belongs to. A cell without a
-    value has NaN, and a cell with a single value has NaN for the ends.
+    ``cell_of`` [runs] is the number, from 0, of the cell to which each of ``values`` [runs] belongs. A cell without a
+    value has NaN, and a cell with a single value has NaN for the ends of its interval.
     """
     known = ~np.isnan(values)
     counts = np.bincount(cell_of[known], minlength=int(cell_of.max()) + 1)
@@ -192,7 +192,7 @@ def median_estimates(values: FloatArray, cell_of: Rows) -> tuple[FloatArray, Flo
     return median, at(ends[:, 0], 2), at(ends[:, 1], 2)
 
 
-# ---- Iterations of a program's loops, as a table that figures are drawn from -----------------------------------------
+# ---- Iterations of a program's loops, as a table from which figures are drawn ----------------------------------------
 
 TIME = "time_ps"
 ITERATION_COLUMNS = {
@@ -205,8 +205,8 @@ def by_iteration(frame: pd.DataFrame, iterations: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each finished run of a results table and each of its iterations, with the axes of the run.
 
     ``iterations`` has a row for each run of a phase (`SweepResult.iterations`). The rows of one iteration are added up;
-    if a program has several loops, the iterations of one number are added up. If a program has a loop, phases that run
-    only once are left out, such as a phase that initialises.
+    if a program has several loops, iterations with the same number are added up. If a program has a loop, phases that
+    run only once, such as a phase that initialises, are left out.
     """
     runs = finished(frame)
     axes = [name for name in ("run_id", "repeat", *cell_columns(runs)) if name in runs]

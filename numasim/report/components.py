@@ -1,6 +1,6 @@
-"""What all reports share: the components of the time split (model 6), colours, and values as text.
+"""The common part of all reports: the components of the time split (model 6), colours, and values as text.
 
-Colours are those of Okabe and Ito, "Color Universal Design" (2008), which readers with any colour vision tell apart.
+Colours are by Okabe and Ito, "Color Universal Design" (2008); readers with any colour vision can distinguish them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from numasim.engine.columns import DESCRIBED
 from numasim.engine.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
 
-# of contenders: without the yellow, which is hardly visible on white
+# colours of contenders: without the yellow, which is hardly visible on white
 LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
@@ -25,7 +25,7 @@ class Component:
 
     @property
     def label(self) -> str:
-        """The name in legends and sentences."""
+        """Return the name in legends and sentences."""
         return DESCRIBED[self.column].label
 
 
@@ -46,7 +46,7 @@ COMPONENTS = (  # two greys for waiting without work, black for work in vain
 def value_text(name: str, value: Any) -> str:
     """Return ``value`` of the column ``name`` in the unit of the column; `MISSING` for None.
 
-    A value of a column that is not described, such as an axis, is written as it is.
+    A value of an unknown column, such as an axis, is written unchanged.
     """
     if value is None or isinstance(value, str) or name not in DESCRIBED:
         return MISSING if value is None else str(value)

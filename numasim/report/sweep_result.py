@@ -56,11 +56,11 @@ class SweepResult:
         return load_table(self.directory, NODE_PAIRS)
 
     def iterations(self) -> pd.DataFrame:
-        """Return one row for each run of a phase, of the runs that have more than one.
+        """Return one row for each run of a phase, for the runs that have several.
 
         The columns are begin, duration and counters of the phase (`Result.iterations`).
         """
-        if not is_there(self.directory / ITERATIONS):  # left by a version without this table
+        if not is_there(self.directory / ITERATIONS):  # a version without this table wrote the directory
             return self.workers().iloc[:0][["run_id"]].reindex(columns=ITERATIONS_TABLE.names)
         return load_table(self.directory, ITERATIONS)
 
@@ -69,20 +69,20 @@ class SweepResult:
         return load_table(self.directory, TIMING)
 
     def compare(self, axis: str | None = None, baseline: object = None, column: str = "makespan_ps") -> Comparison:
-        """Compare the runs along one axis: `numasim.report.answers.question.compare` of these results."""
+        """Compare the runs along one axis: `numasim.report.answers.question.compare` for these results."""
         from numasim.report.answers.question import compare
 
         return compare(self, axis, baseline, column)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the axes, the answer, and the files."""
+        """Return the HTML for a notebook: the axes, the answer, and the files."""
         from numasim.report.notebooks.sweep_html import sweep_html
 
         return sweep_html(self.to_frame(), self.directory)
 
 
 def reported_sweep(sweep: SweepSpec, directory: str | Path, **options: Any) -> SweepOutcome:
-    """Call `run_sweep` with the same ``options``; a complete sweep leaves its report beside the tables."""
+    """Call `run_sweep` with the same ``options``; after a complete sweep, write its report beside the tables."""
     outcome = run_sweep(sweep, directory, **options)
     if outcome.complete:
         kept = f"all runs are kept in {outcome.directory}; the same command writes the report"
@@ -110,12 +110,12 @@ def leave_report(directory: Path, sweep: SweepSpec | None) -> None:
 def current_page(directory: Path) -> Path:
     """Return the page of a results directory. A page that is missing or older than the results is written anew.
 
-    Raises `InputError` if no sweep has ended there, and if the page is a file of the user's.
+    Raises `InputError` if no sweep has ended in ``directory``, and if the page is a file of the user.
     """
     from numasim.spec.sweep_spec import load_sweep
 
     page, results = directory / PAGE, directory / RESULTS
-    load(directory)  # InputError if no sweep has ended
+    load(directory)  # raises InputError if no sweep has ended
     with reading_errors(page):
         if not page.is_file() or page.stat().st_mtime_ns < results.stat().st_mtime_ns:
             try:

@@ -1,4 +1,4 @@
-"""Whether the parts of a run go together: the machine has the workers, threads, nodes and loads that a run names."""
+"""Checks that the parts of a run fit together: the machine has the workers, nodes and links that the run names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check_workers(machine: MachineSpec, workers: int, document: Node) -> None:
-    """InputError for more workers than hardware threads; all functions here place their errors in ``document``."""
+    """Raise InputError for more workers than hardware threads; all functions here place errors in ``document``."""
     if workers > machine.threads:
         raise InputError(
             f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads",
@@ -40,7 +40,7 @@ def check_workers(machine: MachineSpec, workers: int, document: Node) -> None:
 
 
 def check_team(workload: AnyWorkload, workers: int, document: Node) -> None:
-    """InputError for more threads that wait for each other than workers."""
+    """Raise InputError if more threads wait for each other than there are workers."""
     if isinstance(workload, TeamParameters) and workload.team > workers:
         raise InputError(
             f"got {workload.team} threads, which wait for each other, but {workers} workers",
@@ -51,7 +51,7 @@ def check_team(workload: AnyWorkload, workers: int, document: Node) -> None:
 
 
 def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node) -> None:
-    """InputError for a page placement that names a node that does not exist or has no memory."""
+    """Raise InputError for a page placement that names a missing node or a node without memory."""
     nodes = machine.node_count
     with_memory = [number for number, node in enumerate(machine.node_shapes) if node.memory]
     for policy in strategy.whole_placement.policies:
@@ -73,7 +73,7 @@ def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node
 
 
 def check_background(machine: MachineSpec, background: BackgroundSpec, document: Node) -> None:
-    """InputError for a load of a missing node or link, and for a load that leaves no bandwidth."""
+    """Raise InputError for a load of a missing node or link, and for a load that leaves no bandwidth."""
     try:
         _check_node_loads(machine, background)
         _check_link_loads(machine, background)
@@ -115,7 +115,7 @@ def _check_link_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
 
 
 def _links_beside(node: int, links: Sequence[tuple[int, int]]) -> str:
-    """Return which links exist: the links that leave ``node`` or, if there is no such link, the nodes with links."""
+    """Return the existing links as text: the links that leave ``node`` or, if there are none, the nodes with links."""
     if not links:
         return "no links, since the machine has one node"
     targets = " or ".join(str(target) for source, target in links if source == node)
@@ -129,15 +129,15 @@ def _check_something_left(load_gbs: Decimal, most_gbs: Decimal, what: str, path:
         )
 
 
-# ---- Whether a program fits: the parts of a run together, before anything of it is built -----------------------------
+# ---- Whether a program fits: the parts of a run together, before the program is built --------------------------------
 #
-# The parameters of a family alone are checked when they are read (`numasim.workload.parameters`). The time of a program
-# also depends on the machine, and its number of threads on the workers of the run.
+# The parameters of a workload family are checked when they are read (`numasim.workload.parameters`). The time of a
+# program also depends on the machine, and its number of threads on the workers of the run.
 
 
 @dataclass(frozen=True)
 class Distances:
-    """The latency of the farthest memory of a machine, in ps, and its number of nodes."""
+    """The latency of a machine's farthest memory, in ps, and the machine's number of nodes."""
 
     farthest_ps: int
     nodes: int
@@ -155,7 +155,7 @@ class Distances:
 
 
 def check_distances(machine: MachineSpec, distances: Distances) -> None:
-    """InputError for a machine whose latencies exceed the largest that engines can hold."""
+    """Raise InputError for a machine whose latencies exceed the largest that engines can hold."""
     if distances.farthest_ps > MOST_COST_PS:
         raise InputError(
             f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps",
@@ -165,7 +165,7 @@ def check_distances(machine: MachineSpec, distances: Distances) -> None:
 
 
 def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, distances: Distances) -> None:
-    """InputError, with the path of the field, for a program with larger times or numbers than engines can hold."""
+    """Raise InputError, with the path of the field, for a program whose times or numbers exceed the engines'."""
     parameters, given = workload, workload.model_fields_set
     if isinstance(parameters, TeamParameters):
         parameters = parameters.for_team(workers)
@@ -176,7 +176,7 @@ def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, dis
 
 
 def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
-    """InputError for a program from a file or from draws that is larger than engines can hold."""
+    """Raise InputError for a program from a file or from draws that is larger than engines can hold."""
     totals = totals_of(work)
     distances = Distances.on(machine)
     if problem := excess(totals) or too_long(totals, distances, mlp_ppm):
@@ -184,7 +184,7 @@ def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
 
 
 def too_long(totals: Totals, distances: Distances, mlp_ppm: int = MILLION) -> str | None:
-    """Return the end of a sentence on times that do not fit if all memory is the farthest, or None if all fit."""
+    """Return the end of a sentence on times that do not fit if all memory is the farthest, or None if all times fit."""
     latency_ps = distances.farthest_ps
     if totals.access_lines * latency_ps * THOUSAND > MOST_PS:
         return f"moves {totals.access_lines:,} lines in one access, too many where a miss takes {latency_ps:,} ps"

@@ -1,4 +1,4 @@
-"""Sweeps, families of workloads and runtimes that are shipped, each in lines of text for people."""
+"""Descriptions for people, in lines of text, of the shipped sweeps, families of workloads and runtimes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def flow(value: Any) -> str:
 
 
 def describe_family(name: str) -> str:
-    """Return what the family ``name`` is, and a line with name, default and meaning for each parameter."""
+    """Return the description of the family ``name``, and a line with name, default and meaning for each parameter."""
     rows = list(_parameters(name))
     names, defaults = (max(len(row[at]) for row in rows) for at in (0, 1))
     lines = (f"  {name:<{names}}  {default:<{defaults}}  {meaning}".rstrip() for name, default, meaning in rows)

@@ -22,7 +22,7 @@ MODEL_VERSION = 13  # incremented whenever the same specification gives other co
 def run_id(spec: RunSpec, seed_r: int) -> str:
     """Return the identity, 32 hex digits, of the run of ``spec`` with the seed ``seed_r`` of one repeat.
 
-    Names and sources of the machine, strategy and runtime, ``skip``, ``repeat`` and the engine do not enter.
+    Names and sources of the machine, strategy and runtime, ``skip``, ``repeat`` and the engine do not enter the hash.
     """
     before, after = _around_the_seed(spec)
     return _digest(f"{before}{seed_r}{after}{workload_json(spec.workload)}}}")
@@ -30,7 +30,7 @@ def run_id(spec: RunSpec, seed_r: int) -> str:
 
 @lru_cache(maxsize=2)
 def _around_the_seed(spec: RunSpec) -> tuple[str, str]:
-    """Return the JSON of ``spec`` before the seed and from the seed to the workload; all repeats share both texts."""
+    """Return the JSON of ``spec`` before the seed, and from the seed to the workload; all repeats share both texts."""
     before = (
         ("machine", spec.machine.contents_json),
         ("model", canonical_json(spec.model.model_dump(exclude={"skip"}))),
@@ -66,7 +66,7 @@ def spec_hash(sweep: SweepSpec) -> str:
 
 
 def sweep_key(sweep: SweepSpec) -> str:
-    """Return a hash of the sweep and its axes: sweeps that differ in repeats alone have the same."""
+    """Return a hash of the sweep and its axes: sweeps that differ only in repeats have equal hashes."""
     cells = [cell.axes for cell in sweep.cells]
     return _digest(canonical_json({"spec_hash": spec_hash(sweep), "axes": sweep.axes, "cells": cells}))
 

@@ -1,6 +1,6 @@
-"""JSON Schema (draft 2020-12) of every kind of specification, by which editors complete and check YAML.
+"""JSON Schema (draft 2020-12) of every kind of specification; editors use it to complete and check YAML.
 
-Fields are described in the models. The parts of a run, ``like`` and the axes of sweeps are described here.
+The models describe their fields. This module describes the parts of a run, ``like`` and the axes of sweeps.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ VALUES = "Values of the field of this name: a list, or a range of numbers."
 
 
 class _Generator(GenerateJsonSchema):
-    """Pydantic's generator, except that decimals are numbers only, not texts."""
+    """Pydantic's generator, except that a decimal is a number and not also a text."""
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> Schema:
         """Return the schema of a number with its bounds."""
@@ -57,7 +57,7 @@ class _Generator(GenerateJsonSchema):
 def json_schema(kind: str) -> Schema:
     """Return the schema of a run, sweep, machine, strategy, runtime, workload or task graph (``graph``).
 
-    InputError for another ``kind``.
+    Raises InputError for another ``kind``.
     """
     if kind not in _SCHEMAS:
         expected = f"one of {', '.join(_SCHEMAS)}"
@@ -77,7 +77,7 @@ def model_schema(model: Any) -> Schema:
 
 
 def _bounded(schema: Any) -> Any:
-    """Rename the bounds behind a validator, for which pydantic has its own names, to the keywords of JSON Schema."""
+    """Rename the bounds of validated fields, for which pydantic has its own names, to keywords of JSON Schema."""
     if isinstance(schema, list):
         return [_bounded(each) for each in schema]
     if not isinstance(schema, dict):
@@ -87,7 +87,7 @@ def _bounded(schema: Any) -> Any:
 
 
 def _part(part: str) -> Schema:
-    """Return the schema of a part's file or mapping: complete, or based on another by ``like`` or a shipped name."""
+    """Return the schema of a part's file or mapping: complete, or based on another part by ``like`` or shipped name."""
     schema = model_schema(PARTS[part])
     schema["properties"]["like"] = {**_named(part), "description": LIKE}
     schema.pop("required", None)
@@ -100,7 +100,7 @@ def _part(part: str) -> Schema:
 
 
 def _merged(model: type[Model]) -> Iterator[type[Model]]:
-    """Yield the models of mappings inside of a part that ``like`` merges: their fields may be left out."""
+    """Yield the models of the mappings in a part that ``like`` merges, level by level; their fields are optional."""
     for key in spelled(model):
         inner = field_model(model, key)
         if inner is not None:
@@ -109,7 +109,7 @@ def _merged(model: type[Model]) -> Iterator[type[Model]]:
 
 
 def _needed(model: type[Model]) -> Schema:
-    """Return the schema of the fields that a mapping needs, level by level, if it is not merged with another."""
+    """Return the schema of the fields that an unmerged mapping needs, level by level."""
     required = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
     inner = {key: _needed(found) for key in spelled(model) if (found := field_model(model, key))}
     properties = {key: {"if": {"type": "object"}, "then": each} for key, each in inner.items() if each}

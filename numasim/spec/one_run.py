@@ -1,8 +1,8 @@
-"""One run of a document: the run that the document describes or, of a sweep, one of its cells.
+"""One run of a document: the run that the document describes or, for a sweep, one of the sweep's cells.
 
-Of a sweep the first cell is run that has the values which changes give to axes. Of several such cells, cells that have
-the values which the document gives beside its axes are preferred. A change to a value that no cell has makes a run
-beside the cells: the value replaces the value of the axis. A change of a whole field removes all axes inside the field.
+For a sweep, changes may give values to axes, and the first cell with these values is run. If several cells have these
+values, a cell with the values that the document itself gives is preferred. A value that no cell has makes a run that is
+no cell: the value replaces the value of the axis. A change of a whole field removes all axes inside the field.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from numasim.spec.sweep_axes import Point, all_points, axis_name, axis_values, r
 
 @dataclass(frozen=True)
 class OneRun:
-    """A run; of a sweep also the ``index`` of the run among the ``cells``, or None if the run is no cell.
+    """A run; for a sweep also the ``index`` of the run among the ``cells``, or None if the run is no cell.
 
-    ``axes`` has the value of each axis in this run, ``other`` an axis and a value of it that another cell has.
+    ``axes`` has the value of each axis in this run, ``other`` an axis and a value that the axis has in another cell.
     """
 
     spec: RunSpec
@@ -32,10 +32,10 @@ class OneRun:
 
 
 def load_run(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:
-    """Return the run in a YAML file, of a mapping, or one cell of a sweep.
+    """Return the run of a YAML file or of a mapping; for a sweep, one of its cells.
 
     ``sets`` are ``field=value`` texts as on the command line, ``changes`` dotted fields with plain Python values.
-    InputError for anything that is wrong, with its place.
+    Raises InputError, with its place, for anything that is wrong.
     """
     return load_one(spec, sets, changes).spec
 
@@ -67,7 +67,7 @@ def load_one(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, An
 
 
 def _fitting(points: Sequence[Point], assignments: Sequence[Assignment]) -> tuple[Sequence[int], list[Assignment]]:
-    """Return the points with the values that ``assignments`` give to axes, and the assignments that no point has."""
+    """Return the points with the values that ``assignments`` give to axes, and the assignments that fit no point."""
     fitting: Sequence[int] = range(len(points))
     needed = []
     for each in assignments:
@@ -79,7 +79,7 @@ def _fitting(points: Sequence[Point], assignments: Sequence[Assignment]) -> tupl
 
 
 def _preferred(points: Sequence[Point], fitting: Sequence[int], document: Node) -> int:
-    """Return the first of the ``fitting`` points, preferably one with the values of the document itself."""
+    """Return the first of the ``fitting`` points, preferably a point with the values of the document itself."""
     for each in points[fitting[0]]:
         own = document.follow(each.path)
         if own is not None:
@@ -89,22 +89,22 @@ def _preferred(points: Sequence[Point], fitting: Sequence[int], document: Node) 
 
 
 def _has(point: Point, wanted: Assignment) -> bool:
-    """Whether the axis of ``wanted`` has the wanted value at ``point``, or a mapping with the wanted name."""
+    """Return whether the axis of ``wanted`` has the wanted value at ``point``, or a mapping with the wanted name."""
     value = axis_values(point).get(axis_name(wanted), _Nothing)
     plain = wanted.value.plain()
     return bool(value == plain or (isinstance(value, dict) and isinstance(plain, str) and value.get("name") == plain))
 
 
 class _Nothing:
-    """Stands for a missing value; no value of an axis equals this class."""
+    """Stands for a missing value; no axis has this class as a value."""
 
 
 def _covers(whole: Assignment, part: Assignment) -> bool:
-    """Whether ``part`` assigns to the field of ``whole``, or inside of that field."""
+    """Return whether ``part`` assigns to the field of ``whole``, or inside of that field."""
     return part.path[: len(whole.path)] == whole.path
 
 
 def _other(points: Sequence[Point], values: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """Return an axis, and a short value of that axis that the run does not have; None if there is none."""
+    """Return an axis and a short value of the axis that the run does not have; None if there is no such value."""
     found = ((name, value) for point in points for name, value in axis_values(point).items())
     return next((each for each in found if isinstance(each[1], str | int) and each[1] != values.get(each[0])), None)

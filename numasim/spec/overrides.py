@@ -17,7 +17,7 @@ _FIELD = re.compile(r"[A-Za-z_][\w-]*((\.[\w-]+)|(\[\d+\]))*")
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Set the field at ``path`` to ``value``; ``place`` is the place of the path."""
+    """Set the field at ``path`` to ``value``; ``place`` is the place at which the path is written."""
 
     path: tuple[Key, ...]
     value: Node
@@ -42,7 +42,7 @@ def from_text(text: str) -> Assignment:
 
 
 def flow_value(text: str, source: Source) -> Node:
-    """Return the YAML scalar or flow collection ``text``; InputError, placed at ``source``, for other texts."""
+    """Return the YAML scalar or flow collection ``text``. Raises InputError at ``source`` for other texts."""
     if not text.strip():
         raise InputError("there is no value after =", place=source.name, expected="field=value, such as workers=24")
     try:

@@ -1,17 +1,17 @@
-"""How ``like`` merges two mappings of a part: the upper is laid over the lower, key by key and level by level.
+"""How ``like`` merges two mappings of a part: the upper mapping is laid over the lower, key by key, level by level.
 
-A value of the upper mapping replaces the value of the lower mapping, unless both values are mappings with fields of
-their own: these are merged likewise. A field that the lower mapping leaves out has its default, as if the default were
-written. A word that names a kind is the mapping with that kind: ``placement: interleave`` is ``placement: {policy:
-interleave}``. Replaced as wholes are therefore
+A value of the upper mapping replaces the value of the lower mapping, unless both values are mappings with fields: two
+such mappings are merged in the same way. A field that the lower mapping leaves out has its default, as if the default
+were written. A word that names a kind stands for the mapping with that kind: ``placement: interleave`` is ``placement:
+{policy: interleave}``. The following values are therefore replaced as wholes:
 
 - lists and other words: ``steal``, ``dispatch``, ``turbo``, ``amount: half``, ``links: ring`` over a list of links;
 - collections whose keys the file chooses: ``queues``.
 
-A field that means nothing beside the fields of the upper mapping is dropped; all others stay. Dropped are ``batch`` of
-``locks: {kind: cohort, batch: 8, home: owner}`` under ``locks: {kind: mutex}``, ``count`` of an amount under ``amount:
-{share: 2}``, and ``routes`` if ``links`` change. Sources are merged, too; the source of a value that changes is
-dropped.
+A field of the lower mapping that means nothing beside the fields of the upper mapping is dropped; all others stay.
+Examples are ``batch`` of ``locks: {kind: cohort, batch: 8, home: owner}`` under ``locks: {kind: mutex}``, ``count`` of
+an amount under ``amount: {share: 2}``, and ``routes`` if ``links`` change. Sources are merged, too; the source of a
+changed value is dropped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
 
 
 def field_model(model: type[Model], key: Key) -> type[Model] | None:
-    """Return the model of the field ``key`` if its value can be a mapping of exactly one model, else None."""
+    """Return the model of the field ``key`` if a mapping in the field can be of exactly one model, else None."""
     annotation = spelled(model).get(str(key))
     models = models_of(annotation) if annotation is not None else []
     return models[0] if len(models) == 1 and issubclass(models[0], Model) else None
@@ -81,7 +81,7 @@ def _default(model: type[Model], key: Key, place: Place) -> Node | None:
 
 
 def _as_mappings(base: Node, top: Node, model: type[Model]) -> tuple[Node, Node] | None:
-    """Return both values as mappings of ``model``, or None if a value is neither a mapping nor a word for one."""
+    """Return both values as mappings of ``model``, or None unless each is a mapping or a word for a mapping."""
     if not any(isinstance(each.content, dict) for each in (base, top)):
         return None
     lower, upper = _spelled_out(base, model), _spelled_out(top, model)

@@ -1,8 +1,8 @@
-"""Machines, strategies and runtimes as a specification names them: a shipped name, a path, or a mapping.
+"""Reads machines, strategies and runtimes as a specification gives them: by a shipped name, a path, or a mapping.
 
 A mapping or file with ``like: NAME`` starts from NAME, over which its own keys are laid (`numasim.spec.part_merge`).
-In a specification ``{name: NAME, ...}`` with a shipped NAME means the same. A machine or strategy that is an object of
-Python stands for the mapping that describes it, also behind ``like``.
+In a specification, ``{name: NAME, ...}`` with a shipped NAME means the same. A machine or strategy that is a Python
+object stands for the mapping that describes the object, also behind ``like``.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from numasim.strategy.control.loaded_controller import PATH, check_source
 from numasim.strategy.control.task_control import check_labels
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The functions that a strategy names: labels, and a controller, which is found but not executed when the strategy is
-# read.
+# The functions that a strategy names: a function of labels, and a controller. Reading a strategy finds the controller
+# but does not execute it.
 #
-# The name of a controller in a file depends on the folder of that file. When the strategy has been read, the name leads
-# to the controller from any folder. A function of labels has a registered name
+# A file names a controller by a path from the file's folder. Reading the strategy turns the name into a name that
+# leads to the controller from any folder. A function of labels has a registered name
 # (`numasim.strategy.control.task_control`).
 
 
 def with_named_functions(part: str, document: Node) -> Node:
     """Return ``document`` of a ``part`` with the function of a strategy's ``tune.python`` named by its file.
 
-    InputError if there is no such function, if it takes other arguments, or if no function is registered by the name in
-    the strategy's ``labels``. A value that is no name of a function stays as it is.
+    Raises InputError if there is no such function, if it takes other arguments, or if the strategy's ``labels`` name no
+    registered function. A value that is no name of a function stays as it is.
     """
     if part != "strategy":
         return document
@@ -79,7 +79,7 @@ def _shipped_document(file: Path, _changed_ns: int) -> Node:
 
 
 def is_shipped_file(file: Path) -> bool:
-    """Whether a file is in a folder of shipped parts."""
+    """Return whether a file is in a folder of shipped parts."""
     return file.parent in map(catalog.folder, CATALOG.values())
 
 
@@ -98,12 +98,12 @@ def _real(file: Path) -> Path:
 
 @dataclass
 class PartReader:
-    """Expands parts to one whole mapping each; every file is read once."""
+    """Expands each part to one whole mapping; every file is read once."""
 
     files: dict[Path, Node] = field(default_factory=dict)
 
     def expand(self, part: str, node: Node) -> Node:
-        """Return the mapping that ``node`` names or is, ``like`` resolved; ``part`` is machine, strategy or
+        """Return the mapping that ``node`` names or is, with ``like`` resolved; ``part`` is machine, strategy or
         runtime.
         """
         return with_named_functions(part, self._whole(part, node))

@@ -65,7 +65,7 @@ FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, 
 class RunSpec:
     """The resolved contents of one simulation, which is run ``repeat`` times, each time with another seed.
 
-    A specification equals itself only; all repeats of a cell share it. `numasim.spec.identity` compares contents.
+    A `RunSpec` is equal only to itself; all repeats of a cell share it. `numasim.spec.identity` compares contents.
     """
 
     machine: MachineSpec
@@ -84,12 +84,12 @@ def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpe
 
 
 def document_of(spec: Described) -> Node:
-    """Return the document of a run or sweep that is a path, a shipped name or a mapping of plain data and objects."""
+    """Return the document of a run or sweep, given as a path, a shipped name or a mapping of plain data and objects."""
     return read_spec(spec) if isinstance(spec, str | Path) else _a_mapping(from_python(spec, Place(Source("", Path()))))
 
 
 def read_spec(path: str | Path) -> Node:
-    """Return the document of a run or sweep, which is a mapping."""
+    """Return the document of a run or sweep in the file ``path``; the document has to be a mapping."""
     return _a_mapping(load(catalog.find_spec(str(path))))
 
 
@@ -99,7 +99,7 @@ def _a_mapping(document: Node) -> Node:
 
 
 def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> list[Assignment]:
-    """Return the changes from keyword arguments, then the changes from ``--set``, which win."""
+    """Return the changes from keyword arguments, then the changes from ``--set``, which override them."""
     return [*from_mapping(changes or {}), *for_each(sets, from_text)]
 
 
@@ -117,7 +117,7 @@ def unknown_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: F
 
 @dataclass
 class Resolver:
-    """Resolves documents of runs; a part that two runs have in common is validated once."""
+    """Resolves documents of runs; a part that several runs share is validated once."""
 
     reader: PartReader = field(default_factory=PartReader)
     _expanded: dict[tuple[str, Node], Node] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class Resolver:
     def run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
         """Return the run of ``base`` after ``assignments``; assignments to whole fields are applied first.
 
-        InputError with all mistakes of `resolved`.
+        Raises InputError with all mistakes that `resolved` finds.
         """
         values, mistakes = self.resolved(base, assignments)
         if mistakes:
@@ -138,8 +138,8 @@ class Resolver:
     ) -> tuple[dict[str, Any], list[InputError]]:
         """Return the validated fields of ``base`` after ``assignments``, by name, and all mistakes.
 
-        A wrong field is left out of the result, and so is every check that needs the field. The fields ``varied`` are
-        neither validated nor missed. A field is not reported as missing if it may be an unknown field, misspelt.
+        The result has no wrong field, and a check that needs a wrong field is not made. The fields ``varied`` are
+        neither validated nor required. A missing field is not reported if an unknown field may be it, misspelt.
         """
         document, inner = _changed(base, assignments)
         written = [*((each.path[0], each.place) for each in assignments), *document.keys.items()]
@@ -183,7 +183,7 @@ class Resolver:
 
     @property
     def reads_files(self) -> bool:
-        """Whether a part was read from a file of the user's."""
+        """Return whether a part was read from a file of the user."""
         return any(not is_shipped_file(file) for file in self.reader.files)
 
     def expand(self, part: str, node: Node) -> Node:
@@ -216,7 +216,7 @@ class Resolver:
         return made
 
     def _part(self, part: str, document: Node, inner: tuple[Assignment, ...], workload: Any) -> Mapping[str, Model]:
-        """Return the part of ``document`` by name; the default runtime is the runtime of ``workload``."""
+        """Return the part of ``document`` by name; the default runtime is the runtime that ``workload`` names."""
         node = document.child(part)
         if node is None and part == "runtime":
             node = Node(workload.default_runtime, document.place)
@@ -293,7 +293,7 @@ def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Ass
 
 def workload_mapping(node: Node) -> Node:
     """Return a workload as a mapping: a name as ``{name: NAME}``, a path with a folder such as ./graph.npz as
-    ``{file: PATH}``. A mapping and a graph in memory are returned as they are.
+    ``{file: PATH}``. A mapping and a graph in memory are returned unchanged.
     """
     if isinstance(node.content, Held) and node.content.part == "workload":
         return node
@@ -342,20 +342,20 @@ def _graph_file(node: Node) -> WorkloadFile:
     return spec.model_copy(update={"file": str(path)})
 
 
-# ---- The contents of a workload as text, what it is called in tables, and where it was recorded ----------------------
+# ---- The contents of a workload as text, its name in tables, and the origin of its recording -------------------------
 
 
 def workload_name(workload: AnyWorkload) -> str:
-    """Return the benchmark's name, or the file that the task graph comes from."""
+    """Return the benchmark's name, or the name of the task graph's file."""
     return workload.file if isinstance(workload, WorkloadFile) else workload.name
 
 
 def workload_json(workload: AnyWorkload) -> str:
     """Return the contents as JSON: a benchmark's name and parameters, or the digest of a graph.
 
-    Path and form of its file do not enter, and a graph in memory is the same as in a file.
+    The path and format of a graph's file do not enter; a graph in memory has the digest that it has in a file.
 
-    InputError where that file can no longer be read.
+    Raises InputError if the file can no longer be read.
     """
     if isinstance(workload, WorkloadGraph):
         return canonical_json({"file": workload.contents})
@@ -365,7 +365,7 @@ def workload_json(workload: AnyWorkload) -> str:
 
 
 def recording_of(workload: AnyWorkload) -> Recorded | None:
-    """Where the program was recorded; None of one that was not. InputError where its file can no longer be read."""
+    """Return the origin of a recorded program, else None. Raises InputError if its file can no longer be read."""
     if isinstance(workload, WorkloadGraph):
         held: Workload = workload.workload
         return held.recorded

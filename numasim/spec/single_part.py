@@ -1,4 +1,4 @@
-"""A part or workload that a command line names: by a shipped name, a path or a YAML flow mapping."""
+"""A part or workload that a command line gives: by a shipped name, a path or a YAML flow mapping."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ NOWHERE = Place(Source("", Path()))  # values of a command line have no place in
 
 
 def read_machine(text: str) -> MachineSpec:
-    """Return the machine of a shipped name or path. InputError with its place for anything that is wrong."""
+    """Return the machine of a shipped name or path. Raises InputError, with its place, for any mistake."""
     return cast(MachineSpec, _read_part("machine", text))
 
 
 def read_strategy(text: str) -> StrategySpec:
-    """Return the strategy of a shipped name or path. InputError with its place for anything that is wrong."""
+    """Return the strategy of a shipped name or path. Raises InputError, with its place, for any mistake."""
     return cast(StrategySpec, _read_part("strategy", text))
 
 
 def read_runtime(text: str) -> RuntimeSpec:
-    """Return the runtime of a shipped name or path. InputError with its place for anything that is wrong."""
+    """Return the runtime of a shipped name or path. Raises InputError, with its place, for any mistake."""
     return cast(RuntimeSpec, _read_part("runtime", text))
 
 
@@ -50,7 +50,7 @@ def read_workload(text: str, parameters: Sequence[str] = ()) -> AnyWorkload:
 
 
 def _flow_value(text: str, whole: str | None = None) -> Node:
-    """Return the YAML value ``text``; errors of syntax are placed at the ``whole`` word that contains the text."""
+    """Return the YAML value ``text``; a syntax error is placed at the word ``whole``, which contains the text."""
     return from_python(flow_value(text, Source(whole or text, Path())).plain(), NOWHERE)
 
 

@@ -1,4 +1,4 @@
-"""The ``sweep:`` mapping of a document: axes, zipped groups, included and excluded cells, and the cells that follow."""
+"""The ``sweep:`` mapping of a document: axes, zipped groups, included and excluded cells, and the resulting cells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CELL = "a mapping of axes to values, such as {strategy: randomized, workers: 24}
 
 
 class RangeSpec(Model):
-    """The values from, from + step, ... up to and including to."""
+    """The values from, from + step, ..., up to and including the value ``to``."""
 
     start: Number = Field(alias="from", description="The first value.")
     stop: Number = Field(
@@ -47,13 +47,13 @@ class Exclusion:
     place: Place
 
     def matches(self, axes: dict[str, Any]) -> bool:
-        """Whether a cell with the values ``axes`` is excluded."""
+        """Return whether a cell with the values ``axes`` is excluded."""
         return all(name in axes and axes[name] in allowed for name, allowed in self.values.items())
 
 
 @dataclass(frozen=True)
 class Axes:
-    """The dimensions to multiply, of which the last varies fastest; extra cells; exclusions; names in file order."""
+    """The dimensions to multiply (the last varies fastest), extra cells, exclusions, and axis names in file order."""
 
     names: tuple[str, ...]
     dimensions: tuple[tuple[Point, ...], ...]
@@ -62,7 +62,7 @@ class Axes:
 
 
 def axis_name(assignment: Assignment) -> str:
-    """Return the axis of an assignment as text: ``workload.n``."""
+    """Return the axis of an assignment as text, such as ``workload.n``."""
     return dotted(assignment.path)
 
 
@@ -72,7 +72,7 @@ def axis_values(point: Point) -> dict[str, Any]:
 
 
 def read_axes(sweep: Node) -> Axes:
-    """Return the axes that the value of ``sweep:`` describes; InputError with its place for anything that is wrong."""
+    """Return the axes that the value of ``sweep:`` describes. Raises InputError, with its place, for any mistake."""
     content = sweep.mapping(("sweep",), "a mapping of axes to lists of values")
     if not content:
         raise _error("there is no axis", ("sweep",), sweep.place, "at least one axis, such as workers: [2, 4, 8]")
@@ -218,7 +218,7 @@ MOST_CELLS = 1_000_000
 
 
 def all_points(axes: Axes, sweep: Node) -> list[Point]:
-    """Return the cells' assignments; checks their number before it creates them."""
+    """Return the cells' assignments; the number of cells is checked before any cell is created."""
     count = prod(map(len, axes.dimensions)) + len(axes.include)
     if count > MOST_CELLS:
         expected = f"at most {MOST_CELLS:,}"
@@ -253,8 +253,8 @@ def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
 
 # ---- Changes of axes: ``sweep.workers=[2, 4]``, also of axes whose names have dots -----------------------------------
 #
-# Behind ``sweep`` follows the name of an axis with all its dots: ``sweep.runtime.backoff.first_ns=[1, 2]``. Behind
-# ``sweep.zip``, ``sweep.include`` and ``sweep.exclude`` the number of an entry may stand before the name, as in
+# The name of an axis follows ``sweep`` with all its dots: ``sweep.runtime.backoff.first_ns=[1, 2]``. Behind
+# ``sweep.zip``, ``sweep.include`` and ``sweep.exclude`` the number of an entry may precede the name, as in
 # ``sweep.zip[0].workers=[2, 4]``.
 
 
@@ -280,7 +280,7 @@ def _inside(document: Node, path: FieldPath) -> FieldPath:
 
 
 def _of_axis(axes: Node | None, path: FieldPath) -> FieldPath:
-    """Return the key of the axis of ``path``, followed by the rest of ``path``, which leads into the values."""
+    """Return the key of the axis of ``path``, followed by the rest of ``path``, which leads into the axis's values."""
     for key in _keys(axes):
         name = path_parts(str(key))
         inner = path[len(name) :]
@@ -294,6 +294,6 @@ def _keys(axes: Node | None) -> list[Key]:
 
 
 def _goes_on(axes: Node | None, key: Key, part: Key) -> bool:
-    """Whether ``part`` may lead into the values of the axis ``key``: to an entry of a list or a field of a range."""
+    """Return whether ``part`` may lead into the values of the axis ``key``: an entry of a list, a field of a range."""
     values = axes.child(key) if axes else None
     return values is not None and (isinstance(values.content, dict) or isinstance(part, int))

@@ -1,7 +1,7 @@
 """A sweep: one run document and axes, expanded to cells in a fixed order.
 
-The plain axes are multiplied, the last varying fastest; each group under ``zip`` counts as one more axis whose fields
-advance together; ``include`` adds single cells; ``exclude`` takes cells away last.
+The plain axes are multiplied, the last axis varying fastest; each group under ``zip`` counts as one more axis whose
+fields advance together; ``include`` adds single cells; ``exclude`` removes cells last.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SweepSpec:
     """The cells of a sweep in order.
 
     ``contents`` are the fields that all cells share, without axes, repeats and names. ``text`` is the YAML of the
-    sweep; ``files`` are the files to which ``text`` refers, by their paths beside it.
+    sweep; ``files`` are the files to which ``text`` refers, by their paths beside the text.
     """
 
     axes: tuple[str, ...]
@@ -63,16 +63,16 @@ class SweepSpec:
 
     @property
     def runs(self) -> int:
-        """Number of runs: cells times repeats."""
+        """Return the number of runs: cells times repeats."""
         return len(self.cells) * self.repeat
 
 
 def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> SweepSpec:
-    """Return the sweep in a YAML file, of a shipped name or of a mapping; without ``sweep`` it is one cell.
+    """Return the sweep in a YAML file, of a shipped name or of a mapping; a run without ``sweep`` is one cell.
 
     ``sets`` and ``changes`` are as for `load_run`. The text of a YAML file is kept unchanged if the text alone
-    describes the sweep; else the sweep is written out (`numasim.spec.written_sweep`). InputError for anything that is
-    wrong; the error of a cell has the cell's axis values.
+    describes the sweep; else the sweep is written out (`numasim.spec.written_sweep`). Raises InputError for any
+    mistake; the error of a cell has the cell's axis values.
     """
     assignments = all_assignments(sets, changes)
     document = with_axes(document_of(spec), assignments)
@@ -86,7 +86,7 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
 
 
 def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
-    """Whether the sweep refers to other files of the user: parts, task graphs or controllers."""
+    """Return whether the sweep refers to other files of the user: parts, task graphs or controllers."""
     specs = {id(cell.spec.strategy): cell.spec for cell in made.cells}.values()
     calls = any(spec.strategy.tune is not None and spec.strategy.tune.function for spec in specs)
     return calls or resolver.reads_files or any(isinstance(cell.spec.workload, WorkloadFile) for cell in made.cells)
@@ -124,7 +124,7 @@ def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
 
 
 def _check_runs(cells: int, repeat: int, document: Node) -> None:
-    """InputError for more runs than can be planned, before the cells are expanded."""
+    """Raise InputError for more runs than can be planned, before the cells are expanded."""
     if cells * repeat > MOST_RUNS:
         node = document.child("repeat") or document
         raise InputError(
@@ -136,7 +136,7 @@ def _check_runs(cells: int, repeat: int, document: Node) -> None:
 
 
 def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], points: Sequence[Point]) -> Iterator[Cell]:
-    """Yield the cells in order; InputError with the mistakes of all cells."""
+    """Yield the cells in order. Raises InputError with the mistakes of all cells."""
     for index, point in enumerate(points):
         try:
             spec = resolver.run(document, (*base, *point))
@@ -147,9 +147,9 @@ def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], point
         yield Cell(index, axis_values(point), spec)
 
 
-# ---- The mistakes of a sweep: all of them, as far as one mistake does not hide another -------------------------------
+# ---- The mistakes of a sweep: all of them, as far as no mistake hides another ----------------------------------------
 
-MOST_TRIED, ENOUGH = 300, 100  # cells that are looked at, and mistakes after which no more are
+MOST_TRIED, ENOUGH = 300, 100  # the most cells to try, and the number of mistakes that ends the search
 
 
 def _in_cell(error: InputError, index: int, point: Point) -> InputError:
@@ -168,9 +168,9 @@ def _short(value: Any) -> str:
 def _of_cells(
     resolver: Resolver, document: Node, base: Sequence[Assignment], points: Sequence[Point], failed: int
 ) -> InputError:
-    """Return the mistakes of the cell ``failed`` and of all cells that show a value of an axis for the first time.
+    """Return the mistakes of the cell ``failed`` and of all cells in which a value of an axis occurs first.
 
-    A mistake of several cells is reported for the first of them.
+    A mistake of several cells is reported for the first of these cells.
     """
     found: dict[str, InputError] = {}
     for tried, index in enumerate(_telling(points, failed)):
@@ -186,7 +186,7 @@ def _of_cells(
 
 
 def _telling(points: Sequence[Point], failed: int) -> list[int]:
-    """Return the cell ``failed`` and the cells that show a value of an axis for the first time, in order."""
+    """Return, in order, the cell ``failed`` and the cells in which a value of an axis occurs first."""
     first: dict[int, int] = {}
     for index, point in enumerate(points):
         for each in point:
@@ -196,12 +196,12 @@ def _telling(points: Sequence[Point], failed: int) -> list[int]:
 
 def _beside_axes(resolver: Resolver, document: Node, base: Sequence[Assignment]) -> list[InputError]:
     """Return the mistakes of the fields that no axis changes, for a sweep whose axes are wrong."""
-    missing = {name for name in FIELDS if document.child(name) is None}  # may be what a wrong axis stands for
+    missing = {name for name in FIELDS if document.child(name) is None}  # a wrong axis may stand for a missing field
     return resolver.resolved(document.without("sweep"), base, {*_varied(document.child("sweep")), *missing})[1]
 
 
 def _varied(axes: Node | None) -> Iterator[Key]:
-    """Yield the fields that axes change, as wholes or inside."""
+    """Yield the fields that axes change, as a whole or inside."""
     if axes is None or not isinstance(axes.content, dict | list):
         return
     if isinstance(axes.content, list):
@@ -215,12 +215,12 @@ def _varied(axes: Node | None) -> Iterator[Key]:
             yield path_parts(str(key))[0]
 
 
-# ---- The contents that all cells share, of which the hash of a sweep is made -----------------------------------------
+# ---- The contents that all cells share, from which the hash of a sweep is made ---------------------------------------
 #
-# A machine has the same contents whether it is named, written out or an object, and with or without its defaults. A
-# field that is incomplete without the axes counts as it was written.
+# A machine has the same contents if it is named, written out or an object, and with or without its defaults. A field
+# that is incomplete without the axes enters as it was written.
 
-NAMES = ("name", "sources")  # keys of a part that are not contents
+NAMES = ("name", "sources")  # keys of a part that do not count as contents
 NO_CONTENTS = ("sweep", "repeat")
 
 

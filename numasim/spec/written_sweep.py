@@ -1,8 +1,8 @@
-"""A sweep as the text of a YAML file, from which the sweep can be run again in any folder.
+"""A sweep as the text of a YAML file from which the sweep can be run again in any folder.
 
-Machines and strategies that are objects of Python or files of the user are written out as mappings. Task graphs and the
-modules of controllers become files beside the text, since a path does not lead to the same file from another folder.
-Overrides are written into the fields, or into the values of axes, that they change.
+Machines and strategies that are Python objects or files of the user are written out as mappings. Task graphs and the
+modules of controllers become files beside the text, since a path leads to another file from another folder. Overrides
+are written into the fields, or into the values of axes, that they change.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _long_axes(sweep: Node | None) -> Iterator[str]:
 
 
 def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
-    """Return ``document`` after ``assignments``, and the assignments inside of fields that are axes."""
+    """Return ``document`` after ``assignments``, and the assignments that lead inside of fields that are axes."""
     assignments = list(assignments)
     document = put_all(document, (each for each in assignments if len(each.path) == 1))
     left = []
@@ -85,7 +85,7 @@ def _whole(field_name: str, node: Node, resolver: Resolver) -> Node:
 
 
 class _Writer:
-    """Writes values into a form that can be read in any folder, and collects the files that the values need."""
+    """Writes values in a form that can be read in any folder, and collects the files that the values need."""
 
     def __init__(self, resolver: Resolver) -> None:
         self.made = WrittenSweep()

@@ -1,4 +1,4 @@
-"""From a strategy, a runtime and the places of the workers to the tables that executors interpret."""
+"""Compiles a strategy, a runtime and the places of the workers into the tables that executors interpret."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from numasim.strategy.queue_families import Units, build_families, own_queues, q
 from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, is_unconditional
 from numasim.workload.builder import frozen
 
-# ---- The default dispatch rules of a strategy that gives none --------------------------------------------------------
+# ---- The default dispatch rules, for a strategy and a runtime without rules ------------------------------------------
 #
-# A worker keeps the tasks that it spawns. An extra producer has no queue of its own and deals round robin. A worker
-# whose queue is full deals round robin, too, if the runtime goes on to the next queue (thesis chapter 3).
+# A worker puts the tasks that it spawns into its own queue. An extra producer (a thread that spawns tasks but executes
+# none) has no queue and deals tasks round robin. A worker with a full queue deals round robin, too, if the runtime
+# goes on to the next queue (thesis chapter 3).
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
-    """Return the dispatch rules of the strategy or else of the runtime; True: the rule is for an extra producer."""
+    """Return the dispatch rules of the strategy, or else of the runtime; True marks a rule for an extra producer."""
     if spec.dispatch is not None:
         return [(rule, False) for rule in spec.dispatch]
     rules = [(DispatchSpec.model_construct(target="own"), False)]
@@ -46,9 +47,9 @@ def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
 def compile_strategy(
     spec: StrategySpec, runtime: RuntimeSpec, machine: Machine, workers: WorkerMap, task_ps: int | None = None
 ) -> StealPlan:
-    """Compile ``spec``; ``task_ps`` is the mean duration of a task, or None if it is not known before a run.
+    """Compile ``spec``; ``task_ps`` is the mean duration of a task, or None if the duration is unknown before a run.
 
-    ``task_ps`` is the first wait of a back-off with ``first_ns: task``.
+    ``task_ps`` is the length of the first wait of a back-off with ``first_ns: task``.
 
     Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
@@ -109,7 +110,7 @@ def _work_first_tiers(spec: StrategySpec) -> int:
 
 
 def _gates(spec: StrategySpec, workers: WorkerMap) -> npt.NDArray[np.int32]:
-    """[workers] the number of the worker's unit, whose live subtrees count; only units with workers are numbered."""
+    """Return [workers] the unit whose live subtrees close the worker's gates, numbered among units with workers."""
     unit = workers.unit(spec.live.per if isinstance(spec.live, LiveSpec) else "machine")
     return np.unique(unit, return_inverse=True)[1].astype(np.int32)
 
@@ -142,7 +143,7 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken[plan.own[plan.own < len(taken)]] = True
     split = _first_queue_of_dispatch(plan)
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        if level["anchor"] != Anchor.LAST:  # another level has found the queues of such a level
+        if level["anchor"] != Anchor.LAST:  # another level has found the queues of a level with the anchor LAST
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]

@@ -1,8 +1,8 @@
-"""The distributions by name: the unit of each item, and the number of pairs of an item and a unit that are looked at.
+"""The distributions by name: deal each item of a range to a unit, and count the pairs (item, unit) that are examined.
 
 Souris 2020, section 4.2.3. The cost of an item is the same for all units of a node. Units are therefore ordered by the
-cost of their nodes, and by number if the costs are equal. A distribution looks at each pair of an item and a unit once
-to find the item's bytes on each node, and once more to order the units by cost (A-73).
+cost of their nodes, units of equal cost by number. A distribution examines each pair (item, unit) once to find the
+item's bytes on each node, and once more to order the units by cost (A-73).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numasim.workload.algorithms.serial_parts import with_serial_parts
 from numasim.workload.builder import frozen
 from numasim.workload.graph import I64, Mode, RangeFamily, Workload
 
-# ---- What a distribution knows of the items of a range: the bytes by node, and the cost for each unit ----------------
+# ---- The items of a range as a distribution knows them: their bytes by node, and their cost for each unit ------------
 
 MOST = 2**62
 
@@ -37,7 +37,7 @@ class KnownItems:
     """The items of a range: ``bytes`` [items, nodes] are the bytes that each item reads on each node.
 
     ``node`` [units] is the node of each unit, ``groups`` are the nodes with units, ascending. ``cost`` [items, groups]
-    is the cost of an item for a unit on that node: the sum of bytes times latency over all nodes.
+    is the cost of an item for the units of a node: the sum over all nodes of the item's bytes there times the latency.
     """
 
     bytes: I64
@@ -47,19 +47,19 @@ class KnownItems:
 
     @property
     def items(self) -> int:
-        """Number of items."""
+        """Return the number of items."""
         return len(self.bytes)
 
     @property
     def units(self) -> int:
-        """Number of units."""
+        """Return the number of units."""
         return len(self.node)
 
 
 def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
     """Return the items of ``family`` on ``machine``, for units on ``node`` [units].
 
-    InputError if each run draws the bytes of the items, so that the bytes are not known before the run.
+    Raises InputError if each run draws the bytes of the items, so that the bytes are not known before the run.
     """
     read = np.zeros((family.count, machine.nodes), np.int64)
     everyone = np.arange(family.count)
@@ -79,7 +79,7 @@ def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
 
 
 def _cost(read: I64, latency_ps: I64) -> I64:
-    """[items, groups] the exact cost, in a unit of time that keeps sums below 2**63."""
+    """Return [items, groups] the exact cost, scaled to a unit of time in which sums stay below 2**63."""
     latency = latency_ps // max(int(np.gcd.reduce(latency_ps.ravel())), 1)
     most = int(read.sum(axis=1).max(initial=0)) * int(latency.max(initial=0))
     if most >= MOST:
@@ -92,7 +92,7 @@ def _cost(read: I64, latency_ps: I64) -> I64:
 
 
 def unit_nodes(workers: WorkerMap, kind: str) -> I64:
-    """[units] the node of the first worker of each unit of ``kind`` that has one, in ascending order of units."""
+    """Return [units] the node of the first worker of each unit of ``kind`` with a worker, units in ascending order."""
     _, first = np.unique(workers.unit(kind), return_index=True)
     return np.asarray(workers.node[first], np.int64)
 
@@ -101,14 +101,14 @@ NOBODY = -1
 
 
 class Dealt(NamedTuple):
-    """``units`` [items] is the unit of each item; ``pairs`` how many pairs of an item and a unit were looked at."""
+    """``units`` [items] is the unit of each item; ``pairs`` is the number of examined pairs (item, unit)."""
 
     units: I64
     pairs: int
 
 
 def random(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal each item to a unit that is drawn."""
+    """Deal each item to a unit drawn at random."""
     draws = stream_array(base(spec.seed, DrawClass.DISPATCH, 0), known.items)
     return Dealt(below_array(draws, known.units).astype(np.int64), 0)
 
@@ -129,7 +129,7 @@ def balanced(known: KnownItems, spec: DistributionSpec) -> Dealt:
 
 
 def mixed_locality_balanced(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal exclusive items to their cheapest unit, whatever its load, and the others as `balanced` does."""
+    """Deal exclusive items to their cheapest unit, whatever the unit's load, and the others as `balanced` does."""
     return Dealt(_balanced(known, spec, _exclusive(known, spec)), 2 * known.items * known.units)
 
 
@@ -151,14 +151,14 @@ BY_NAME: dict[str, Distribution] = {
 
 
 def _cheapest(known: KnownItems) -> I64:
-    """[items] the first of the units to which each item is cheapest."""
+    """Return [items] the first of the units for which each item is cheapest."""
     first = np.array([np.flatnonzero(known.node == node)[0] for node in known.groups])
-    in_order = np.argsort(first)  # the first unit wins among nodes that cost the same
+    in_order = np.argsort(first)  # of nodes with equal cost, the node with the first unit wins
     return np.asarray(first[in_order][np.argmin(known.cost[:, in_order], axis=1)], np.int64)
 
 
 def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
-    """[items] the cheapest unit of each exclusive item, most of whose bytes are on the unit's node; else NOBODY."""
+    """Return [items] the cheapest unit of each exclusive item (most of its bytes are on the unit's node), or NOBODY."""
     cheapest = _cheapest(known)
     there = known.bytes[np.arange(known.items), known.node[cheapest]]
     share = ppm(spec.exclusivity)
@@ -166,13 +166,13 @@ def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
 
 
 def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
-    """[items] the unit of each item, dealt in the order of decreasing bytes; units that are ``given`` stay.
+    """Return [items] the unit of each item; items are dealt by decreasing bytes, and units that are ``given`` stay.
 
     An item goes to the first unit with room in the order of cost. If no unit has room, the item goes to the unit with
-    the least load, of several such units to the first in the order of cost.
+    the least load; of several units with the least load, to the first in the order of cost.
     """
     size = known.bytes.sum(axis=1)
-    limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # of a unit's load times units times a million
+    limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # of load times units times a million
     most = limit // (known.units * MILLION)
     found, load, least = given.copy(), [0] * known.units, int(size.min(initial=0))
     members = [np.flatnonzero(known.node == node).tolist() for node in known.groups]
@@ -192,10 +192,10 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
 
 
 def _ties(cost: I64) -> list[tuple[tuple[int, ...], ...]]:
-    """[items] the groups by ascending cost, groups of equal cost together; ``cost`` is [items, groups]."""
+    """Return [items] the groups by ascending cost, groups of equal cost in one tuple; ``cost`` is [items, groups]."""
     order = np.argsort(cost, axis=1, kind="stable")
     ordered = np.take_along_axis(cost, order, axis=1)
-    dearer = ordered[:, 1:] != ordered[:, :-1]  # than the group before
+    dearer = ordered[:, 1:] != ordered[:, :-1]  # whether each group costs more than the group before it
     orders, which = np.unique(np.hstack([order, dearer]), axis=0, return_inverse=True)
     groups = cost.shape[1]
     tiers = [_tiers(row[:groups], np.flatnonzero(row[groups:]) + 1) for row in orders]
@@ -218,7 +218,7 @@ def _first_with_room(
 ) -> int:
     """Return the first unit, in the order of cost, whose load stays within ``most``; NOBODY if there is no such unit.
 
-    ``open_from`` has the number of units at the begin of each group that have no room, not even for the ``least`` item.
+    ``open_from`` [groups] is the number of leading units of each group without room even for the ``least`` item.
     """
     for tier in tiers:
         best = NOBODY
@@ -239,7 +239,7 @@ def _least_loaded(tiers: tuple[tuple[int, ...], ...], members: list[list[int]], 
     return min((load[unit], place, unit) for place, tier in enumerate(tiers) for g in tier for unit in members[g])[2]
 
 
-# ---- The labels of a program's items under a strategy's distribution, and the program that pays for them -------------
+# ---- The labels of a program's items under a strategy's distribution, and the program with the cost of dealing -------
 
 PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
@@ -248,8 +248,8 @@ class DealtItems(NamedTuple):
     """The dealt items of a workload.
 
     ``labels`` [items of all families] has the unit of each item, ``nodes`` the node of that unit; both are empty if the
-    strategy has no distribution. In ``workload`` a serial phase precedes each phase whose range is dealt at a cost:
-    worker 0 pays the cost in the last ``segments`` segments.
+    strategy has no distribution. ``workload`` has a serial phase before each phase whose range is dealt at a cost:
+    worker 0 pays the cost in the last ``segments`` segments of the workload.
     """
 
     labels: I32
@@ -262,9 +262,9 @@ NO_ITEM_LABELS: I32 = np.zeros(0, np.int32)
 
 
 def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> DealtItems:
-    """Return the items of ``workload``, which is not folded, as the distribution of ``spec`` deals them.
+    """Return the items of ``workload``, which must not be folded, as the distribution of ``spec`` deals them.
 
-    InputError if the labels depend on bytes that each run draws.
+    Raises InputError if the labels depend on bytes that each run draws.
     """
     distribution = spec.distribution
     if distribution is None or not workload.ranges:
@@ -288,7 +288,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
 def undealt(work: Workload, segments: int) -> Workload:
     """Return ``work`` with a time of zero for its last ``segments`` segments, in which worker 0 deals the items.
 
-    The program without its strategy has no such time.
+    Use it for the program without its strategy, which spends no time on dealing.
     """
     if not segments:
         return work

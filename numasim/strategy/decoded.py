@@ -42,8 +42,8 @@ class Level:
     """One steal level or dispatch rule.
 
     ``watch``, ``chance`` and ``switch`` are NO_INDEX, and ``data`` is None, if the level has none. ``tiers`` is a mask
-    of the tiers that the rule asks for, 0 if the rule asks for no tier. A level with ``heads`` has a row for each
-    worker before the rows of the anchors; the row is empty if the worker leaves the level out.
+    of the tiers of tasks to which the rule applies, 0 for all tasks. A level with ``heads`` has a row for each worker
+    before the rows of the anchors; the row is empty if the worker leaves the level out.
     """
 
     def __init__(self, plan: StealPlan, index: int) -> None:
@@ -74,12 +74,12 @@ class Level:
 
     @property
     def is_always(self) -> bool:
-        """Whether the level is in force all the time: in all iterations, without a switch and without a gate."""
+        """Return whether the level is in force all the time: in all iterations, without a switch and without a gate."""
         every = (self.first_iteration, self.last_iteration) == (0, ALL32)
         return every and self.switch < 0 and not self.gated
 
     def row_of(self, anchor: int, worker: int) -> Row:
-        """Return the candidates at ``anchor`` for ``worker``; none if the worker leaves the level out."""
+        """Return the candidates at ``anchor`` for ``worker``; no candidates if the worker leaves the level out."""
         if not self.heads:
             return self.row(anchor)
         return self.row(self._plan.workers + anchor) if self.row(worker).groups else NO_ROW

@@ -1,4 +1,4 @@
-"""Which workers have a helper thread, how far it runs ahead and what it costs (model 4.11).
+"""Which workers have a helper thread (which prefetches), how far it runs ahead and what it costs (model 4.11).
 
 A helper needs an idle core of its worker's node that shares the last-level cache with the worker. The workers with the
 lowest ids get the idle cores, one core each.
@@ -21,7 +21,7 @@ JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}
 class Helpers:
     """The helpers of a run: ``has[w]`` is whether worker w has a helper; times are in picoseconds.
 
-    A helper itself executes ``work_ppm`` parts per million of the computing of a unit.
+    A helper does ``work_ppm`` parts per million of the computing of a unit itself.
     """
 
     has: tuple[bool, ...]
@@ -32,7 +32,7 @@ class Helpers:
 
 
 def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, work: Workload) -> Helpers | None:
-    """Return the helpers of a run, or None if no worker has a helper; without caches `completed` drops the helpers.
+    """Return the helpers of a run, or None if no worker has a helper; `completed` drops helpers if there is no cache.
 
     Helpers need a program of units that a worker executes one after the other, such as a worklist.
     """
@@ -46,7 +46,7 @@ def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, wor
 
 
 def _has_helper(machine: Machine, workers: WorkerMap) -> list[bool]:
-    """[workers] whether an idle core is left for the worker's helper."""
+    """Return [workers] whether an idle core is left for the worker's helper."""
     busy = set(workers.core.tolist())
     places = list(zip(machine.node_of_core.tolist(), machine.llc_of_core.tolist(), strict=True))
     idle = Counter(place for core, place in enumerate(places) if core not in busy)
@@ -60,5 +60,5 @@ def _has_helper(machine: Machine, workers: WorkerMap) -> list[bool]:
 
 
 def _is_of_units(work: Workload) -> bool:
-    """Whether a worker executes the tasks one after the other: no task waits, calls, or is an item of a range."""
+    """Return whether a worker executes the tasks one by one: no task waits, calls, or is an item of a range."""
     return not work.ranges and JOINING.isdisjoint(work.op_code.tolist())

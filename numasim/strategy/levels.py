@@ -1,6 +1,7 @@
 """Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
 
-Roles are resolved here: a level that does not apply to a worker, such as ``who: head``, has an empty row for it.
+A worker that does not use a level, such as a worker that is no head under ``who: head``, has an empty row. A *position*
+is a worker or, behind the workers, an extra producer.
 """
 
 from __future__ import annotations
@@ -62,13 +63,13 @@ from numasim.strategy.steal_plan import CHANCE, DATA, LEVEL
 
 # ---- Conditions and chances of levels, and data conditions of dispatch rules, as table entries -----------------------
 #
-# A watch is a bit for each queue, set when the queue's length reaches one bound and cleared when the length falls to
-# another bound. The bits of the status VICTIM may be written by the owners of queues alone (A-42).
+# A watch has a bit for each queue. The bit is set when the queue's length reaches one bound and cleared when the length
+# falls to another bound. For the status VICTIM, the owners of queues may be the only writers of the bits (A-42).
 
 AT_MARK = {"max": MAX_MARK, "min": MIN_MARK}
 BELOW_MARK = {"max": BELOW_MAX_MARK, "min": BELOW_MIN_MARK}
 ANNOUNCED: dict[Announcement, tuple[int, int]] = {  # the latched VICTIM status of thesis Algorithm 1 (A-8, A-42)
-    "always": (MAX_MARK, MIN_MARK),  # set at S, cleared at s
+    "always": (MAX_MARK, MIN_MARK),  # the bit is set at the threshold S and cleared at the threshold s
     "owner": (OWNER_MARK, OWNER_MARK),
     "owner-exact": (OWNER_EXACT_MARK, OWNER_EXACT_MARK),
 }
@@ -76,9 +77,9 @@ ANNOUNCED: dict[Announcement, tuple[int, int]] = {  # the latched VICTIM status 
 
 @dataclass
 class WatchTable:
-    """The distinct watches of a strategy: the lengths at which each is set and cleared.
+    """The distinct watches of a strategy: the lengths at which the bits of each watch are set and cleared.
 
-    ``announcement`` says which workers announce a queue as a victim.
+    ``announcement`` says which workers announce a queue as a victim, one of the keys of `ANNOUNCED`.
     """
 
     announcement: Announcement = "always"
@@ -95,7 +96,7 @@ class WatchTable:
         return self.bounds.index(bound), isinstance(condition, LengthCondition) and condition.below is not None
 
     def array(self) -> npt.NDArray[np.int32]:
-        """[watches, 2] the bounds."""
+        """Return [watches, 2] the lengths that set and that clear a bit."""
         return np.array(self.bounds, np.int32).reshape(-1, 2)
 
 
@@ -103,7 +104,7 @@ def _length_bounds(condition: LengthCondition) -> tuple[int, int]:
     length = condition.length if condition.length is not None else condition.below
     if isinstance(length, str):
         return AT_MARK[length], BELOW_MARK[length]
-    assert length is not None  # exactly one of the two is given
+    assert length is not None  # a condition has exactly one of the two fields
     return length, length - 1
 
 
@@ -123,7 +124,7 @@ class ChanceTable:
         return len(self.records) - 1
 
     def array(self) -> npt.NDArray[Any]:
-        """[chances] CHANCE records."""
+        """Return [chances] CHANCE records."""
         return np.array(self.records, CHANCE)
 
 
@@ -139,20 +140,20 @@ class DataTable:
         flags |= FLAG_HERE * rule.here | FLAG_SOURCE * rule.source
         if not flags:
             return NONE8
-        chooses = rule.target == "data" or rule.here or bool(rule.least_share)  # a node, which another rank may change
+        chooses = rule.target == "data" or rule.here or bool(rule.least_share)  # a node, by ``rank``
         rank = NodeRank[rule.rank.upper()] if chooses else NodeRank.MOST
         how = rank, Counted[rule.count.upper()], Weigh[rule.weigh.upper()]
         self.records.append((rule.least_bytes, ppm(rule.least_share), *how, flags))
         return len(self.records) - 1
 
     def array(self) -> npt.NDArray[Any]:
-        """[records] DATA records."""
+        """Return [records] DATA records."""
         return np.array(self.records, DATA)
 
 
 # ---- The candidate queues of a position, in groups, nearest first, and in each group a segment for each family -------
 
-WEIGHT_SCALE = 2**40  # divided by the latency to a queue in ps this is the queue's weight; sums stay inside 64 bits
+WEIGHT_SCALE = 2**40  # a queue's weight is this scale / the latency to the queue in ps; sums stay inside 64 bits
 DISTANCE = "distance"
 
 
@@ -178,9 +179,9 @@ class RowTable:
         return len(self.queues)
 
     def arrange(self, pool: Pool, chosen: I64, position: int, how: Arrangement) -> None:
-        """Append the row of ``position``: the queues ``pool.queue[chosen]``, arranged; ties go to the lower id.
+        """Append the row of ``position``: the queues ``pool.queue[chosen]``, arranged; equal queues go by ascending id.
 
-        Without queues the row is empty: the level does not apply to this position.
+        If no queue is chosen, the row is empty: the level does not apply to this position.
         """
         queue, family, first = pool.queue[chosen], pool.family[chosen], pool.first[chosen]
         group, groups = _groups(self.units, first, position, how.by)
@@ -193,19 +194,19 @@ class RowTable:
         self._append(queue[order], size, np.repeat(np.cumsum(weight), pool.families))
 
     def row(self) -> npt.NDArray[np.uint32]:
-        """[rows + 1] pointers into the segments."""
+        """Return [rows + 1] pointers into the segments."""
         return _pointers(np.array([len(size) for size in self.sizes], np.int64))
 
     def seg(self) -> npt.NDArray[np.uint32]:
-        """[segments + 1] pointers into the queues."""
+        """Return [segments + 1] pointers into the queues."""
         return _pointers(_joined(self.sizes))
 
     def queue(self) -> npt.NDArray[np.uint32]:
-        """[queues of all segments] the queues, segment by segment."""
+        """Return [queues of all segments] the queue ids, segment by segment."""
         return _joined(self.queues).astype(np.uint32)
 
     def weight(self) -> npt.NDArray[np.uint64]:
-        """[segments] cumulative weights within a row."""
+        """Return [segments] cumulative weights within a row."""
         return _joined(self.weights).astype(np.uint64)
 
     def _append(self, queue: I64, size: I64, weight: I64) -> None:
@@ -223,7 +224,7 @@ def _pointers(sizes: I64) -> npt.NDArray[np.uint32]:
 
 
 def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I64, int]:
-    """([n] the rank of each queue's group, number of groups), nearest group first."""
+    """Return ([n] the rank of each queue's group, the number of groups), the nearest group first."""
     if by is None:
         return np.zeros(len(first), np.int64), min(1, len(first))
     distance = units.distance[position, first]
@@ -238,14 +239,14 @@ def _groups(units: Units, first: I64, position: int, by: str | None) -> tuple[I6
 # ---- Blocks of near neighbours, the static vicinities of home scheduling ---------------------------------------------
 #
 # Each worker begins as a group. The nearest groups are paired until one group is left, so that on a mesh four workers
-# form a 2 x 2 block and sixteen a 4 x 4 block. The order of the workers in that group is cut into blocks.
+# form a 2 x 2 block and sixteen workers a 4 x 4 block. The order of the workers in the last group is cut into blocks.
 
 I64 = npt.NDArray[np.int64]
 FARTHEST = np.iinfo(np.int64).max
 
 
 def vicinities(units: Units, size: int) -> I64:
-    """[workers] the block of each worker; every block but the last has ``size`` workers."""
+    """Return [workers] the block of each worker; every block but the last has ``size`` workers."""
     between = units.distance
     groups = [[worker] for worker in range(units.workers)]
     while len(groups) > 1:
@@ -305,7 +306,7 @@ RELATIONS: dict[str, Relation] = {
 
 
 def relation(name: str | Vicinity, units: Units) -> Relation:
-    """Return the relation ``name``; of a `Vicinity` the relation of queues to workers of the same block."""
+    """Return the relation ``name``; for a `Vicinity`, the relation of queues to workers of the same block."""
     if isinstance(name, str):
         return RELATIONS[name]
     block = vicinities(units, name.vicinity)
@@ -345,7 +346,7 @@ class LevelTable:
         record["anchor"] = self._add_steal_rows(level, pool, record)
         record["tries"] = ALL16 if level.tries == "all" else level.tries
         if level.source == "last":
-            record["pick"] = Pick.IN_ORDER  # of a single queue nothing is drawn
+            record["pick"] = Pick.IN_ORDER  # a single queue needs no draw
         record["leave"] = level.leave
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self.chances.index(level.chance, len(self.records))
@@ -356,7 +357,7 @@ class LevelTable:
         self.records.append(record)
 
     def add_rule(self, rule: DispatchSpec, for_producer: bool = False) -> None:
-        """Append a dispatch rule and its rows; a rule ``for_producer`` has empty rows for the workers."""
+        """Append a dispatch rule and its rows; with ``for_producer`` the rows of the workers are empty."""
         pool = self._pool(rule)
         record = self._record(rule, pool)
         record["anchor"] = self._add_dispatch_rows(rule, for_producer, pool)
@@ -369,7 +370,7 @@ class LevelTable:
         self.records.append(record)
 
     def array(self) -> npt.NDArray[Any]:
-        """[levels] LEVEL records."""
+        """Return [levels] LEVEL records."""
         return np.concatenate(self.records)
 
     def _pool(self, entry: LevelSpec | DispatchSpec) -> Pool:
@@ -448,7 +449,7 @@ class LevelTable:
         return Anchor.LIGHTEST
 
     def _add_domain_rows(self, pool: Pool, after_me: bool) -> Anchor:
-        """Append a row for each node: the queues of the node's workers, shared queues among them."""
+        """Append a row for each node: the queues of the node's workers, shared queues included."""
         node = self.units.of["node"][: self.units.workers]
         for there in range(self.machine.nodes):
             mine = pool.mine[:, np.flatnonzero(node == there)]
@@ -464,10 +465,10 @@ class LevelTable:
 
     @staticmethod
     def _is_head(pool: Pool, worker: int) -> bool:
-        """Whether ``worker`` is the first worker of its unit, by the units of the first family of ``pool``."""
+        """Return whether ``worker`` is the first worker of its unit, by the units of the first family of ``pool``."""
         return bool(pool.first[pool.queue == pool.mine[0, worker]][0] == worker)
 
 
 def _pick(name: str) -> Pick:
-    """Return the pick ``name``; of `after-me` the pick in order, since the rows begin after the worker."""
+    """Return the pick ``name``; for `after-me` the pick in order, since the rows begin after the worker."""
     return Pick.IN_ORDER if name == AFTER_ME else Pick[name.upper().replace("-", "_")]

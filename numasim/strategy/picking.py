@@ -1,6 +1,6 @@
-"""How a queue is picked inside one segment: at random, along a ring, by length, by task index.
+"""Picks a queue inside one segment: at random, along a ring, by length, or by task index.
 
-Each picker is a generator, which reads the state of the run at the instant at which the next queue is requested.
+Each picker is a generator that reads the state of the run at the instant at which the next queue is requested.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _B = 0x94D049BB133111EB
 
 
 class Stream:
-    """The draws of one class and id, which equal `numasim.draws.draw`; ``drawn`` counts the draws."""
+    """The draws of one class and id, equal to those of `numasim.draws.draw`; ``drawn`` is the number of draws taken."""
 
     __slots__ = ("base", "drawn")
 
@@ -48,31 +48,31 @@ class View(Protocol):
 
     @property
     def length(self) -> Sequence[int]:
-        """Number of tasks of each queue."""
+        """Return the number of tasks of each queue."""
 
     @property
     def watch(self) -> Sequence[Sequence[int]]:
-        """Watch bits, [watch][queue]."""
+        """Return the watch bits, [watch][queue]."""
 
     @property
     def iteration(self) -> int:
-        """Number of the iteration that is running, from zero."""
+        """Return the number of the iteration that is running, from zero."""
 
     @property
     def switches(self) -> int:
-        """A bit for each switch that is on."""
+        """Return a mask with a bit for each switch that is on."""
 
     @property
     def live(self) -> Sequence[int]:
-        """[units] the number of live subtrees of each unit; gated levels ask for it."""
+        """Return [units] the number of live subtrees of each unit, for gated levels."""
 
     @property
     def awaited(self) -> Sequence[int]:
-        """[units] the number of subtrees with the label of each unit that have not begun in this phase."""
+        """Return [units] the number of subtrees with the label of each unit that have not begun in this phase."""
 
 
 class WorkerState:
-    """What the interpreter remembers of a position: `last`, `parent`, `thief` and `taker` are UNKNOWN at first."""
+    """The interpreter's memory of a position; `last`, `parent`, `thief` and `taker` are UNKNOWN at first."""
 
     def __init__(self, position: int, own: int, levels: int, victims: Stream, dispatch: Stream) -> None:
         """Start with no memory; ``own`` is the position's own queue."""
@@ -83,7 +83,7 @@ class WorkerState:
         self.thief = UNKNOWN
         self.robbed = 0  # number of tasks that other workers have taken from the own queue
         self.leapfrogs = False  # whether joins of the worker leapfrog
-        self.leaps = False  # whether the worker waits in such a join, for a child that `taker` has begun
+        self.leaps = False  # whether the worker waits in a leapfrogging join, for a child that `taker` has begun
         self.taker = UNKNOWN
         self.cursor = [0] * levels
         self.chance_ppm: list[int] = []
@@ -95,7 +95,7 @@ class WorkerState:
 class Turn:
     """One decision: the worker, the stream of draws, and the visible state.
 
-    For dispatch the task is number ``index`` of ``count``; ``tier`` is the task's tier and ``label`` the task's unit.
+    For dispatch, the task is number ``index`` of ``count``, has the tier ``tier``, and is meant for the unit ``label``.
     """
 
     state: WorkerState
@@ -108,7 +108,7 @@ class Turn:
 
 
 def in_force(level: Level, view: View) -> bool:
-    """Whether a level or rule is in force now: by its iterations and by its switch."""
+    """Return whether a level or rule is in force now: by its iterations and by its switch."""
     if not level.first_iteration <= view.iteration <= level.last_iteration:
         return False
     return level.switch < 0 or bool(view.switches >> level.switch & 1) != level.switched_off
@@ -199,7 +199,7 @@ PICKERS: dict[Pick, Picker] = {
 def within_reach(turn: Turn, level: Level, segment: Segment) -> Iterable[int]:
     """Return the queues of a segment that rounds may probe while the view stays as it is.
 
-    These are all candidates if the pick draws or goes round, else the queues that every round picks.
+    If the pick draws or goes round, these are all candidates, else the queues that every round picks.
     """
     some = candidates(level, segment, turn.view)
     if level.pick in (Pick.RANDOM, Pick.ROTATE, Pick.ROUND_ROBIN):

@@ -45,7 +45,7 @@ from numasim.strategy.steal_plan import Backoff, StealPlan, Thresholds
 
 # ---- The clauses of the description: picks, conditions, groups, amounts, thresholds, back-off ------------------------
 
-LISTED = 6  # longer lists of queues or groups are shortened
+LISTED = 6  # lists of more queues or groups are shortened
 PICK_TEXT = {
     Pick.RANDOM: "drawn at random",
     Pick.IN_ORDER: "in this order",
@@ -71,12 +71,12 @@ OWNER_TEXT = {
 
 
 def is_single(row: Row) -> bool:
-    """Whether ``row`` is one queue, so that there is nothing to pick."""
+    """Return whether ``row`` is one queue, so that there is nothing to pick."""
     return [len(segment) for group in row.groups for segment in group if segment] == [1]
 
 
 def pick_clause(plan: StealPlan, level: Level, row: Row) -> str:
-    """Return how many queues are probed and in which order; a row of a single queue is named."""
+    """Return how many queues are probed and in which order; a row of a single queue gives the queue's name."""
     number = (
         "all queues" if level.tries == ALL16 else "one queue" if level.tries == 1 else f"up to {level.tries} queues"
     )
@@ -114,13 +114,13 @@ def visit_clause(level: Level, row: Row) -> str:
 
 
 def group_lines(plan: StealPlan, row: Row) -> list[str]:
-    """Name the queues of each group by their first worker; many groups are shortened."""
+    """Return the queues of each group, named by their first worker; a long list of groups is shortened."""
     lines = ["; ".join(_segment_text(plan, segment) for segment in group if segment) for group in row.groups]
     return shortened(lines, "more groups")
 
 
 def shortened(lines: list[str], rest: str) -> list[str]:
-    """Return ``lines``; of more than `LISTED` lines the first ones, and the number of the others."""
+    """Return ``lines``; if there are more than `LISTED` lines, the first lines and the number of the others."""
     return lines if len(lines) <= LISTED else [*lines[: LISTED - 1], f"and {len(lines) - LISTED + 1} {rest}"]
 
 
@@ -158,7 +158,7 @@ def amount_clause(level: Level) -> str:
 
 
 def threshold_lines(plan: StealPlan) -> list[str]:
-    """Return how S and s are determined, and whether any rule asks for them."""
+    """Return how the thresholds S and s are determined, and whether any rule asks for S and s."""
     idle = "" if plan.refill is None or (plan.watch < 0).any() else ", which nothing asks for"
     rule = plan.thresholds
     low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
@@ -298,7 +298,7 @@ MOVING_TEXT = {
 
 
 def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
-    """Describe ``plan`` for ``worker``, a line for each level; ``runtime`` is the effective one and gives the join.
+    """Return ``plan`` for ``worker`` as text, a line for each level; ``runtime`` is the effective one, with the join.
 
     Raises InputError for a worker that the plan does not have.
     """

@@ -1,8 +1,8 @@
 """The interpreter of a steal plan: which queues a worker probes, in which order, with which random draws.
 
-All decisions on victims and dispatch are made here, from the plan's tables, the state at that instant and two
-counter-based streams for each worker: class 1 for victims, class 5 for dispatch. Each random choice takes one draw,
-even with a single candidate, and none without candidates.
+All decisions on victims and dispatch are made here, from the plan's tables, the state at the instant of the decision
+and two counter-based streams for each worker: class 1 for victims, class 5 for dispatch. Each random choice takes one
+draw, even with a single candidate; a choice without candidates takes no draw.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
 class QuietRound:
     """The probes of one round while every queue is empty: probe i goes to ``queues[i][below(draw, len(queues[i]))]``.
 
-    Each probe takes exactly one victim draw, in this order; ``levels[i]`` is the level that makes it.
+    Each probe takes exactly one victim draw, in the order of ``queues``; ``levels[i]`` is the level that makes probe i.
     """
 
     levels: tuple[int, ...]
@@ -57,9 +57,9 @@ class QuietRound:
 
 
 class Outlook(Enum):
-    """What becomes of the chance of a level while all probes fail.
+    """The future of a level's chance while all probes fail.
 
-    NONE: stays 0. RISES: is 0 and will rise. OPEN: is between 0 and 1. CERTAIN: stays 1.
+    NONE: the chance stays 0. RISES: the chance is 0 and will rise. OPEN: it is between 0 and 1. CERTAIN: it stays 1.
     """
 
     NONE = auto()
@@ -92,7 +92,7 @@ class Prober:
         self._live_most = plan.live_most
 
     def victim_stream(self, worker: int) -> Stream:
-        """Return the class-1 stream of ``worker``; an engine that skips probes advances its counter."""
+        """Return the class-1 stream of ``worker``; an engine that skips probes advances the stream's counter."""
         return self._states[worker].victims
 
     def dispatch_stream(self, position: int) -> Stream:
@@ -100,7 +100,7 @@ class Prober:
         return self._states[position].dispatch
 
     def probes(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
-        """Begin a round of ``worker`` and yield (level, queue) probe by probe; take the first at once.
+        """Begin a round of ``worker`` and yield (level, queue) probe by probe; the first probe has to be taken at once.
 
         Each probe is chosen from ``view`` as it is when the probe is requested.
         """
@@ -113,7 +113,7 @@ class Prober:
         return _pick_each(plain, self._victims[worker], view)
 
     def found(self, worker: int, level: int, queue: int, tasks: int) -> None:
-        """Record that a probe of ``queue`` by ``level`` took ``tasks`` tasks (0: none)."""
+        """Record that a probe of ``queue`` by ``level`` took ``tasks`` tasks (0: no task)."""
         state = self._states[worker]
         for at, (first, most, hit, miss, elsewhere_hit, elsewhere_miss, chanced) in enumerate(self._chances):
             on_hit, on_miss = (hit, miss) if chanced == level else (elsewhere_hit, elsewhere_miss)
@@ -130,11 +130,11 @@ class Prober:
         self._states[worker].parent = UNKNOWN if spawner == worker else spawner
 
     def robbed(self, worker: int) -> int:
-        """Return how many tasks others have taken from the own queue of ``worker`` so far."""
+        """Return how many tasks other workers have taken from the own queue of ``worker`` so far."""
         return self._states[worker].robbed
 
     def set_out(self, worker: int, leaps: bool, taker: int) -> None:
-        """Say whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-48)."""
+        """Set whether ``worker`` waits in a leapfrogging join, for a child that worker ``taker`` has begun (A-48)."""
         state = self._states[worker]
         state.leapfrogs, state.leaps, state.taker = True, leaps, taker
 
@@ -165,7 +165,7 @@ class Prober:
         self._states[position].cursor[rule] = place
 
     def amount(self, level: int, length: int) -> int:
-        """Return how many tasks ``level`` takes from a queue of ``length``."""
+        """Return how many tasks ``level`` takes from a queue of ``length`` tasks."""
         leave, shared, amount = self._amounts[level]
         if length <= leave:
             return 0
@@ -184,7 +184,7 @@ class Prober:
     ) -> int:
         """Return the queue for a new task, number ``index`` of ``count``, or -1 if no rule finds room.
 
-        The other queues that get an entry of the task are then in `copies`. ``objects`` are the objects of the task;
+        Afterwards `copies` has the other queues that get an entry of the task. ``objects`` are the objects of the task;
         ``source`` says whether the task has no predecessor; ``tier`` is the tier of the task, ``label`` the unit for
         which the task is meant, or UNKNOWN.
         """
@@ -206,9 +206,9 @@ class Prober:
         return NO_ROOM
 
     def quiet_round(self, worker: int) -> QuietRound | None:
-        """Return the probes of a round while all queues are empty, or None when some are not plain random picks.
+        """Return the probes of a round while all queues are empty, or None if some probes are not plain random picks.
 
-        A watch on a length of at least one, or on announced queues, then has no candidate and takes no draw.
+        While queues are empty, a watch on a length of at least 1, or on announced queues, has no candidate and no draw.
         """
         state = self._states[worker]
         levels: list[int] = []
@@ -253,8 +253,8 @@ class Prober:
     def passes_gate(self, worker: int, level: int, view: View) -> bool:
         """Return whether steal level ``level`` is open to ``worker``.
 
-        A gated level is open while few enough subtrees of the worker's unit are live; with ``own_first`` it also waits
-        until all subtrees with the label of that unit have begun.
+        A gated level is open while few enough subtrees of the worker's unit are live; with ``own_first`` the level also
+        waits until all subtrees with the label of that unit have begun.
         """
         asked, unit = self._steal[level], self._gate[worker]
         if not asked.gated:
@@ -268,7 +268,7 @@ class Prober:
         return state
 
     def _plain_choices(self, state: WorkerState) -> tuple[Choice, ...] | None:
-        """Return the random choices that make up each round of a worker, or None if rounds have anything else."""
+        """Return the random choices that make up each round of a worker, or None if rounds hold any other choice."""
         if not all(level.anchor is Anchor.ME and level.tries == 1 and _is_steady(level) for level in self._steal):
             return None
         return tuple(
@@ -280,7 +280,7 @@ class Prober:
         )
 
     def _usual_home(self, state: WorkerState) -> int:
-        """Return the queue that dispatch always tries first and without a draw, or -1."""
+        """Return the queue that dispatch always tries first and without a draw, or -1 if there is none."""
         rule = self._rules[0]
         if (
             rule.copies
@@ -296,7 +296,7 @@ class Prober:
         return queues[0] if len(queues) == 1 else NO_ROOM
 
     def _by_rule(self, turn: Turn, rule: Level, objects: Sequence[Objects], source: bool) -> int:
-        """Return the queue with room that ``rule`` finds for the task of ``turn``, or -1."""
+        """Return the queue with room that ``rule`` finds for the task of ``turn``, or -1 if there is none."""
         if not in_force(rule, turn.view) or (rule.tiers and not rule.tiers & turn.tier):
             return NO_ROOM
         if rule.data is None:
@@ -352,7 +352,7 @@ class Prober:
         return here and self.passes_gate(state.position, level.index, view)
 
     def _outlook(self, level: Level, state: WorkerState) -> Outlook:
-        """Return what becomes of the chance of a level while all probes fail."""
+        """Return the `Outlook` of a level: the future of the level's chance while all probes fail."""
         if level.chance < 0 or not self._row(level, state).groups:
             return Outlook.OPEN
         first, most, _, miss, _, elsewhere_miss, _ = self._chances[level.chance]
@@ -363,7 +363,7 @@ class Prober:
         return Outlook.CERTAIN if present >= MILLION and stays else Outlook.OPEN
 
     def _within(self, level: Level, state: WorkerState, view: View) -> Iterator[int]:
-        """Yield the queues that rounds may probe by a level."""
+        """Yield the queues that a level may probe in rounds."""
         apart = copy(state)
         apart.cursor = [*state.cursor]
         turn = Turn(apart, apart.victims, view)
@@ -392,23 +392,23 @@ def _pick_each(choices: tuple[Choice, ...], stream: Stream, view: View) -> Itera
 
 
 def _is_idle(level: Level, state: WorkerState) -> bool:
-    """Whether the worker leaves the level out: in a leapfrogging join a worker uses only levels from its thief."""
+    """Return whether the worker skips the level: a leapfrogging join uses only the levels that search its thief."""
     return state.leaps and level.anchor is not Anchor.THIEF
 
 
 def _is_steady(level: Level) -> bool:
-    """Whether the level only picks at random: one draw for each probe, no draw without a candidate."""
+    """Return whether the level only picks at random: one draw for each probe, no draw without a candidate."""
     always = level.is_always and level.chance < 0 and not level.heads
     return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
 
 
 def _holds_always(rule: Level) -> bool:
-    """Whether a dispatch rule is in force all the time, for tasks of any tier."""
+    """Return whether a dispatch rule is in force all the time, for tasks of any tier."""
     return rule.is_always and not rule.tiers
 
 
 def _visit(turn: Turn, level: Level, row: Row) -> Iterator[tuple[int, int]]:
-    """Yield the probes of one level: in all groups of ``row``, nearest first, or in one group that is drawn."""
+    """Yield the probes of one level: in all groups of ``row``, nearest first, or in one group drawn at random."""
     once = level.pick is Pick.RANDOM and level.tries == 1
     for group in _entered(turn, level, row):
         for segment in group:
@@ -432,6 +432,6 @@ def _entered(turn: Turn, level: Level, row: Row) -> tuple[tuple[Segment, ...], .
 
 
 def _lightest(rule: Level, view: View) -> Row:
-    """Return the row of the node whose queues hold the fewest tasks; ties go to the lower node."""
+    """Return the row of the node whose queues hold the fewest tasks; of equal nodes the lowest."""
     rows = [row for row in map(rule.row, range(rule.anchors)) if row.groups]
     return min(rows, key=lambda row: sum(view.length[q] for group in row.groups for segment in group for q in segment))

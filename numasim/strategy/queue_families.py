@@ -1,4 +1,4 @@
-"""The task queues of a strategy: in each family a queue for each unit that has a worker."""
+"""The task queues of a strategy: each family of queues has one queue for each unit that has a worker."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from numasim.strategy.steal_plan import QUEUE
 
 # ---- The units of the machine to which each worker belongs -----------------------------------------------------------
 #
-# Positions are the workers and, last, an extra producer thread (thesis chapter 3), which is on the node of worker 0 but
-# has no core and no queue of its own.
+# Positions are the workers and, last, an extra producer thread (thesis chapter 3). The producer is on the node of
+# worker 0 but has no core and no queue of its own.
 
 I64 = npt.NDArray[np.int64]
 NOWHERE = -1
@@ -28,7 +28,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Units:
-    """``of[kind]`` is the unit id of every position, ``NOWHERE`` where the producer has none."""
+    """``of[kind]`` is the unit id of every position, ``NOWHERE`` for a producer that has no such unit."""
 
     of: dict[str, I64]
     machine: Machine
@@ -41,21 +41,21 @@ class Units:
 
     @property
     def workers(self) -> int:
-        """Number of workers."""
+        """Return the number of workers."""
         return self.map.workers
 
     @property
     def positions(self) -> int:
-        """Number of positions: all workers, and the extra producer."""
+        """Return the number of positions: all workers, and the extra producer."""
         return self.workers + 1
 
     @cached_property
     def distance(self) -> I64:
-        """[workers, workers] distance classes, nearest first; built once, because only grouped levels need them."""
+        """Return [workers, workers] distance classes, nearest first; built only if a grouped level needs them."""
         return distance_classes(self.machine, self.map)
 
     def access_ps(self, worker: int, others: I64) -> I64:
-        """Return the latency from ``worker`` to memory of the node of each of the workers ``others``."""
+        """Return the latency from ``worker`` to the memory of the node of each of the workers ``others``."""
         node = self.map.node
         return np.asarray(self.machine.latency_ps[node[worker], node[others]])
 
@@ -90,16 +90,16 @@ class Pool:
 
     @property
     def families(self) -> int:
-        """Number of families, hence of segments in a group."""
+        """Return the number of families, which is the number of segments in a group."""
         return len(self.mine)
 
     def is_mine(self, position: int) -> npt.NDArray[np.bool_]:
-        """[n] whether the queue belongs to a unit of ``position``."""
+        """Return [n] whether the queue belongs to a unit of ``position``."""
         return np.asarray(self.queue == self.mine[self.family, position])
 
 
 def build_families(spec: StrategySpec, units: Units) -> dict[str, Family]:
-    """Build every family with consecutive queue ids; only units with a worker have a queue."""
+    """Build every family with consecutive queue ids; only a unit with a worker has a queue."""
     families: dict[str, Family] = {}
     base = 0
     for name, queue in spec.queues.items():
@@ -130,7 +130,7 @@ def pool_of(families: list[Family]) -> Pool:
 def queue_records(
     spec: StrategySpec, runtime: RuntimeSpec, units: Units, families: dict[str, Family]
 ) -> npt.NDArray[Any]:
-    """[queues] QUEUE records."""
+    """Return [queues] QUEUE records."""
     parts = []
     for number, (name, queue) in enumerate(spec.queues.items()):
         part = np.zeros(len(families[name].queue), QUEUE)
@@ -144,7 +144,7 @@ def queue_records(
 
 
 def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) -> npt.NDArray[np.uint32]:
-    """[workers] the worker's own queue, from which it pops first, or `NO_QUEUE`."""
+    """Return [workers] the worker's own queue, from which it pops first, or `NO_QUEUE`."""
     name = spec.worker_family
     own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
     return own.astype(np.uint32)

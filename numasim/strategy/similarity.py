@@ -1,9 +1,9 @@
 """The similarity of a new task to each node (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
 
 Each object of a task has one node as its home, or is unbound. The similarity of the task to a node is the total weight
-of the task's objects whose home is that node: their bytes or, as eq. 5.2 is printed, their number (A-13). The division
-by |D| in the equation is omitted, as it changes no choice. Nodes without workers are never chosen, because they have no
-queues; ties go to the lower node.
+of the task's objects whose home is that node. A weight is the object's bytes or, as eq. 5.2 is printed, 1 (A-13). The
+division by |D| in the equation is omitted, because it changes no choice. Nodes without workers have no queues and are
+never chosen; of equal nodes the lowest is chosen.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Similarity:
         return nodes
 
     def _similarity(self, rule: DataRule, counted: Sequence[Objects]) -> list[int]:
-        """[nodes] the total weight of the objects whose home is each node."""
+        """Return [nodes] the total weight of the objects whose home is each node."""
         similarity, weight = [0] * len(self._latency_ps), WEIGHT[rule.weigh]
         for some in counted:
             if some.home != UNBOUND:
@@ -82,7 +82,7 @@ class Similarity:
         return similarity
 
     def _ranked(self, rank: NodeRank, similarity: list[int]) -> list[int]:
-        """Return the chosen nodes, ascending; all of them have workers. If all data is unbound, there is none."""
+        """Return the chosen nodes, ascending, all of them with workers; no nodes if all data is unbound."""
         if not any(similarity):
             return []
         if rank is NodeRank.CHEAPEST:
@@ -93,5 +93,5 @@ class Similarity:
         return [max(homes, key=similarity.__getitem__)] if homes else []
 
     def _access_ps(self, node: int, similarity: list[int]) -> int:
-        """The sum of the latencies from ``node`` to the homes of the objects, multiplied by their weights."""
+        """Return the sum of the latencies from ``node`` to the homes of the objects, each times the objects' weight."""
         return sum(weight * latency for weight, latency in zip(similarity, self._latency_ps[node], strict=True))

@@ -1,11 +1,12 @@
 """The compiled form of a strategy: tables that every executor interprets in the same way.
 
-All arrays are read-only; roles, groups and orders are resolved into ``row``, ``seg`` and ``queue``. The records of
-steal levels come first, the records of dispatch rules follow. ``row[level.row + anchor] .. row[level.row + anchor +
-1]`` are the segments of an anchor: a worker for ME, PARENT and THIEF (dispatch by ME has one more row, for an extra
-producer); a queue for LAST; 0 for ALL; a node for LIGHTEST and DATA; a unit for LABEL. With FLAG_HEADS the rows of the
-anchors are preceded by a row for each worker, which is empty if the worker does not use the level. A group is
-``level.segments`` consecutive segments, one for each queue family; segment s holds ``queue[seg[s]:seg[s + 1]]``.
+All arrays are read-only. A *level* is a steal level or, behind the steal levels, a dispatch rule. A level has a row of
+candidate queues for each *anchor*, the object from which it searches. The anchors are the workers for ME, PARENT and
+THIEF (dispatch by ME has one more row, for an extra producer), the queues for LAST, only 0 for ALL, the nodes for
+LIGHTEST and DATA, and the units for LABEL. With FLAG_HEADS a row for each worker precedes these rows; it is empty if
+the worker does not use the level. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``, and anchor a of a level has
+row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s + 1]]``. A group is ``level.segments`` consecutive
+segments, one for each queue family.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ LEVEL, QUEUE, CHANCE, DATA = (
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How the thresholds S and s of a queue are determined (thesis eq. 3.3, 3.4; model 4.3).
+    """The rule that determines the thresholds S and s of a queue (thesis eq. 3.3, 3.4; model 4.3).
 
-    ``max_tasks`` / ``min_tasks`` None means computed; ``rule`` is literal, avail or fraction (with ``fraction_ppm``);
-    ``when`` is first-drain, phase or fixed.
+    ``max_tasks`` is S and ``min_tasks`` is s, None if computed; ``rule`` is literal, avail or fraction (with
+    ``fraction_ppm``); ``when`` is first-drain, phase or fixed.
     """
 
     max_tasks: int | None
@@ -51,21 +52,21 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0 polls at once.
+    """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0: a worker polls at once.
 
-    ``first_ps`` None: the mean duration of a task, where each run draws durations (`numasim.plan.plan`).
+    ``first_ps`` None stands for the mean duration of a task, if each run draws the durations (`numasim.plan.plan`).
     """
 
     first_ps: int | None
     factor: int
     max_ps: int | None
     after: str  # round | probe
-    empty: str  # skip | count: is a round without a candidate an attempt?
+    empty: str  # skip | count: whether a round without a candidate counts as an attempt
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """How a worker's spawn order adapts (model 3.3).
+    """The rule by which a worker changes its spawn order (model 3.3).
 
     A worker spawns help-first if its stack has ``stack`` calls or more, or if at least ``steals`` tasks were stolen
     from the worker during its last ``every`` spawns; else work-first. The first ``every`` spawns go by ``work_first``.
@@ -89,69 +90,69 @@ class StealPlan:
     seg: npt.NDArray[np.uint32]
     queue: npt.NDArray[np.uint32]
     weight: npt.NDArray[np.uint64]  # [segments] cumulative within a row, for Visit.WEIGHTED
-    watch: npt.NDArray[np.int32]  # [watches, 2]: set at length >= at, cleared at length <= until, or by owners
+    watch: npt.NDArray[np.int32]  # [watches, 2]: set at length >= first, cleared at length <= second, or by owners
     chance: npt.NDArray[Any]  # [chances] CHANCE
     data: npt.NDArray[Any]  # [rules with conditions on tasks] DATA
-    node: npt.NDArray[np.int32]  # [workers + 1] of each worker, and of an extra producer
+    node: npt.NDArray[np.int32]  # [workers + 1] the node of each worker, and of an extra producer
     domains: npt.NDArray[np.int32]  # the nodes that have workers, ascending
-    latency_ps: npt.NDArray[np.int64]  # [nodes, nodes] from a core of the first to memory of the second
+    latency_ps: npt.NDArray[np.int64]  # [nodes, nodes] from a core of the first node to memory of the second node
     queues: npt.NDArray[Any]  # [queues] QUEUE
     own: npt.NDArray[np.uint32]  # [workers] the worker's own queue, or NO_QUEUE
     families: tuple[str, ...]
-    refill: int | None  # None: the queue's own threshold s
-    work_first_tiers: int  # of the children that are begun as they are spawned, a mask of `Tier`
-    adaptive: Adaptive | None  # where the spawn order is not always work-first
+    refill: int | None  # the refill threshold; None: the queue's own threshold s
+    work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun as they are spawned
+    adaptive: Adaptive | None  # None unless the spawn order adapts to steals
     thresholds: Thresholds
     backoff: Backoff
-    gate: npt.NDArray[np.int32]  # [workers] the unit of each worker whose live subtrees are counted
-    live_most: int  # of a unit, from which on gated levels are closed to its workers
-    switches: tuple[str, ...]  # their names, in the order of their numbers
+    gate: npt.NDArray[np.int32]  # [workers] the unit of each worker; the live subtrees of this unit are counted
+    live_most: int  # gated levels are closed to a unit's workers from this number of live subtrees on
+    switches: tuple[str, ...]  # the names of the switches, in the order of their numbers
 
     @property
     def work_first(self) -> bool:
-        """Whether workers begin some tasks at their spawn, so that continuations come into queues."""
+        """Return whether workers begin some tasks at their spawn, so that continuations come into queues."""
         return self.work_first_tiers != 0
 
     @property
     def counts_live(self) -> bool:
-        """Whether a level depends on how many subtrees are live."""
+        """Return whether a level depends on how many subtrees are live."""
         return bool((self.level["flags"][: self.steal_levels] & FLAG_GATED).any())
 
     @property
     def asks_tasks(self) -> bool:
-        """Whether a dispatch rule asks for the tier or the label of a task."""
+        """Return whether a dispatch rule asks for the tier or the label of a task."""
         rules = self.level[self.steal_levels :]
         return bool((rules["flags"] & FLAG_TIERS).any() or (rules["anchor"] == Anchor.LABEL).any())
 
     @property
     def numbers_tasks(self) -> bool:
-        """Whether dispatch rules ask for the number of a new task in its phase."""
+        """Return whether dispatch rules ask for the number of a new task in its phase."""
         return bool(np.isin(self.level["pick"][self.steal_levels :], (Pick.CYCLIC, Pick.BLOCK)).any())
 
     @property
     def looks_at_data(self) -> bool:
-        """Whether a dispatch rule needs the homes of a new task's objects."""
+        """Return whether a dispatch rule needs the homes of a new task's objects."""
         return bool((self.data["flags"] & FLAG_LOOKS).any())
 
     @property
     def copies(self) -> bool:
-        """Whether a dispatch rule leaves copies of tasks."""
+        """Return whether a dispatch rule leaves copies of tasks."""
         return bool((self.level["flags"] & FLAG_COPY).any())
 
     @property
     def levels(self) -> int:
-        """Number of level records, steal levels and dispatch rules together."""
+        """Return the number of level records, steal levels and dispatch rules together."""
         return len(self.level)
 
 
 def is_unconditional(level: Any) -> bool:
-    """Whether a level or rule is in force all the time, for tasks of any tier, whatever runs."""
+    """Return whether a level or rule is in force all the time, for tasks of any tier, whatever runs."""
     always = level["first_iteration"] == 0 and level["last_iteration"] == ALL32 and level["toggle"] == NONE8
     return bool(always and not level["flags"] & (FLAG_TIERS | FLAG_GATED))
 
 
 def has_own_dispatch(steal: StealPlan) -> bool:
-    """Whether every worker's new tasks go to its own queue first."""
+    """Return whether every worker's new tasks go to the worker's own queue first."""
     rule = steal.level[steal.steal_levels]
     if steal.copies or rule["anchor"] != Anchor.ME or rule["watch"] != NONE8 or rule["data"] != NONE8:
         return False

@@ -1,12 +1,12 @@
-"""Synchronisation objects and their homes: those declared by a program, and the locks that a strategy uses to steal.
+"""Synchronisation objects and their homes: the objects of a program, and the locks of a strategy for stealing.
 
-``lock: U`` on a steal level is the lock of the unit U of the queue that is probed. With ``lock: node`` on both levels,
+``lock: U`` on a steal level is the lock of the unit U of the probed queue. With ``lock: node`` on both levels,
 Algorithm 5 of the thesis holds the lock of the own domain while it searches the own domain, and the lock of domain i
-while it searches domain i. The algorithm's global lock G is the part of a cohort lock that goes from node to node; to
+while it searches domain i. The algorithm's global lock G is the part of a cohort lock that goes from node to node. To
 read model 4.6 as one lock for all remote searches, write ``lock: machine`` on the remote level. ``lock: yes`` on a
 family of queues gives each queue a lock. A probe that has seen a task takes the lock, looks again, and holds the lock
-until the steal is paid for; with ``locks.probe: lock-first`` every probe takes the lock. A worker other than the
-queue's owner takes the lock to push a task (model 4.1).
+until the steal is paid for; with ``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a task
+into the queue of another worker also takes the lock (model 4.1).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ NO_LOCK = -1
 class SyncPlaces:
     """The synchronisation objects of a run: the objects of the program first, then the locks of the strategy.
 
-    ``home`` is the node in whose memory an object is. ``level_lock`` and ``queue_lock`` are the locks that a probe
-    takes, or `NO_LOCK`; the tables are empty if no level, or no queue, has a lock. ``weights`` are the weights of
+    ``home`` is the node whose memory holds an object. ``level_lock`` and ``queue_lock`` are the locks that a probe
+    takes, or `NO_LOCK`; a table is empty if no level, or no queue, has a lock. ``weights`` are the weights of
     `numasim.workload.sync_parameters`.
     """
 
     names: tuple[str, ...]
     role: npt.NDArray[np.uint8]  # [objects] Role
     home: I32  # [objects]
-    worker_home: I32  # [workers] the home of an object that is owned by each worker
+    worker_home: I32  # [workers] the home of an object that the worker owns
     parties: npt.NDArray[np.int64]  # [objects]
     undo_ps: npt.NDArray[np.int64]  # [objects]
     same: npt.NDArray[np.uint8]  # [objects] whether the next attempt opens the same objects
@@ -58,17 +58,17 @@ class SyncPlaces:
     looks_first: bool  # whether a probe looks into a queue before it takes the queue's lock
 
     def __len__(self) -> int:
-        """Number of synchronisation objects."""
+        """Return the number of synchronisation objects."""
         return len(self.names)
 
     @property
     def search(self) -> bool:
-        """Whether a search for work takes locks."""
+        """Return whether a search for work takes locks."""
         return len(self) > self.declared
 
     @property
     def locks_probes(self) -> bool:
-        """Whether probes that find no task take locks, too."""
+        """Return whether probes that find no task take locks, too."""
         return len(self.level_lock) > 0 or (len(self.queue_lock) > 0 and not self.looks_first)
 
 
@@ -115,7 +115,7 @@ class _SearchLocks:
     owners: list[int]
 
     def of_levels(self, spec: StrategySpec, steal: StealPlan) -> I32:
-        """[steal levels, queues] the lock that a probe of each queue by each level takes."""
+        """Return [steal levels, queues] the lock that a probe of each queue by each level takes."""
         table = np.full((len(spec.steal), len(steal.queues)), NO_LOCK)
         if not any(level.lock for level in spec.steal):
             return _frozen(table[:0], np.int32)
@@ -128,7 +128,7 @@ class _SearchLocks:
         return _frozen(table, np.int32)
 
     def of_queues(self, spec: StrategySpec, steal: StealPlan) -> I32:
-        """[queues] the lock of each queue, if the queues of its family have locks."""
+        """Return [queues] the lock of each queue, if the queues of its family have locks."""
         locked = np.array([family.lock for family in spec.queues.values()])[steal.queues["family"]]
         table = np.full(len(steal.queues), NO_LOCK)
         for queue in np.flatnonzero(locked).tolist():
@@ -137,7 +137,7 @@ class _SearchLocks:
         return _frozen(table if locked.any() else table[:0], np.int32)
 
     def _add_units(self, unit: str) -> npt.NDArray[np.int64]:
-        """[workers] the lock of each worker's unit; the first worker of a unit owns it."""
+        """Return [workers] the lock of each worker's unit; the first worker of a unit owns it."""
         ids, first, inverse = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
         units = zip(ids.tolist(), first.tolist(), strict=True)
         added = [self._add(f"{unit} {ident}", worker) for ident, worker in units]

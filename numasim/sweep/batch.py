@@ -1,8 +1,8 @@
 """Batches of runs: simulated in one process each, dispatched to the workers of a sweep, and stored as shards.
 
-A batch has about a second's worth of runs. Each run depends on its own specification and seed alone, so that the
-division into batches changes no result. The process of a batch needs no results directory: the process returns the
-bytes of a shard to the sweep, and the sweep writes them.
+A batch has about a second's worth of runs. Each run depends only on its own specification and seed, so that the
+division into batches changes no result. The process of a batch needs no results directory: it returns the bytes of a
+shard (a file of the results directory with the rows of the batch) to the sweep, and the sweep writes them.
 
 If a worker process dies, it is unknown which run of its batch killed the process. The runs of a lost batch are
 therefore simulated again one at a time. A run that kills its process again is recorded as failed; the others are not
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 TARGET_S = 1.0
 LONGEST_S = 2 * TARGET_S  # after this time a batch starts no further run
 LEAST_S = TARGET_S / 20  # a shorter batch is not worth its shard, which takes milliseconds to write and to read
-GROWTH = 32  # largest ratio of a batch's size to the largest size so far
+GROWTH = 32  # largest ratio of a batch's size to the largest earlier size
 MINIMUM_S = 1e-6  # least estimate of a run's duration
 DIED = "the process died during this run: it was killed, or ran out of memory"
-PATIENCE_S = 5.0  # between two checks if any worker is left
+PATIENCE_S = 5.0  # time between two checks whether any worker is left
 Runner = Callable[[Any, int, str, bool], Result]  # (spec, seed, engine, check)
 
 
@@ -51,7 +51,7 @@ class Task:
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """The outcome of a batch: its first ``done`` runs have ended, and there was no time for the others.
+    """The outcome of a batch: its first ``done`` runs have ended, and there was no time for the other runs.
 
     ``shard`` has the rows of the runs as Parquet. ``failures`` has the message of each failed run, by run_id.
     ``interruption`` is the exception that ended the batch and must end the sweep after the shard is written.
@@ -95,7 +95,7 @@ def _attempt(run: PlannedRun, task: Task, failures: dict[str, str]) -> EndedRun:
 class BatchSize:
     """The size of the next batch: a second's worth by the speed of the last batches, with limited growth.
 
-    At the end of a sweep batches are smaller, down to `LEAST_S`, so that all processes end together.
+    At the end of a sweep batches get smaller, down to `LEAST_S`, so that all processes end together.
     """
 
     def __init__(self) -> None:
@@ -126,8 +126,8 @@ class BatchSize:
 class Dispatch:
     """The progress of a sweep: the number of ended runs, and the messages of failed runs.
 
-    The future of a batch raises `BrokenExecutor` if a worker died with the batch. Batches are pickled by name, so that
-    workers must be able to import their functions and classes.
+    The future of a batch raises `BrokenExecutor` if a worker died during the batch. Batches are pickled by name, so
+    that workers must be able to import the functions and classes of a batch.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Dispatch:
         number: int,
         advance: Callable[[int], None],
     ) -> None:
-        """Shards go to the folder ``shards``, from ``number`` on; ``advance`` gets the number of newly ended runs."""
+        """Write shards to the folder ``shards``, from ``number`` on; ``advance`` gets the number of new ended runs."""
         self.executed = 0
         self.failures: dict[str, str] = {}
         self._task = task
@@ -147,7 +147,7 @@ class Dispatch:
         self._number = number
         self._advance = advance
         self._queue: deque[PlannedRun] = deque()
-        self._flying: dict[Future[BatchOutcome], tuple[PlannedRun, ...]] = {}  # batches that run
+        self._flying: dict[Future[BatchOutcome], tuple[PlannedRun, ...]] = {}  # running batches
 
     def do(self, runs: Iterable[PlannedRun]) -> None:
         """Simulate ``runs``; stop at the first failure if the task requires it."""
@@ -191,7 +191,7 @@ class Dispatch:
         return bool(self._flying)
 
     def _landed(self, flying: Iterable[Future[BatchOutcome]]) -> set[Future[BatchOutcome]]:
-        """Wait until a running batch has ended, and return the ended batches; InputError if no worker is left."""
+        """Wait until a running batch ends, and return the ended batches. Raises InputError if no worker is left."""
         while not (done := wait(flying, PATIENCE_S, FIRST_COMPLETED).done):
             self._workers.require_any()
         return done

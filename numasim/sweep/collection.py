@@ -1,7 +1,7 @@
-"""Runs of many specifications, collected in one directory: each run is simulated once, by the first call that needs it.
+"""Runs of many specifications in one directory: each run is simulated once, by the first call that needs the run.
 
-The directory is a results directory without tables. The directory belongs to no single specification, so that any later
-call may add runs. A call returns the runs that it requested, including runs of earlier calls.
+The directory is a results directory without tables. It belongs to no single specification, so that any later call may
+add runs. A call returns the runs that it requested, including runs of earlier calls.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def collect_runs(
     progress: bool = True,
     pairs: bool = False,
 ) -> Collected:
-    """Simulate those of ``runs`` that ``directory`` lacks, and return all runs, with their node pairs if asked for.
+    """Simulate those of ``runs`` that ``directory`` lacks, and return all ``runs``, with node pairs if asked for.
 
     A run that failed is tried again by the next call. An interrupt or a kill leaves a directory from which the next
     call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.

@@ -2,14 +2,14 @@
 
 Only the results directory of this process records which runs have ended. Workers return the rows of their batch.
 Therefore workers need no common file system, and a failure of the scheduler loses only the running batches. If a worker
-dies, the scheduler gives its batch to another worker. After several deaths (distributed's ``allowed-failures``) the
-batch counts as lost, and its runs are simulated one at a time.
+dies, the scheduler gives the worker's batch to another worker. After several deaths (distributed's
+``allowed-failures``) the batch counts as lost, and its runs are simulated one at a time.
 
 A cluster on this machine lasts for one sweep: its scheduler is in this process, and its workers are processes that
 Dask's command starts, as on any cluster. Therefore workers never import the caller's main module, an interrupt from the
-terminal does not reach them, and they end when their scheduler is gone. A scheduler executes the code that it is sent,
-and a port of this machine is open to all its users. Therefore scheduler and workers speak only TLS, with a key and a
-certificate that are made for the sweep and that only the user can read. Dask's pages on HTTP are left out.
+terminal does not reach them, and they end when their scheduler is gone. A scheduler executes the code that it receives,
+and a port of this machine is open to all users of the machine. Therefore scheduler and workers speak only TLS, with a
+key and a certificate that are made for the sweep and that only the user can read. Dask's HTTP pages are left out.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 CONNECT_S = 5.0
 LOOK_AGAIN_S = 0.1
 FIRST_WORKER_S = 30.0  # time limit for the first worker of a cluster
-ANY_WORKER_S = 120.0  # longest time without a worker during a sweep, in which a batch system may start new workers
+ANY_WORKER_S = 120.0  # longest time without a worker; within it a batch system may start new workers
 CLOSE_S = 5.0
 CANCELLED = ("tornado.application", "asyncio")  # loggers that report cancelled requests
 LOGGERS = ("distributed", "distributed.client", *CANCELLED)
 HOST = "127.0.0.1"
-LONELY_S = 10  # time that a worker waits for a scheduler
+LONELY_S = 10  # time for which a worker waits for a scheduler
 SETTINGS: Mapping[str, str | bool | list[str]] = {  # without monitoring, which Dask does up to a hundred times a second
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
@@ -79,7 +79,7 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     from distributed.utils import silence_logging_cmgr
 
     with ExitStack() as stack:
-        for name in LOGGERS:  # kept off the terminal, because all that concerns the user is raised as an error
+        for name in LOGGERS:  # not on the terminal: all messages that concern the user are raised as errors
             stack.enter_context(silence_logging_cmgr(logging.CRITICAL + 1, name))
         found: tuple[str, Security | None, Callable[[], bool]]
         if isinstance(address, int):
@@ -97,10 +97,10 @@ def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
 
 
 class ClusterWorkers:
-    """The present workers of a scheduler, which may change."""
+    """The present workers of a scheduler; workers may come and go."""
 
     def __init__(self, client: Client, scheduler: str, more_may_come: Callable[[], bool]) -> None:
-        """``scheduler`` is the name for messages; ``more_may_come`` returns whether workers may still join."""
+        """Keep ``scheduler``, the name in messages, and ``more_may_come``, which returns whether workers may join."""
         self._client = client
         self._scheduler = scheduler
         self._more_may_come = more_may_come
@@ -122,7 +122,7 @@ class ClusterWorkers:
             self._current = None
 
     def alone(self) -> AbstractContextManager[Executor]:
-        """Return an executor on all workers: the scheduler reports which batch killed its worker."""
+        """Return an executor on all workers: the scheduler reports which batch killed a worker."""
         return self.executor(1)
 
     def require_any(self) -> None:
@@ -137,7 +137,7 @@ class ClusterWorkers:
             time.sleep(LOOK_AGAIN_S)
 
     def _require_worker_within(self, patience_s: float) -> bool:
-        """Return whether there is a worker; `InputError` if there has been none for that long, or if none can come."""
+        """Return whether a worker exists. Raises `InputError` after ``patience_s`` without it, or if none can join."""
         if self._threads():
             return True
         if not self._more_may_come():
@@ -181,7 +181,7 @@ class ClusterExecutor(Executor):
         return answer
 
     def ask_again_if_idle(self) -> None:
-        """Submit all calls without an answer again, if no worker has been busy at two checks in a row.
+        """Submit all unanswered calls again if no worker has been busy at two checks in a row.
 
         A result may be lost with its worker on the way, and be computed again before distributed has noticed the loss.
         distributed then waits for a message that has already come.
@@ -214,7 +214,7 @@ class ClusterExecutor(Executor):
 def run_agreed(expected: Installed, content: bytes) -> Any:
     """Call the pickled function with its arguments, on a worker that has the ``expected`` numasim.
 
-    The workers that are present at the start are checked there. This function checks workers that join later.
+    The workers that are present at the start are checked at the start. This function checks workers that join later.
     """
     if installed() != expected:
         raise OtherNumasimError(installed())
@@ -255,7 +255,7 @@ def _scheduler_lost(scheduler: str) -> InputError:
 
 
 def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
-    """Ask the scheduler, which unpickles what it passes on, and every worker for their numasim."""
+    """Ask every worker, and the scheduler (which unpickles the data it passes on), for their numasim."""
     try:
         answer: Any = client.run_on_scheduler(installed)
     except Exception as error:
@@ -273,8 +273,8 @@ def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
 def local_cluster(count: int) -> Iterator[tuple[str, Security, Callable[[], bool]]]:
     """Yield the address of a scheduler with ``count`` workers of one thread each, which may still be starting.
 
-    With the address comes the certificate to speak with the scheduler, and a function that returns whether the process
-    that restarts dead workers is alive. Raises `InputError` if certificates cannot be made.
+    With the address come the certificate for speaking with the scheduler, and a function that returns whether the
+    process that restarts dead workers is alive. Raises `InputError` if certificates cannot be made.
     """
     import dask
     from distributed import LocalCluster, Security

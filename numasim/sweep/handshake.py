@@ -92,7 +92,7 @@ async def _kind(address: str) -> str:
 
 
 def _refusal(address: str) -> str | None:
-    """Return the system's message if a plain connection is refused: Dask's last attempt may have ended by its limit."""
+    """Return the system's message if a plain connection is refused; Dask may report only a time limit."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname or "", place.port or 0), timeout=1).close()
@@ -116,8 +116,8 @@ def _reason(error: BaseException) -> str:
 
 # ---- The numasim of every process ------------------------------------------------------------------------------------
 #
-# A result is a function of the specification, the seed and numasim. Therefore the version and the model version must be
-# the same everywhere, and each worker must have the engine. Otherwise nothing is written and no batch is simulated.
+# A result is a function of the specification, the seed and numasim. Therefore all processes must have the same version
+# and model version, and each worker must have the engine. Otherwise nothing is written and no batch is simulated.
 
 
 def installed(engine: str | None = None) -> Installed:
@@ -128,9 +128,9 @@ def installed(engine: str | None = None) -> Installed:
 
 
 def require_agreement(answers: Mapping[str, Any]) -> None:
-    """Raise `InputError` for the first process, by its address, whose answer differs from that of this process.
+    """Raise `InputError` for the first process, by its address, whose answer differs from the answer of this process.
 
-    A value of ``answers`` is the return value of `installed` there, or the exception that `installed` raised.
+    A value of ``answers`` is the return value of `installed` in a process, or the exception that `installed` raised.
     """
     for place, answer in answers.items():
         if isinstance(answer, InputError):
@@ -142,7 +142,7 @@ def require_agreement(answers: Mapping[str, Any]) -> None:
 
 
 def disagreement(place: str, problem: str) -> InputError:
-    """Return the error that a process of the cluster cannot be used."""
+    """Return the error for a process of the cluster that cannot be used."""
     version, model_version = installed()
     expected = f"numasim {version} (model version {model_version}) in the environment of the scheduler and every worker"
     return InputError(problem, place=place, expected=expected)

@@ -24,7 +24,7 @@ class PlannedRun:
 
     run_id: str
     spec: RunSpec
-    seed: int  # of this repeat
+    seed: int  # the seed of this repeat
 
 
 @dataclass(frozen=True)

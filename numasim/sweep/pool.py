@@ -2,7 +2,7 @@
 
 Worker processes start afresh (spawn) and never import the caller's main module. Therefore they start quickly, and a
 script without a main guard does not run itself again. Worker processes end when their parent ends. An interrupt from
-the terminal concerns the parent alone.
+the terminal reaches only the parent.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def same_imports() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class LocalWorkers:
-    """Processes of this machine. A single job is done by this process."""
+    """Processes of this machine. A single job runs in this process."""
 
     jobs: int
 
     def __post_init__(self) -> None:
-        """Refuse an invalid number of processes."""
+        """Raise InputError for an invalid number of processes."""
         if self.jobs < 1:
             raise InputError(f"jobs is {self.jobs}", expected="at least one process")
 
@@ -56,7 +56,7 @@ class LocalWorkers:
         return self.jobs
 
     def executor(self, runs: int) -> AbstractContextManager[Executor]:
-        """Return an executor of as many processes as there are jobs, or runs if there are fewer runs."""
+        """Return an executor with a process for each job, or for each run if there are fewer runs than jobs."""
         return InProcess() if self.jobs == 1 else processes(min(self.jobs, runs))
 
     def alone(self) -> AbstractContextManager[Executor]:

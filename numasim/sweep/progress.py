@@ -11,7 +11,7 @@ from typing import Any
 from numasim import html as pieces
 from numasim.html import notebook_shell
 
-SHORTEST_S = 0.2  # between two pictures of a notebook's bar
+SHORTEST_S = 0.2  # least time between two pictures of a notebook's bar
 WIDTH = "width: 320px; height: 12px; border: 1px solid rgba(128, 128, 128, 0.6); margin: 0 8px 0 0"
 FILLED = "height: 100%; background-color: #0072B2; width: "
 
@@ -20,7 +20,7 @@ FILLED = "height: 100%; background-color: #0072B2; width: "
 def progress_bar(total: int, wanted: bool, what: str = "runs") -> Iterator[Callable[[int], None]]:
     """Yield a function that advances the bar by a number of ``what``.
 
-    In a notebook the bar is in the output of the cell. Otherwise the bar is on stderr, if that is a terminal.
+    In a notebook the bar is in the output of the cell. Otherwise the bar is on stderr, if stderr is a terminal.
     """
     if wanted and total and notebook_shell() is not None:
         bar = NotebookBar(total, what)
@@ -40,14 +40,14 @@ def progress_bar(total: int, wanted: bool, what: str = "runs") -> Iterator[Calla
 
 
 class NotebookBar:
-    """A bar for ``total`` of ``what`` in the output of a notebook's cell, and in the end one line of text.
+    """A bar for ``total`` of ``what`` in the output of a notebook's cell; in the end, one line of text.
 
     The line contains no time, so that a notebook that is kept with its outputs is the same after each execution. The
     bar needs only IPython, which every notebook has: a bar of widgets would be gone when the notebook is opened again.
     """
 
     def __init__(self, total: int, what: str, show: Callable[..., Any] | None = None) -> None:
-        """``show`` is IPython's ``display`` by default."""
+        """Show an empty bar with ``show``, by default IPython's ``display``."""
         if show is None:
             show = import_module("IPython.display").display
         self._total, self._what, self._done = total, what, 0
@@ -79,7 +79,7 @@ class NotebookBar:
         return text + (f", about {seconds:,.0f} s left" if seconds >= 1 else "")
 
     def _repr_html_(self) -> str:
-        """Return the bar with its text, or the line that is left in the end."""
+        """Return the bar with its text, or the line of the end."""
         if self._closed:
             return pieces.element("div", repr(self), style="font-size: 12px; opacity: 0.75")
         filled = pieces.element("div", style=f"{FILLED}{100 * self._done / self._total:.1f}%")

@@ -1,7 +1,7 @@
 """Runs a sweep: one process or several simulate the missing runs of a results directory and store them in batches.
 
 The tables are a function of the sweep alone. The number of processes, the batches, and a kill and restart at any time
-do not change a byte of the tables.
+change no byte of the tables.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class SweepOutcome:
     """The outcome of a call of `run_sweep`; ``failures`` has the message of each failed run, by run_id."""
 
     directory: Path
-    rows: int  # of the results table: cells x repeats
-    executed: int  # runs done by this call
+    rows: int  # rows of the results table: cells x repeats
+    executed: int  # runs simulated by this call
     failures: dict[str, str]
     complete: bool  # whether every run has ended, so that the tables were written
 
@@ -54,10 +54,10 @@ def run_sweep(
 ) -> SweepOutcome:
     """Simulate the runs of ``sweep`` that ``directory`` lacks and write its tables.
 
-    ``runner(spec, seed, engine, check)`` does one run and must be importable by name. A run that fails is recorded with
-    its message and tried again by the next call. With ``fail_fast`` the first failure ends the sweep as soon as the
-    running batches are written. The tables are written when every run has ended. An interrupt leaves a directory from
-    which the next call continues. Raises `InputError` if ``directory`` cannot be written or belongs to another sweep.
+    ``runner(spec, seed, engine, check)`` simulates one run and must be importable by name. A failed run is recorded
+    with its message and tried again by the next call. With ``fail_fast`` the first failure ends the sweep as soon as
+    the running batches are written. The tables are written when every run has ended. An interrupt leaves a directory
+    from which the next call continues. Raises `InputError` if ``directory`` cannot be written or is of another sweep.
     """
     with chosen_workers(jobs, cluster, engine) as workers:
         _require_sound_files(sweep)
@@ -104,7 +104,7 @@ def _require_sound_files(sweep: SweepSpec) -> None:
 def do_missing(
     runs: Sequence[PlannedRun], store: Store, task: Task, workers: LocalWorkers | ClusterWorkers, progress: bool
 ) -> tuple[Dispatch, bool]:
-    """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all of them have ended."""
+    """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all ``runs`` have ended."""
     wanted, finished = {run.run_id: run for run in runs}, store.finished()
     missing = by_plan([run for run_id, run in wanted.items() if run_id not in finished])
     count = len(wanted)

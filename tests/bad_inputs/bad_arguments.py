@@ -1,4 +1,4 @@
-"""Bad arguments of every command: options that contradict, numbers out of range, names that nothing has."""
+"""Bad arguments of every command: options that contradict each other, numbers out of range, unknown names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ LONG = "x" * 300
 
 
 def run(*arguments: str, says: tuple[str, ...]) -> BadInput:
-    """A run with these arguments."""
+    """Return a run with these arguments."""
     return BadInput(f"run: {' '.join(arguments)[:60]}", ("run", "run.yaml", *arguments), RUN, says)
 
 
 def command(*arguments: str, says: tuple[str, ...]) -> BadInput:
-    """A command that needs no file."""
+    """Return a command that needs no file."""
     return BadInput(" ".join(arguments)[:80], arguments, nothing, says)
 
 
 def sweep(*arguments: str, says: tuple[str, ...]) -> BadInput:
-    """A sweep with these arguments."""
+    """Return a sweep with these arguments."""
     return BadInput(f"sweep: {' '.join(arguments)[:60]}", ("sweep", "run.yaml", *arguments), RUN, says)
 
 

@@ -1,6 +1,6 @@
-"""Bad inputs: a command, how its files are made, and what its one sentence must say.
+"""Bad inputs: a command, the function that makes its files, and the texts that its one sentence must have.
 
-``verification/bad_inputs.py`` runs the same tables, each in a process of its own, and measures it.
+``verification/bad_inputs.py`` runs the same tables, each bad input in its own process, and measures the process.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Make = Callable[[Path], None]  # makes files in the working directory
-PARTS = 10_000  # of a long text that are written at once
+PARTS = 10_000  # parts of a long text that are written at once
 
 GOOD_MACHINE = """\
 name: toy
@@ -32,7 +32,7 @@ workers: 4
 
 @dataclass(frozen=True)
 class BadInput:
-    """One bad input; every text of ``says`` stands in the sentence."""
+    """One bad input; the sentence of the command has every text of ``says``."""
 
     name: str
     command: tuple[str, ...]
@@ -45,7 +45,7 @@ class BadInput:
 
 @dataclass(frozen=True)
 class Repeated:
-    """A long text, which is never held as a whole: ``part`` many ``times`` between ``before`` and ``after``."""
+    """A long text, never held as a whole: ``part``, repeated ``times`` times, between ``before`` and ``after``."""
 
     before: str
     part: str
@@ -53,7 +53,7 @@ class Repeated:
     after: str
 
     def pieces(self) -> Iterator[bytes]:
-        """The text, piece by piece."""
+        """Yield the text, piece by piece."""
         yield self.before.encode()
         for begin in range(0, self.times, PARTS):
             yield self.part.encode() * min(PARTS, self.times - begin)
@@ -64,7 +64,7 @@ Text = str | bytes | Repeated
 
 
 def text_at(name: str, text: Text) -> Make:
-    """Makes one file, and the folders that it needs."""
+    """Return a function that makes one file, and the folders that the file needs."""
 
     def make(folder: Path) -> None:
         path = folder / name
@@ -82,7 +82,7 @@ def _pieces(text: Text) -> Iterable[bytes]:
 
 
 def together(*makes: Make) -> Make:
-    """Makes what all of them make, in order."""
+    """Return a function that calls all of ``makes``, in order."""
 
     def make(folder: Path) -> None:
         for each in makes:
@@ -92,4 +92,4 @@ def together(*makes: Make) -> Make:
 
 
 def nothing(_folder: Path) -> None:
-    """Makes no file."""
+    """Make no file."""

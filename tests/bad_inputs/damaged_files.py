@@ -1,4 +1,4 @@
-"""What is wrong with a file whatever it should hold, at every place where a command reads one."""
+"""Damages of files of any kind, at every place where a command reads a file."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ ABSENT_IS_ALLOWED = {"provenance of a sweep", "sysfs, online", "sysfs, cpulist",
 
 
 def directory(path: Path) -> None:
-    """A directory in place of the file."""
+    """Make a directory in place of the file."""
     path.mkdir()
 
 
 def pipe(path: Path) -> None:
-    """A named pipe into which nobody writes."""
+    """Make a named pipe into which nobody writes."""
     os.mkfifo(path)
 
 
 def device(path: Path) -> None:
-    """A device without end."""
+    """Make a link to a device without end."""
     path.symlink_to("/dev/zero")
 
 
 def loop(path: Path) -> None:
-    """A link to itself."""
+    """Make a link to itself."""
     path.symlink_to(path.name)
 
 
 def bound_socket(path: Path) -> None:
-    """A socket; its name is bound in its folder, as paths of sockets are short."""
+    """Make a socket; it is bound by its name in its folder, because paths of sockets are short."""
     before = Path.cwd()
     os.chdir(path.parent)
     try:
@@ -47,12 +47,12 @@ def bound_socket(path: Path) -> None:
 
 
 def holding(data: bytes) -> Callable[[Path], None]:
-    """A file of these bytes."""
+    """Return a function that makes a file of the bytes ``data``."""
     return lambda path: path.write_bytes(data) and None
 
 
 def sparse(size: int) -> Callable[[Path], None]:
-    """A file of that size, which takes no room on the disk."""
+    """Return a function that makes a file of ``size`` bytes, which takes no room on the disk."""
 
     def make(path: Path) -> None:
         with path.open("wb") as file:
@@ -62,7 +62,7 @@ def sparse(size: int) -> Callable[[Path], None]:
 
 
 def placed(place: Place, name: str, damage: Callable[[Path], None], *says: str) -> BadInput:
-    """A damage at a place, in the file that is made by then, if any."""
+    """Return the bad input ``damage`` at a place, after the place's other files have been made."""
 
     def make(folder: Path) -> None:
         path = folder / place.file
@@ -74,7 +74,7 @@ def placed(place: Place, name: str, damage: Callable[[Path], None], *says: str) 
 
 
 def damages() -> Iterator[BadInput]:
-    """Every damage at every place."""
+    """Yield every damage at every place."""
     for place in ALL:
         kind = f"expected {place.kind}"
         text = place.kind not in {TABLE}
@@ -87,7 +87,7 @@ def damages() -> Iterator[BadInput]:
         if place.kind != SYSFS:
             yield placed(place, "link to itself", loop, "cannot read", kind)
         most = MOST_BYTES.get(place.kind, 2**24)
-        if most < 2**36:  # larger than some file systems hold
+        if most < 2**36:  # larger files do not fit on some file systems
             yield placed(place, "too large", sparse(most + 1), f"is larger than {SIZES[most]}", kind)
         if text:
             yield placed(place, "UTF-16", holding("machine: x\n".encode("utf-16")), ":1:1: ", "not text in UTF-8", kind)

@@ -1,4 +1,4 @@
-"""What is wrong with task graphs in JSON."""
+"""Damaged task graphs in JSON."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ GRAPH_TEXTS: dict[str, tuple[Text, tuple[str, ...]]] = {
 
 
 def bad_graphs() -> Iterator[BadInput]:
-    """Each text for the command that checks graphs, some for others."""
+    """Yield each text for the command that checks graphs, and some texts for other commands."""
     for name, (text, says) in GRAPH_TEXTS.items():
         yield at("workload import", name, text, "given.json", *says)
     for place in ALL:

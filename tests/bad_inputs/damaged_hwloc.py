@@ -1,4 +1,4 @@
-"""What is wrong with topologies in hwloc's XML."""
+"""Damaged topologies in hwloc's XML."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from places_of_files import at
 
 
 def topology(inside: str, head: str = "") -> str:
-    """A topology of one object."""
+    """Return a topology of one object."""
     return f'{head}<topology version="2.0">\n{inside}\n</topology>\n'
 
 
 def whole(attributes: str = "", inside: str = "") -> str:
-    """A machine of one processor."""
+    """Return a machine of one processor."""
     processor = '<object type="PU" os_index="0" cpuset="0x1"/>'
     return topology(f'<object type="Machine" cpuset="0x1" {attributes}>\n{processor}\n{inside}</object>')
 
 
 def distances(values: str) -> str:
-    """A machine of one node, whose distance to itself is one of these."""
+    """Return a machine of one node, whose distance to itself is ``values``."""
     node = '<object type="NUMANode" os_index="0" cpuset="0x1"/>'
     matrix = f"<indexes>0</indexes><u64values>{values}</u64values>"
     known = f'<distances2 type="NUMANode" indexing="os">{matrix}</distances2></topology>'

@@ -1,4 +1,4 @@
-"""What is wrong with copies of a sysfs."""
+"""Damaged copies of a sysfs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LISTS = {
 
 
 def bad_sysfs() -> Iterator[BadInput]:
-    """Lists of processors, and files of numbers."""
+    """Yield damaged lists of processors, and damaged files of numbers."""
     place = PLACES["sysfs, online"]
     for name, text in LISTS.items():
         for file in ("devices/system/cpu/online", "fs/cgroup/cpuset.cpus.effective"):

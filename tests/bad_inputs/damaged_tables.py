@@ -1,4 +1,4 @@
-"""What is wrong with published tables, results and their provenance."""
+"""Damaged published tables, results and provenance."""
 
 from __future__ import annotations
 

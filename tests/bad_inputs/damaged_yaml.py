@@ -1,4 +1,4 @@
-"""What is wrong with YAML, and with machines that are YAML."""
+"""Damaged YAML, and damaged machines in YAML."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ YAML_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
 
 
 def bad_yaml() -> Iterator[BadInput]:
-    """Each text at some of the places that read YAML."""
+    """Yield each text at some of the places that read YAML."""
     for place in ALL:
         if place.name in SOME:
             for name, (text, says) in YAML_TEXTS.items():
@@ -49,7 +49,7 @@ def bad_yaml() -> Iterator[BadInput]:
 
 
 def machine(name: str, old: str, new: str, place: str, *says: str) -> BadInput:
-    """A machine in which one text is another."""
+    """Return a machine in which ``new`` stands in place of ``old``."""
     assert old in GOOD_MACHINE
     text = GOOD_MACHINE.replace(old, new, 1)
     return at("machine check", name, text, f"given.yaml:{place[:-1]} machine.", *says)

@@ -1,4 +1,4 @@
-"""Every place where a command reads a file that a user names: the command, and what else it needs."""
+"""Every place where a command reads a file that a user names: the command, and its other files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CSV, TABLE = "a CSV file", "a results directory; run its sweep again"
 
 @dataclass(frozen=True)
 class Place:
-    """``command`` reads ``file``, which should be ``kind``, after ``make`` has made all other files."""
+    """``command`` reads ``file``, which should be of the kind ``kind``, after ``make`` has made all other files."""
 
     name: str
     command: tuple[str, ...]
@@ -31,24 +31,24 @@ class Place:
 
 
 def run_with(line: str) -> Make:
-    """A run in which one field is another."""
+    """Return a function that makes a run in which ``line`` replaces a field."""
     field = line.partition(":")[0]
     kept = [each for each in GOOD_RUN.splitlines() if not each.startswith(field + ":")]
     return text_at("run.yaml", "\n".join([*kept, line]) + "\n")
 
 
 def study(folder: Path) -> None:
-    """A study that reproduces in a second."""
+    """Make a study that reproduces in a second."""
     write_study(folder / "study")
 
 
 def sysfs(folder: Path) -> None:
-    """A copy of a small machine's sysfs."""
+    """Make a copy of a small machine's sysfs."""
     Tree(sockets=2).write(folder / "sys")
 
 
 def part(folder: Path) -> None:
-    """A part of the validation."""
+    """Make a part of the validation."""
     text_at("part.yaml", VALIDATION_PART)(folder)
 
 
@@ -100,6 +100,6 @@ PLACES = {place.name: place for place in ALL}
 
 
 def at(place: str, name: str, text: Text, *says: str) -> BadInput:
-    """The file of a place has these contents."""
+    """Return the bad input in which the file of ``place`` has the contents ``text``."""
     where = PLACES[place]
     return BadInput(f"{place}: {name}", where.command, together(where.make, text_at(where.file, text)), says)

@@ -13,7 +13,7 @@ from numasim.errors import MOST_TOLD
 
 
 def is_one_message(text: str) -> bool:
-    """Whether it is one sentence or, of very many mistakes, the first some twenty and that there are more."""
+    """Return whether ``text`` is one sentence or, for very many mistakes, some twenty and a note that more exist."""
     lines = text.splitlines()
     few = len(lines) == 1 or (len(lines) == MOST_TOLD + 1 and lines[-1].startswith("numasim: and "))
     return few and text.endswith("\n") and all(line.startswith("numasim: ") for line in lines)
@@ -40,14 +40,14 @@ def test_the_others_are_one_sentence_and_nothing_is_written(
 def one_sentence_and_nothing_written(
     bad: BadInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Run the command with its bad input, and hold what the command says and leaves."""
+    """Run the command with its bad input, and check its message and the files that it leaves."""
     monkeypatch.chdir(tmp_path)
     bad.make(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     assert main(bad.command) == 2
     shown = capfd.readouterr()
     assert shown.out == ""
-    said = shown.err.removeprefix("numasim: executes study/study.py\n")  # what is said before the code of a user
+    said = shown.err.removeprefix("numasim: executes study/study.py\n")  # printed before code of a user is executed
     assert is_one_message(said), shown.err
     assert [text for text in bad.says if text not in shown.err] == [], shown.err
     assert sorted(tmp_path.rglob("*")) == before

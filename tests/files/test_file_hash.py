@@ -1,4 +1,4 @@
-"""The hash of a file follows its contents, whether or not it is computed again."""
+"""The hash of a file follows the file's contents, whether or not the hash is computed again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def right(content: bytes) -> str:
 
 def test_a_file_that_is_written_again_at_once_has_another_hash(tmp_path: Path) -> None:
     path = tmp_path / "graph.json"
-    for content in (b"first", b"other", b"third"):  # of one length
+    for content in (b"first", b"other", b"third"):  # contents of one length
         path.write_bytes(content)
         assert hash_of_file(path, GRAPH) == right(content)
 
@@ -42,7 +42,7 @@ def test_a_file_that_rested_is_read_again_when_it_has_changed(tmp_path: Path, mo
     path.write_bytes(b"first")
     assert hash_of_file(path, GRAPH) == right(b"first")
     path.write_bytes(b"other")
-    os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))  # of one size, and its own clock was set back
+    os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))  # the size is unchanged, and the clock of the file was set back
     assert hash_of_file(path, GRAPH) == right(b"other")
 
 

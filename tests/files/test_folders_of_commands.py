@@ -54,7 +54,7 @@ MINE = ("figures/mine.svg", "tables/mine.csv", "notes.txt")
 
 @pytest.fixture(scope="module")
 def input_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Specifications, a study and the results of a sweep."""
+    """Return a folder with specifications, a study and the results of a sweep."""
     folder = tmp_path_factory.mktemp("all") / "input"
     for name, text in INPUT.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def input_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-FIGURES = {"speedup", "miss_ratio", "timeline"}  # that are drawn here: of a folder, all others are as these
+FIGURES = {"speedup", "miss_ratio", "timeline"}  # drawn here; all other figures are alike
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def refused(command: str, place: str, folder: Path, capture: Capture) -> str:
     before = tree(folder)
     capture.readouterr()
     assert main([*COMMANDS[command], place]) == BAD_INPUT
-    before_code = ("native engine is not built", "numasim: executes ")  # what is said whatever the place is
+    before_code = ("native engine is not built", "numasim: executes ")  # messages that every place gets
     sentences = [line for line in capture.readouterr().err.splitlines() if not any(map(line.__contains__, before_code))]
     (sentence,) = sentences
     assert tree(folder) == before
@@ -98,7 +98,7 @@ def users_folder(folder: Path) -> Path:
     return folder
 
 
-# ---- what is refused ----
+# ---- refusals ----
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -186,7 +186,7 @@ def test_a_folder_of_an_earlier_version_goes_on(here: Path, capsys: Capture, com
     assert main(arguments) == OK
     before = tree(here / "out")
     users_folder(without_manifests(here / "out"))
-    (here / "out" / ".lock").touch()  # of one that was killed
+    (here / "out" / ".lock").touch()  # the lock of a killed command
     mine = {name: entry for name, entry in tree(here / "out").items() if name not in before}
     assert main(arguments) == OK
     found = tree(here / "out")

@@ -40,7 +40,7 @@ BEFORE, AFTER = ("page", "tables/same", "tables/gone"), ("tables/same", "tables/
 
 
 def run(folder: Path, left: int, names: tuple[str, ...]) -> bool:
-    """Write these files. Returns false if the process was killed, at call number ``left`` of changing functions."""
+    """Write these files. Return False if the process was killed, at call number ``left`` of changing functions."""
     command = [sys.executable, "-c", KILLED, str(left), *names]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr

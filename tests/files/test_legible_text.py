@@ -14,7 +14,7 @@ from small_inputs import RUN, VALIDATION_PART
 from numasim.files.standard_streams import LEGIBLE, legible, legible_text
 
 ASCII = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-BYTE = os.fsdecode(b"\xff")  # of a path
+BYTE = os.fsdecode(b"\xff")  # a byte of a path
 
 
 @pytest.mark.parametrize(
@@ -109,5 +109,5 @@ def test_paths_that_are_not_utf_8_work(words: tuple[str, ...], here: Path) -> No
     status, out, err = ended(here, *words)
     assert (status, err) == (0, b""), err
     out.decode()
-    if words[0] == "sweep":  # and goes on
+    if words[0] == "sweep":  # a second sweep continues the first
         assert ended(here, *words) == (0, out, b"")

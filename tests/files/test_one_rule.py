@@ -1,4 +1,4 @@
-"""The writers of Python and of C do the same in the same cases: they write, keep, follow and refuse alike."""
+"""The writer in Python and the writer in C do the same in the same cases: they write, keep, follow and refuse alike."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from trees import Tree, tree
 
 OLD = b"what was there before"
 NOBODY = 65534
-WAIT_S = 300  # so that nothing hangs
+WAIT_S = 300  # time limit, so that no test hangs
 PYTHON, C = "python", "c"
 
 
 @dataclass(frozen=True)
 class Writer:
-    """A program that writes a task graph to ``path`` in the folder that it is started in."""
+    """A program that writes a task graph to ``path`` in the folder in which the program is started."""
 
     language: str
     program: Path
-    before: tuple[str, ...] = ()  # of the command
+    before: tuple[str, ...] = ()  # words before the command
 
     def command(self, path: str) -> list[str]:
         if self.language == PYTHON:
@@ -219,7 +219,7 @@ def test_a_descriptor_that_is_not_open_is_refused(writer: Writer, tmp_path: Path
     assert "Bad file descriptor" in writer.refuses("/dev/fd/9", tmp_path)
 
 
-# ---- what cannot be written ----
+# ---- refusals ----
 
 
 def parent_is_a_file(folder: Path) -> str:
@@ -273,7 +273,7 @@ def test_a_file_that_is_write_protected_is_refused(writer: Writer, tmp_path: Pat
 
 
 def powerless() -> tuple[str, ...]:
-    """Return the words in front of a command that take away the powers of root."""
+    """Return the words before a command that take the powers of root from the command."""
     if os.geteuid() != 0:
         return ()
     command = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")

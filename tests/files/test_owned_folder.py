@@ -45,7 +45,7 @@ def refused(folder: Path, words: str, do: Callable[[OwnedFolder], object] = lamb
     assert tree(folder.parent) == before
 
 
-# ---- whose a folder is ----
+# ---- the owner of a folder ----
 
 
 def test_a_new_folder_is_made_with_its_parents(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_what_fails_before_anything_is_written_leaves_no_folder(tmp_path: Path) 
     refused(tmp_path / "empty", "no", lambda _: (_ for _ in ()).throw(InputError("no")))
 
 
-# ---- whose a file is ----
+# ---- the owner of a file ----
 
 
 def test_only_what_the_command_wrote_and_nobody_changed_is_removed(tmp_path: Path, capsys: Capture) -> None:
@@ -195,7 +195,7 @@ def test_a_file_that_already_is_as_it_shall_be_is_not_touched(tmp_path: Path) ->
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
 
 
-# ---- what killed commands left ----
+# ---- files that killed commands left ----
 
 
 def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_standard_output_that_is_closed_is_one_sentence_before_anything_is_done(
 def test_a_pipe_that_nobody_reads_ends_it_quietly(
     name: str, ignored: bool, here: Path, request: pytest.FixtureRequest
 ) -> None:
-    """The status is as in a shell; a program that the signal ends has a negative status here."""
+    """The status is as in a shell; for a program that the signal ends, `ended` gives a negative status."""
     reader, writer = os.pipe()
     os.close(reader)
     status, said = ended(command(name, request), here, stdout=writer, restore_signals=not ignored)
@@ -110,7 +110,7 @@ def test_a_complaint_that_cannot_be_made_keeps_its_status(
 def test_what_is_meant_for_a_closed_stream_gets_into_no_file(
     name: str, descriptors: tuple[int, ...], here: Path, request: pytest.FixtureRequest
 ) -> None:
-    """An opened file gets the lowest free descriptor, which must not be that of a standard stream."""
+    """An opened file gets the lowest free descriptor, which must not be the descriptor of a standard stream."""
     record = name.endswith("--record")
     words = command(name, request) + (["graph.json"] if record else [])
     done = subprocess.run(

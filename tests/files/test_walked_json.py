@@ -29,7 +29,7 @@ SPACES = st.sampled_from([None, 1])
 
 
 def passed(text: str, whole: Callable[[JsonWalk], Any]) -> Any:
-    """Return the result of ``whole`` for a walk through a text, which then has to be at its end."""
+    """Return the result of ``whole`` for a walk through ``text``; the walk then has to be at the end of ``text``."""
     with json_errors(text, "here", "JSON"):
         walk = JsonWalk(text)
         found = whole(walk)
@@ -177,7 +177,7 @@ def test_a_graph_is_read_no_further_than_its_first_wrong_task(tmp_path: Path, mo
 
 
 def test_a_task_of_many_ops_is_read_op_by_op(tmp_path: Path) -> None:
-    """The task is longer than the longest value here, and is read all the same."""
+    """The task is longer than the longest value that the test allows, and is read all the same."""
     tasks = [{"ops": [["spawn", task] for task in range(1, 101)] + [["wait"]]}, *[{"ops": [["run", 0]]}] * 100]
     path = tmp_path / "graph.json"
     path.write_text(json.dumps({"tasks": tasks, "segments": [{"compute_ps": 1}]}))

@@ -1,4 +1,4 @@
-"""The writer of Python by itself, and every command that writes a file."""
+"""The writer in Python by itself, and every command that writes a file."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ Tree = dict[str, tuple[str, object]]
 
 
 def tree(folder: Path) -> Tree:
-    """The kind of everything below ``folder``, with the mode of files, folders and devices, the contents of files and
-    the targets of links.
+    """Return the kind of everything below ``folder``, with the mode of files, folders and devices, the contents of
+    files and the targets of links.
     """
     return {str(path.relative_to(folder)): _entry(path) for path in sorted(folder.rglob("*"))}
 

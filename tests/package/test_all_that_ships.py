@@ -1,6 +1,6 @@
-"""Every shipped strategy, machine and runtime takes part in commands that name one, or is refused with a true sentence.
+"""Every shipped strategy, machine and runtime works in commands that name it, or is refused with a true sentence.
 
-The programs are a handful of tasks: what fails here fails before, or as soon as, such a command simulates anything.
+The programs are a handful of tasks: a failure here occurs before, or as soon as, a command simulates anything.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from numasim.validate.validation_cells import part_of
 from numasim.workload.json_form.graph_io import write
 
 MACHINES, RUNTIMES, STRATEGIES = (catalog.names(kind) for kind in ("machines", "runtimes", "strategies"))
-FEWEST_WORKERS_OF_HOME = 50  # of SparseLU, in its section 5.1; home-test has 64
+FEWEST_WORKERS_OF_HOME = 50  # of SparseLU, in section 5.1 of the paper; home-test has 64
 
 Capture = pytest.CaptureFixture[str]
 
@@ -52,7 +52,7 @@ workers: [2]
 def test_every_strategy_counts_the_same_in_the_runtime(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """`numasim validate`, of programs of one and of two iterations: a controller is asked before the second one."""
+    """`numasim validate`, for programs of one and of two iterations: before the second, a controller is called."""
     monkeypatch.chdir(tmp_path)
     Path("part.yaml").write_text(PART)
     options = ["--machine", "opteron-8380-4s", "--runtime", "ompi", "--json"]
@@ -91,7 +91,7 @@ def test_every_study_has_runs_on_every_machine(study: str) -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph as `numasim record` writes one: two tasks and a wait, in a parallel region."""
+    """Return a graph as `numasim record` writes one: two tasks and a wait, in a parallel region."""
     writer = EventWriter().program().region(2, after=100)
     writer.leaf(50, after=10).leaf(60, after=20).wait(30, 9).end_region(40)
     thread, costs = parse_events(writer.data(), "hand"), PieceCosts()
@@ -103,9 +103,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_a_recorded_graph_runs_on_every_machine_and_under_every_strategy(machine: str, recorded: Path) -> None:
-    """What `numasim record` writes, as `numasim ask` simulates it: two tasks, beside a serial part and the region's.
+    """`numasim ask` simulates a graph of `numasim record`: two tasks, a serial part and the body of the region.
 
-    A machine has a quarter of the strategies, so that each strategy meets three or four of the machines.
+    Each machine gets a quarter of the strategies, so that each strategy meets three or four of the machines.
     """
     for strategy in STRATEGIES[MACHINES.index(machine) % 4 :: 4]:
         plan = plan_of({"file": str(recorded)}, 2, "bare", "off", machine=machine, strategy=strategy, model={})
@@ -120,7 +120,7 @@ def test_ask_takes_every_runtime(runtime: str, recorded: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_bench_can_time_every_strategy_under_every_runtime(runtime: str) -> None:
-    """Plans as `numasim bench` times them, of both machines that it has for so many workers."""
+    """The plans that `numasim bench` times, on both machines that it has for this number of workers."""
     for number, strategy in enumerate(STRATEGIES):
         workers = (2, 32)[number % 2]
         plan = plan_of({"name": "fib", "n": 2}, workers, runtime, "off", strategy=strategy)

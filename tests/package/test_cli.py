@@ -18,7 +18,7 @@ from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS, RUN_PLOTS
 from numasim.report.sweep_result import SweepResult
 
-INTERRUPTED = 130  # as of a program that a signal ends: 128 + SIGINT
+INTERRUPTED = 130  # the status of a program that SIGINT ends: 128 + SIGINT
 
 SPEC = """\
 machine: xeon-e5-2620-2s
@@ -244,8 +244,8 @@ def test_what_takes_long_is_announced(here: Path, monkeypatch: pytest.MonkeyPatc
     (here / "sweep.yaml").write_text(SWEEP.replace("{name: fib, n: 8}", "{name: strassen, n: 256}"))
     assert main(["sweep", "sweep.yaml", "--jobs", "1"]) == OK
     said = capsys.readouterr().err
-    assert "numasim: a task graph of up to 57 tasks is built first\n" in said  # one, seven of it, and seven of each
+    assert "numasim: a task graph of up to 57 tasks is built first\n" in said  # 1 + 7 + 49 tasks
     assert "numasim: 8 runs: 4 cells, 2 of each\n" in said
     (here / "run.yaml").write_text(SPEC.replace("{name: fib, n: 8}", "{name: strassen, n: 128}"))
     assert main(["run", "run.yaml"]) == OK
-    assert "is built first" not in capsys.readouterr().err  # of eight tasks
+    assert "is built first" not in capsys.readouterr().err  # a graph of eight tasks

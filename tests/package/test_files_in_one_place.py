@@ -1,4 +1,4 @@
-"""Files are read and written by `numasim.files` and by the writer in C alone: everything past them is listed here."""
+"""Only `numasim.files` and the writer in C read and write files; every call that bypasses both is listed here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 C_WRITER = "lib/runtime/source/record/output_file.c"
-METHODS = (  # of paths, figures, tables and arrays
+METHODS = (  # methods of paths, figures, tables and arrays
     *("read_text", "read_bytes", "read_table", "ParquetFile", "loadtxt", "fromfile", "memmap"),
     *("write_text", "write_bytes", "savefig", "to_csv", "to_json", "to_parquet", "write_table", "tofile", "savetxt"),
     *("mkdir", "makedirs", "unlink", "rmdir", "rmtree", "chmod", "rename", "symlink_to", "hardlink_to", "truncate"),
@@ -23,7 +23,7 @@ C = re.compile(
     r"|\bf(?:d?)open\s*\([^;]*?,\s*\"[^\"]*[wa+][^\"]*\"\s*\)|\bopen\w*\s*\([^;]*?\bO_(?:WRONLY|RDWR|CREAT)\b"
 )
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-ELSEWHERE = {  # calls past both, with the reason
+ELSEWHERE = {  # calls that bypass both, with the reason
     "numasim/cli/results.py: open": "a browser, not a file",
     "numasim/report/figures/plots.py: savefig": "into memory",
     "numasim/report/notebooks/result_html.py: savefig": "into memory",

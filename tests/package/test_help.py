@@ -40,7 +40,7 @@ def test_every_help_has_an_example_of_its_command(path: str, capsys: Capture) ->
     shown = [line.removeprefix("  ") for line in section.splitlines()]
     assert shown == list(examples_of(COMMANDS[path].epilog))  # whole lines, however long
     assert any(line.startswith(path) for line in shown)
-    assert "..." not in before.partition("\nCommands:")[2]  # what commands do is short enough for a line
+    assert "..." not in before.partition("\nCommands:")[2]  # descriptions of commands are short enough for a line
 
 
 def test_every_argument_and_option_is_described() -> None:
@@ -49,8 +49,8 @@ def test_every_argument_and_option_is_described() -> None:
 
 
 def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """One after the other in one folder; only what `bench` measures, which takes minutes, what an OpenMP runtime takes,
-    whose threads spin, and a program that is recorded are left out.
+    """All examples run one after the other in one folder. Three are replaced: the measurements of `bench`, which take
+    minutes; the measurement of an OpenMP runtime, whose threads spin; and the program that is recorded.
     """
     from matplotlib.figure import Figure
 

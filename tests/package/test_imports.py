@@ -30,7 +30,7 @@ MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 @cache
 def imported(path: Path) -> tuple[str, ...]:
-    """The modules of the package that a module imports: at the top, inside functions and for type checking alike."""
+    """Return the package's modules that a module imports: at the top, inside functions and for type checking alike."""
 
     def found() -> Iterator[str]:
         for node in ast.walk(ast.parse(path.read_text())):
@@ -44,7 +44,7 @@ def imported(path: Path) -> tuple[str, ...]:
 
 
 def part(name: str) -> str:
-    """The first component below the package: a sub-package or a top module."""
+    """Return the first component below the package: a sub-package or a top module."""
     return name.split(".")[1] if "." in name else "__init__"
 
 

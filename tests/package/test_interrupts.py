@@ -1,4 +1,4 @@
-"""An interrupt, or a request to terminate, ends a command with one line: what is kept, and how to continue."""
+"""An interrupt, or a request to terminate, ends a command with one line: which results are kept, how to continue."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_an_interrupt_of_an_import_is_one_line(module: str) -> None:
 
 
 def test_the_status_is_the_same_where_an_interrupt_meets_code_in_a_text(tmp_path: Path) -> None:
-    """Without care Python would end a module by the signal here."""
+    """Without precautions, Python would end the module by the signal here."""
     program = "import numasim.cli, numasim.__main__ as entrance, sys\n"
     program += "numasim.cli.main = lambda: exec('raise KeyboardInterrupt')\nsys.exit(entrance.main())"
     (tmp_path / "program.py").write_text(program)

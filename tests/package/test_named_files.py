@@ -21,7 +21,7 @@ def sources() -> list[Path]:
 
 
 def named_files(text: str) -> list[str]:
-    """The paths that a text names; includes of the compiler and placeholders such as NAME.py are left out."""
+    """Return the paths that a text names, without includes of the compiler and placeholders such as NAME.py."""
     lines = [line for line in text.splitlines() if "#include" not in line]
     return [name for name in NAMED.findall("\n".join(lines)) if "NAME" not in name]
 

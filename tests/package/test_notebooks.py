@@ -1,4 +1,4 @@
-"""Notebooks are kept (`notebooks/keep.py`) with what they print and draw, and still print and draw the same."""
+"""Notebooks are stored with their output (`notebooks/keep.py`), and still print and draw the same output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import keep  # noqa: E402
 
 NOTEBOOKS = [path.stem for path in keep.SOURCES]
 QUICK = [name for name in NOTEBOOKS if name not in keep.LONG]
-SMALLER = {  # what takes the place of the parameters of long notebooks
+SMALLER = {  # replacements for the parameters of long notebooks
     "contributions": """
 machines = ["xeon-e5-2620-2s", "opteron-8380-4s"]
 cases = [Case("Strassen 256", "Strassen-2048", {"workload.n": 256})]
@@ -36,7 +36,7 @@ rows = ["Strassen-2048"]
 only = ["link bandwidth", "join"]
 """,
 }
-SIZES = {  # of the programs in the small form of the thesis' study
+SIZES = {  # sizes of the programs in the small form of the thesis' study
     "n: 2048": "n: 256",
     "n: 4096": "n: 512",
     "n: 8192": "n: 1024",
@@ -47,7 +47,7 @@ SIZES = {  # of the programs in the small form of the thesis' study
 
 
 def write_small_study(folder: Path) -> None:
-    """The thesis' study with smaller programs of the Barcelona OpenMP tasks, under the names of the large ones."""
+    """Write the thesis' study with smaller programs of the Barcelona OpenMP tasks, named like the large programs."""
     shutil.copytree(keep.STUDY, folder)
     programs = folder / "programs" / "bots.yaml"
     text = programs.read_text()
@@ -113,7 +113,7 @@ def test_a_long_one_runs_with_less_to_do(name: str, kernel: Any, tmp_path: Path)
     assert [bool(count) for count in outputs] == [bool(cell.get("outputs")) for cell in kept(name)["cells"]]
 
 
-# ---- what is compared ----------------------------------------------------------------------------------------------
+# ---- the compared parts of a notebook ------------------------------------------------------------------------------
 
 
 def figure(heights: list[float], label: str = "time", colour: str = "#0072B2", inches: float = 4) -> Any:

@@ -36,7 +36,7 @@ PREAMBLES = {
 
 
 def interpret(program: str, folder: Path) -> str:
-    """Standard output of a program in a new interpreter."""
+    """Return the standard output of a program in a new interpreter."""
     warnings = ["-W", "error", "-W", f"ignore:{NOT_BUILT.split(';')[0]}:RuntimeWarning"]
     command = [sys.executable, *warnings, "-c", program]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What README.md promises in commands and examples is true, and the files of the project speak of it alone."""
+"""The commands and examples of README.md work, and no file of the project names a place on its author's machine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 
 def command(heading: str) -> str:
-    """The one line of the one shell block below a heading."""
+    """Return the only line of the only shell block below a heading."""
     section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     (block,) = blocks("sh", section)
     (line,) = block.splitlines()
@@ -55,7 +55,7 @@ def test_test_it_is_one_line_that_checks_everything(tool: str) -> None:
 
 @pytest.mark.parametrize(("first", "slow"), [(0, 0), (3, 0), (0, 4)])
 def test_ci_runs_the_test_command_and_then_the_slow_tests(tmp_path: Path, first: int, slow: int) -> None:
-    """Both run in a copy of the tree, the second also after a failure of the first; the script fails if either does."""
+    """Both run in a copy of the tree, the second also after a failure of the first; any failure fails the script."""
     tree = tmp_path / "tree"
     (tree / ".ci").mkdir(parents=True)
     (tree / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
@@ -65,7 +65,7 @@ def test_ci_runs_the_test_command_and_then_the_slow_tests(tmp_path: Path, first:
     (tree / "README.md").write_text(
         f"## Run it\n\n```sh\nfalse\n```\n\n## Test it\n\n```sh\n{command}\n```\n\n## More\n"
     )
-    browser = tmp_path / "browser" / "chromium"  # so that the script has no reason to install one
+    browser = tmp_path / "browser" / "chromium"  # so that the script need not install a browser
     browser.parent.mkdir()
     browser.symlink_to("/bin/true")
     environment = {**os.environ, "PATH": f"{browser.parent}:{os.environ['PATH']}"}
@@ -105,7 +105,7 @@ def test_the_effects_are_all_told_with_their_defaults(tmp_path: Path) -> None:
 
 
 def text_files() -> Iterator[Path]:
-    """The files of the project, less pictures and what is compiled."""
+    """Yield the files of the project, except pictures and compiled files."""
     for name in PLACES:
         for path in (ROOT / name).rglob("*") if (ROOT / name).is_dir() else [ROOT / name]:
             if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".png", ".svg", ".so"}:

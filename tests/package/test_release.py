@@ -1,4 +1,4 @@
-"""What makes a release agrees with the package: the conda recipe, the workflow of the wheels, the scripts of both."""
+"""The files of a release agree with the package: the conda recipe, the workflow of the wheels, both scripts."""
 
 from __future__ import annotations
 

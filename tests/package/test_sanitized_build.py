@@ -1,7 +1,7 @@
-"""The short form of the sanitized tests: those that `verification/short_form.txt` names.
+"""The short form of the sanitized tests: the tests that `verification/short_form.txt` names.
 
-They are chosen to enter the lines of the native engine that the tests of `verification/sanitize.sh` enter. What the
-other tests repeat with other numbers is held by equality with the reference engine.
+They are chosen to enter the lines of the native engine that the tests of `verification/sanitize.sh` enter. The other
+tests repeat these lines with other numbers, which the comparison with the reference engine covers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 VERIFICATION = Path(__file__).resolve().parents[2] / "verification"
 SHORT_FORM = (VERIFICATION / "short_form.txt").read_text().split()
-COMPILED = ("-k", "not reference")  # of a test of each engine, the one that is compiled
+COMPILED = ("-k", "not reference")  # of tests that run on each engine, only those on a compiled engine
 
 
 def test_the_short_form_names_tests() -> None:

@@ -1,4 +1,4 @@
-"""A command imports and starts what it needs, and nothing of what tables, figures and sweeps need."""
+"""A command imports and starts only the modules that it needs, without those of tables, figures and sweeps."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ print(json.dumps(seen), file=sys.stderr)
 SPEC = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 5}\nstrategy: randomized\nworkers: 4\n"
 NEEDLESS = {"concurrent", "matplotlib", "multiprocessing", "networkx", "numpy.ma", "pandas", "pyarrow", "scipy"}
 OF_THE_REFERENCE = {"simpy"}
-LARGE = NEEDLESS | {"dask", "numpy", "pydantic", "rich", "ruamel", "typer"}  # what takes long to import
+LARGE = NEEDLESS | {"dask", "numpy", "pydantic", "rich", "ruamel", "typer"}  # modules that take long to import
 OF_A_FILE = {"numasim.workload.json_form.graph_io", "numasim.workload.json_form.graph_models"}
 OF_CHECKS = {"numasim.engine.check.invariants", "numasim.schema.plan_fields"}
 FAMILY_FOLDER = "numasim.workload.families."
 
 
 def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]:
-    """All modules that the command has imported at its end, and the settings of libraries in its environment."""
+    """Return all modules that the command has imported at its end, and the settings of libraries in its environment."""
     environment = {name: value for name, value in os.environ.items() if name not in QUIET_LIBRARIES} | settings
     program = ENTRANCE % sorted(QUIET_LIBRARIES)
     done = subprocess.run(
@@ -50,7 +50,7 @@ def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]
 
 
 def loaded_by(*arguments: str) -> set[str]:
-    """The top-level modules that a process has after a command that succeeds, and numpy's masked arrays."""
+    """Return the top-level modules that a process has after a successful command, and numpy's masked arrays."""
     done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True)
     status, modules = json.loads(done.stderr)
     assert status == 0
@@ -77,7 +77,7 @@ def test_a_run_for_programs_needs_no_console(spec: str) -> None:
 
 
 def test_a_sweep_that_moves_nothing_draws_nothing(spec: str, tmp_path: Path) -> None:
-    """Its page has no pictures of traffic, and the plot that readers choose from is drawn where it is read."""
+    """The page of such a sweep has no pictures of traffic, and the reader's browser draws the plot."""
     loaded = loaded_by("sweep", spec, "--jobs", "1", "--quiet", "-o", str(tmp_path / "out"))
     assert "pandas" in loaded
     assert "matplotlib" not in loaded

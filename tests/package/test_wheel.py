@@ -1,4 +1,4 @@
-"""The wheel holds the compiled engine and all that is read at run time; the source archive, what builds it."""
+"""The wheel has the compiled engine and all files read at run time; the source archive has the files that build it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["versi
 LIB = ROOT / "lib"
 RUNTIME = LIB / "runtime"
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
-LARGE = (".venv", "build", "results")  # at the root of the tree, and in no archive
+LARGE = (".venv", "build", "results")  # folders at the root of the tree that no archive has
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 
 
 @pytest.fixture(scope="session")
 def wheel(compiler: str) -> Path:
-    """The wheel of this tree, built once however many processes run the tests, with warnings as errors.
+    """Return the wheel of this tree, built once for all processes that run tests, with warnings as errors.
 
-    It is neither optimised nor can it be debugged, which takes a quarter off its time: what the tests run is optimised.
+    The wheel is built without optimisation and debug information, which saves a quarter of the time. The other tests
+    run an optimised build.
     """
     (found,) = built_once("wheel", lambda folder: build_wheel(folder, compiler)).glob("numasim-*.whl")
     return found
@@ -123,7 +124,7 @@ def test_the_runtime_of_the_wheel_starts(wheel: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def beside_little(tmp_path: Path) -> Path:
-    """A copy of the tree in which environments and builds, whose files take long to look through, are one file each."""
+    """Return a copy of the tree with one file in place of each environment and build, which have very many files."""
     large = shutil.ignore_patterns(".git", *LARGE, *CACHES)
     tree = shutil.copytree(ROOT, tmp_path / "tree", ignore=large)
     for name in LARGE:

@@ -1,4 +1,4 @@
-"""Where nothing can be compiled the package installs all the same; it runs on the reference engine and says so."""
+"""Without a compiler the package installs all the same; it then runs on the reference engine and says so."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPEC = "{machine: xeon-e5-2620-2s, workload: {name: fib, n: 5}, strategy: random
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package as pip builds it with compilers that fail."""
+    """Return a folder with the package as pip builds it if all compilers fail."""
     folder = tmp_path_factory.mktemp("without-compiler")
     failing = {**os.environ, "CC": str(shutil.which("false")), "CXX": str(shutil.which("false"))}
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline

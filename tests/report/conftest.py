@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 STRATEGIES = ("randomized", "threshold", "topology-aware")
 PROGRAMS = {"matmul n=256": (90e9, 0.6), "strassen n=1024": (420e9, 0.45)}
-SHARES = np.array([0.0, 0.0, 0.0, 0.0, 0.12, 0.3, 0.18, 0.4, 0.0, 0.0])  # of what is neither work nor NUMA inflation
+SHARES = np.array([0.0, 0.0, 0.0, 0.0, 0.12, 0.3, 0.18, 0.4, 0.0, 0.0])  # of the time without work and NUMA inflation
 
 
 def one_run(program, strategy, workers, repeat, noise):
@@ -56,7 +56,7 @@ def one_run(program, strategy, workers, repeat, noise):
 
 
 def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2, 25, 2), repeats=10, seed=1):
-    import pandas as pd  # half a second of every collection of tests
+    import pandas as pd  # its import takes half a second of every collection of tests
 
     noise = np.random.default_rng(seed)
     return pd.DataFrame(

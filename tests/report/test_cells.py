@@ -110,7 +110,7 @@ def test_one_repeat_and_no_rows(frame_maker):
 
 
 def sweep(**axes):
-    """One run of every combination of the values of the axes, dots in their names written as __."""
+    """Return one run of every combination of the values of the axes; ``__`` stands for a dot in a name."""
     rows = [{"machine": "m", "workload": "w", "strategy": "s", "workers": 4}]
     for name, values in axes.items():
         rows = [{**row, name.replace("__", "."): value} for row in rows for value in values]

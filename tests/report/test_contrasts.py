@@ -1,4 +1,4 @@
-"""A few of the contrasts of `verification/contrasts.py`: none of draws alone has a cause, planted effects are named."""
+"""Some contrasts of `verification/contrasts.py`: chance alone has no cause, and planted effects are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures hold the numbers of the tables, name their units, and do not depend on the reader's settings."""
+"""The figures show the numbers of the tables, name their units, and do not depend on the reader's settings."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ def lines(axes):
 
 
 def bars(axes):
-    """[components, bars] heights in drawing order."""
+    """Return [components, bars] the heights in drawing order."""
     return np.array([[np.ptp(bar.vertices[:, 1]) for bar in part.get_paths()] for part in axes.collections])
 
 
@@ -76,7 +76,7 @@ def test_speedup_bands_are_the_intervals_of_medians_and_ideal_is_one_per_worker(
 
 
 def test_lines_that_lie_on_each_other_take_turns(frame_maker):
-    """Two strategies with the same makespans: without dashes and larger marks the second would hide the first."""
+    """Two strategies have the same makespans: without dashes and larger marks the second would hide the first."""
     one = frame_maker(programs=["matmul n=256"], strategies=["randomized", "threshold"], workers=[4, 8], repeats=2)
     twin = one[one.strategy == "threshold"].assign(strategy="twin")
     axes = column(pd.concat([one, twin]), "makespan_ps").axes[0]
@@ -85,7 +85,7 @@ def test_lines_that_lie_on_each_other_take_turns(frame_maker):
     assert first.get_markersize() > second.get_markersize()
     assert first.get_linewidth() == second.get_linewidth()
     (begin, dashes), (later, same) = first._dash_pattern, second._dash_pattern  # in points
-    assert dashes == same == pytest.approx([3 * 2.4, 3 * 2.4])  # as long as the gaps, in which the other one is
+    assert dashes == same == pytest.approx([3 * 2.4, 3 * 2.4])  # as long as the gaps, which show the other line
     assert abs(begin - later) == pytest.approx(3 * 2.4)
 
 
@@ -300,7 +300,7 @@ VALUES = [0, 100, 1000, 10000]
 
 @pytest.fixture(scope="module")
 def backoff(frame_maker):
-    """One machine, program, strategy and number of workers; the wait after a failed round varies."""
+    """Return runs of one machine, program, strategy and number of workers; the wait after a failed round varies."""
     frame = frame_maker(programs=["matmul n=256"], strategies=["randomized"], workers=[8], repeats=20)
     return frame.assign(**{FIRST_NS: [VALUES[at % len(VALUES)] for at in range(len(frame))]})
 
@@ -399,7 +399,7 @@ def kind_runs():
 
 @pytest.fixture
 def kind_pairs(kind_runs):
-    """Twice as many bytes within a node as between nodes; run c moves three times as many as the other runs."""
+    """Return twice as many bytes within a node as between nodes; run c moves three times as many as the other runs."""
     rows = []
     for run in kind_runs["run_id"]:
         for source, target in np.ndindex(2, 2):

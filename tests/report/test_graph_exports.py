@@ -1,4 +1,4 @@
-"""Graphs and schedules for other tools: their own readers find the nodes, edges and times worked out by hand."""
+"""Graphs and schedules for other tools: these tools find the nodes, edges and times worked out by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from numasim.workload.span import span_ps
 BASE = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "runtime": "bare", "workers": 4}
 NODES = ("{}.graphml", "{}.dot", "{}.wf.json")
 
-FAMILY = {  # a parent that computes, spawns two, computes, waits, calls one and computes
+FAMILY = {  # a parent that computes, spawns two tasks, computes, waits, calls a task and computes
     "name": "family",
     "kernels": ["a", "b \"q\" <&>"],
     "regions": [{"name": "r", "bytes": 64}],
@@ -144,7 +144,7 @@ def test_a_group_waits_for_all_descendants() -> None:
     work = unchecked({"tasks": tasks, "segments": [{"compute_ps": 10, "kernel": ""}]})
     graph = part_graph(work)
     edges = {(graph.names[a], graph.names[b], kind) for a, b, kind in graph.edges}
-    # the parent's second part waits for both, although nobody waits for task 2 alone
+    # the parent's second part waits for both tasks, although no task waits for task 2 alone
     assert edges == {
         ("0.0", "0.1", "continue"),
         ("0.0", "1.0", "spawn"),

@@ -40,7 +40,7 @@ def words(page):
 
 
 def made_up(split, moved):
-    """A run with these components [components, workers] and bytes between nodes; the last worker is a producer."""
+    """Return a run with components ``split`` and the bytes ``moved`` between nodes; the last worker is a producer."""
     workers = len(split[0])
     columns = {c.column: np.array(row) for c, row in zip(COMPONENTS, split, strict=True)}
     columns |= {"role": np.array(["worker"] * (workers - 1) + ["producer"]), "node": np.arange(workers) % 2}
@@ -51,7 +51,7 @@ def made_up(split, moved):
 
 
 def test_the_split_leaves_producers_out_and_is_as_wide_as_its_shares():
-    """60 + 20 of work and 20 of barrier for each of the two workers; 999 belong to the producer."""
+    """Each of the two workers has 60 + 20 of work and 20 of barrier; the producer has 999."""
     nothing = [0, 0, 0]
     split = [[60, 20, 999], *[nothing] * 6, [0, 20, 999], nothing, nothing]
     page = result_html(made_up(split, [[3 * 2**20, 0], [2**20, 0]]))
@@ -69,7 +69,7 @@ def test_the_split_leaves_producers_out_and_is_as_wide_as_its_shares():
 def test_traffic_is_told_by_node():
     page = result_html(made_up([[1, 1, 0]] * len(TIME), [[3 * 2**20, 0], [2**20, 0]]))
     assert "3 MiB on the own node, 1 MiB (25.0%) from other nodes" in page
-    assert page.count("1 MiB</td>") == 1  # the square of nodes 1 and 0; the made-up counters are zero
+    assert page.count("1 MiB</td>") == 1  # from node 1 to node 0; the made-up counters are zero
 
 
 def test_a_run_has_every_counter_and_the_same_bytes_every_time(result):
@@ -107,7 +107,7 @@ def test_a_sweep_has_its_axes_its_sentences_and_its_medians(small):
     assert all(sentence in text for sentence in compare(small).sentences)
     medians = small.groupby(["workload", "workers", "strategy"], sort=False)["makespan_ps"].median()
     assert all(time_text(value) in text for value in medians)
-    assert "<b>" not in page  # the least median in bold would say more than three repeats can
+    assert "<b>" not in page  # three repeats do not justify a least median in bold
 
 
 def test_failed_runs_are_counted_with_their_messages(small):
@@ -143,7 +143,7 @@ def test_a_comparison_has_its_sentences_and_every_row(small):
 
 def test_ratios_have_differences_and_no_causes(small):
     page = compare(small, column="steal_remote_ratio")._repr_html_()
-    assert ">-0." in page  # of topology-aware
+    assert ">-0." in page  # the difference of topology-aware
     assert "because" not in page
 
 

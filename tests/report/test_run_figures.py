@@ -1,4 +1,4 @@
-"""Figures of one run show its numbers, with 1 to 128 workers, and say if something is left out."""
+"""Figures of one run show the run's numbers, with 1 to 128 workers, and say which data is left out."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_the_shares_of_a_node_fill_its_panel() -> None:
         assert max(path.vertices[:, 1].max() for path in tops[-1].get_paths()) == pytest.approx(100)
     text = texts(figure)
     assert "work" in text
-    assert "parked" not in text  # nobody sleeps in this run
+    assert "parked" not in text  # no worker sleeps in this run
 
 
 def test_nodes_that_are_many_are_drawn_together() -> None:

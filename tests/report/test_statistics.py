@@ -57,7 +57,7 @@ def test_few_repeats_have_the_interval_of_the_linearised_ratio(pairs):
 
 
 def test_bounds_are_percentiles_of_resamples_widened_to_t():
-    """Six observations have 6**6 resamples, few enough to write all of them out."""
+    """Six observations have 6**6 resamples, few enough to list all of them."""
     part, whole = np.array([3.0, 10.0, 4.0, 8.0, 1.0, 6.0]), np.array([10.0, 12.0, 11.0, 16.0, 9.0, 13.0])
     chosen = np.array(list(itertools.product(range(6), repeat=6)))
     ratios = part[chosen].sum(axis=1) / whole[chosen].sum(axis=1)
@@ -69,7 +69,7 @@ def test_bounds_are_percentiles_of_resamples_widened_to_t():
 
 @pytest.mark.parametrize("repeats", [3, 10, 25])
 def test_the_ratio_interval_covers_what_it_claims(repeats):
-    """Of 600 samples, 95 % should hold the true ratio; the binomial spread of that share is 0.9 %."""
+    """95 % of 600 samples should have the true ratio in their interval; the binomial spread of this share is 0.9 %."""
     noise = np.random.default_rng(11)
     hits = 0
     for _ in range(600):
@@ -109,7 +109,7 @@ def test_a_constant_factor_is_found_exactly(values, factor):
 
 @given(st.lists(st.integers(-9, 9), min_size=6, max_size=40))
 def test_the_p_value_of_a_difference_is_that_of_the_sign_test(change):
-    """scipy's exact binomial test of the more frequent sign against the rest, zeros included."""
+    """The reference is scipy's exact binomial test of the more frequent sign against the rest, zeros included."""
     most = max(sum(each > 0 for each in change), sum(each < 0 for each in change))
     expected = min(1.0, 2 * scipy.stats.binomtest(most, len(change), 0.5, alternative="greater").pvalue)
     assert sign_p(np.array(change, float)) == pytest.approx(expected, rel=1e-12)
@@ -151,7 +151,7 @@ def test_the_rank_correlation_is_that_of_scipy(pairs):
 
 @pytest.mark.parametrize("pairs", [6, 10, 20])
 def test_the_interval_of_a_median_covers_it_under_a_heavy_tail(pairs):
-    """Of 2,000 samples of a Pareto law with shape 1.2, whose median is 2**(1 / 1.2); the mean's t interval has 75 %."""
+    """2,000 samples of a Pareto law with shape 1.2 and median 2**(1 / 1.2); the t interval of the mean covers 75 %."""
     drawn = 1 + np.random.default_rng(pairs).pareto(1.2, (2000, pairs))
     found = [median_estimate(each) for each in drawn]
     assert np.mean([each.low <= 2 ** (1 / 1.2) <= each.high for each in found]) >= 0.95 - 0.012  # 2.5 spreads

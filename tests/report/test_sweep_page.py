@@ -30,7 +30,7 @@ sweep: {strategy: [randomized, nearest-first], workers: [4, 8]}
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """A complete sweep in its directory."""
+    """Return the directory of a complete sweep."""
     folder = tmp_path_factory.mktemp("swept")
     (folder / "sweep.yaml").write_text(SPEC)
     assert main(["sweep", str(folder / "sweep.yaml"), "-o", str(folder / "out"), "--jobs", "1", "--quiet"]) == OK
@@ -64,7 +64,7 @@ def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_fetched(text):
 def test_the_same_sweep_leaves_the_same_page_wherever_and_however_often(results, text, tmp_path):
     spec = str(results.parent / "sweep.yaml")
     arguments = ["sweep", spec, "-o", str(tmp_path / "again"), "--jobs", "1", "--quiet"]
-    assert main([*arguments, "--set", "repeat=1"]) == OK  # of which the whole sweep takes its runs
+    assert main([*arguments, "--set", "repeat=1"]) == OK  # the whole sweep then takes over these runs
     assert main(arguments) == OK
     assert (tmp_path / "again" / "index.html").read_text() == text
     assert sweep_page(*tables(results), (results / "spec.yaml").read_text(), None).count("<figure>") == 0

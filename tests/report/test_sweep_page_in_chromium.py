@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, runs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One page for all tests. Each test chooses its axes. The browser must not complain or request anything."""
+    """Yield one page for all tests; each test chooses its axes. The browser must not complain or request anything."""
     file: Path = tmp_path_factory.mktemp("sent") / "index.html"
     file.write_text(sweep_page(runs, NO_PAIRS, f"# {HOSTILE}", None))
     opened = open_page(browser, viewport={"width": 1280, "height": 1000})
@@ -92,7 +92,7 @@ def drawn(page: Page) -> tuple[list[str], str, float, float]:
 
 
 def values(page: Page) -> list[list[str]]:
-    """The rows of the table below the plot."""
+    """Return the rows of the table below the plot."""
     return [
         row.split("\t")
         for row in page.locator("#values tbody tr").evaluate_all(
@@ -105,12 +105,12 @@ def test_it_opens_with_the_efficiency_over_the_workers(page: Page, runs: pd.Data
     page.locator('#chart[data-drawn="efficiency|workers|strategy|workload"]').wait_for()
     assert page.locator("#chart h3").all_inner_texts() == [f"workload: {name}" for name in runs.workload.unique()]
     assert page.locator("#legend button").all_inner_texts() == list(runs.strategy.unique())
-    choose(page, "makespan_ps", "workers", "strategy", "workload")  # the efficiencies, all of them, lie on each other
+    choose(page, "makespan_ps", "workers", "strategy", "workload")  # all efficiencies coincide
     page.evaluate(FIRST_COLOUR)
 
 
 def test_lines_that_lie_on_each_other_are_seen_and_named(page: Page, runs: pd.DataFrame) -> None:
-    """All efficiencies are zero: the last line would hide the others, and nobody would know."""
+    """All efficiencies are zero: the last line would hide the others without a hint."""
     choose(page, "efficiency", "workers", "strategy", "workload")
     names = ", ".join(runs.strategy.unique())
     for workload in runs.workload.unique():
@@ -150,10 +150,10 @@ def test_axes_change_places_and_one_value_of_what_is_left_is_held(page: Page) ->
     page.locator("#held select").select_option(label="2")
     assert {row[1] for row in values(page)} == {"2"}
     assert "steal attempts" in page.locator("#meaning").inner_text().lower()
-    page.locator("#x").select_option("workload")  # of the colours, which take strategy in exchange
+    page.locator("#x").select_option("workload")  # the axis of the colours, which take strategy in exchange
     page.locator('#chart[data-drawn="steal_miss_ratio|workload|strategy|"]').wait_for()
     choose(page, "steal_miss_ratio", "workers", "", "workload")
-    page.locator("#colour").select_option("workers")  # of x, which takes what is left
+    page.locator("#colour").select_option("workers")  # the axis x, which takes the remaining axis
     page.locator('#chart[data-drawn="steal_miss_ratio|strategy|workers|workload"]').wait_for()
 
 
@@ -197,14 +197,14 @@ def test_scales_can_be_shared_and_logarithmic(page: Page) -> None:
 def test_every_column_can_be_chosen(page: Page, runs: pd.DataFrame) -> None:
     names = page.locator("#column option").evaluate_all("all => all.map(one => one.value)")
     assert names == [name for name in DRAWN_COLUMNS if runs[name].notna().any()]
-    for name in ("bytes_remote", "speedup"):  # the first is zero in all runs
+    for name in ("bytes_remote", "speedup"):  # the first column is zero in all runs
         page.locator("#column").select_option(name)
         page.locator(f'#chart[data-drawn^="{name}|"]').wait_for()
 
 
 def test_names_are_text_wherever_they_stand(page: Page) -> None:
-    choose(page, "makespan_ps", "strategy", "", "")  # on the axis
-    choose(page, "makespan_ps", "workers", "", "strategy")  # above panels
+    choose(page, "makespan_ps", "strategy", "", "")  # names on the axis
+    choose(page, "makespan_ps", "workers", "", "strategy")  # names above panels
     assert page.locator("img[src=x]").count() == 0
     assert f"strategy: {HOSTILE}" in page.locator("#chart h3").all_inner_texts()
 

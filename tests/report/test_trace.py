@@ -1,4 +1,4 @@
-"""Traces of all forms pass a strict reader, add up to the result, and take no more memory when a run is longer."""
+"""Traces of all formats pass a strict reader, add up to the result, and need no more memory for longer runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from numasim.workload.graph import Deal
 FORMS = ("trace.json", "trace.paje", "trace.prv")
 PACKED = ("trace.json.gz", "trace.paje.gz")
 TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))
-SPLIT = {  # names of stretches in Perfetto and in the other forms: the columns of the result
+SPLIT = {  # name of a stretch in Perfetto and in the other formats: the columns of the result
     ("overhead", "overhead"): ("overhead_ps",),
     ("idle", "waiting for work"): ("idle_steal_ps", "idle_backoff_ps"),
     ("parked", "asleep"): ("parked_ps",),
@@ -58,7 +58,7 @@ def traced(plan: Plan, path: Path, engine: str = DEFAULT_ENGINE, seed: int = SEE
 
 
 def events(path: Path) -> list[dict[str, Any]]:
-    """The events that any reader of JSON finds."""
+    """Return the events that any reader of JSON finds."""
     return json.loads(path.read_text())["traceEvents"]  # type: ignore[no-any-return]
 
 
@@ -71,7 +71,7 @@ def small() -> Plan:
 
 
 def split_of(found: Trace, workers: int) -> list[list[int]]:
-    """The time of every worker by part, from the trace: work, then the parts of `SPLIT`."""
+    """Return the time of every worker by part, from the trace: work, then the parts of `SPLIT`."""
     tracks = {name: track for track, name in found.names.items()}
     parts: list[list[int]] = [[] for _ in range(1 + len(SPLIT))]
     for worker in range(workers):
@@ -99,7 +99,7 @@ def test_traces_of_random_plans_are_sound_and_add_up(
     shown = split_of(read_trace(tmp_path / form), workers)
     parts = (WORK, *SPLIT.values())
     expected = [sum(result.per_worker[name][:workers] for name in names).tolist() for names in parts]
-    if result.counters["aborts"]:  # a trace has aborted attempts as their activities, the time split as wasted
+    if result.counters["aborts"]:  # a trace has the activities of aborted attempts; in the split they are wasted
         shown, expected = ([np.sum(each, axis=0).tolist()] for each in (shown, expected))
     assert shown == expected
     assert np.sum(shown) == workers * result.counters["makespan_ps"]
@@ -215,7 +215,7 @@ def test_many_queues_have_a_counter_for_each_node(tmp_path: Path) -> None:
 
 
 def written(plan: Plan, *told: tuple[Any, ...]) -> list[dict[str, Any]]:
-    """The events of rows that are reported by hand."""
+    """Return the events of rows that the test writes."""
     text: list[str] = []
     writer = TraceWriter(plan, text.append)
     watch = Watch(writer)
@@ -233,7 +233,7 @@ def test_the_last_of_several_values_at_one_time_is_shown() -> None:
 
 
 def limited(machine: Machine) -> Plan:
-    """A coupled plan in which page faults wait for each other."""
+    """Return a coupled plan in which page faults wait for each other."""
     plan = plan_of(TREE, machine=machine, effects=Effects(worker_spread_ppm=1))
     return revised(plan, costs=replace(plan.costs, faults_per_s=10**6))
 
@@ -322,7 +322,7 @@ def test_the_name_says_the_form() -> None:
 
 
 def peak_bytes(rows: Rows, plan: Plan) -> int:
-    """The memory that writing the rows of a run allocates at most, in batches of one size, without the collector."""
+    """Return the most memory allocated for writing the rows of a run, in batches of one size, without the collector."""
     gc.collect()
     gc.disable()
     tracemalloc.start()

@@ -1,6 +1,6 @@
-"""Readers of traces that share no code with the writers; AssertionError for the first mistake in a trace.
+"""Readers of traces that share no code with the writers. Raise AssertionError for the first mistake in a trace.
 
-Each reader holds a file against its format, as any other reader of the format would.
+Each reader checks a file against the file's format, as any other reader of the format would.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Trace:
 
 
 def read_trace(path: Path) -> Trace:
-    """Return the contents of a trace, whose first line shows its form."""
+    """Return the contents of a trace; the first line of the trace shows its format."""
     lines = lines_of(path)
     first = next(lines)
     if first.startswith("%EventDef"):
@@ -44,22 +44,22 @@ def read_trace(path: Path) -> Trace:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines, unpacked where the name ends in .gz."""
+    """Yield the lines, unpacked if the name ends in .gz."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         yield from file
 
 
-# ---- Perfetto: on a track times do not go back, slices begin and end in turn, and arrows have two ends, in slices ----
+# ---- Perfetto: on a track times ascend, slices begin and end in turn, and arrows have two ends, both in slices -------
 
 
 class PerfettoReader:
-    """One event a line; every track has a name, counters are never negative."""
+    """Reads one event a line; every track has a name, and counters are never negative."""
 
     def __init__(self) -> None:
         self.trace = Trace()
         self._last_ps: dict[tuple[int, int | str], int] = {}
-        self._open: dict[Track, tuple[str, int]] = {}  # name and begin
-        self._ends: dict[tuple[str, int], int] = {}  # of arrows: kind and number, time
+        self._open: dict[Track, tuple[str, int]] = {}  # name and begin of each open slice
+        self._ends: dict[tuple[str, int], int] = {}  # of arrows: kind and number -> time
         self._processes: set[int] = set()
         self._used: set[Track] = set()
 
@@ -136,13 +136,13 @@ class Container:
 
 
 class PajeReader:
-    """Times do not go back; types, containers and values are defined before they are used (else KeyError)."""
+    """Checks that times ascend, and that types, containers and values are defined before use (else KeyError)."""
 
     def __init__(self) -> None:
         self.trace = Trace()
         self._now_ps = 0
-        self._events: dict[str, tuple[str, list[str], list[str]]] = {}  # by number: name, fields, their kinds
-        self._kinds: dict[str, tuple[str, str]] = {}  # by alias: what a type is of, type of its container
+        self._events: dict[str, tuple[str, list[str], list[str]]] = {}  # by number: name, fields, kinds of the fields
+        self._kinds: dict[str, tuple[str, str]] = {}  # by alias: what the type describes, and the type of its container
         self._values: dict[tuple[str, str], str] = {}
         self._containers: dict[str, Container] = {}
         self._links: set[tuple[str, str]] = set()
@@ -204,7 +204,7 @@ class PajeReader:
         self._kinds[given["Alias"]] = name.removeprefix("Define").removesuffix("Type"), kind
 
     def _inside(self, alias: str, of: str) -> str:
-        """The type of the container that the type ``alias`` belongs to."""
+        """Return the type of the container to which the type ``alias`` belongs."""
         assert self._kinds[alias][0] == of, f"{alias} is no type of a {of}"
         return self._kinds[alias][1]
 

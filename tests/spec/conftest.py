@@ -1,4 +1,4 @@
-"""Files to specify with: a machine and runs on it."""
+"""Files for tests of specifications: a machine and runs on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec_texts import MACHINE, RUN
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with a machine file."""
+    """Return the working directory, with a machine file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "machine.yaml").write_text(MACHINE)
     return tmp_path
@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run_file(folder: Path) -> Callable[..., Path]:
-    """Writes ``run.yaml``: a complete run and what is appended to it."""
+    """Return a function that writes ``run.yaml``: a complete run and the text appended to it."""
 
     def write(extra: str = "", text: str = RUN) -> Path:
         (folder / "run.yaml").write_text(text + extra)

@@ -1,4 +1,4 @@
-"""Texts to specify with: a machine of two nodes, and a run on it."""
+"""Texts for tests of specifications: a machine of two nodes, and a run on it."""
 
 MACHINE = """\
 name: toy

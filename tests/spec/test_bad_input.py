@@ -34,13 +34,13 @@ def edited(text: str, line: int, new: str) -> str:
 
 
 def run(name: str, line: int, new: str, column: int, *says: str) -> Bad:
-    """A run whose line number ``line`` reads ``new``."""
+    """Return a run whose line number ``line`` reads ``new``."""
     text = edited(RUN + "\n", line, new)
     return Bad(name, f"run.yaml:{line}:{column}", says, {"run.yaml": text})
 
 
 def machine(name: str, line: int, new: str, column: int, *says: str) -> Bad:
-    """A machine whose line number ``line`` reads ``new``."""
+    """Return a machine whose line number ``line`` reads ``new``."""
     return Bad(name, f"machine.yaml:{line}:{column}", says, {"machine.yaml": edited(MACHINE, line, new)})
 
 

@@ -1,4 +1,4 @@
-"""Whatever users write or read is described: fields, the words that they allow, settings, kinds of specifications."""
+"""Everything that users write or read is described: fields, allowed words, settings, kinds of specifications."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def below(model: type[Model]) -> Iterator[type[Model]]:
 
 @cache
 def models() -> dict[str, type[Model]]:
-    """All models of the package by name; every module is imported for it."""
+    """Return all models of the package by name, after an import of every module."""
     for module in pkgutil.walk_packages(numasim.__path__, "numasim."):
         if module.name not in APART:
             importlib.import_module(module.name)

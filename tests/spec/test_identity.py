@@ -76,9 +76,9 @@ def test_a_graph_goes_by_the_file_that_it_comes_from(run_file: Write, tmp_path: 
         ["machine.sources={latency_ns: a guess}"],
         ["strategy.name=other"],
         ["strategy={name: x, steal: [{from: others, pick: random}]}"],  # a default spelt out
-        ["runtime=ompi"],  # the default of this workload
-        ["machine.clock.base_ghz=2"],  # 2.0
-        ["seed=3"],  # enters as the seed of the repeat
+        ["runtime=ompi"],  # the default runtime of this workload
+        ["machine.clock.base_ghz=2"],  # the value is 2.0 in the file
+        ["seed=3"],  # the identity has the seed of the repeat instead
     ],
 )
 def test_what_is_no_content(run_file: Write, sets: list[str]) -> None:
@@ -147,7 +147,7 @@ def test_run_identities_do_not_depend_on_the_sweep(run_file: Write) -> None:
 
 
 def test_a_copy_with_another_value_is_another_program() -> None:
-    """What was derived from the old values, such as the text that finds a plan again, is not copied with them."""
+    """A copy has no values derived from the old fields, such as the text by which a plan is found again."""
     strassen = {"name": "strassen", "n": 128}
     spec = resolve({"machine": "xeon-e5-2620-2s", "workload": strassen, "strategy": "randomized", "workers": 24})
     plan, text = build_plan(spec), spec.workload.whole_json

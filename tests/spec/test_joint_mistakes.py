@@ -1,4 +1,4 @@
-"""Mistakes of one specification are reported together, each once, in the order of the file; one hides what needs it."""
+"""Mistakes of a specification are reported together, each once, in file order; a mistake hides checks that need it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ model: {cache: shared, contention: flood}
 
 
 def places(error: InputError) -> list[str]:
-    """Where each mistake is: line and column, and the field."""
+    """Return the place of each mistake: line and column, and the field."""
     return [f"{(each.place or '').partition(':')[2]} {'.'.join(map(str, each.path))}".strip() for each in error.each]
 
 
@@ -38,7 +38,7 @@ def mistakes(text: str, sets: Sequence[str] = (), sweep: bool = False) -> list[s
 @pytest.mark.usefixtures("folder")
 def test_all_parts_are_looked_at_and_a_missing_field_may_be_the_misspelt_one() -> None:
     assert mistakes(WRONG) == [
-        "1:10",  # there is no such file
+        "1:10",  # the file does not exist
         "2:23 workload",
         "3:12 strategy",
         "3:45 strategy.queues",
@@ -51,7 +51,7 @@ def test_all_parts_are_looked_at_and_a_missing_field_may_be_the_misspelt_one() -
 
 
 def test_the_representation_has_field_and_place() -> None:
-    """A notebook, a debugger and a log show the representation, which had the problem alone."""
+    """A notebook, a debugger and a log show the representation, which once had only the problem."""
     error = InputError("got 'x'", path=("steal", 0, "from"), place="mine.yaml:3:7", expected="others")
     assert repr(error) == "InputError(\"got 'x'\", path='steal[0].from', place='mine.yaml:3:7', expected='others')"
     assert repr(InputError("got nothing")) == "InputError('got nothing')"
@@ -84,9 +84,9 @@ def test_mistakes_of_a_part_in_a_file_of_its_own_stand_in_its_order(folder: Path
 @pytest.mark.parametrize(
     ("extra", "found"),
     [
-        ("", ["4:10 workers"]),  # more than the machine has
+        ("", ["4:10 workers"]),  # more workers than the machine has
         ("model: {background: {nodes: {5: 1}}}\n", ["4:10 workers", "5:30 model.background.nodes.5"]),
-        ("model: {cache: 1, background: {nodes: {5: 1}}}\n", ["5:16 model.cache"]),  # settings hide what needs them
+        ("model: {cache: 1, background: {nodes: {5: 1}}}\n", ["5:16 model.cache"]),  # wrong settings hide their checks
     ],
 )
 def test_checks_of_parts_together_need_those_parts_alone(extra: str, found: list[str]) -> None:
@@ -109,7 +109,7 @@ def test_every_axis_and_what_no_axis_changes_is_looked_at() -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("axes", "found"), [("{wrokers: [2]}", "5:9 sweep"), ("{}", "5:8 sweep"), ("[]", "5:8 sweep")])
 def test_axes_may_be_all_that_is_wrong(axes: str, found: str) -> None:
-    assert mistakes(f"{RUN}sweep: {axes}\n", sweep=True) == [found]  # the fields that are not given hide no check
+    assert mistakes(f"{RUN}sweep: {axes}\n", sweep=True) == [found]  # the missing fields hide no check
 
 
 @pytest.mark.usefixtures("folder")
@@ -138,7 +138,7 @@ def test_no_more_than_some_twenty_are_told() -> None:
     ]
     assert str(JointInputError(several[:3], cut=True)).splitlines()[-1] == "and many more"
     assert str(together(several[:1])) == str(several[0])
-    assert len(together([error, error]).each) == 30  # each once
+    assert len(together([error, error]).each) == 30  # each mistake once
 
 
 def test_the_mistakes_of_all_items_are_raised_at_the_end() -> None:

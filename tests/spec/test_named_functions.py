@@ -1,4 +1,4 @@
-"""Functions that specifications name: controllers of the user's, found beside the file and hashed, and labels."""
+"""Functions that specifications name: a user's controllers, found beside the file and hashed, and labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ strategy:
 
 
 def read(folder: Path, source: str = RIGHT, run: str = RUN) -> RunSpec:
-    """The run of a file beside the module ``mine``."""
+    """Return the run of a file beside the module ``mine``."""
     folder.mkdir(exist_ok=True)
     (folder / "mine.py").write_text(source)
     (folder / "run.yaml").write_text(run)
@@ -165,7 +165,7 @@ EFFECT = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\n
 def test_reading_and_describing_execute_nothing(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The module, and the package that it is in, leave a file beside them when they are executed."""
+    """The module, and the module's package, would leave a file beside them if they were executed."""
     (tmp_path / "pack").mkdir()
     folder = tmp_path / "pack" if "." in module else tmp_path
     (tmp_path / "pack" / "__init__.py").write_text(EFFECT)

@@ -1,4 +1,4 @@
-"""Which cell of a sweep a single run is, and changes of axes whose names have dots."""
+"""The cell of a sweep that a single run takes, and changes of axes whose names have dots."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def one(*sets: str) -> OneRun:
 @pytest.mark.parametrize(
     ("sets", "index"),
     [
-        ((), 2),  # the strategy that the spec gives itself; fib of 5 is no value of the axis
+        ((), 2),  # the strategy that the spec itself gives; fib of 5 is no value of the axis
         (("strategy=threshold",), 0),
         (("runtime.backoff.first_ns=200",), 6),
         (("seed=5",), 3),
-        (("workload=strassen", "strategy=threshold"), 1),  # a mapping of that name, with the seed beside it
+        (("workload=strassen", "strategy=threshold"), 1),  # a mapping with that name, and the seed
         (("workload={name: strassen, n: 64}",), 3),
-        (("strategy=ring",), None),  # beside the cells
+        (("strategy=ring",), None),  # no cell has this value
         (("runtime.backoff.first_ns=300",), None),
-        (("runtime=ompi",), None),  # a whole runtime, without what an axis changes in one
-        (("workers=4",), 2),  # of a sweep with another field
+        (("runtime=ompi",), None),  # a whole runtime, without the axis inside of it
+        (("workers=4",), 2),  # a field that is no axis
     ],
 )
 def test_the_first_cell_that_fits_is_run(sets: tuple[str, ...], index: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Lists of numbers that do not go through the parser of YAML are read as if they did."""
+"""Lists of numbers that bypass the YAML parser are read as the parser would read them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PIECES = ["[1, 2]", "[1,2.50 , -3]", "[ .5, 1e3 ]", "[1]", "[1, x]", "[", "]", "
 
 
 def tree(node: Node) -> Any:
-    """Everything that a node says: values with their places, keys with theirs."""
+    """Return the whole contents of a node: values with their places, keys with their places."""
     content: Any = node.content
     if isinstance(content, dict):
         content = [(key, str(node.keys[key]), tree(child)) for key, child in content.items()]
@@ -104,7 +104,7 @@ def test_the_matrix_of_a_machine_of_256_nodes_is_read_and_has_few_events(monkeyp
 def test_what_would_take_seconds_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = MOST_PARSED // 2  # a line end and a colon each
     assert len(parse("".join(f"k{i}: 1\n" for i in range(lines)), HERE).mapping()) == lines
-    monkeypatch.setattr(document, "YAML", None)  # is not asked
+    monkeypatch.setattr(document, "YAML", None)  # the parser must not be called
     for text in (
         "\n" * (MOST_PARSED + 1),
         "a: [" + "x," * MOST_PARSED + "]",

@@ -1,4 +1,4 @@
-"""What `like` does with nested mappings, by hand and with defaults written out."""
+"""How `like` merges nested mappings: results worked out by hand, and equal results with defaults written out."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_another_kind_drops_what_means_nothing_to_it_and_keeps_the_rest() -> Non
     assert expanded("strategy", like="affinity-locks", locks={"batch": 8})["locks"] == {**cohort, "batch": 8}
     same = expanded("strategy", like="affinity-locks", locks={"kind": "cohort", "batch": 8})
     assert same["locks"] == {**cohort, "batch": 8}
-    mutex = {"kind": "mutex", "home": "owner", "barrier": "per-domain"}  # batch is of kind cohort alone
+    mutex = {"kind": "mutex", "home": "owner", "barrier": "per-domain"}  # only the kind cohort has a batch
     assert expanded("strategy", like="affinity-locks", locks={"kind": "mutex"})["locks"] == mutex
     assert expanded("strategy", like="randomized", locks={"batch": 8})["locks"] == {"batch": 8}
 
 
 def test_a_default_that_is_written_out_changes_nothing(tmp_path: Path) -> None:
-    """Locks are of kind mutex by default. Written out, the kind had made locks of their own, that look first."""
+    """Locks are of kind mutex by default. Written out, the kind once made other locks, which look before they lock."""
     base = tmp_path / "base.yaml"
     base.write_text("like: worklist\nlocks: {kind: mutex}\n")
     assert expanded("strategy", like=str(base), locks={"kind": "mutex"})["locks"] == {
@@ -86,7 +86,7 @@ def test_a_default_that_is_written_out_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_word_that_names_a_kind_is_the_mapping_with_that_kind(tmp_path: Path) -> None:
-    """By hand: a grain is of interleave, not of bind; a granule is of every policy."""
+    """By hand: interleave has a grain and bind has none; every policy has a granule."""
     base = tmp_path / "base.yaml"
     base.write_text("like: randomized\nplacement: {policy: interleave, grain: 8KiB, granule: 4KiB}\n")
     kept = expanded("strategy", like=str(base), placement={"policy": "bind", "node": 1})["placement"]
@@ -137,7 +137,7 @@ def test_one_rule_for_every_kind_of_thing(key: str, below: Any, above: Any, foun
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_strategy_with_its_defaults_written_out_is_changed_alike(seed: int) -> None:
-    """Random changes of locks, waits and pages, over each shipped strategy as it is and with every default said."""
+    """Random changes of locks, waits and pages are equal over each shipped strategy with and without its defaults."""
     chance = Random(seed)
     name = chance.choice(catalog.names("strategies"))
     change = {

@@ -70,7 +70,7 @@ def test_a_shipped_file_is_read_again_after_a_change(tmp_path: Path, monkeypatch
     given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
     first = resolve({**given, "runtime": "own"}).runtime
     shipped.write_text(shipped.read_text().replace("poll_ns: 0 ", "poll_ns: 12345 "))
-    os.utime(shipped, ns=(0, 1))  # however coarse the clock of the file system is
+    os.utime(shipped, ns=(0, 1))  # so that a coarse clock of the file system does not matter
     assert first.poll_ns != resolve({**given, "runtime": "own"}).runtime.poll_ns == 12345
 
 
@@ -159,7 +159,7 @@ def test_a_graph_file_is_known_by_what_is_in_it(folder: Path, run_file: Write) -
     assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) == run_id(first, 1)
     (folder / "h.json").write_text('{"name": "another"}')
     assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) != run_id(first, 1)
-    (folder / "h.json").write_text('{ "tasks": [] }')  # the same graph in other words
+    (folder / "h.json").write_text('{ "tasks": [] }')  # the same graph in another layout
     assert run_id(load_run(run_file(), ["workload={file: h.json}"]), 1) == run_id(first, 1)
     assert "there is no file 'i.json'" in refusal(run_file(), "workload={file: i.json}")
 

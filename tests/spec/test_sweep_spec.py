@@ -120,7 +120,7 @@ def test_set_reaches_fields_and_axes(run_file: Write) -> None:
     assert sweep(run_file, "  workers: [2, 4]\n", "repeat=5").runs == 10
     made = sweep(run_file, "  workers: [2, 4]\n", "seed=5")
     assert {cell.spec.seed for cell in made.cells} == {5}
-    assert "\nmachine: {name: toy, " in made.text  # of ./machine.yaml, which is beside the text that was read
+    assert "\nmachine: {name: toy, " in made.text  # the contents of ./machine.yaml, beside the text
     assert "\nseed: 5\n" in made.text
 
 
@@ -168,7 +168,7 @@ def test_parts_are_shared_between_cells(run_file: Write) -> None:
 
 
 def test_ten_thousand_cells_are_made_of_a_few_parts(run_file: Write) -> None:
-    """What cells have in common is read and checked once, or so many cells would take minutes."""
+    """The common parts of cells are read and checked once; otherwise so many cells would take minutes."""
     text = "  workers: {from: 1, to: 20}\n  seed: {from: 1, to: 100}\n  workload.n: [64, 128, 256, 512, 1024]\n"
     cells = sweep(run_file, text).cells
     assert len(cells) == 10_000

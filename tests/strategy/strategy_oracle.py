@@ -1,4 +1,4 @@
-"""A slow second interpreter, written from the definition of a round, on sets of workers instead of compiled tables."""
+"""A slow second interpreter, written from the definition of a round, with sets of workers and no compiled tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numasim.parts.models.strategy_terms import AmountSpec
 
 @dataclass
 class Memory:
-    """What a worker remembers; ``cursor`` is by level."""
+    """The memory of a worker; ``cursor`` has a place for each level."""
 
     last: int | None = None
     parent: int | None = None
@@ -49,7 +49,7 @@ class Oracle:
         return 3 + int(self.machine.latency_ps[self.workers.node[a], self.workers.node[b]])
 
     def candidates(self, level: LevelSpec, family: str, w: int) -> list[int]:
-        """The queues of one family that the level is about, in ascending order."""
+        """Return the queues of one family that the level searches, in ascending order."""
         own, source = self.mine(family, w), level.source
         if source in ("own", "parent", "thief"):
             return [own]
@@ -82,17 +82,17 @@ class Oracle:
             far = self.distance(w, self.first[q])
             keys[q] = (far, 0) if level.by == "distance" else (far, int(self.workers.unit(level.by)[self.first[q]]))
         ranks = sorted(set(keys.values()))
-        if level.by != "distance":  # a unit is as far as its nearest queue
+        if level.by != "distance":  # the distance of a unit is the distance of its nearest queue
             nearest = {unit: min(far for far, u in ranks if u == unit) for _, unit in ranks}
             keys = {q: (nearest[unit], unit) for q, (_, unit) in keys.items()}
         return [[[q for q in qs if keys[q] == rank] for qs in sets] for rank in sorted(set(keys.values()))]
 
     def uses(self, level: LevelSpec, w: int) -> bool:
-        """Whether worker w uses the level at all: ``who`` is about the worker that searches, whatever it looks for."""
+        """Return whether worker w uses the level: ``who`` is a condition on the searching worker, not on the victim."""
         return level.who is None or self.first[self.mine(self.spec.families(level)[0], w)] == w
 
     def last_group(self, level: LevelSpec, last: int | None) -> list[list[list[int]]]:
-        """The queue of the last success, if there is one, and of a family that the level names or of any."""
+        """Return the queue of the last success, if any, if it is of a family that the level names (default: all)."""
         named = [q for (name, _), q in self.queue.items() if level.queue is None or name in level.queue]
         return [[[last]]] if last in named and last is not None else []
 
@@ -118,7 +118,7 @@ class Round:
     bit: Callable[[Any, int], bool]
 
     def probes(self) -> Iterator[tuple[int, int]]:
-        """The probes of the round, each decided when it is asked for."""
+        """Yield the probes of the round; each probe is decided when it is requested."""
         for index, level in enumerate(self.oracle.spec.steal):
             if not level.span[0] <= self.view.iteration <= level.span[1]:
                 continue
@@ -174,7 +174,7 @@ class Round:
             some = [q for q in segment if level.condition is None or self.bit(level.condition, q)]
             if not some:
                 return
-            if level.pick == "random" and level.source != "last":  # of one queue nothing is drawn
+            if level.pick == "random" and level.source != "last":  # a single queue needs no draw
                 yield some[self.draw(len(some))]
             elif level.pick in ("longest", "shortest"):
                 if level.sample is not None and level.sample < len(some):
@@ -191,7 +191,7 @@ class Round:
 
 
 def amount_of(spec: StrategySpec, level: LevelSpec, length: int, workers: int) -> int:
-    """How many tasks a level takes, from the definition."""
+    """Return how many tasks a level takes, from the definition."""
     named: dict[Any, AmountSpec] = {
         "one": AmountSpec(count=1),
         "half": AmountSpec(share=2),

@@ -24,7 +24,7 @@ NONE = np.zeros(0, np.int64)
 
 @cache
 def mapping(name: str) -> dict[str, Any]:
-    """A shipped strategy with its ``like`` chain merged."""
+    """Return a shipped strategy with its ``like`` chain merged."""
     own = dict(YAML(typ="safe", pure=True).load(CONFIGS / "strategies" / f"{name}.yaml"))
     return {**mapping(own.pop("like")), **own} if "like" in own else own
 
@@ -43,7 +43,7 @@ def runtime(name: str) -> RuntimeSpec:
 
 
 def toy_machine(nodes: int = 2, nodes_a_socket: int = 1, latency_ps: Any = None) -> Machine:
-    """A machine of which only what strategies and placement look at matters: nodes, sockets, latencies, pages."""
+    """Return a machine with the fields that strategies and placement use: nodes, sockets, latencies, pages."""
     node = np.arange(nodes)
     far = 10_000 + 5_000 * np.abs(node[:, None] - node) if latency_ps is None else np.asarray(latency_ps)
     return Machine(
@@ -69,7 +69,7 @@ def toy_machine(nodes: int = 2, nodes_a_socket: int = 1, latency_ps: Any = None)
 
 
 def on_nodes(nodes: list[int], cores: list[int] | None = None, nodes_a_socket: int = 1) -> WorkerMap:
-    """Worker i on node ``nodes[i]`` and core ``cores[i]`` (default: a core each); a cache domain a node."""
+    """Return workers: i is on node ``nodes[i]`` and core ``cores[i]`` (default: a core each); a cache domain a node."""
     node = np.array(nodes, np.int64)
     core = np.arange(len(nodes)) if cores is None else np.array(cores, np.int64)
     return WorkerMap(thread=np.arange(len(nodes)), core=core, llc=node, node=node, socket=node // nodes_a_socket)
@@ -81,7 +81,7 @@ def compiled(spec: StrategySpec, nodes: list[int], how: RuntimeSpec | None = Non
 
 @dataclass
 class Snapshot:
-    """A view that the test writes."""
+    """A view that a test fills."""
 
     length: list[int]
     watch: list[list[int]] = field(default_factory=list)
@@ -98,5 +98,5 @@ class Snapshot:
 
 
 def draw(seed: int, worker: int, k: int, n: int, kind: int = 1) -> int:
-    """Draw number k of a worker's stream, in [0, n), from the definition."""
+    """Return draw number k of a worker's stream, in [0, n), from the definition."""
     return draws.below(draws.draw(draws.base(seed, kind, worker), k), n)

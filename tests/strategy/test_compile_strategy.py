@@ -1,4 +1,4 @@
-"""Compiled tables against hand-worked ones and against the definition of their sets; what the compiler refuses."""
+"""Compiled tables against tables worked out by hand and the definitions of their sets; refusals of the compiler."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TWO_NODES = [0, 1, 0, 1, 0, 1]
 
 
 def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
-    """The candidates of a level, read from the tables: groups, segments, queues."""
+    """Return the candidates of a level, read from the tables: groups, segments, queues."""
     record = plan.level[level]
     at = int(record["row"]) + anchor
     segments = [plan.queue[plan.seg[s] : plan.seg[s + 1]].tolist() for s in range(plan.row[at], plan.row[at + 1])]
@@ -56,9 +56,9 @@ def xeon() -> Machine:
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_shipped_strategy_compiles_for_every_number_of_workers(name: str, xeon: Machine) -> None:
-    """On the thesis machine; a thief's row never holds its own queue unless the level says so.
+    """On the machine of the thesis, a thief's row has no queue of the thief unless the level says so.
 
-    Rows of the levels `parent` and `thief` are those of the other worker.
+    The rows of the levels `parent` and `thief` belong to the other worker.
     """
     spec = strategy(name)
     for count in range(1, 25):

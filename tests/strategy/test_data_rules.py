@@ -1,4 +1,4 @@
-"""Dispatch rules that ask where a task's data is: homes, guards, full queues, shared queues."""
+"""Dispatch rules that depend on the location of a task's data: homes, guards, full queues, shared queues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numasim.strategy.steal_plan import StealPlan
 READ, WRITE, BOTH = 1, 2, 3
 TWO_NODES = [0, 1, 0, 1]  # queues 0 and 2 on node 0, 1 and 3 on node 1
 PRODUCER = 4
-ELSEWHERE = {"to": "any", "pick": "in-order", "queue": "else"}  # queue 4, when the rule in question finds none
+ELSEWHERE = {"to": "any", "pick": "in-order", "queue": "else"}  # queue 4, if the tested rule finds no queue
 NOT_FOUND = 4
 
 
@@ -32,7 +32,7 @@ def placed(plan: StealPlan, objects: list[Objects], length: Any = (0, 0, 0, 0), 
 
 
 def on(*bytes_by_node: int, mode: int = READ) -> list[Objects]:
-    """An object of so many bytes on each node that has any."""
+    """Return an object of ``bytes_by_node`` bytes on each node with any bytes."""
     return [Objects(node, mode, 1, size) for node, size in enumerate(bytes_by_node) if size]
 
 
@@ -182,7 +182,7 @@ def test_home_scheduling_keeps_a_task_without_data() -> None:
 
 
 def test_the_readings_of_the_worker_in_a_domain() -> None:
-    """A-14: the least loaded, by the number of the task, in turn."""
+    """A-14: the least loaded queue, the queue by the number of the task, or the queues in turn."""
     length, data = [0, 1, 0, 0], on(0, 64)
     found = {}
     for name in ("locality-binding", "locality-binding-hashed", "locality-binding-round-robin"):

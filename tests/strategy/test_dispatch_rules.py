@@ -1,4 +1,4 @@
-"""Where new tasks go: rule by rule, with room, at the class-5 draws of the worker or producer."""
+"""The queues of new tasks: rule by rule, if there is room, with the class-5 draws of the worker or producer."""
 
 from __future__ import annotations
 

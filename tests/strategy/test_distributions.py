@@ -1,4 +1,4 @@
-"""Distributions of items by where their data lies: worked out by hand, and against their definitions (model 4.10)."""
+"""Distributions of items by the location of their data: worked out by hand, and by their definitions (model 4.10)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LATENCY = np.array([[1, 2], [2, 1]])
 
 
 def known(sizes: list[list[int]], node: list[int]) -> KnownItems:
-    """Items with so many bytes on two nodes, for units on these nodes."""
+    """Return items with ``sizes`` bytes on two nodes, for units on the nodes ``node``."""
     found, groups = np.array(sizes, np.int64), np.unique(node)
     return KnownItems(found, np.array(node), groups, found @ LATENCY[groups].T)
 
 
 def dealt(name: str, items: KnownItems, **keys: str) -> Dealt:
-    """What the distribution of that name says."""
+    """Return the result of the distribution ``name``."""
     return BY_NAME[name](
         items, DistributionSpec.model_validate({"deal": name} | {key: Decimal(text) for key, text in keys.items()})
     )
@@ -39,7 +39,7 @@ ROWS = known([[0, 10], [0, 10], [5, 5], [12, 3]], [0, 1, 0, 1])
 
 def test_four_rows_and_four_units() -> None:
     assert dealt("interleave", ROWS).units.tolist() == [0, 1, 2, 3]
-    assert dealt("locality", ROWS).units.tolist() == [1, 1, 0, 0]  # the shared one: both cost 15, the lowest unit
+    assert dealt("locality", ROWS).units.tolist() == [1, 1, 0, 0]  # the shared row costs 15 on both nodes: lowest unit
     # 45 bytes, 11.25 a unit, 12.375 with a tenth more: row 3 of 15 bytes fits nowhere and goes to the least loaded;
     # then row 0 to unit 1, row 1 to unit 3, and row 2 to the first that has room, which is unit 2.
     assert dealt("balanced", ROWS).units.tolist() == [1, 3, 2, 0]
@@ -58,7 +58,7 @@ def test_how_many_pairs_are_looked_at() -> None:
 
 
 def plainly_balanced(items: KnownItems, spec: DistributionSpec) -> list[int]:
-    """The definition, unit by unit."""
+    """Return the distribution by its definition, unit by unit."""
     size = items.bytes.sum(axis=1).tolist()
     cost = {group: at for at, group in enumerate(items.groups.tolist())}
     load, found = [0] * items.units, [-1] * items.items
@@ -98,7 +98,7 @@ def test_a_load_beyond_the_bound_had_no_way_out(sizes: list[list[int]], node: li
     found, size = dealt("balanced", items, overload="0.25").units, items.bytes.sum(axis=1)
     load = np.bincount(found, size, minlength=items.units)
     bound = size.sum() * 1.25 / items.units
-    for unit in np.flatnonzero(load > bound):  # whoever is beyond it was the least loaded when it got its last item
+    for unit in np.flatnonzero(load > bound):  # each such unit was the least loaded unit when it got its last item
         last = max(np.flatnonzero(found == unit), key=lambda item: (-size[item], item))
         before = np.lexsort((np.arange(len(size)), -size)).tolist()
         earlier = before[: before.index(last)]

@@ -1,4 +1,4 @@
-"""The interpreter, draw by draw: hand-worked rounds, and a second interpreter on random strategies."""
+"""The interpreter, draw by draw: rounds worked out by hand, and a second interpreter on random strategies."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def test_threshold_draws_among_the_announced_only() -> None:
     prober, view = Prober(plan, SEED), Snapshot.of(plan)
     assert rounds(prober, 0, view) == [[]]
     assert drawn(prober, 0) == 0
-    view.watch[0] = [1, 0, 0, 0, 1, 1]  # its own bit does not count
+    view.watch[0] = [1, 0, 0, 0, 1, 1]  # the bit of worker 0's own queue does not count
     assert rounds(prober, 0, view) == [[(0, [4, 5][draw(SEED, 0, 0, 2)])]]
     view.watch[0] = [0, 0, 1, 0, 0, 0]
     assert rounds(prober, 0, view) == [[(0, 2)]]
-    assert drawn(prober, 0) == 2  # one candidate takes a draw too
+    assert drawn(prober, 0) == 2  # a single candidate takes a draw, too
 
 
 def test_topology_aware_goes_abroad_only_for_a_long_queue() -> None:
@@ -93,7 +93,7 @@ def test_a_chance_learns_within_its_bounds() -> None:
     prober = Prober(plan, SEED)
 
     def certain() -> bool:
-        """Whether the level is entered by every draw below half a million, as at its greatest chance."""
+        """Return whether every draw below half a million enters the level, as at the level's greatest chance."""
         k = drawn(prober, 0)
         entered = rounds(prober, 0, Snapshot([0] * 6))[0][0][0] == 0
         return entered == (draw(SEED, 0, k, 10**6) < 500_000)
@@ -118,8 +118,8 @@ def test_last_parent_and_thief() -> None:
     prober.ran(0, 5)
     assert rounds(prober, 0, empty) == [[(0, 3), (1, 5)]]
     assert rounds(prober, 3, empty) == [[(2, 0)]]
-    prober.found(0, 0, 4, 0)  # finding nothing is not remembered
-    prober.ran(0, 0)  # nobody is its own parent
+    prober.found(0, 0, 4, 0)  # a failed probe is not remembered
+    prober.ran(0, 0)  # no worker is its own parent
     assert rounds(prober, 0, empty) == [[(0, 3)]]
     assert prober.tracks_parent
     assert not Prober(compiled(strategy("cilk"), TWO_NODES), SEED).tracks_parent
@@ -127,8 +127,8 @@ def test_last_parent_and_thief() -> None:
 
 @pytest.mark.parametrize("source", ["last", "parent", "thief"])
 def test_a_level_of_one_queue_takes_every_key_that_means_something_to_it(source: str) -> None:
-    """Worker 3 is the last victim, the parent and the thief of worker 0. By hand: the level comes first if its chance
-    says so, and no other then; only for heads of their nodes, workers 0 and 1; only of the family, and of the length.
+    """Worker 3 is the last victim, the parent and the thief of worker 0. By hand: a certain chance puts the level first
+    and excludes other levels; with heads only workers 0 and 1 use it; family and length restrict the queues.
     """
 
     def first_levels(worker: int = 0, length: int = 2, **keys: Any) -> set[tuple[int, int]]:
@@ -144,7 +144,7 @@ def test_a_level_of_one_queue_takes_every_key_that_means_something_to_it(source:
         view.live = view.awaited = [0] * 6
         return {probes[0] for probes in rounds(prober, worker, view, 40)}
 
-    own_pool = 6  # of workers 0, 2 and 4, behind six deques
+    own_pool = 6  # the queue of workers 0, 2 and 4, behind six deques
     assert first_levels() == first_levels(chance=1) == {(0, 3)}
     assert first_levels(chance=0) == {(1, own_pool)}
     assert first_levels(chance=0.5) == {(0, 3), (1, own_pool)}
@@ -157,7 +157,7 @@ def test_a_level_of_one_queue_takes_every_key_that_means_something_to_it(source:
 
 def test_streams_are_those_of_the_definition() -> None:
     prober = Prober(compiled(strategy("randomized"), [0] * 4), SEED)
-    stream = prober.dispatch_stream(4)  # the producer's
+    stream = prober.dispatch_stream(4)  # the producer's stream
     assert [stream.below(1000) for _ in range(5)] == [draw(SEED, 4, k, 1000, DrawClass.DISPATCH) for k in range(5)]
 
 
@@ -193,7 +193,7 @@ def levels(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def machines(draw: st.DrawFn) -> tuple[Any, Any]:
-    """A machine of up to four nodes in sockets of two, and workers spread over it, two of them on a core at times."""
+    """Return a machine of up to four nodes in sockets of two, and workers spread over it; some share a core."""
     nodes = draw(st.integers(1, 4))
     latency = draw(st.lists(st.integers(1, 5), min_size=nodes * nodes, max_size=nodes * nodes))
     core_node = draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=6))
@@ -215,7 +215,7 @@ QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
 def test_compiled_plans_mean_what_the_definition_says(place: Any, steal: list[Any], seed: int, state: Any) -> None:
     """Probes, draw counters and amounts agree with the oracle on random machines, strategies and states."""
     machine, workers = place
-    drain = {"from": "own", "queue": "pool", "iterations": [9, 9]}  # the pool must be taken from by somebody
+    drain = {"from": "own", "queue": "pool", "iterations": [9, 9]}  # some level must take from the pool
     spec = StrategySpec.model_validate({"queues": QUEUES, "steal": [*steal, drain]})
     plan = compile_strategy(spec, RuntimeSpec(), machine, workers)
     oracle, prober = Oracle(spec, machine, workers), Prober(plan, seed)
@@ -260,7 +260,7 @@ def _together(found: Iterator[tuple[int, int]], expected: Iterator[tuple[int, in
 
 
 def _reader(plan: Any, view: Snapshot) -> Any:
-    """Read the bit of a condition through the bounds that the grammar gives its watch."""
+    """Return a function that reads the bit of a condition by the bounds that the grammar gives its watch."""
     marks = {"max": (-2, -4), "min": (-1, -3)}
 
     def bit(condition: Any, queue: int) -> bool:
@@ -278,7 +278,7 @@ def _succeed(oracle: Oracle, prober: Prober, memories: list[Memory], w: int, pro
     level, queue = probe
     prober.found(w, level, queue, 1)
     memories[w].last = queue
-    if queue < len(memories) and queue != w:  # a worker's own queue
+    if queue < len(memories) and queue != w:  # the queue of a worker
         memories[queue].thief = w
 
 

@@ -1,4 +1,4 @@
-"""What controllers know of a program: against a tree and machines that were drawn by hand."""
+"""The program as controllers see it: against a tree and machines that were drawn by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAF = Shape((Op.RUN,), (0,), (0,))
 
 
 def two_trees() -> Workload:
-    """Task 0 forks 1 and 4, task 1 forks 2 and 3; task 5 is a root alone. Forks compute 10 and 5, leaves 100."""
+    """Task 0 forks 1 and 4, task 1 forks 2 and 3; task 5 is a lone root. Forks compute 10 and 5, leaves 100."""
     draft = Draft(np.array([-1, 0, 1, 1, 0, -1]), np.array([0, 0, 1, 1, 1, 1]), [FORK, LEAF])
     draft.compute_runs(0, np.array([[10, 5], [10, 5]]))
     draft.compute(1, 100)
@@ -54,7 +54,7 @@ def test_a_unit_has_the_caches_of_its_workers_and_the_least_is_told() -> None:
     plain = toy_machine(4, nodes_a_socket=2)
     machine = replace(plain, caches=replace(plain.caches, llc_bytes=800, llc_sizes=(100, 200, 400, 800)))
     workers = on_nodes([0, 1, 1, 3], nodes_a_socket=2)
-    assert LabelUnits.of("socket", machine, workers).llc_bytes == 300  # the other one has 800
+    assert LabelUnits.of("socket", machine, workers).llc_bytes == 300  # the other socket has 800
     assert LabelUnits.of("node", machine, workers).llc_bytes == 100
     assert LabelUnits.of("machine", machine, workers).llc_bytes == 1100
 

@@ -42,7 +42,7 @@ def placing(regions: tuple[Region, ...] = REGIONS, **policy: object) -> Placemen
 
 
 def with_regions(*regions: Region) -> Workload:
-    """A program that has these regions and accesses none of them."""
+    """Return a program that has these regions and accesses none of them."""
     return replace(generate(workload_spec("fib", n=1)), regions=regions)
 
 
@@ -63,13 +63,13 @@ def test_homes_are_those_of_the_model() -> None:
     assert homes(placing(policy="by-region", nodes=(2, 0)), 0) == [2] * pages
     assert homes(placing(policy="by-region", nodes=(2, 0)), 1) == [0] * 9
     assert homes(placing(policy="interleave", grain=2 * PAGE + 1), 1) == [0, 0, 1, 1, 2, 2, 0, 0, 1]
-    assert homes(placing(policy="interleave", grain=1), 1) == [0, 1, 2] * 3  # a page is the least
+    assert homes(placing(policy="interleave", grain=1), 1) == [0, 1, 2] * 3  # a grain has at least one page
     assert homes(placing(policy="bind", node=2), 1) == [2] * 9
     assert homes(placing(policy="block"), 0) == [p * 3 // pages for p in range(pages)]
 
 
 def test_memory_may_be_dealt_to_the_nodes_of_workers_alone() -> None:
-    """In the order of their ids, each once, whichever worker runs there."""
+    """The nodes are in the order of their ids, each once, in any order of the workers."""
     spec = PlacementSpec.model_validate({"policy": "interleave", "nodes": "workers"})
     placement = place(spec, toy_machine(4), on_nodes([3, 0, 3]), with_regions(*REGIONS))
     assert homes(placement, 1) == [0, 3, 0, 3, 0, 3, 0, 3, 0]
@@ -77,7 +77,7 @@ def test_memory_may_be_dealt_to_the_nodes_of_workers_alone() -> None:
 
 
 def test_alike_homes_and_dynamic_regions() -> None:
-    """Where an access is does not matter if all pages are on one node, or if its bytes are hashed over them."""
+    """The place of an access does not matter if all pages are on one node, or if bytes are hashed over the nodes."""
     alike = {"first-touch", "first-touch-master", "bind", "hash-home"}
     assert {p["policy"] for p in (*POLICIES, {"policy": "hash-home"}) if placing(**p).is_alike(0)} == alike
     assert [placing(**p).dynamic.tolist() for p in POLICIES[:3]] == [[False, True], [False, False], [False, True]]

@@ -1,4 +1,4 @@
-"""A quiet round foretells the probes of an idle worker while every queue is empty."""
+"""A quiet round predicts the probes of an idle worker while every queue is empty."""
 
 from __future__ import annotations
 

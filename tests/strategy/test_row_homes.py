@@ -1,9 +1,9 @@
-"""On which node the rows of a matrix begin (thesis section 5.2.1, Table 5.1).
+"""The nodes on which the rows of a matrix begin (thesis section 5.2.1, Table 5.1).
 
 The thesis counts, for matrices of 512 to 4096 rows, the node of each row's base address. The page map gives the first
-two of its rows under the default policy: the master initialises the matrix, so all of it is on node 0. The other two
-cannot follow from first touch alone; they are what a node does whose memory is full: the rows that fit stay, the rest
-go to the other node. How much was free is not published, so these two rows test the counting, not a prediction.
+two rows of the table under the default policy: the master initialises the matrix, so the whole matrix is on node 0. The
+other two rows of the table cannot follow from first touch alone. They follow if the memory of a node is full: the rows
+that fit stay, the others go to the other node. As the free memory is not published, these rows test counting.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def thesis_machine() -> Machine:
 
 
 def rows_by_node(n: int, machine: Machine, **placement: Any) -> list[int]:
-    """How many of the n rows of MATMUL's first matrix begin on each node."""
+    """Return how many of the n rows of MATMUL's first matrix begin on each node."""
     work = generate(workload_spec("matmul", n=n))
     workers = map_workers(machine, 24, "numa-even-cores-first")
     homes = place(PlacementSpec.model_validate(placement), machine, workers, work).page_homes(0)

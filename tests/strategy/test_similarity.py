@@ -1,4 +1,4 @@
-"""To which node a task is similar, against the matrices of thesis section 5.4, and the literal Algorithms 3 and 4."""
+"""The node to which a task is similar: by the matrices of thesis section 5.4, and the literal Algorithms 3 and 4."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ D_T_TIMES_D_S = np.array([[1, 0], [1, 0], [0, 1], [1, 0], [0, 1], [1, 0]])  # ta
 
 
 def objects_of(uses: Any, homes: Any, size: Any = 1) -> list[Objects]:
-    """The objects of a task by its row of D_T; an object without a node in D_S is unbound."""
+    """Return the objects of a task by its row of D_T; an object without a node in D_S is unbound."""
     node = [int(row.argmax()) if row.any() else UNBOUND for row in np.asarray(homes)]
     sizes = np.broadcast_to(size, len(node))
     return [Objects(node[o], READ, 1, int(sizes[o])) for o in np.flatnonzero(uses)]
@@ -54,7 +54,7 @@ def objects_of(uses: Any, homes: Any, size: Any = 1) -> list[Objects]:
 
 @pytest.mark.parametrize("weigh", ["bytes", "objects"])
 def test_the_six_tasks_of_section_5_4(weigh: str) -> None:
-    """Tasks 0, 1, 3 and 5 use an object on node 0, tasks 2 and 4 one on node 1."""
+    """Tasks 0, 1, 3 and 5 use an object on node 0, tasks 2 and 4 an object on node 1."""
     assert np.array_equal(D_T @ D_S, D_T_TIMES_D_S)
     prober, view = a_worker_a_node(2, weigh=weigh), Snapshot([0, 0, 0])
     queues = [prober.place(0, view, objects=objects_of(uses, D_S)) for uses in D_T]
@@ -128,7 +128,7 @@ def test_only_objects_that_are_used_in_the_way_asked_for_count(
 
 
 def create_task(lengths: list[int], nodes: list[int], objects: list[Objects], high: list[int], low: list[int]) -> int:
-    """The queue that thesis Algorithm 4 enqueues a task into, with the readings of model 4.5 (A-13, A-14)."""
+    """Return the queue that gets a task by thesis Algorithm 4, with the readings of model 4.5 (A-13, A-14)."""
 
     def least_loaded(queues: list[int]) -> int:
         return min(queues, key=lambda q: lengths[q])
@@ -144,9 +144,10 @@ def create_task(lengths: list[int], nodes: list[int], objects: list[Objects], hi
 
 
 def stealing_domain(lengths: list[int], nodes: list[int], objects: list[Objects]) -> list[int]:
-    """The queues of getMemoryStealingDomain (Algorithm 3), or of the domain with the least total load.
+    """Return the queues of getMemoryStealingDomain (Algorithm 3), or of the domain with the least total load.
 
-    The latter for what is unbound and, as the algorithm leaves open, for what is spread evenly over the machine.
+    The domain with the least load is for unbound data, and for data spread evenly over the machine, which Algorithm 3
+    leaves open.
     """
     everywhere = {sum(o.bytes for o in objects if o.home == node) for node in range(3)}
     domains = {node: [q for q, on in enumerate(nodes) if on == node] for node in sorted(set(nodes))}
@@ -157,7 +158,7 @@ def stealing_domain(lengths: list[int], nodes: list[int], objects: list[Objects]
 
 
 def snapshot(plan: StealPlan, lengths: list[int], high: list[int], low: list[int]) -> Snapshot:
-    """The lengths, and the watch bits that follow from them where none is latched."""
+    """Return the lengths, and the watch bits that follow from the lengths if no bit is latched."""
     bound = {MAX_MARK: high, MIN_MARK: low}
     assert {tuple(pair) for pair in plan.watch.tolist()} <= {(MAX_MARK, BELOW_MAX_MARK), (MIN_MARK, BELOW_MIN_MARK)}
     return Snapshot(lengths, [[int(n >= s) for n, s in zip(lengths, bound[at], strict=True)] for at, _ in plan.watch])
@@ -180,7 +181,7 @@ def test_locality_binding_is_algorithm_4(nodes: list[int], objects: list[Objects
 
 
 def test_where_queues_have_thresholds_of_their_own_it_stays_with_the_least_loaded() -> None:
-    """Algorithm 4 leaves the least loaded queue for a longer one, where only that has fewer than its S tasks."""
+    """Algorithm 4 prefers a longer queue to the least loaded queue if only the longer queue has fewer than S tasks."""
     nodes, lengths, high, low = [0, 0], [4, 5], [3, 6], [1, 1]
     data = [Objects(0, READ, 1, 64)]
     plan = plan_on(strategy("locality-binding"), nodes)

@@ -1,4 +1,4 @@
-"""The grammar accepts what it documents and refuses the rest with a sentence that names the remedy."""
+"""The grammar accepts what it documents and refuses other texts with a sentence that names the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the toy sweep importable, by the worker processes too."""
+"""Makes the toy sweep importable, also by worker processes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ import pytest
 HERE = Path(__file__).parent
 
 
-# Shells start what they run in the background with interrupts ignored, the tests included.
+# Shells start background jobs, tests among them, with interrupts ignored.
 HEARS_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
 
 
 @pytest.fixture
 def started_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the processes of ``start_sweep`` are started in."""
+    """Return the folder in which the processes of ``start_sweep`` are started."""
     return tmp_path_factory.mktemp("script")
 
 
 @pytest.fixture
 def start_sweep(started_in: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts ``toy_sweep.main`` by a script: ``start_sweep(directory, jobs or cluster, runner, repeat)``.
+    """Return a function that starts ``toy_sweep.main`` by a script: ``(directory, jobs or cluster, runner, repeat)``.
 
-    The script has no main guard: its worker processes must not begin the sweep all over.
+    The script has no main guard: its worker processes must not run the sweep again.
     """
     script = started_in / "sweep.py"
     path = os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])

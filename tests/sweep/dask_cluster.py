@@ -1,4 +1,4 @@
-"""A Dask scheduler and workers on loopback, in processes of their own, for tests that kill some of them."""
+"""A Dask scheduler and workers on loopback, each a separate process, for tests that kill some of them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from numasim.sweep.store.results_tables import axis_column, label, named_column
 
 
 def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
-    """A row for each value; None leaves the axis out. ``names`` are the strategies' names, a letter each."""
+    """Return a row for each value; None leaves the axis out. ``names`` has a letter for each strategy, its name."""
     letters = names or "s" * len(values)
     made = []
     for index, (value, letter) in enumerate(zip(values, letters, strict=True)):

@@ -12,7 +12,7 @@ from numasim.sweep.planned_runs import PlannedRun
 
 
 def steady(per_run_s: float, batches: int, slots: int = 1) -> list[int]:
-    """The sizes of ``batches`` batches of runs that all take ``per_run_s``."""
+    """Return the sizes of ``batches`` batches of runs that all take ``per_run_s``."""
     size = BatchSize()
     sizes = []
     for _ in range(batches):
@@ -36,7 +36,7 @@ def test_what_a_first_run_prepares_for_all_soon_counts_for_little() -> None:
 def test_the_last_batches_are_shares_of_what_is_left_but_not_too_short() -> None:
     size = BatchSize()
     size.learn(BatchOutcome(4096, TARGET_S, {}, b""))
-    assert LEAST_S == TARGET_S / 20  # the time of 204 such runs
+    assert LEAST_S == TARGET_S / 20  # the time of 204 runs of this length
     assert [size.next(left, 2) for left in (10_000, 1001, 500, 300, 100, 1)] == [4096, 501, 250, 204, 100, 1]
 
 

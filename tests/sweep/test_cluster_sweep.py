@@ -95,7 +95,7 @@ def test_a_run_that_kills_its_workers_is_recorded_and_the_others_are_done(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     sweep = toy_sweep(strategies=("a",), repeat=1)
-    # A batch is lost with the first worker that it costs: the deadly run costs two, in its batch and alone.
+    # Each death of a worker loses a batch; the deadly run causes two deaths, in its batch and alone.
     with dask_cluster(tmp_path_factory.mktemp("cluster"), workers=3, allowed_failures=0) as started:
         outcome = sweep_toy(sweep, tmp_path, die_at_two_workers, None, cluster=started.address)
     assert outcome.complete
@@ -142,7 +142,7 @@ def test_a_cluster_of_this_machine_ends_with_its_sweep(
     _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == -number
     assert text.count("Traceback") == (number == signal.SIGINT)
-    (started_in / "released").touch()  # Dask lets the run of a worker that has lost its scheduler go on for a while
+    (started_in / "released").touch()  # after the scheduler is gone, Dask lets a worker finish its run
     wait_until(lambda: not alive(worker))
     assert 0 < sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
     assert same_tables(tmp_path, undisturbed)
@@ -170,7 +170,7 @@ def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
-    """Wait only shortly for an answer, because nobody will answer."""
+    """Shorten the waits for an answer, because no process will answer."""
     monkeypatch.setattr(handshake, "ANSWER_S", 0.3)
 
 
@@ -270,7 +270,7 @@ def test_a_cluster_that_lost_all_its_workers_is_given_up_a_while_after_the_last_
 
 
 class Forgetful(Threads):
-    """A client that hears nothing of the first submission, nor of any while a worker is busy."""
+    """A client that loses the first submission, and every submission while a worker is busy."""
 
     def __init__(self) -> None:
         self.futures: list[Future[Any]] = []
@@ -332,7 +332,7 @@ def test_a_local_cluster_whose_workers_are_all_killed_is_given_up(tmp_path: Path
 def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themselves() -> None:
     """A stranger who could speak with the scheduler or a worker could let them execute code as the user.
 
-    Plain connections and those with another certificate are refused at every port that listens, and only the user can
+    Plain connections and connections with another certificate are refused at every open port, and only the user can
     read the certificate.
     """
     from distributed import Client, Security
@@ -358,7 +358,7 @@ def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themse
 
 
 def identity_of(address: str, security: Security) -> object:
-    """Return the identity of a process of Dask; OSError if the process refuses the connection."""
+    """Return the identity of a process of Dask. Raises OSError if the process refuses the connection."""
 
     from distributed.comm import connect
 
@@ -380,7 +380,7 @@ def settings(names: list[str]) -> dict[str, object]:
 
 
 def ticks_apart(dask_scheduler: Any) -> float:
-    """Milliseconds between two ticks of the scheduler."""
+    """Return the milliseconds between two ticks of the scheduler."""
     interval: float = dask_scheduler.periodic_callbacks["tick"].callback_time
     return interval
 

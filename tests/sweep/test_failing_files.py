@@ -1,7 +1,8 @@
 """Every call by which a sweep reads or writes its folder fails once: the sweep says so, and the next sweep succeeds.
 
-Calls are counted and let fail below Python, those that its modules in C make, too. With ``NUMASIM_TEST_ALL_FAULTS`` set
-each fails with every error that it knows, in some minutes; else with one of them, every third call of the longer sweep.
+Calls are counted, and fail, below Python, so that calls of Python's modules in C are included. With
+``NUMASIM_TEST_ALL_FAULTS`` set, each call fails with each of its errors, which takes minutes; else each call (of the
+longer sweep every third) fails with one of its errors.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def outcomes(library: Path, folder: Path, before: str, step: int) -> list[dict[s
 
 
 def is_sound(outcome: dict[str, Any]) -> bool:
-    """Whether the sweep succeeded, or failed with one sentence; and whether the next sweep succeeded without traces."""
+    """Return whether the sweep succeeded or failed with one sentence, and the next sweep succeeded without traces."""
     says_why = outcome["status"] == BAD_INPUT and outcome["said"] and "\n" not in outcome["said"]
     has_ended = says_why or (outcome["status"] == OK and outcome["complete"])
     is_resumed = outcome["following"] == [OK, ""] and outcome["same"] and not outcome["left behind"]
@@ -51,6 +52,6 @@ def is_sound(outcome: dict[str, Any]) -> bool:
 def test_every_call_may_fail_once(library: Path, tmp_path: Path, before: str, step: int) -> None:
     found = outcomes(library, tmp_path, before, 0 if ALL else step)
     assert [outcome for outcome in found if not is_sound(outcome)] == []
-    if step == 1 or ALL:  # of every third call there need not be one of each kind
+    if step == 1 or ALL:  # every third call need not include each kind
         assert {outcome["fault"][0] for outcome in found} >= CALLS
     assert {outcome["status"] for outcome in found} == {OK, BAD_INPUT}

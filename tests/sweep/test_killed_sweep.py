@@ -1,4 +1,4 @@
-"""Sweeps that are killed, interrupted, or find the disk full, in processes of their own."""
+"""Sweeps that are killed, interrupted, or find the disk full, each in its own process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def shards(directory: Path) -> int:
 def end_by(number: int, process: subprocess.Popen[str]) -> str:
     """Send a signal, wait for the end, and return the text on stderr.
 
-    An interrupt goes to the workers as well, as it does from a terminal; a kill meets the sweep alone.
+    An interrupt goes to the workers as well, as it does from a terminal; a kill meets only the sweep.
     """
     send = os.killpg if number == signal.SIGINT else os.kill
     send(process.pid, number)
@@ -59,7 +59,7 @@ def descendants(process: subprocess.Popen[str]) -> list[int]:
 def test_three_kills_and_a_resume_end_with_the_same_bytes(
     tmp_path: Path, undisturbed: Path, start_sweep: Start
 ) -> None:
-    # Each gets further than the last.
+    # Each sweep gets further than the last.
     stalls = ("stall_at_two_workers", "stall_at_three_workers", "stall_at_strategy_b")
     for jobs, runner in enumerate(stalls, start=1):
         before = shards(tmp_path)
@@ -82,7 +82,7 @@ def test_an_interrupt_leaves_no_process_and_no_temporary_and_can_be_resumed(
     wait_until(lambda: shards(tmp_path) > 0 and len(stalled(started_in)) == 2, process)
     children = descendants(process)
     text = end_by(signal.SIGINT, process)
-    assert text.count("KeyboardInterrupt") == 1  # no worker had anything to say
+    assert text.count("KeyboardInterrupt") == 1  # the workers print nothing
     wait_until(lambda: not any(map(alive, children)))
     assert not list(tmp_path.rglob(".tmp-*"))
     assert sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
@@ -102,11 +102,11 @@ def test_two_sweeps_at_once_are_one_too_many(tmp_path: Path, start_sweep: Start)
 
 
 class Crash(BaseException):
-    """The end of the process, as far as the code can tell."""
+    """Stands for the end of the process."""
 
 
 def crash_at(rename: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Crash when the file number ``rename`` is to be put in its place."""
+    """Crash when the file number ``rename`` is about to be renamed to its final name."""
     replace, left = os.replace, iter(range(rename))
 
     def replace_or_crash(*paths: Path) -> None:
@@ -151,7 +151,7 @@ def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
     assert "cannot be written (File too large); expected a file in a folder that can be written" in text
     assert not list(tmp_path.rglob(".tmp-*"))
     assert not any((results / name).exists() for name in TABLES)
-    assert results.exists() == (limit_bytes > 1000)  # where not even the first file had room, there is no directory
+    assert results.exists() == (limit_bytes > 1000)  # if the first file already had no room, there is no directory
 
 
 @pytest.fixture

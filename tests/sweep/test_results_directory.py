@@ -17,7 +17,7 @@ from numasim.sweep.store.results_tables import RESULTS
 
 
 def contents(directory: Path) -> dict[str, bytes | None]:
-    """Every path below ``directory`` with the bytes of the files."""
+    """Return every path below ``directory`` with the bytes of the files."""
     return {
         str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None for path in directory.rglob("*")
     }
@@ -51,7 +51,7 @@ def test_results_of_another_specification(tmp_path: Path) -> None:
 
 
 def test_results_of_another_model_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hash of a specification holds the version. A folder of an older numasim was said to hold something else."""
+    """The hash of a specification includes the version. Once, a folder of an older numasim was refused as unknown."""
     with monkeypatch.context() as older:
         older.setattr(identity, "MODEL_VERSION", 3)
         older.setattr(run_sweep, "MODEL_VERSION", 3)

@@ -21,7 +21,7 @@ from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, WORKERS
 
 def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None:
     expected = counter_value(repeat_seed(7, 0), "makespan_ps", 1)
-    assert int(float(expected)) != expected  # a float would lose it
+    assert int(float(expected)) != expected  # a float would lose digits of this number
     sweep_toy(toy_sweep(), tmp_path / "good")
     sweep_toy(toy_sweep(), tmp_path / "bad", fail_at_two_workers)
     good, bad = load(tmp_path / "good"), load(tmp_path / "bad")
@@ -63,7 +63,7 @@ def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
 
 @pytest.mark.parametrize("name", [RESULTS, WORKERS])
 def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
-    """Half of the rows are gone: `sweep` refused the folder, while `compare` and `plot` answered from the rest."""
+    """Half of the rows are gone. Once, `sweep` refused such a folder but `compare` and `plot` used the other half."""
     sweep_toy(toy_sweep(), tmp_path)
     table = pq.read_table(tmp_path / name)
     pq.write_table(table.slice(0, len(table) // 2), tmp_path / name)
@@ -97,7 +97,7 @@ def test_a_table_of_something_else(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted as Linux lists them")
 def test_a_table_is_read_without_threads_that_outlive_it(tmp_path: Path) -> None:
-    """A thread of Arrow that lets go of a Python file while the interpreter ends aborts the process."""
+    """A thread of Arrow that releases a Python file while the interpreter ends aborts the process."""
     pq.write_table(pa.table({"run_id": ["a"]}), tmp_path / "workers.parquet")
     program = """
 import os, sys

@@ -35,7 +35,7 @@ def test_nothing_is_said_unasked(
 
 
 class Output:
-    """The output of a notebook's cell: ``shown`` has every text that was drawn there."""
+    """The output of a notebook's cell: ``shown`` has every text that was drawn in the cell."""
 
     def __init__(self) -> None:
         self.shown: list[str] = []
@@ -50,7 +50,7 @@ class Output:
 
 
 def test_a_notebook_keeps_one_line_without_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second a run: the bar is drawn for each, and the last line is a function of the number of runs alone."""
+    """With a second a run, the bar is drawn for each run; the last line is a function of the number of runs alone."""
     clock = count()
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     output = Output()

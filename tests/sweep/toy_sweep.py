@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from numasim.sweep.run_sweep import SweepOutcome
 
 NODES = 2
-LONGEST_STALL_S = 3600  # what nobody kills ends some day
+LONGEST_STALL_S = 3600  # a process that is not killed ends after this time
 
 
 class Part(Model):
     name: str
     sources: ClassVar[dict[str, str]] = {}
-    kind: int = 0  # names are no contents: it is this that makes runs differ
+    kind: int = 0  # runs differ in this field, since names do not count as contents
     tune: None = None  # no controller
 
     @property
@@ -88,7 +88,7 @@ def toy_spec(workers: int, strategy: str = "a", seed: int = 7) -> ToySpec:
 
 
 def counter_value(seed: int, name: str, workers: int) -> int:
-    """The value that `run_toy` gives to a counter."""
+    """Return the value that `run_toy` gives to a counter."""
     return draw(seed, len(name) + 100 * workers) >> 2
 
 
@@ -127,12 +127,12 @@ def stall() -> None:
 
 
 def stalled(directory: Path) -> list[int]:
-    """The ids of the processes started in ``directory`` that stall, or did before they were killed."""
+    """Return the ids of the processes in ``directory`` that stall, or stalled before they were killed."""
     return [int(mark.read_text()) for mark in directory.glob("*.stalls")]
 
 
 def stall_once() -> None:
-    """Stall in the first process that comes here."""
+    """Stall in the first process that calls this function."""
     with suppress(FileExistsError):
         Path("taken").touch(exist_ok=False)
         stall()
@@ -155,7 +155,7 @@ def interrupt() -> None:
 
 
 def acting(act: Callable[[], None], workers: int, spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
-    """Do ``act`` in a run with that number of workers; else, and afterwards, run as `run_toy` does."""
+    """Do ``act`` in a run with ``workers`` workers; in other runs, and afterwards, run as `run_toy` does."""
     if spec.workers == workers:
         act()
     return run_toy(spec, seed, engine, check)

@@ -1,4 +1,4 @@
-"""Waiting for other processes: as long as they need, because on a busy machine processes may take minutes to start."""
+"""Waiting for other processes as long as they need: on a busy machine processes may take minutes to start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from types import ModuleType
 
-WAIT_S = 600  # until a test gives up, which keeps the test from hanging
+WAIT_S = 600  # time after which a test gives up, so that it does not hang
 
 
 def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
@@ -20,7 +20,7 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] |
 
 
 def be_patient(change: Callable[[ModuleType, str, float], None] = setattr) -> None:
-    """Raise all time limits of numasim and of Dask in this process, so that none ends while a test waits."""
+    """Raise all time limits of numasim and of Dask in this process, so that no limit ends while a test waits."""
     import dask
 
     from numasim.sweep import dask_cluster, handshake

@@ -1,4 +1,4 @@
 """The models of a specification: machines, workloads, strategies, runtimes, effects.
 
-Annotations are no texts in these modules: pydantic would evaluate each of them whenever a model is imported.
+The annotations in these modules are no texts: pydantic would evaluate each text whenever a model is imported.
 """

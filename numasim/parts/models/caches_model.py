@@ -1,6 +1,6 @@
 """The caches of a machine in YAML, and which cores share one last-level cache (model 2.1).
 
-Cores are numbered node by node. A machine without last-level caches has a cache domain for each core.
+Cores are numbered node by node. On a machine without last-level caches, each core is a cache domain.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from numasim.parts.models.runtime_model import YesNo
 class CachesSpec(CheckedModel):
     """Cache sizes, and which cores share one last-level cache (LLC).
 
-    The sharing is given by ``llc_scope``, as a number of neighbouring cores, or cache by cache.
+    The sharing is given by ``llc_scope``, as a number of neighbouring cores, or as a list of cores for each cache.
     """
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -91,7 +91,7 @@ class CachesSpec(CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without the optional fields that are not used."""
+        """Return the contents without the optional fields that are not given."""
         contents: dict[str, Any] = contents_of(self)
         unused = [name for name in ("cores_per_llc", "llc_cores", "llc_sizes") if getattr(self, name) is None]
         unused += [] if self.forward else ["forward"]
@@ -99,7 +99,7 @@ class CachesSpec(CheckedModel):
 
 
 def cache_domains(caches: CachesSpec, nodes: Sequence[NodeShape]) -> list[int]:
-    """Return the cache domain of every core; InputError unless ``caches`` gives each core one domain."""
+    """Return the cache domain of every core. Raises InputError unless ``caches`` gives each core one domain."""
     if caches.llc_cores is not None:
         return _listed(caches.llc_cores, sum(node.cores for node in nodes))
     if caches.cores_per_llc is not None:

@@ -1,4 +1,4 @@
-"""Which effects of the machine are simulated, key by key (model 2.4 to 2.9), and whether an engine may skip events."""
+"""The effects of the machine that are simulated, key by key (model 2.4 to 2.9), and whether engines may skip events."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -34,7 +34,7 @@ class LinkLoadSpec(Model):
 
 
 class BackgroundSpec(CheckedModel):
-    """The bandwidth of memory controllers, by node, and of links that other programs use all the time."""
+    """The bandwidth that other programs use all the time: of memory controllers, by node, and of links."""
 
     nodes: dict[NodeNumber, LoadGbs] = Field(
         default_factory=dict,
@@ -47,12 +47,12 @@ class BackgroundSpec(CheckedModel):
     )
 
     def __hash__(self) -> int:
-        """Hash the contents: pydantic copies a default without a hash for every run of a sweep."""
+        """Return a hash of the contents: pydantic copies an unhashable default for every run of a sweep."""
         return hash((frozenset(self.nodes.items()), self.links))
 
     @property
     def loads(self) -> bool:
-        """Whether others use anything."""
+        """Return whether other programs use any bandwidth."""
         return any(self.nodes.values()) or any(link.gbs for link in self.links)
 
     def _problems(self) -> Iterator[str]:
@@ -63,7 +63,7 @@ class BackgroundSpec(CheckedModel):
 
     @model_serializer
     def _contents(self) -> dict[str, Any]:
-        """The loads above zero in a fixed order, so that equal loads make equal runs however they are written."""
+        """Return the loads above zero in a fixed order, so that equal loads give equal runs in any notation."""
         nodes = {node: gbs for node, gbs in sorted(self.nodes.items()) if gbs}
         links = sorted((link.source, link.target, link.gbs) for link in self.links if link.gbs)
         return {"nodes": nodes, "links": [{"from": a, "to": b, "gbs": gbs} for a, b, gbs in links]}
@@ -135,7 +135,7 @@ class ModelSpec(CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without a background that loads nothing: the run has the identity of a run without it."""
+        """Return the contents; a background without a load is left out and does not change the identity."""
         contents: dict[str, Any] = contents_of(self)
         if not self.background.loads:
             contents.pop("background", None)

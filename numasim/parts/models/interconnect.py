@@ -1,6 +1,6 @@
-"""Links between NUMA nodes in a machine's YAML: single ones, topologies with a name, explicit routes, their checks.
+"""Links between NUMA nodes in a machine's YAML: single links, named topologies, explicit routes, and their checks.
 
-Errors carry the path of the field inside the machine's document, from which the reader of the file finds the line.
+Errors carry the path of the field inside the machine's document. The reader of the file finds the line by the path.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,13 +18,13 @@ from numasim.parts.models.nodes_model import by_form
 from numasim.parts.unit_factors import GIGA
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
-# ---- The topologies that have a name: which nodes are linked, as pairs that stand for both directions ----------------
+# ---- The named topologies: the linked nodes, as pairs that stand for both directions ---------------------------------
 #
-# ring            node i with node i + 1, the last one with the first
-# fully-connected every node with every other
-# twisted-ladder  two rails of nodes, 0, 2, 4, .. and 1, 3, 5, .., joined by rungs; in the middle the rails cross in
-#                 the place of two rungs: eight Opteron processors of three links (`opteron-875-8s`)
-# mesh            node row * columns + column with its up to four neighbours in a grid
+# ring            node i is linked with node i + 1, the last node with the first
+# fully-connected every node is linked with every other node
+# twisted-ladder  two rails of nodes, 0, 2, 4, .. and 1, 3, 5, .., joined by rungs; in the middle the rails cross
+#                 instead of two rungs: eight Opteron processors of three links (`opteron-875-8s`)
+# mesh            node row * columns + column is linked with its up to four neighbours in a grid
 
 Pairs = Iterator[tuple[int, int]]
 LADDER_STEP = 4  # a ladder has an even number of columns of two nodes
@@ -32,7 +32,7 @@ LEAST_LADDER = 8
 
 
 def ring(nodes: int) -> Pairs:
-    """Yield the links of a ring; two nodes have one link, one node has none."""
+    """Yield the links of a ring; two nodes have one link, a single node has no link."""
     yield from ((node, node + 1) for node in range(nodes - 1))
     if nodes > 2:
         yield 0, nodes - 1
@@ -44,9 +44,9 @@ def fully_connected(nodes: int) -> Pairs:
 
 
 def twisted_ladder(nodes: int) -> Pairs:
-    """Yield the links of a twisted ladder in ascending order; `fits_ladder` holds for ``nodes``."""
+    """Yield the links of a twisted ladder in ascending order; requires that `fits_ladder` holds for ``nodes``."""
     middle = nodes // 2
-    across = {middle - 2: (middle + 1,), middle - 1: (middle,)}  # where the rails cross
+    across = {middle - 2: (middle + 1,), middle - 1: (middle,)}  # the two columns between which the rails cross
     rungs = {node for node in range(0, nodes, 2) if node not in (middle - 2, middle)}
     for node in range(nodes):
         beside = (node + 1,) if node in rungs else ()
@@ -55,7 +55,7 @@ def twisted_ladder(nodes: int) -> Pairs:
 
 
 def fits_ladder(nodes: int) -> bool:
-    """Whether a twisted ladder can have so many nodes: 8, 12, 16, .."""
+    """Return whether a twisted ladder can have ``nodes`` nodes: 8, 12, 16, .."""
     return nodes >= LEAST_LADDER and nodes % LADDER_STEP == 0
 
 
@@ -118,7 +118,7 @@ class LinkSpec(Model):
         return self
 
     def directions(self) -> tuple[tuple[int, int], ...]:
-        """Return the (from, to) pairs of the entry."""
+        """Return the directions of the link as (from, to) pairs."""
         if self.between:
             return self.between, (self.between[1], self.between[0])
         assert self.source is not None
@@ -127,7 +127,7 @@ class LinkSpec(Model):
 
 
 class MeshSpec(Model):
-    """A two-dimensional mesh: node ``row * columns + column`` is linked both ways with its up to four neighbours."""
+    """A two-dimensional mesh: node ``row * columns + column`` has links in both directions to up to four neighbours."""
 
     rows: PositiveCount = Field(description="Rows of the mesh.")
     columns: PositiveCount = Field(
@@ -140,12 +140,12 @@ class MeshSpec(Model):
     )
 
     def pairs(self) -> list[tuple[int, int]]:
-        """The directed links of the mesh as (from, to) node pairs, in ascending order."""
+        """Return the directed links of the mesh as (from, to) node pairs, in ascending order."""
         return sorted(_both_ways(mesh(self.rows, self.columns)))
 
 
 class TopologySpec(CheckedModel):
-    """All links of a machine by the name of their topology; they are alike (`numasim.parts.models.interconnect`)."""
+    """All links of a machine by the name of their topology; all links have the same properties."""
 
     kind_key: ClassVar[str | None] = "topology"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"rows": ("mesh",), "columns": ("mesh",)}
@@ -204,7 +204,7 @@ Links = Annotated[
 
 @dataclass(frozen=True)
 class DirectedLink:
-    """One direction of a bundle of parallel links; ``path`` is where the file gives it."""
+    """One direction of a bundle of parallel links; ``path`` is the field of the file that gives the bundle."""
 
     source: int
     target: int
@@ -216,9 +216,9 @@ class DirectedLink:
 def directed_links(
     mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySpec, nodes: int, usual_gbs: Decimal | None
 ) -> list[DirectedLink]:
-    """Expand the mesh, then the topology or the listed links in file order, to single directions.
+    """Return the single directions of the mesh, then of the topology or of the listed links in file order.
 
-    ``usual_gbs`` is the bandwidth of links that give none; InputError where it is None and needed.
+    ``usual_gbs`` is the bandwidth of links without a bandwidth. Raises InputError if it is needed but None.
     """
     expanded = []
     if mesh:
@@ -242,7 +242,7 @@ def directed_links(
 
 
 def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None:
-    """Refuse a topology that the machine's nodes cannot form."""
+    """Raise InputError for a topology that the machine's nodes cannot form."""
     if not isinstance(links, TopologySpec):
         return
     if links.topology == "mesh":
@@ -254,7 +254,7 @@ def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None
 
 
 def check_mesh(mesh: MeshSpec | None, nodes: int) -> None:
-    """Refuse a mesh whose tiles are not the machine's nodes."""
+    """Raise InputError for a mesh whose number of tiles is not the machine's number of nodes."""
     if mesh:
         _check_grid(mesh.rows, mesh.columns, nodes, ("mesh",))
 
@@ -269,7 +269,7 @@ def _check_grid(rows: int, columns: int, nodes: int, path: Path) -> None:
 
 
 def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
-    """Refuse links to missing nodes, links from a node to itself, duplicate links and unreachable nodes."""
+    """Raise InputError for links to missing nodes or to the same node, duplicate links, and unreachable nodes."""
     first: dict[tuple[int, int], Path] = {}
     for link in links:
         _check_ends(link, nodes)
@@ -333,7 +333,7 @@ def _reached(pairs: Sequence[tuple[int, int]], nodes: int) -> set[int]:
 
 
 def check_routes(routes: Sequence[Sequence[int]], links: Sequence[DirectedLink]) -> None:
-    """Refuse explicit routes that use missing links, visit a node twice, or are given twice."""
+    """Raise InputError for explicit routes that use missing links, visit a node twice, or are given twice."""
     pairs = {(link.source, link.target) for link in links}
     seen: set[tuple[int, int]] = set()
     for index, route in enumerate(routes):

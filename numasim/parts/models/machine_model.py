@@ -1,7 +1,7 @@
 """A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and the source of every number.
 
-Models the machine graph of model 2.1 and the tile mesh of model 2.7. Latencies between nodes are either measured (a
-matrix, which wins) or composed: ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the
+The module has the machine graph of model 2.1 and the tile mesh of model 2.7. A latency between nodes is either measured
+(a matrix, which wins) or composed: ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the
 latencies of the links on the route.
 """
 
@@ -48,7 +48,7 @@ from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
 
 Row = tuple[Nanoseconds, ...]
-MOST_MESSAGE_BYTES = 64  # of a message of coherence, which contains no line
+MOST_MESSAGE_BYTES = 64  # of a coherence message, which carries no cache line
 CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 
 
@@ -125,7 +125,7 @@ class ProbeSpec(Model):
 
 
 class MachineSpec(Model):
-    """One machine; ``sources`` maps dotted fields, each with the fields below it, to the sources of their values."""
+    """One machine; ``sources`` has the source of each dotted field; it also holds for the fields below the field."""
 
     goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "routes": ("links", "links.topology", "links.rows", "links.columns")
@@ -210,31 +210,31 @@ class MachineSpec(Model):
 
     @cached_property
     def node_shapes(self) -> tuple[NodeShape, ...]:
-        """Every NUMA node, in the order of their numbers."""
+        """Return every NUMA node, in the order of node numbers."""
         return node_shapes(self.sockets, self.nodes)
 
     @property
     def node_count(self) -> int:
-        """Number of NUMA nodes of the whole machine."""
+        """Return the number of NUMA nodes of the whole machine."""
         return len(self.node_shapes)
 
     @property
     def cores(self) -> int:
-        """Number of cores of the whole machine."""
+        """Return the number of cores of the whole machine."""
         return sum(node.cores for node in self.node_shapes)
 
     @property
     def threads(self) -> int:
-        """Number of hardware threads of the whole machine."""
+        """Return the number of hardware threads of the whole machine."""
         return sum(node.threads for node in self.node_shapes)
 
     def directed_links(self) -> list[DirectedLink]:
-        """Every link in each of its directions, the mesh's first, then in file order."""
+        """Return every link in each of its directions: the links of the mesh, then the other links in file order."""
         return directed_links(self.mesh, self.links, self.node_count, self.link_bandwidth_gbs)
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without three optional fields, if these are not given."""
+        """Return the contents without the three optional fields that are not given."""
         contents: dict[str, Any] = contents_of(self)
         for field in ("link_bandwidth_gbs", "snoop", "core_steps_per_s"):
             if getattr(self, field) is None:

@@ -1,7 +1,7 @@
-"""The NUMA nodes of a machine in YAML: all alike, or one by one with their sockets, kinds of cores and memory.
+"""The NUMA nodes of a machine in YAML: all equal, or one by one with their sockets, kinds of cores and memory.
 
-Models the nodes of model 2.1. A mapping is the short form for nodes that are all alike. A list has an entry for every
-node, or for several alike ones in a row, and says which socket each is on: a node may be without cores, such as memory
+The module has the nodes of model 2.1. A mapping is the short form for equal nodes. A list has an entry for every node,
+or for several equal nodes in a row, and gives the socket of each node. A node may be without cores, such as memory
 behind CXL or high-bandwidth memory (HBM) beside the processor, or without memory; its cores may be of several kinds.
 """
 
@@ -27,7 +27,7 @@ SocketNumber = Annotated[Count, Field(lt=MAX_NODES)]
 
 
 def by_form(sentence: str) -> Discriminator:
-    """Choose the branch of a union of which one is a list; ``sentence`` is the error when no branch fits."""
+    """Return the discriminator of a union of a list and other forms; ``sentence`` is the error if no branch fits."""
 
     def form(value: Any) -> str:
         return "list" if isinstance(value, list | tuple) else shape(value)
@@ -36,7 +36,7 @@ def by_form(sentence: str) -> Discriminator:
 
 
 class NodesSpec(Model):
-    """The NUMA nodes, all alike: each has its cores, its memory and one memory controller (IMC)."""
+    """Equal NUMA nodes: each node has the same cores, the same memory and one memory controller (IMC)."""
 
     per_socket: PositiveCount = Field(1, le=MAX_NODES, description="NUMA nodes of each socket.")
     cores: PositiveCount = Field(le=MAX_THREADS, description="Cores of each node.")
@@ -46,7 +46,7 @@ class NodesSpec(Model):
 
 
 class CoresSpec(Model):
-    """Cores of one kind: how many, with how many hardware threads, and how fast they compute."""
+    """Cores of one kind: their number, their hardware threads, and their speed."""
 
     count: PositiveCount = Field(le=MAX_THREADS, description="Cores of this kind.")
     threads_per_core: Siblings = Field(1, description="Hardware threads of each core of this kind.")
@@ -58,7 +58,7 @@ class CoresSpec(Model):
 
 
 class NodeSpec(CheckedModel):
-    """One NUMA node, or ``count`` alike nodes in a row on one socket; a node without memory has no bandwidth."""
+    """One NUMA node, or ``count`` equal nodes in a row on one socket; a node without memory has no bandwidth."""
 
     count: PositiveCount = Field(1, le=MAX_NODES, description="Alike nodes in a row that the entry stands for.")
     socket: SocketNumber = Field(description="Socket of the node, from 0.")
@@ -85,7 +85,7 @@ class NodeSpec(CheckedModel):
 
     @property
     def kinds(self) -> tuple[CoresSpec, ...]:
-        """The cores of one node by kind."""
+        """Return the cores of one node by kind."""
         if not isinstance(self.cores, int):
             return self.cores
         return (CoresSpec(count=self.cores, threads_per_core=self.threads_per_core or 1),) if self.cores else ()
@@ -108,7 +108,7 @@ Nodes = Annotated[
 
 @dataclass(frozen=True)
 class NodeShape:
-    """One node of a machine; ``imc_bandwidth_gbs`` is None where it has no memory."""
+    """One node of a machine; ``imc_bandwidth_gbs`` is None if the node has no memory."""
 
     socket: int
     kinds: tuple[CoresSpec, ...]
@@ -117,17 +117,17 @@ class NodeShape:
 
     @property
     def cores(self) -> int:
-        """Number of its cores."""
+        """Return the number of the node's cores."""
         return sum(kind.count for kind in self.kinds)
 
     @property
     def threads(self) -> int:
-        """Number of its hardware threads."""
+        """Return the number of the node's hardware threads."""
         return sum(kind.count * kind.threads_per_core for kind in self.kinds)
 
 
 def node_shapes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> tuple[NodeShape, ...]:
-    """Every node of a machine, in the order of their numbers."""
+    """Return every node of a machine, in the order of the nodes' numbers."""
     if isinstance(nodes, NodesSpec):
         kinds = (CoresSpec(count=nodes.cores, threads_per_core=nodes.threads_per_core),)
         alike = [NodeShape(socket, kinds, nodes.memory, nodes.imc_bandwidth_gbs) for socket in range(sockets)]

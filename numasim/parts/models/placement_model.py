@@ -1,4 +1,4 @@
-"""Page placement as data: a policy, its options, and the phases at which it changes (model 2.2, 4.12)."""
+"""Page placement as data: a policy, its options, and the phases at which the policy changes (model 2.2, 4.12)."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -81,17 +81,17 @@ NodeSet = Annotated[
     ],
     by_shape("a list of nodes, or workers, is needed here"),
 ]
-MOST_TASKS = 2**20  # of a parallel initialisation
+MOST_TASKS = 2**20  # most tasks of a parallel initialisation
 MOST_GRANULE = 2**20
-MOST_SCANNED = 2**50  # bytes a scan
-MOST_IN_A_ROW = 255  # hinting faults
+MOST_SCANNED = 2**50  # most bytes of a scan
+MOST_IN_A_ROW = 255  # most hinting faults of one node in a row
 
 
 @dataclass(frozen=True)
 class PageRule:
-    """How pages of dynamic regions are treated while the program runs, besides being placed; times in ps.
+    """The treatment of pages of dynamic regions while the program runs, besides their placement; times in ps.
 
-    Stages of a plan have fields of these names (`numasim.schema.plan_fields`).
+    The stages of a plan have fields with the names of these fields (`numasim.schema.plan_fields`).
     """
 
     reads_place: bool = True  # whether reads place pages as writes do
@@ -99,14 +99,14 @@ class PageRule:
         False  # whether each page that is placed when the policy comes into force migrates to its next toucher
     )
     scan_delay_ps: int = 0  # from when the policy comes into force to the first scan
-    scan_period_ps: int = 0  # between scans; 0: nothing is scanned
-    scan_bytes: int = 1  # of a scan
+    scan_period_ps: int = 0  # from one scan to the next; 0: nothing is scanned
+    scan_bytes: int = 1  # bytes of each scan
     hint_fault_ps: int = -1  # time of a hinting fault of a page; -1: as any page fault
     migrate_after: int = 1  # hinting faults of one node in a row after which a page migrates to the node
 
     @property
     def migrates(self) -> bool:
-        """Whether pages that are placed may get another home."""
+        """Return whether pages that are placed may get another home."""
         return self.marks or self.scan_period_ps > 0
 
 
@@ -136,7 +136,7 @@ class ScanSpec(Model):
 
     @property
     def rule(self) -> PageRule:
-        """The rule of a policy that scans."""
+        """Return the rule of a policy that scans."""
         return PageRule(
             scan_delay_ps=ps(self.delay_ns),
             scan_period_ps=ps(self.period_ns),
@@ -182,14 +182,14 @@ class PolicySpec(CheckedModel):
 
     @property
     def rule(self) -> PageRule:
-        """How the policy treats pages while the program runs."""
+        """Return how the policy treats pages while the program runs."""
         if self.policy == "numa-balancing":
             return (self.scan or ScanSpec()).rule
         return PageRule(reads_place=self.policy != "deferred", marks=self.policy == "next-touch")
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents with all values of ``scan`` if the policy scans, and without the key if it does not."""
+        """Return the contents with all values of ``scan`` if the policy scans, and without ``scan`` otherwise."""
         contents: dict[str, Any] = contents_of(self)
         if self.policy != "numa-balancing":
             contents.pop("scan", None)
@@ -201,7 +201,7 @@ class PolicySpec(CheckedModel):
 
     @property
     def named_nodes(self) -> tuple[int, ...]:
-        """The nodes that the policy names by their numbers."""
+        """Return the nodes that the policy names by their numbers."""
         listed = self.nodes if isinstance(self.nodes, tuple) else ()
         return (*listed, *(() if self.node is None else (self.node,)))
 
@@ -249,7 +249,7 @@ class PlacementSpec(PolicySpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy, and the policies of the changes."""
+        """Return the initial policy, and the policies of the changes."""
         return (self, *self.changes)
 
     def granule_pages(self, page_bytes: int) -> int:
@@ -275,7 +275,7 @@ class TunedPlacementSpec(PlacementSpec):
 
     @property
     def policies(self) -> tuple[PolicySpec, ...]:
-        """The initial policy, and the policies that a controller may choose."""
+        """Return the initial policy, and the policies that a controller may choose."""
         return (*super().policies, *self.tuned)
 
 
@@ -289,7 +289,7 @@ Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_typ
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# How the items of ranges are dealt by where their data lies: distributions as labels (model 4.10; Souris 2020).
+# Distributions: rules that deal the items of ranges by the location of the items' data (model 4.10; Souris 2020).
 
 DISTRIBUTIONS = Choices(
     {
@@ -309,7 +309,7 @@ DistributionName = Literal[
 
 
 class DistributionSpec(Model):
-    """Labels of the items of ranges by how many bytes each has on which node."""
+    """Labels of the items of ranges, by the number of bytes that each item has on each node."""
 
     kind_key: ClassVar[str | None] = "deal"
     kind_words: ClassVar[Collection[str]] = DISTRIBUTIONS.meanings

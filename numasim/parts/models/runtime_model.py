@@ -1,6 +1,6 @@
 """A runtime as data: joins, queue capacity, polling, back-off and the costs of its operations (model 4.1, 4.2).
 
-The thesis measured on two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a preset file.
+The thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a shipped preset.
 """
 
 from collections.abc import Mapping
@@ -31,18 +31,18 @@ ThresholdRule = Literal["literal", "avail"]
 Join = Annotated[JoinKind, JOIN]
 Full = Annotated[FullRule, FULL]
 Threshold = Annotated[ThresholdRule, THRESHOLD]
-MAX_TASKS = 2**31 - 1  # queue lengths and their bounds are 32-bit in a compiled plan
+MAX_TASKS = 2**31 - 1  # a compiled plan holds queue lengths and their bounds in 32 bits
 
 
 def shape(value: Any) -> str:
-    """Return the form in which a value was written, which selects the branch of a union: text, mapping or number."""
+    """Return the written form of a value, which selects the branch of a union: text, mapping or number."""
     if isinstance(value, str):
         return "text"
     return "mapping" if isinstance(value, Mapping | BaseModel) else "number"
 
 
 def by_shape(sentence: str) -> Discriminator:
-    """Choose the branch of a union by `shape`; ``sentence`` is the error when no branch fits."""
+    """Return the discriminator of a union that chooses by `shape`; ``sentence`` is the error if no branch fits."""
     return Discriminator(shape, custom_error_type="shape", custom_error_message=sentence)
 
 
@@ -54,7 +54,7 @@ def _yes_or_no(value: Any) -> Any:
     return value == "yes"
 
 
-# YAML 1.2 reads yes and no as text
+# YAML 1.2 reads yes and no as texts
 YesNo = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
 Capacity = Annotated[
@@ -64,7 +64,7 @@ Capacity = Annotated[
 
 
 class FractionRule(Model):
-    """S as a fraction of the mean peak length of the queues (A-7)."""
+    """The threshold S as a fraction of the mean peak length of the queues (A-7)."""
 
     fraction: Fraction = Field(
         description="S is this fraction of the mean, over all queues, of their longest lengths so far (A-7).",
@@ -78,7 +78,7 @@ Rule = Annotated[
 
 
 class BackoffSpec(Model):
-    """Waiting after the j-th failed round: ``min(first * factor ** (j - 1), max)``; first 0 polls at once."""
+    """Waiting after the j-th failed round: ``min(first * factor ** (j - 1), max)``; first 0: poll at once."""
 
     first_ns: Annotated[
         Annotated[Literal["task"], Tag("text"), BACKOFF_FIRST_NS] | Annotated[Nanoseconds, Tag("number")],
@@ -191,7 +191,7 @@ class CostSpec(Model):
 
 
 class RuntimeSpec(Model):
-    """A runtime preset, or one that the user composes; missing fields are as in the preset ``bare``."""
+    """A runtime preset, or a runtime that the user composes; missing fields are as in the preset ``bare``."""
 
     name: Label = Field("custom", description="Name of the runtime.")
     join: Join = Field(
@@ -235,5 +235,5 @@ class RuntimeSpec(Model):
 
     @property
     def capacity_tasks(self) -> int:
-        """Capacity of a worker's queue in tasks; 0: no bound."""
+        """Return the capacity of a worker's queue in tasks; 0: no bound."""
         return 0 if self.capacity == "none" else int(self.capacity)

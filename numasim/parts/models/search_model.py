@@ -1,4 +1,4 @@
-"""Steal levels and dispatch rules of a strategy: where a thief looks, and where a task is put."""
+"""Steal levels and dispatch rules of a strategy: where a thief looks for tasks, and where a new task is put."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -43,7 +43,7 @@ SELF_TAKES = ("others", *get_args(InsideName))
 
 
 class LevelSpec(Sometimes, CheckedModel):
-    """One steal level: where a thief looks, under which condition, how often, and how much it takes."""
+    """One steal level: where a thief looks, under which condition, how often, and how many tasks it takes."""
 
     source: Source = Field(
         alias="from",
@@ -135,10 +135,10 @@ class LevelSpec(Sometimes, CheckedModel):
 
 
 class DispatchSpec(Sometimes, CheckedModel):
-    """One dispatch rule: the queue that a new task is put into, if the rule finds one with room.
+    """One dispatch rule: the queue that a new task is put into, if the rule finds a queue with room.
 
-    The keys from ``rank`` on select and weigh the objects that count. The keys from ``bytes`` on are guards, which hold
-    for any target.
+    The keys from ``rank`` on select and weigh the task's objects that count. The keys from ``bytes`` on are guards
+    (conditions on the task), which apply to any target.
     """
 
     target: Annotated[TargetName, DISPATCH_TARGET] = Field(
@@ -198,17 +198,17 @@ class DispatchSpec(Sometimes, CheckedModel):
 
     @property
     def ranks_nodes(self) -> bool:
-        """Whether the rule needs the similarity of the task to nodes."""
+        """Return whether the rule needs the similarity of the task to nodes."""
         return self.target == "data" or bool(self.least_share) or self.uneven or self.here
 
     @property
     def looks_at_data(self) -> bool:
-        """Whether the rule needs the task's objects."""
+        """Return whether the rule needs the task's objects."""
         return self.ranks_nodes or bool(self.least_bytes)
 
     @property
     def is_open(self) -> bool:
-        """Whether the rule accepts every task for which there is room, at any time."""
+        """Return whether the rule accepts every task for which there is room, at any time."""
         asks = self.looks_at_data or self.source or self.target == "label" or self.tier is not None
         return not self.copies and self.condition is None and self.is_always and not asks
 

@@ -1,8 +1,8 @@
-"""Read the ``sources`` of a machine file: the origin of each value, and which numbers have no source.
+"""Reads the ``sources`` of a machine file: the origin of each value, and the numbers without a source.
 
 A source may begin with a mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows
-from others by a stated rule) or ``assumed:`` (no measurement and no document gives the value). A source without a mark
-cites a document, and counts as ``read``.
+from other values by a stated rule) or ``assumed:`` (no measurement and no document gives the value). A source without a
+mark cites a document, and counts as ``read``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def mark_of(source: str) -> Mark:
 
 
 def marked(sources: Mapping[str, str], mark: Mark) -> dict[str, str]:
-    """Return the sources with ``mark``, by dotted field, without the mark at their begin."""
+    """Return the sources with ``mark``, by dotted field; the mark is cut from the begin of each source."""
     return {field: text.removeprefix(f"{mark}:").lstrip() for field, text in sources.items() if mark_of(text) == mark}
 
 
@@ -48,7 +48,7 @@ def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
 
 
 def unsourced(spec: BaseModel) -> list[str]:
-    """Return the dotted fields with numbers for which neither the field nor a field above has a source."""
+    """Return the dotted fields with numbers for which neither the field nor any field above it has a source."""
     sources = getattr(spec, "sources", {})
     numbers = {field for field, value in _fields(_given(spec)) if _is_number(value)}
     return sorted(field for field in numbers if not _covered(field, sources))

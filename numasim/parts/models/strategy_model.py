@@ -1,8 +1,8 @@
 """A strategy as data: queues, steal levels, dispatch rules, thresholds, back-off, placement and mapping.
 
-Two tables of one shape, *queue set + filter + pick*: ``steal`` (levels in order, until success) and ``dispatch`` (the
-first rule that yields a queue wins). A mapping of two to ten lines expresses the pseudo-code of a paper;
-`numasim.strategy` compiles it for a machine and a number of workers.
+Two tables of one shape, *queue set + filter + pick*: ``steal`` (levels, tried in order until a steal succeeds) and
+``dispatch`` (rules, of which the first that finds a queue wins). A mapping of two to ten lines expresses the
+pseudo-code of a paper; `numasim.strategy` compiles the mapping for a machine and a number of workers.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ from numasim.schema.enumerations import ThresholdTime
 
 
 class HelperSpec(Model):
-    """Helper threads on idle cores: each worker whose last-level cache has an idle core gets one (Goes et al., 4.2)."""
+    """Helper threads on idle cores: one for each worker whose last-level cache has an idle core (Goes et al., 4.2)."""
 
     lifespan: Bytes = Field(
         description="How far a helper runs ahead: the number of bytes of its worker's next unit that the helper reads. "
@@ -83,7 +83,7 @@ class HelperSpec(Model):
 
 End = Annotated[Literal["lifo", "fifo"], END]
 
-LEFT_OUT = ("tune", "helpers")  # fields that are no contents of a strategy if they are not given
+LEFT_OUT = ("tune", "helpers")  # fields that do not count as contents of a strategy if they are not given
 
 
 class QueueSpec(Model):
@@ -157,7 +157,7 @@ def _own_deques() -> dict[str, QueueSpec]:
 
 
 class StrategySpec(CheckedModel):
-    """A whole strategy, its ``like`` chain already merged."""
+    """A whole strategy, after its ``like`` chain has been merged."""
 
     name: Label = Field(
         "custom",
@@ -258,7 +258,7 @@ class StrategySpec(CheckedModel):
 
     @property
     def whole_placement(self) -> PlacementSpec:
-        """The page placement with the policies that the controller may choose."""
+        """Return the page placement with the policies that the controller may choose."""
         tuned = tuple(self.tune.placements.values()) if self.tune else ()
         if not tuned:
             return self.placement
@@ -267,16 +267,16 @@ class StrategySpec(CheckedModel):
 
     @property
     def worker_family(self) -> str | None:
-        """The family whose queues are the workers' own, or None."""
+        """Return the family whose queues are the workers' own, or None."""
         return next((name for name, family in self.queues.items() if family.per == "worker"), None)
 
     @property
     def announcement(self) -> Announcement:
-        """Who announces queues as victims."""
+        """Return which workers announce queues as victims."""
         return "always" if self.thresholds == "none" else self.thresholds.announce
 
     def families(self, entry: LevelSpec | DispatchSpec) -> tuple[str, ...]:
-        """Return the queue families of a level or rule. Default: the workers' own family; of ``from: last`` all."""
+        """Return the queue families of a level or rule. Default: the workers' own; for ``from: last`` all families."""
         if entry.queue is None and isinstance(entry, LevelSpec) and entry.source == "last":
             return tuple(self.queues)
         return entry.queue or (self.worker_family or next(iter(self.queues)),)
@@ -317,30 +317,30 @@ class StrategySpec(CheckedModel):
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """The names of the switches on which levels and rules depend, in their order."""
+        """Return the names of the switches on which levels and rules depend, in the order of their use."""
         entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]
         return tuple(dict.fromkeys(entry.switch for entry in entries if entry.switch is not None))
 
     @property
     def distribution(self) -> DistributionSpec | None:
-        """How the items of ranges are dealt, or None if ``labels`` names no distribution."""
+        """Return how the items of ranges are dealt, or None if ``labels`` names no distribution."""
         if isinstance(self.labels, DistributionSpec):
             return self.labels
         return DistributionSpec.model_validate({"deal": self.labels}) if self.labels in DISTRIBUTIONS.meanings else None
 
     @property
     def labelled_rules(self) -> list[DispatchSpec]:
-        """The dispatch rules that go by labels."""
+        """Return the dispatch rules that choose a queue by the task's label."""
         return [rule for rule in self.dispatch or () if rule.target == "label"]
 
     @property
     def needs_every_task(self) -> bool:
-        """Whether tiers, labels or a controller tell tasks apart, so that every task needs a row of its own."""
+        """Return whether tiers, labels or a controller tell tasks apart, so that every task needs its own row."""
         return self.tiers != "none" or self.labels != "none" or self.tune is not None
 
     @property
     def numbers_tasks(self) -> bool:
-        """Whether dispatch rules ask for the number of a new task in its phase (model 4.13)."""
+        """Return whether dispatch rules ask for the number of a new task in its phase (model 4.13)."""
         return any(rule.pick in ("cyclic", "block") for rule in self.dispatch or ())
 
     def _problems(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The words and values that the rules of a strategy are made of: sets of queues, conditions, amounts, chances."""
+"""The words and values of which the rules of a strategy consist: sets of queues, conditions, amounts, chances."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -40,13 +40,13 @@ MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-or
 BY_LENGTH = ("longest", "shortest")
 MOST_SWITCHES = 64
 Unit = Annotated[UnitName, UNIT]
-COMPARABLE = 2**15  # bound of tries, sample and leave, which are 16-bit in a compiled plan
+COMPARABLE = 2**15  # bound of tries, sample and leave, which have 16 bits in a compiled plan
 LAST_ITERATION = 2**32 - 1
 Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
 
 
 class Sometimes(Model):
-    """When a level or a rule is in force: in which iterations, and while which switch is on or off."""
+    """When a level or a rule is in force: in which iterations, and with which switch on or off."""
 
     iterations: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
         (0, "last"),
@@ -61,22 +61,22 @@ class Sometimes(Model):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first and the last iteration in which the level or rule is in force."""
+        """Return the first and the last iteration in which the level or rule is in force."""
         first, last = self.iterations
         return first, LAST_ITERATION if last == "last" else int(last)
 
     @property
     def switch(self) -> str | None:
-        """The switch on which the level or rule depends, or None."""
+        """Return the switch on which the level or rule depends, or None."""
         return self.when or self.unless
 
     @property
     def is_always(self) -> bool:
-        """Whether the level or rule is in force all the time."""
+        """Return whether the level or rule is in force all the time."""
         return self.span == (0, LAST_ITERATION) and self.switch is None
 
     def never(self) -> Iterator[str]:
-        """Yield sentences on iterations that are never reached, and on two switches at once."""
+        """Yield the problems: iterations that are never reached, and two switches at once."""
         if self.span[0] > self.span[1]:
             yield f"iterations run from {self.span[0]} to {self.span[1]}, which is never"
         if self.when is not None and self.unless is not None:
@@ -84,7 +84,7 @@ class Sometimes(Model):
 
 
 class Vicinity(Model):
-    """The workers are cut into blocks of ``vicinity`` near neighbours (home scheduling)."""
+    """A set of workers: all workers are cut into blocks of ``vicinity`` near neighbours (home scheduling)."""
 
     vicinity: Annotated[PositiveCount, Field(le=COMPARABLE)] = Field(
         description="Workers of a block of near neighbours: the nearest groups are paired again and again, and the "
@@ -108,7 +108,7 @@ class OneOfAll(CheckedModel):
 
 
 class LengthCondition(OneOfAll):
-    """Only queues with at least ``length``, or with fewer than ``below``, tasks now."""
+    """Only queues that now have at least ``length`` tasks, or fewer than ``below`` tasks."""
 
     length: Bound | None = Field(
         None,
@@ -121,7 +121,7 @@ class LengthCondition(OneOfAll):
 
 
 class AmountSpec(OneOfAll):
-    """``count`` tasks, or one ``share``-th of the queue rounded up; ``workers`` is the number of workers."""
+    """``count`` tasks, or the ``share``-th part of the queue, rounded up; ``workers`` is the number of workers."""
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"count": ("count",), "share": ("share",)}
 
@@ -139,7 +139,7 @@ class AmountSpec(OneOfAll):
 
 
 class ChanceSpec(CheckedModel):
-    """The probability of entering a level instead of the remaining ones, and its change by success and failure."""
+    """The probability of entering a level instead of the remaining levels, and its change by success and failure."""
 
     first: Fraction = Field(description="Probability at the start, which is also the least one.")
     most: Fraction = Field(Decimal(1), description="The largest probability.")
@@ -168,7 +168,7 @@ class ChanceSpec(CheckedModel):
 
 
 class LiveSpec(Model):
-    """How many subtrees of tier root may be live in each unit; levels with ``gated: yes`` keep to that."""
+    """The number of subtrees of tier root that may be live in each unit; levels with ``gated: yes`` obey it."""
 
     per: Unit = Field(
         description="Live subtrees are counted for each such unit: for that whose worker began their root."
@@ -200,7 +200,7 @@ class AdaptiveSpec(Model):
 
 
 class SpawnSpec(CheckedModel):
-    """A spawn order that differs between spawns: by the tier of the child, or adapted to what is stolen."""
+    """A spawn order that differs between spawns: by the tier of the child, or by the tasks stolen from the worker."""
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "adaptive": ("adaptive",),
@@ -216,7 +216,7 @@ class SpawnSpec(CheckedModel):
 
     @property
     def by_tier(self) -> bool:
-        """Whether the order depends on the tier of the child."""
+        """Return whether the order depends on the tier of the child."""
         return self.adaptive is None
 
     def _problems(self) -> Iterator[str]:
@@ -267,19 +267,19 @@ Source = Annotated[
 
 
 def is_symbolic(condition: Condition | None) -> bool:
-    """Whether a condition asks for the thresholds S or s, or for the status that they set."""
+    """Return whether a condition asks for the thresholds S or s, or for the status that follows from them."""
     if isinstance(condition, LengthCondition):
         return bool({condition.length, condition.below} & {"min", "max"})
     return condition == "announced"
 
 
-# ---- Of which kind locks and barriers are, and where their words live (model 5; thesis chapter 6) --------------------
+# ---- The kinds of locks and barriers, and the homes of their words (model 5; thesis chapter 6) -----------------------
 #
-# The words of a lock, a condition or a barrier are cache lines. ``home: master`` is a runtime that allocates all lines
-# in its first thread; ``home: owner`` puts each line on the node of the worker for which the line is kept (thesis
-# section 6.3). With ``words: memory`` every read comes from the memory of the home, as in eq. 6.2 and 6.3; with
-# ``cached`` the line comes from the core that had it last. A worker that sleeps on a condition or a mutex is woken in
-# ``wake_ns`` if the word lives on the worker's node, else in ``wake_remote_ns`` (thesis section 6.3.1).
+# The words of a lock, a condition or a barrier are cache lines. ``home: master`` describes a runtime that allocates all
+# lines in its first thread; ``home: owner`` puts each line on the node of the worker for which the line is kept (thesis
+# section 6.3). With ``words: memory`` every read comes from the memory of the home, as in thesis eq. 6.2 and 6.3; with
+# ``words: cached`` the line comes from the core that had it last. A worker that sleeps on a condition or a mutex is
+# woken in ``wake_ns`` if the word lives on the worker's node, else in ``wake_remote_ns`` (thesis section 6.3.1).
 
 KINDS_OF_KEY = {"batch": ("cohort",), "fairness": ("tas", "ttas"), "spin_ns": ("mutex",)}
 

@@ -28,13 +28,13 @@ from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration, TierDepth
 from numasim.parts.python_function import PythonFunction, is_python_function
 
-# ---- How a controller packs tasks into subtrees (model 4.8): how it begins, what it tries, what it leaves alone ------
+# ---- How a controller packs tasks into subtrees (model 4.8): its first packing, its moves, its exceptions ------------
 
 
 class CpuBoundSpec(Model):
-    """When a task is bound by the processor rather than by memory.
+    """The conditions under which a task is bound by the processor rather than by memory.
 
-    A program is bound by the processor if such tasks execute most of its instructions.
+    A program is bound by the processor if tasks bound by the processor execute most of its instructions.
     """
 
     misses_per_million: Annotated[Count, Field(le=10**6)] = Field(
@@ -49,7 +49,7 @@ class CpuBoundSpec(Model):
 
 
 class FasterBy(Model):
-    """How much faster a packing has to be to be kept: more than iterations differ by chance."""
+    """The speed-up that a packing needs to be kept, larger than the chance differences between iterations."""
 
     faster_by_per_mille: Annotated[PositiveCount, Field(le=999)] = Field(
         description="A packing is kept if its iteration takes at least so many thousandths less time.",
@@ -92,7 +92,7 @@ KINDS_OF_KEY = {
 
 
 class TuneSpec(CheckedModel):
-    """The controller of a strategy, a shipped one or a user's function, and the choices that it has."""
+    """The controller of a strategy, a shipped controller or a user's function, and the choices that it has."""
 
     kind_key: ClassVar[str | None] = "what"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
@@ -140,7 +140,7 @@ class TuneSpec(CheckedModel):
     _source: str = PrivateAttr("")  # hash of the source of the function's module
 
     def model_post_init(self, context: Any) -> None:
-        """Hash the module of the function, if one is given; `numasim.spec.part_reader` has found the module before."""
+        """Hash the module of the function, if a function is given; `numasim.spec.part_reader` has found the module."""
         if self.python is not None:
             self._source = PythonFunction.of(self.python, Path()).source_hash()
 
@@ -151,17 +151,17 @@ class TuneSpec(CheckedModel):
 
     @property
     def function(self) -> PythonFunction | None:
-        """The user's own function, or None if the controller is a shipped one."""
+        """Return the user's own function, or None if the controller is a shipped one."""
         return None if self.python is None else PythonFunction.of(self.python, Path())
 
     @property
     def source_hash(self) -> str:
-        """The hash of the function's module when the strategy was read; empty if the controller is a shipped one."""
+        """Return the hash of the function's module at the reading of the strategy; empty for a shipped controller."""
         return self._source
 
     @property
     def profiled_span(self) -> tuple[int, int]:
-        """The first and the last iteration that is profiled."""
+        """Return the first and the last iteration that is profiled."""
         first, last = self.profiled
         return first, LAST_ITERATION if last == "last" else int(last)
 

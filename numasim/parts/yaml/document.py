@@ -1,8 +1,8 @@
 """YAML documents as trees of placed values, with limits against malicious and broken files.
 
 The tree is built from the parser's events with an explicit stack, so that nesting and aliases are bounded while the
-document is read. The parser takes 30 microseconds for a value. A text that would take seconds is refused before it is
-parsed, and lists of numbers on one line bypass the parser. The dialect is YAML 1.2 without tags: `no` is a text, `012`
+document is read. The parser takes 30 microseconds for a value. A text that would take seconds is refused before
+parsing, and lists of numbers on one line bypass the parser. The dialect is YAML 1.2 without tags: `no` is a text, `012`
 is twelve.
 """
 
@@ -30,7 +30,7 @@ from numasim.parts.yaml.nodes import Key, Node, Place, Scalar, Source, scalar
 
 # ---- A part of a specification as the text of a YAML file; equal contents give equal texts ---------------------------
 #
-# Mappings and lists stand on one line unless their dotted path is named as a block; a comment may follow any line.
+# A mapping or list stands on one line unless ``blocks`` has its dotted path; a comment may follow any line.
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _NOT_TEXT = re.compile(r"[-+.0-9].*|true|false|null|yes|no|on|off", re.IGNORECASE)
@@ -40,7 +40,7 @@ _SIZE = re.compile(r"\d+[KMGT]?i?B")
 def yaml_text(
     document: Mapping[str, Any], *, heading: str = "", blocks: Collection[str] = (), comments: Mapping[str, str] = {}
 ) -> str:
-    """Return ``document`` as YAML below the comment ``heading``; ``blocks`` and ``comments`` are by dotted path."""
+    """Return ``document`` as YAML below the comment ``heading``; ``blocks`` and ``comments`` name dotted paths."""
     lines = [f"# {line}".rstrip() for line in heading.splitlines()]
     return "\n".join([*lines, *_lines(document, "", "", blocks, comments), ""])
 
@@ -93,9 +93,9 @@ def _scalar(value: Any) -> str:
 # The parser takes 30 microseconds for a value, and a machine of 256 nodes has a matrix of 65,536 latencies. So each
 # character of a list such as `[77, 124.5]` is replaced by a mark. The parser takes the marks for one word, and every
 # place in the text stays the same. If the list was text after all, as in quotes or in the middle of a sentence, the
-# characters are put back. A list is left to the parser if anything follows directly, such as a comment.
+# characters are put back. A list directly followed by other text, such as a comment, is left to the parser.
 
-MARK = "\ue000"  # of the private use area, which has no characters
+MARK = "\ue000"  # of Unicode's private use area, which has no characters
 _NUMBER = r"[-+]?\.?[0-9][0-9.eE+-]*+"
 _NUMBERS = re.compile(rf"(?:(?<=[\s\[,])|^)\[ *+{_NUMBER}(?: *+, *+{_NUMBER})++ *+\](?=[\s,\]}}]|$)")
 _MARKS = re.compile(f"{MARK}+")
@@ -105,7 +105,7 @@ _COMMA = re.compile(" *, *")
 
 @dataclass(frozen=True)
 class PackedText:
-    """``text`` with marks in place of lists of numbers: ``lists[i]`` begins at ``starts[i]``, which ascend."""
+    """``text`` with marks in place of lists of numbers: ``lists[i]`` begins at ``starts[i]``, in ascending order."""
 
     text: str
     starts: list[int]
@@ -120,7 +120,7 @@ class PackedText:
         def lists(marks: re.Match[str]) -> str:
             nonlocal at
             first, left = at, len(marks[0])
-            while left > 0:  # lists on two lines of a text in quotes may have been joined
+            while left > 0:  # a text in quotes may have joined lists of two lines
                 left -= len(self.lists[at])
                 at += 1
             return "".join(self.lists[first:at])
@@ -129,7 +129,7 @@ class PackedText:
 
 
 def packed(text: str) -> PackedText:
-    """Return ``text`` with its lists of numbers replaced by marks; unchanged if the text has marks of its own."""
+    """Return ``text`` with marks in place of its lists of numbers, or unchanged if ``text`` contains marks."""
     found = [] if _OWN_MARK.search(text) else list(_NUMBERS.finditer(text))
     if not found:
         return PackedText(text, [], [])
@@ -152,7 +152,7 @@ def items(numbers: str) -> list[tuple[int, str]]:
 
 
 DEEPEST = 100  # levels of nesting
-MOST_VALUES = 100_000  # aliases expanded; the latencies of 316 nodes
+MOST_VALUES = 100_000  # most values, aliases expanded: the latencies of 316 nodes
 MOST_PARSED = 30_000  # lines, commas and colons outside of lists of numbers; 50 times as many as in a shipped file
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
@@ -160,9 +160,9 @@ _TAB = re.compile(r"^ *\t", re.MULTILINE)
 
 
 def load(path: Path, named_at: Place | None = None) -> Node:
-    """Return the document in the file ``path``; ``named_at`` is the place at which a document names the path, if any.
+    """Return the document in the file ``path``; ``named_at`` is the place in a document that names ``path``, if any.
 
-    InputError when the file cannot be read, is not YAML 1.2, or exceeds the limits of this module.
+    Raises InputError if the file cannot be read, is not YAML 1.2, or exceeds the limits of this module.
     """
     source = Source(str(path), path.parent)
     return parse(read_text(path, KIND, str(named_at) if named_at else None), source)
@@ -174,7 +174,7 @@ def _place_at(text: str, index: int, source: Source) -> Place:
 
 
 def parse(text: str, source: Source) -> Node:
-    """Return the document in ``text``; InputError as for `load`."""
+    """Return the document in ``text``. Raises InputError as `load` does."""
     _refuse_characters(text, source)
     rest = packed(text)
     if sum(map(rest.text.count, "\n,:")) > MOST_PARSED:
@@ -194,10 +194,10 @@ def parse(text: str, source: Source) -> Node:
 
 
 class _Reader(Reader):
-    """The parser's reader without the check of characters, which `parse` has made before."""
+    """The parser's reader without the check of characters, which `parse` has made already."""
 
     def check_printable(self, data: str) -> None:
-        """Take every character."""
+        """Accept every character."""
 
 
 def _parser() -> YAML:
@@ -236,7 +236,7 @@ def _syntax_error(error: MarkedYAMLError, text: str, source: Source) -> InputErr
 
 @dataclass
 class _Value:
-    """A value with its number of values and levels, aliases counted out; of an open mapping also the key being read."""
+    """A value, its number of values and levels without aliases; for an open mapping also the key being read."""
 
     node: Node
     anchor: str | None = None
@@ -303,7 +303,7 @@ class _Builder:
         if event.value.strip(MARK):
             raise self.fail("text follows the list that begins here", "',' or the next line")
         self._refuse_list()
-        if text.count(",") + 2 > MOST_VALUES:  # before they are made: the items, and the list itself
+        if text.count(",") + 2 > MOST_VALUES:  # the items and the list itself, counted before they are made
             raise self._too_many()
         line, column = event.end_mark.line + 1, event.end_mark.column - len(text) + 1
         places = [(Place(self.source, line, column + at), number) for at, number in items(text)]

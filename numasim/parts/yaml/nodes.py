@@ -27,16 +27,16 @@ class Held(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name of the object in tables."""
+        """Return the name of the object in tables."""
 
     @property
     @abstractmethod
     def contents(self) -> str:
-        """A text that is equal for objects of equal contents only."""
+        """Return a text that is equal only for objects with equal contents."""
 
     @abstractmethod
     def specified(self) -> Any:
-        """Return plain data for a machine or strategy, and for a graph the workload that engines read."""
+        """Return plain data for a machine or strategy; for a graph, the workload that engines read."""
 
     def written(self) -> bytes:
         """Return the contents of a file for an object that cannot be written into the text of a specification."""
@@ -60,13 +60,13 @@ class Place:
     column: int = 0
 
     def __str__(self) -> str:
-        """``file:line:column``."""
+        """Return ``file:line:column``."""
         return f"{self.source.name}:{self.line}:{self.column}" if self.line else self.source.name
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
-    """One value with its place; ``keys`` has the places of a mapping's keys. A node equals itself only."""
+    """One value with its place; ``keys`` has the places of a mapping's keys. A node is equal only to itself."""
 
     content: Scalar | Held | list[Node] | dict[Key, Node]
     place: Place
@@ -81,7 +81,7 @@ class Node:
         return self.content
 
     def child(self, part: Key) -> Node | None:
-        """Return the value of a key or at an index, or None."""
+        """Return the value of a key or at an index, or None if there is no such value."""
         if isinstance(self.content, dict):
             return self.content.get(part)
         if isinstance(self.content, list) and isinstance(part, int) and 0 <= part < len(self.content):
@@ -89,14 +89,14 @@ class Node:
         return None
 
     def follow(self, path: Iterable[Key]) -> Node | None:
-        """Return the value at ``path``, or None."""
+        """Return the value at ``path``, or None if there is no such value."""
         node: Node | None = self
         for part in path:
             node = node.child(part) if node else None
         return node
 
     def mapping(self, path: FieldPath = (), what: str = "a mapping of keys to values") -> dict[Key, Node]:
-        """Return the content as a mapping; InputError for any other content."""
+        """Return the content as a mapping. Raises InputError for any other content."""
         if not isinstance(self.content, dict):
             raise InputError(f"got {shown(self.plain())}", path=path, place=str(self.place), expected=what)
         return self.content
@@ -113,11 +113,11 @@ class Node:
 
 
 def from_python(value: Any, place: Place) -> Node:
-    """Return a node from plain Python data; every float becomes the decimal of its printed form."""
+    """Return a node for plain Python data; every float becomes the decimal number that Python prints for it."""
     if isinstance(value, Mapping):
         content = {_key(key): from_python(inner, place) for key, inner in value.items()}
         return Node(content, place, dict.fromkeys(content, place))
-    if hasattr(value, "tolist"):  # of numpy and pandas, arrays and single values
+    if hasattr(value, "tolist"):  # arrays and single values of numpy and pandas
         return from_python(value.tolist(), place)
     if isinstance(value, list | tuple | range):
         return Node([from_python(inner, place) for inner in value], place)
@@ -151,7 +151,7 @@ def path_parts(text: str) -> FieldPath:
 
 
 def shown(value: Any) -> str:
-    """Quote a value as error messages do."""
+    """Return a value in quotes, as error messages show it."""
     if isinstance(value, Mapping):
         return "a mapping" if value else "an empty mapping"
     if isinstance(value, list | tuple):

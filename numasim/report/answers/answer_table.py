@@ -25,19 +25,19 @@ from numasim.report.answers.varying_axes import value_text, varying_axes
 from numasim.report.comparison_cells import cell_columns, failed, groups, label
 
 HEADINGS = ("makespan", "miss ratio", "remote share")
-SENTENCE_LIMIT = 8  # printed; the table has the other values
-FAILURE_LIMIT = 10  # different messages printed
-VALUE_WIDTH = 14  # characters of the column of the axis, at the least, however narrow the terminal
+SENTENCE_LIMIT = 8  # most sentences printed; the table has the other values
+FAILURE_LIMIT = 10  # most different messages printed
+VALUE_WIDTH = 14  # least width, in characters, of the column of the axis on a narrow terminal
 MOST_WIDTH = 40
-ROW_LIMIT = 120  # lines printed; a longer table is cut
-FEW_ROWS = 12  # so few rows are all printed, with an effect or without
+ROW_LIMIT = 120  # most lines printed; a longer table is cut
+FEW_ROWS = 12  # a table of so few rows is printed whole, with rows without an effect
 
 
 @dataclass(frozen=True)
 class Line:
     """A line of the table: a setting, a value of the axis, estimates, and the row of the comparison.
 
-    A baseline has no row of the comparison.
+    The line of a baseline has no row of the comparison.
     """
 
     setting: tuple[str, ...]
@@ -47,12 +47,12 @@ class Line:
 
     @property
     def folds(self) -> bool:
-        """Whether all that the line says is that no difference is sure."""
+        """Return whether the line only says that no difference is sure."""
         return self.row is not None and not self.row.sure and self.row.numbers["pairs"] > 1
 
     @property
     def effect(self) -> Text:
-        """The difference, green if it surely falls and red if it surely rises."""
+        """Return the difference, green if it surely falls and red if it surely rises."""
         if self.row is None or not self.row.numbers["pairs"]:
             return Text(MISSING)
         style = ("green" if self.row.numbers["difference"] < 0 else "red") if self.row.sure else "dim"
@@ -62,7 +62,7 @@ class Line:
 def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> None:
     """Print the answer to the natural question of a sweep, every cell with an effect, and the failed runs.
 
-    ``folder`` has the results; the hint at other questions names the folder. On a console that is not a terminal, such
+    ``folder`` has the results; the hint at other questions names ``folder``. On a console that is not a terminal, such
     as a file, the table is as wide as its contents.
     """
     with _wide_enough(console):
@@ -113,8 +113,8 @@ def _lines_of_cells(cells: pd.DataFrame, frame: pd.DataFrame, comparison: Compar
 def _print_effects(lines: list[Line], estimates: Sequence[str], comparison: Comparison, console: Console) -> None:
     """Print a line for each cell, with columns for the setting, the axis and ``estimates``.
 
-    If there are more than `FEW_ROWS` lines, all cells without a sure difference are one line together, and the baseline
-    of a setting in which no other line is left is not printed.
+    If there are more than `FEW_ROWS` lines, one line stands for all cells without a sure difference. If a setting has
+    no other line left, its baseline is not printed.
     """
     folded = [line for line in lines if line.folds] if len(lines) > FEW_ROWS else []
     settings = {line.setting for line in lines if line.row is not None and line not in folded}
@@ -161,7 +161,7 @@ def _print_cells(cells: pd.DataFrame, frame: pd.DataFrame, console: Console) -> 
 
 
 def _interval_note(cells: pd.DataFrame) -> str:
-    """Return how to read the estimates of cells."""
+    """Return the note that explains the estimates of cells and their intervals."""
     runs = cells["runs"][cells["runs"] > 1]
     return f"medians over the repeats, ± the wider side of {interval_name(int(runs.min()) if len(runs) else FEWEST)}"
 
@@ -171,7 +171,7 @@ def _failures_of(cell: Any) -> str:
 
 
 def _estimates(cell: Any) -> tuple[str, ...]:
-    """Return the texts below `HEADINGS`: each a median, and the wider side of its interval."""
+    """Return the texts below `HEADINGS`: for each heading a median, and the wider side of its interval."""
     margins = {
         name: float(max(cell[f"{name}_high"] - cell[name], cell[name] - cell[f"{name}_low"]))
         for name in ("makespan_ps", "steal_miss_ratio", "steal_remote_ratio")

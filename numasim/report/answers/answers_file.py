@@ -1,4 +1,4 @@
-"""The file of all answers of a sweep: every axis against its first value, in every setting, for a set of columns."""
+"""The file of all answers of a sweep: every axis against its first value, in every setting, for several columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ANSWERED = (
 )
 PLACE = ("machine", "workload", "strategy", "workers")
 DIGITS = 12
-MOST_ROWS = 100_000  # some 17 MB; the answers of a larger sweep lack the last columns of ANSWERED
+MOST_ROWS = 100_000  # some 17 MB; for a larger sweep, the last columns of `ANSWERED` are left out
 
 
 def _column(name: str, meaning: str, unit: str = "", kind: Any = "ratio") -> Column:

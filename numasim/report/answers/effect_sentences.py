@@ -37,7 +37,7 @@ class Cell:
 class Question:
     """The question how ``column`` differs between a value of an axis and the baseline.
 
-    ``assumed`` is the assumption on the cores of compared machines. With an assumption no machine is called faster.
+    ``assumed`` is the assumption on the cores of compared machines; with an assumption, no machine is called faster.
     """
 
     axis: Axis
@@ -48,21 +48,21 @@ class Question:
 
     @property
     def names_column(self) -> bool:
-        """Whether the sentence names the column: "makespan is lower on", in place of "is faster than"."""
+        """Return whether the sentence names the column: "makespan is lower on" instead of "is faster than"."""
         return self.column != MAKESPAN or bool(self.assumed)
 
     @property
     def words(self) -> tuple[str, str]:
-        """The words for a positive and for a negative difference."""
+        """Return the words for a positive and for a negative difference."""
         return ("higher", "lower") if self.names_column else ("slower", "faster")
 
     @property
     def unsure(self) -> str:
-        """The beginning of a sentence that claims nothing."""
+        """Return the beginning of a sentence that claims no difference."""
         return self.compared(f"not surely {' or '.join(reversed(self.words))}")
 
     def compared(self, how: str) -> str:
-        """Return ``steal-half is HOW than randomized``, or the same of a column: ``tasks stolen are HOW under ...``."""
+        """Return ``steal-half is HOW than randomized``, or for a named column ``tasks stolen are HOW under ...``."""
         value, baseline = (_shortened(self.axis.texts[each]) for each in (self.value, self.baseline))
         if self.names_column:
             label = label_of(self.column)
@@ -75,7 +75,7 @@ class Question:
 
     @property
     def _names_axis(self) -> bool:
-        """Whether values need the name of their axis, as numbers do: ``runtime.backoff.first_ns=100``."""
+        """Return whether values need the name of their axis, as numbers do: ``runtime.backoff.first_ns=100``."""
         return len(self.axis.columns) == 1 and self.axis.name not in {"machine", "workload", "strategy"}
 
     def _with(self, text: str) -> str:
@@ -90,7 +90,7 @@ class Question:
 
 
 def answer_sentence(question: Question, cells: Sequence[Cell]) -> str:
-    """Return the answer to a question in one sentence: of its only setting, or a summary of several settings."""
+    """Return one sentence with the answer to a question: for its only setting, or a summary of several settings."""
     text = _single(question, cells[0]) if len(cells) == 1 else _summary(question, cells)
     return f"{text[0].upper()}{text[1:]}." if question.names_column else f"{text}."
 
@@ -122,7 +122,7 @@ def _too_few(cells: Sequence[Cell]) -> str:
 
 
 def _summary(question: Question, cells: Sequence[Cell]) -> str:
-    """Return in how many settings there is a sure difference of each sign, how large, and where the largest is."""
+    """Return how many settings have a sure difference of each sign, the sizes, and the setting of the largest."""
     compared = [each for each in cells if each.effect.pairs]
     relative = all(each.effect.relative for each in compared)
     sizes = [(each, each.effect.percent if relative else each.effect.difference) for each in compared]
@@ -180,7 +180,7 @@ def because_text(effect: Effect, found: Sequence[PartChange]) -> str:
 
 
 def label_of(column: str) -> str:
-    """Return the label of a column; a column that a user added has its name."""
+    """Return the label of a column; the label of a column that a user added is the column's name."""
     return DESCRIBED[column].label if column in DESCRIBED else column
 
 
@@ -195,7 +195,7 @@ def setting_text(columns: Sequence[str], values: Sequence[Any]) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return a value for a sentence: a mapping may be as long as a file."""
+    """Return a value for a sentence, shortened: a mapping may be as long as a file."""
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
 
 
@@ -219,14 +219,14 @@ def _range(column: str, shown: Estimate, relative: bool) -> str:
 
 
 def span_text(column: str, values: Sequence[float], relative: bool) -> str:
-    """Return the least and the largest of several differences: ``-3.0 to +0.6 %``."""
+    """Return the smallest and the largest of several differences: ``-3.0 to +0.6 %``."""
     return " to ".join(signed(column, end, relative) for end in (min(values), max(values))) + " %" * relative
 
 
 def effect_texts(column: str, row: Mapping[Any, Any]) -> tuple[str, str, str]:
     """Return the effect in a row of a comparison as ``-9.0``, ``-11.2``, ``-6.7``: difference and ends of its interval.
 
-    A number that is missing is `MISSING`.
+    `MISSING` stands for a missing number.
     """
     relative = not pd.isna(row["percent"])
     values = [row[("percent" if relative else "difference") + end] for end in ("", "_low", "_high")]

@@ -1,9 +1,9 @@
-"""How much a column differs between the two sides of a contrast: estimates, intervals, and tests of the sign.
+"""How a column differs between the two sides of a contrast: estimates, intervals, and tests of the sign.
 
-The difference in a contrast is the median over its pairs. The difference of an amount (time, bytes, count, speedup) is
-given in percent of the baseline's value in the same pair. The difference of a ratio such as ``steal_miss_ratio`` is
-given as it is, and also the difference of an amount whose baseline is zero or negative in any pair. All contrasts of a
-question are one family of tests, to which Holm's correction is applied.
+The difference in a contrast is the median over the contrast's pairs. The difference of an amount (time, bytes, count,
+speedup) is in percent of the baseline's value in the same pair. Two differences are in the unit of the column: that of
+a ratio such as ``steal_miss_ratio``, and that of an amount whose baseline is zero or negative in any pair. All
+contrasts of a question are one family of tests, to which Holm's correction is applied.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Effect:
-    """The other side of a contrast against the first: medians of both sides, and of the differences in pairs.
+    """The other side of a contrast against the first side: medians of both sides, and of the differences in pairs.
 
     ``equal``: there is a pair, and no pair differs. ``correlation`` is Spearman's correlation of the two sides. ``p``
     is the p-value of the sign test, ``holm_p`` the p-value after Holm's correction over the question. With fewer than
-    ``needed`` pairs no difference of the question can be sure.
+    ``needed`` pairs, no difference of the question can be sure.
     """
 
     pairs: int
@@ -57,17 +57,17 @@ class Effect:
 
     @property
     def relative(self) -> bool:
-        """Whether the effect is given as a percentage."""
+        """Return whether the effect is given as a percentage."""
         return not math.isnan(self.percent.value)
 
     @property
     def shown(self) -> Estimate:
-        """The percentage if there is one, else the difference."""
+        """Return the percentage if the effect has a percentage, else the difference."""
         return self.percent if self.relative else self.difference
 
     @property
     def sure(self) -> bool:
-        """Whether the sign is sure after Holm's correction. The interval of a sure effect excludes zero."""
+        """Return whether the sign is sure after Holm's correction. The interval of a sure effect excludes zero."""
         return self.holm_p < FAMILY_ERROR
 
 

@@ -1,6 +1,6 @@
 """Questions about the runs of a sweep: how a column differs along an axis, against a baseline.
 
-The answer is a table with a row for each setting and each other value, and a sentence for each value.
+The answer is a table with a row for each setting and each value other than the baseline, and a sentence for each value.
 """
 
 from __future__ import annotations
@@ -52,26 +52,26 @@ from numasim.report.answers.varying_axes import (
 from numasim.report.comparison_cells import DRAWN_COLUMNS, HasFrame, cell_columns, numbers, table_of
 from numasim.report.components import value_text as column_text
 
-SHARP = 0.5  # from this correlation on, differences in pairs spread less than 0.7 times as much as without pairs
-ROW_LIMIT = 60  # rows of a table in a notebook
+SHARP = 0.5  # from this correlation on, pairs make differences spread less than 0.7 times as much
+ROW_LIMIT = 60  # most rows of a table in a notebook
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """The answer to one question.
 
-    ``table`` has a row for each setting and each value other than the ``baseline``. Its columns are those of the
+    ``table`` has a row for each setting and each value other than the ``baseline``. Its columns are the columns of the
     setting and of the axis; ``baseline`` and ``column``; ``pairs``; the medians ``baseline_median`` and ``median``; the
     medians over the pairs ``difference`` and ``percent`` (of the baseline in the same pair; NaN for ratios, and for
     amounts whose baseline is not positive), each with its interval in ``_low`` and ``_high``
     (`numasim.report.answers.statistics.median_estimate`); Spearman's ``correlation`` of the values in pairs; ``p`` of
     the sign test, and ``holm_p`` after Holm's correction over the table; ``sure``, whether ``holm_p`` is below 0.05;
-    and ``because``, the causes in words. For the makespan, columns ``part_...`` have the parts of ``percent``, which
-    add up to ``percent``.
+    and ``because``, the causes in words. For the makespan, the columns ``part_...`` have the parts of ``percent``,
+    which add up to ``percent``.
 
-    ``values`` are the values of the axis in the rows of the table, as text, and ``causes`` the parts that explain each
+    ``values`` has the value of the axis in each row of the table, as text, and ``causes`` the parts that explain each
     row, the largest first. ``varying`` are the columns of settings that vary. ``sentences`` has one sentence for each
-    value, and ``notes`` say how to read the sentences. ``words`` are the words for a positive and a negative
+    value, and ``notes`` explain how to read the sentences. ``words`` are the words for a positive and a negative
     difference.
     """
 
@@ -87,18 +87,18 @@ class Comparison:
     words: tuple[str, str]
 
     def __str__(self) -> str:
-        """The sentences, the table and the notes as text."""
+        """Return the sentences, the table and the notes as text."""
         names = [*self.varying, self.axis, "baseline median", "median", f"difference (+: {self.words[0]})"]
         texts = [(*row.setting, row.value, *row.medians, row.effect) for row in self.rows()]
         text = pd.DataFrame(texts, columns=names).to_string(index=False) if texts else "no runs to compare"
         return "\n".join([*self.sentences, "", text, "", *self.notes])
 
     def __repr__(self) -> str:
-        """The sentences alone; ``print`` also has the table."""
+        """Return the sentences only; ``print`` also shows the table."""
         return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the sentences, and the table behind a line that opens."""
+        """Return the HTML for a notebook: the sentences, and the table behind a line that opens."""
         from numasim import html as pieces
 
         nothing = "Nothing to compare: no pair of runs."
@@ -119,7 +119,7 @@ class Comparison:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """The heads of the columns of `TextRow.cells`."""
+        """Return the heads of the columns of `TextRow.cells`."""
         return (*self.varying, self.axis, "baseline", "median", "difference", "interval", "because")
 
     def rows(self) -> list[TextRow]:
@@ -150,8 +150,8 @@ class Comparison:
 class TextRow:
     """A row of a comparison as text, for terminals, notebooks and pages, with the numbers and causes behind the text.
 
-    ``setting`` has the values of the columns of the setting that vary, ``medians`` are those of the baseline and of the
-    value. ``difference`` has a word for its direction: ``-9.0 %, faster``. ``effect`` is the difference with its
+    ``setting`` has the values of the columns of the setting that vary. ``medians`` are the medians of the baseline and
+    of the value. ``difference`` has a word for its direction: ``-9.0 %, faster``. ``effect`` is the difference with its
     interval in one narrow column: ``-9.0% (-11.2 -6.7)``.
     """
 
@@ -166,12 +166,12 @@ class TextRow:
 
     @property
     def sure(self) -> bool:
-        """Whether the sign of the difference is sure."""
+        """Return whether the sign of the difference is sure."""
         return bool(self.numbers["sure"])
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The whole row, below `Comparison.heads`."""
+        """Return all texts of the row, below `Comparison.heads`."""
         because = self.numbers["because"] or ""
         return (*self.setting, self.value, *self.medians, self.difference, self.interval, because)
 
@@ -199,8 +199,8 @@ def compare(
 def all_comparisons(frame: pd.DataFrame, columns: Sequence[str], most_rows: int) -> Iterator[Comparison]:
     """Compare the runs along every axis that varies, against its first value, in each of ``columns``.
 
-    All tables together have at most ``most_rows`` rows. If there would be more, comparisons of the last columns are
-    left out first, and among the comparisons of one column those along the last axes.
+    All tables together have at most ``most_rows`` rows. If there would be more rows, comparisons of the last columns
+    are left out first, and for one column the comparisons along the last axes.
     """
     found = [(axis, contrasts(frame, axis, 0)) for axis in varying_axes(frame)]
     left = most_rows
@@ -216,7 +216,7 @@ def all_comparisons(frame: pd.DataFrame, columns: Sequence[str], most_rows: int)
 
 
 def _column(frame: pd.DataFrame, name: str) -> str:
-    """Return the name of a numeric column of the table, which may be one that the user added."""
+    """Return the name of a numeric column of the table; the user may have added the column."""
     axes = cell_columns(frame)
     added = [str(each) for each in frame.select_dtypes("number") if each not in DESCRIBED and each not in axes]
     known = [*DRAWN_COLUMNS, *added]
@@ -271,14 +271,14 @@ def _comparison(frame: pd.DataFrame, axis: Axis, baseline: int, column: str, fou
         pd.DataFrame(rows, columns=None if rows else [*columns, *axis.columns, "baseline", "column", "pairs"]),
         tuple(answer_sentence(question, members) for question, members in answered if members),
         (*stated_inputs(frame), *_statistical_notes(frame, axis, cells)),
-        max(questions, key=lambda question: question.names_column).words,  # all sentences name the column if one does
+        max(questions, key=lambda question: question.names_column).words,  # all name the column if any does
     )
 
 
 def _cells(
     frame: pd.DataFrame, column: str, found: Sequence[Contrast], columns: Sequence[str], named: set[str]
 ) -> list[Cell]:
-    """Return a cell for each contrast; its setting in words has the columns that are ``named``."""
+    """Return a cell for each contrast; the cell's setting in words has the columns ``named``."""
     values_of = cache(partial(numbers, frame))
     parts = parts_per_worker(frame) if column == MAKESPAN else None
     places = [at for at, name in enumerate(columns) if name in named]

@@ -1,14 +1,14 @@
 """Estimates with intervals, and tests of paired differences over repeats that share a seed.
 
-Answers, tables, figures and pages estimate medians. The interval of a median is that of its order statistics, and the
-test of a paired difference is the sign test (Conover, Practical Nonparametric Statistics, 1999, sections 3.2 and 3.4).
-Both hold for every distribution, also for skewed distributions and for distributions of few values: of n independent
-observations, the number above the median is binomial. No interval of fewer than `FEWEST` observations covers the median
-with 95 %.
+Answers, tables, figures and pages estimate medians. The interval of a median is the interval of its order statistics,
+and the test of a paired difference is the sign test (Conover, Practical Nonparametric Statistics, 1999, sections 3.2
+and 3.4). Both hold for every distribution, also for skewed distributions and for distributions of few values: of n
+independent observations, the number above the median is binomial. With fewer than `FEWEST` observations no interval
+covers the median with 95 %.
 
 Studies and validation compare means with published means. A mean has a Student t interval. A ratio of sums (misses over
-attempts) has a bootstrap interval over the repeats: part and whole are resampled together from an explicit seed, and
-the percentiles are widened to the t quantile, because the plain percentile bootstrap is too narrow for few repeats
+attempts) has a bootstrap interval over the repeats: part and whole are resampled together from an explicit seed. The
+percentiles are widened to the t quantile, because the plain percentile bootstrap is too narrow for few repeats
 (Hesterberg, The American Statistician 69, 2015). With fewer than `FEWEST` repeats, a ratio has the t interval of the
 linearised ratio (Cochran, Sampling Techniques, 1977). Both intervals cover less than 95 % under a heavy tail.
 """
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 CONFIDENCE = 0.95
 FAMILY_ERROR = 0.05  # the probability that any difference of a question is called sure by chance
-FEWEST = 6  # observations whose range covers the median with 95 %: all are on one side of it with 2 / 2**6 = 3 %
+FEWEST = 6  # fewest observations whose range covers the median with 95 %: all are on one side with 2 / 2**6 = 3 %
 RESAMPLES = 2000
 BOOTSTRAP_SEED = 20180601
 
@@ -50,7 +50,7 @@ NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
 
 
 def mean_interval(sample: FloatArray) -> Estimate:
-    """Return the mean of ``sample`` [observations] with its Student t interval, which a single observation lacks.
+    """Return the mean of ``sample`` [observations] with its Student t interval; one observation has no interval.
 
     NaN entries do not count.
     """
@@ -66,10 +66,10 @@ def mean_interval(sample: FloatArray) -> Estimate:
 
 
 def ratio_interval(part: FloatArray, whole: FloatArray) -> Estimate:
-    """Return ``sum(part) / sum(whole)`` with its paired bootstrap interval; NaN if the sum of the wholes is zero.
+    """Return ``sum(part) / sum(whole)`` with its paired bootstrap interval; NaN if the sum of ``whole`` is zero.
 
-    ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. With fewer than `FEWEST` observations the
-    interval is that of the linearised ratio.
+    ``part`` and ``whole`` are [observations]; pairs with a NaN do not count. Fewer than `FEWEST` observations have the
+    interval of the linearised ratio.
     """
     kept = ~(np.isnan(part) | np.isnan(whole))
     part, whole = part[kept], whole[kept]
@@ -84,7 +84,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray) -> Estimate:
         return Estimate(value, value + residual.low, value + residual.high, count)
     counts = resample_counts(count, BOOTSTRAP_SEED)
     wholes = counts @ whole
-    drawn = wholes != 0  # a resample without a single attempt has no ratio
+    drawn = wholes != 0  # a resample whose wholes are zero has no ratio
     tail = expanded_tail(count)
     low, high = np.quantile((counts @ part)[drawn] / wholes[drawn], (tail, 1 - tail))
     return Estimate(value, float(low), float(high), count)
@@ -99,8 +99,8 @@ def median_interval(sample: FloatArray) -> Estimate:
 def median_estimate(sample: FloatArray) -> Estimate:
     """Return the median of ``sample`` [observations] with the interval of its order statistics.
 
-    NaN entries do not count. Fewer than six observations have their range in place of an interval: `range_coverage`
-    returns how often the range covers the median. A single observation has no interval.
+    NaN entries do not count. For fewer than six observations, their range stands in place of an interval; the function
+    `range_coverage` returns how often the range covers the median. A single observation has no interval.
     """
     kept = np.sort(sample[~np.isnan(sample)])
     count = len(kept)
@@ -114,9 +114,9 @@ def median_estimate(sample: FloatArray) -> Estimate:
 def bounds(count: int) -> tuple[int, int]:
     """Return the places, from 0, of the ends of an interval of the median among ``count`` sorted observations.
 
-    The interval is the narrowest that covers the median with 95 %, or goes from the first to the last place.
+    The interval is the narrowest that covers the median with 95 %; few observations have the whole range.
     """
-    # ``below`` of the 2**count sign patterns have fewer than ``rank`` observations below the median, ``more`` have rank
+    # Of the 2**count sign patterns ``below`` have fewer than ``rank`` observations below the median, ``more`` exactly.
     rank, below, more = 0, 0, 1
     while 2 * (below + more) * 20 <= 1 << count:  # 5 % of all patterns
         rank, below, more = rank + 1, below + more, more * (count - rank) // (rank + 1)
@@ -124,7 +124,7 @@ def bounds(count: int) -> tuple[int, int]:
 
 
 def range_coverage(count: int) -> float:
-    """Return how often the range of ``count`` observations covers the median: unless all are on one side of it."""
+    """Return how often the range of ``count`` observations covers the median: it does unless all are on one side."""
     return 1 - 2.0 ** (1 - count)
 
 
@@ -139,9 +139,9 @@ def sign_p(change: FloatArray) -> float:
     """Return the two-sided p-value of the sign test that the median of ``change`` [pairs] is zero.
 
     A change of zero counts as a change in the less frequent direction. The p-value is then at most 0.05 exactly if the
-    interval of the median excludes zero. NaN with fewer than six pairs, of which no p-value is that small.
+    interval of the median excludes zero. NaN for fewer than six pairs, whose p-value cannot be so small.
     """
-    from scipy.special import bdtr  # scipy.stats would cost a second to import
+    from scipy.special import bdtr  # importing scipy.stats would take a second
 
     count = len(change)
     if count < FEWEST:
@@ -156,7 +156,7 @@ def pairs_needed(tests: int) -> int:
 
 
 def rank_correlation(first: FloatArray, other: FloatArray) -> float:
-    """Return Spearman's correlation of the values in pairs, -1 to 1; NaN with fewer than six, or a constant side."""
+    """Return Spearman's correlation of the values in pairs, -1 to 1; NaN for fewer than six pairs or equal values."""
     ranks = [_ranks(side) for side in (first, other)]
     spread = [float(each.std()) for each in ranks] if len(first) >= FEWEST else [0.0]
     if not all(spread):
@@ -165,7 +165,7 @@ def rank_correlation(first: FloatArray, other: FloatArray) -> float:
 
 
 def _ranks(values: FloatArray) -> FloatArray:
-    """Return ranks, for equal ``values`` the mean of their ranks: scipy.stats.rankdata takes a second to import."""
+    """Return ranks; equal ``values`` have the mean of their ranks (scipy.stats.rankdata takes a second to import)."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[place], np.float64)
 
@@ -174,7 +174,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Return the p-values of a family of tests after Holm's correction (Scandinavian Journal of Statistics 6, 1979).
 
     If values below alpha are called sure, the probability of any error in the family is below alpha, however the tests
-    depend on each other. NaN stays NaN, and does not count.
+    depend on each other. NaN stays NaN and does not count.
     """
     values = np.asarray(p_values, np.float64)
     corrected = np.full(len(values), math.nan)

@@ -16,7 +16,7 @@ from numasim.report.components import COMPONENTS, value_text
 
 WIDTH = 120  # characters of a line
 BAR_WIDTH = 60  # characters
-WORKER_LIMIT = 64  # bars of single workers printed; more bars would scroll the counters away
+WORKER_LIMIT = 64  # most bars of single workers; more bars would scroll the counters away
 GROUPS = {"outcome": OUTCOME, "steals": STEALS, "memory": MEMORY, "locks": LOCKS + TRANSACTIONS}
 
 
@@ -24,7 +24,7 @@ def summary(row: Mapping[str, Any], workers: Mapping[str, Any]) -> RenderableTyp
     """Return a printable summary of one run.
 
     ``row`` has the known columns of a results table. ``workers`` has ``role``, ``node`` and the columns of the time
-    split, with one value for each worker (producers after workers), as a dict of arrays or a DataFrame.
+    split, each with a value for each worker (producers after workers), as a dict of arrays or a DataFrame.
     """
     kept = np.asarray(workers["role"]) == "worker"
     split = np.stack([np.asarray(workers[component.column], np.int64)[kept] for component in COMPONENTS])
@@ -49,7 +49,7 @@ def summary(row: Mapping[str, Any], workers: Mapping[str, Any]) -> RenderableTyp
 
 
 def _counters(row: Mapping[str, Any]) -> Table:
-    """Return names and values, two columns for each group, side by side."""
+    """Return a table of names and values with two columns for each group, the groups side by side."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     columns = []
     for group, names in GROUPS.items():
@@ -65,8 +65,8 @@ def _counters(row: Mapping[str, Any]) -> Table:
 def text_bar(amounts: Sequence[int], width: int) -> Text:
     """Draw ``amounts``, one for each component of the time split, as a bar of ``width`` characters.
 
-    The characters that rounding down leaves go to the largest remainders, so that the bar is full. Without any amount
-    the bar is empty.
+    Characters that are left after rounding down go to the largest remainders, so that the bar is full. Without any
+    amount the bar is empty.
     """
     total = sum(amounts)
     lengths = [amount * width // total if total else 0 for amount in amounts]

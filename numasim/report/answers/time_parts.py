@@ -1,10 +1,10 @@
-"""Why a makespan differs: the parts of the difference, their tests, and what changed inside of a part.
+"""Why a makespan differs: the parts of the difference, the tests of the parts, and the changes inside a part.
 
 The time split of a run adds up to workers x makespan (model 6.4). Divided by the number of workers, the time split adds
 up to the makespan, also if the two sides of a contrast have different numbers of workers. The parts of a difference are
-those of the middle pair: the pair whose difference is the median, or the means of the two middle pairs. In percent of
-the baseline's makespan, the parts add up to the difference in percent. The kinds of idleness are one part, because one
-kind turns into another when only the back-off changes. Waits for locks and atomic words are a part of their own.
+the parts in the middle pair: the pair whose difference is the median, or the means of the two middle pairs. In percent
+of the baseline's makespan, the parts add up to the difference in percent. The kinds of idleness are one part, because
+one kind turns into another if only the back-off changes. Waits for locks and atomic words are a part of their own.
 
 A cause is a part that the answer names. A part is named only if three conditions hold: the whole difference is sure
 with a p-value below `CAUSE_ERROR`; the part has the sign of the difference; and the sign of the part is sure over all
@@ -38,9 +38,9 @@ CAUSE_ERROR = 0.001  # with a probability of 95 %, 45 questions about equal runs
 LEAST_SHARE = 0.05  # of the difference: a smaller part is not named
 MOST_NAMED = 3
 
-MOST_DETAILS = 2  # of one part
-LEAST_GROWTH = 1.1  # ratio of the larger to the smaller value of a detail
-MAIN_SHARE = 0.5  # of the changes of all kinds of idleness: the main kind makes at least this share
+MOST_DETAILS = 2  # most details of one part
+LEAST_GROWTH = 1.1  # least ratio of the larger to the smaller value of a detail
+MAIN_SHARE = 0.5  # of the changes of all kinds of idleness: least share of the main kind
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
     """Return the time of each part [parts, rows of the table], in picoseconds of one worker; the sum is the makespan.
 
     A producer beside the workers may wait for locks, too. Its waits are in ``lock_wait_ps`` but not in the time split.
-    If a row shows that, lock waits stay in the overhead.
+    If a row has such waits, lock waits stay in the overhead.
     """
     waits, overhead = numbers(frame, "lock_wait_ps"), numbers(frame, "overhead_ps")
     waits = np.zeros_like(waits) if np.any(waits > overhead) else waits
@@ -116,7 +116,7 @@ def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
 
 
 def part_changes(parts: FloatArray, makespan_ps: FloatArray, contrast: Contrast) -> list[PartChange]:
-    """Return the change of every part in a contrast, in the order of `PARTS`; NaN without a pair."""
+    """Return the change of every part in a contrast, in the order of `PARTS`; NaN if the contrast has no pair."""
     first, other = makespan_ps[contrast.first], makespan_ps[contrast.other]
     if not (len(first) and first.all()):
         return [PartChange(part, math.nan, sure=False) for part in PARTS]
@@ -131,7 +131,7 @@ def part_changes(parts: FloatArray, makespan_ps: FloatArray, contrast: Contrast)
 
 
 def causes(effect: Effect, changes: Sequence[PartChange]) -> list[PartChange]:
-    """Return the parts that explain an effect, the largest first; none for an effect that chance may have made."""
+    """Return the parts that explain an effect, the largest first; no part if chance may have made the effect."""
     if not effect.sure or effect.p >= CAUSE_ERROR:
         return []
     sign = np.sign(effect.percent.value)
@@ -141,7 +141,7 @@ def causes(effect: Effect, changes: Sequence[PartChange]) -> list[PartChange]:
 
 
 def detail(values_of: Callable[[str], FloatArray], contrast: Contrast, cause: PartChange) -> str:
-    """Return the details of a cause in words, the largest growth first; "" for none.
+    """Return the details of a cause in words, the largest growth first, or "" if the cause has no detail.
 
     ``values_of`` returns the values of a column [rows of the table].
     """
@@ -177,7 +177,7 @@ SOME_EQUAL = (
 
 
 def assumed_cores(frame: pd.DataFrame, axis: Axis, value: int, baseline: int) -> str:
-    """Return the assumption on the speed of cores behind a comparison of two values of ``axis``; "" for none."""
+    """Return the assumption on the speed of cores in a comparison of two values of ``axis``, or ""."""
     if "machine" not in axis.columns:
         return ""
     scaled = _scaled(frame)
@@ -197,12 +197,12 @@ def stated_inputs(frame: pd.DataFrame) -> list[str]:
 
 
 def _scaled(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return for each row if its compute times are those of the machine's cores."""
+    """Return for each row whether its compute times are those of the machine's cores."""
     return frame[TIME_FACTOR].notna().to_numpy() if TIME_FACTOR in frame else np.zeros(len(frame), bool)
 
 
 def _of_recordings(frame: pd.DataFrame) -> Iterator[str]:
-    """Yield what is known of recorded programs, and the factors of their times."""
+    """Yield the known facts about recorded programs, and the factors of their times."""
     if RECORDING not in frame:
         return
     recorded = frame[frame[RECORDING].notna()]

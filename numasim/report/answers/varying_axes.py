@@ -1,8 +1,8 @@
 """The axes along which the runs of a sweep can be compared, the names of their values, and the pairs of compared runs.
 
 An axis is a column that identifies cells and has more than one value: an identity column (machine, workload, strategy,
-workers), a field that the sweep varied, or the seed. Columns that always change together, such as those of a ``zip:``,
-form one axis, such as ``workload+runtime``.
+workers), a field that the sweep varied, or the seed. Columns that always change together, such as the columns of a
+``zip:``, form one axis, such as ``workload+runtime``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from numasim.parts.yaml.nodes import Held
 from numasim.report.comparison_cells import Rows, cell_columns, codes, groups
 from numasim.sweep.store.results_tables import label as axis_label
 
-NULL = "null"  # the text of a value that a cell does not set
-NUMBERED = re.compile(r" \(\d+\)$")  # the number by which different values of one name are told apart
+NULL = "null"  # the text of a value for a cell that does not set the value
+NUMBERED = re.compile(r" \(\d+\)$")  # the number that distinguishes different values with one name
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Columns that change together. The values are in order of appearance; ``codes`` [rows] number each row's value."""
+    """Columns that change together. ``values`` are in order of appearance; ``codes`` [rows] number each row's value."""
 
     columns: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
@@ -35,12 +35,12 @@ class Axis:
 
     @property
     def name(self) -> str:
-        """The columns, joined by a plus."""
+        """Return the columns, joined by a plus."""
         return "+".join(self.columns)
 
     @cached_property
     def texts(self) -> list[str]:
-        """The values as text."""
+        """Return the values as text."""
         return [" + ".join(map(value_text, value)) for value in self.values]
 
 
@@ -64,7 +64,7 @@ def varying_axes(frame: pd.DataFrame) -> list[Axis]:
 
 
 def find_axis(axes: list[Axis], name: str | None) -> Axis:
-    """Return the axis with the ``name``, or with a column of that name; None asks for the first axis.
+    """Return the axis called ``name``, or with a column called ``name``; None asks for the first axis.
 
     Raises `InputError` for an unknown name, and if no axis has two values.
     """
@@ -82,10 +82,10 @@ def find_axis(axes: list[Axis], name: str | None) -> Axis:
 
 
 def find_value(axis: Axis, given: object) -> int:
-    """Return the place of a value of ``axis``: given as in the table, as text, as a mapping, or as one for each column.
+    """Return the place of a value of ``axis``: given as in the table, as text, as a mapping, or as a value a column.
 
     A machine, strategy or graph stands for its name. Raises `InputError` for a value that the axis does not have, and
-    for an object if several values have its name.
+    for an object if several values have the object's name.
     """
     texts = axis.texts
     wanted = _given_text(axis, given)

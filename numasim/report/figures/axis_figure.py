@@ -37,19 +37,19 @@ from numasim.report.comparison_cells import (
 from numasim.report.figures.grid import empty_figure, legend_below, panel_grid
 from numasim.report.figures.style import line_colour, line_width, marker, styled
 
-TICKS = 12  # that fit under a panel
-TICK_CHARACTERS = 36  # of all names under a panel that stand side by side; longer names slant
-WIDE_SPAN = 30  # ratio of the largest to the smallest value, from which on a scale is logarithmic
-NAME_GAP = 0.12  # of the distance between two names, between the estimates of one name
-BESIDE = 0.8  # of the distance between two names, at most taken by the estimates of one name
-FAR_FROM_ZERO = 0.5  # of the largest value
-SAME_PLACE = 0.005  # of the span of all values of a panel
-SHARED_WIDTH = 2.4  # points, of lines that lie on each other
-DASH = 3.0  # widths of the line, of each line among several that lie on each other
-MARK = 5.5  # points, of the last of several marks in one place
+TICKS = 12  # most ticks under a panel
+TICK_CHARACTERS = 36  # most characters of names side by side under a panel; longer names slant
+WIDE_SPAN = 30  # from this ratio of the largest to the smallest value on, a scale is logarithmic
+NAME_GAP = 0.12  # of the distance between two names: from one estimate of a name to the next
+BESIDE = 0.8  # of the distance between two names: most room for the estimates of one name
+FAR_FROM_ZERO = 0.5  # least ratio of the smallest to the largest value on a scale without zero
+SAME_PLACE = 0.005  # of the span of all values of a panel: closer values are drawn in one place
+SHARED_WIDTH = 2.4  # width, in points, of lines that coincide
+DASH = 3.0  # length of each coinciding line's dashes, in widths of the line
+MARK = 5.5  # size, in points, of the last of several marks in one place
 
 FloatArray = npt.NDArray[np.float64]
-Reference = Callable[[pd.DataFrame], Line2D | None]  # the runs of a panel -> a line to compare with
+Reference = Callable[[pd.DataFrame], Line2D | None]  # a function from the runs of a panel to a line to compare with
 
 
 # ---- The values of an axis as places along x -------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class AxisValues:
     def tick(self, axes: Axes, shown: FloatArray) -> None:
         """Scale and tick the x axis of a panel in which the places ``shown`` occur, ascending.
 
-        A geometric series and a wide span of numbers have a logarithmic scale.
+        A geometric series of numbers has a logarithmic scale, and so have numbers with a wide span.
         """
         if not self.numeric:
             slanting = sum(map(len, self.names)) + len(self.names) > TICK_CHARACTERS
@@ -108,13 +108,13 @@ def axis_values(runs: pd.DataFrame, name: str) -> AxisValues:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a figure shows: the median of a ``column``, divided by ``factor``, under a label."""
+    """The quantity that a figure shows: the median of a ``column``, divided by ``factor``, under a label."""
 
     column: str
     label: str
     factor: float = 1.0
     top: float | None = None  # the largest possible value, if there is one
-    share_y: bool = True  # whether panels have one scale
+    share_y: bool = True  # whether all panels have the same scale
 
 
 def quantity(described: Column, values: FloatArray, share_y: bool) -> Quantity:
@@ -151,7 +151,7 @@ def axis_figure(
     for together in [panels] if shown.share_y else [[axes] for axes in panels]:
         least = min(axes.dataLim.y0 for axes in together)
         most = max(axes.dataLim.y1 for axes in together)
-        if shown.top is not None or not least > FAR_FROM_ZERO * most:  # else differences would hardly be seen
+        if shown.top is not None or not least > FAR_FROM_ZERO * most:  # else a scale without zero
             together[0].set_ylim(bottom=0, top=None if shown.top is None else 1.04 * shown.top)
     if len(handles) > 1 or chosen.colour:
         legend_below(figure, list(handles.values()))
@@ -159,9 +159,9 @@ def axis_figure(
 
 
 def lying_on_each_other(lines: Sequence[FloatArray]) -> list[tuple[int, int]]:
-    """Return for each line [4, values] of a panel how many lines lie on each other there, and how many come before it.
+    """Return for each line [4, values] how many lines coincide with it, itself included, and how many come before it.
 
-    Lines lie on each other if the same places have values that differ by less than `SAME_PLACE` of all values.
+    Lines coincide if at all places their values differ by less than `SAME_PLACE` of all values.
     """
     values = np.concatenate([line[1] for line in lines]) if lines else np.zeros(0)
     near = SAME_PLACE * float(np.nanmax(values) - np.nanmin(values)) if (~np.isnan(values)).any() else 0.0
@@ -180,7 +180,7 @@ def lying_on_each_other(lines: Sequence[FloatArray]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """What all panels of a figure share; ``colours`` are the numbers of the colours by name."""
+    """The common data of all panels of a figure; ``colours`` has the number of the colour of each name."""
 
     chosen: ChosenAxes
     quantity: Quantity
@@ -193,7 +193,7 @@ class _Drawing:
             label(self.chosen.colour, values): self._points(runs.iloc[rows])
             for values, rows in groups(runs, self.chosen.colour)
         }
-        # dots of one name stand beside each other
+        # dots of one name are drawn side by side
         together = lying_on_each_other(list(points.values())) if self.values.numeric else [(1, 0)] * len(points)
         lines = [
             self._line(axes, name, each, group, at)
@@ -207,7 +207,7 @@ class _Drawing:
         return lines
 
     def _points(self, runs: pd.DataFrame) -> FloatArray:
-        """Return [4, values]: the places on x, ascending, and the value and bounds of the estimate there."""
+        """Return [4, values]: the places on x, ascending, and the value and bounds of the estimate at each place."""
         places = self.values.places_of(runs)
         found = []
         for place in np.unique(places[~np.isnan(places)]):
@@ -218,8 +218,8 @@ class _Drawing:
     def _line(self, axes: Axes, name: str, points: FloatArray, together: int, turn: int) -> Line2D:
         """Draw a line, and return its entry in the legend.
 
-        Lines that lie on each other show in turn: by their dashes, and by larger marks under those of later lines.
-        Dots of one name stand beside each other.
+        Coinciding lines are visible in turn: by their dashes, and by larger marks under the marks of later lines. Dots
+        of one name are drawn side by side.
         """
         index, count, numeric = self.colours[name], len(self.colours), self.values.numeric
         at, value, low, high = points
@@ -227,7 +227,7 @@ class _Drawing:
         colour = line_colour(index)
         if numeric:
             axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
-        # a point between two gaps has no band, and a dot has none at all
+        # a point between two gaps has no band, and a dot never has a band
         axes.vlines(at, low, high, color=colour, alpha=0.45 if numeric else 0.9, linewidth=1 if numeric else 2)
         look: dict[str, Any] = {
             "color": colour,
@@ -281,7 +281,7 @@ def column(
 
 
 class HasIterations(HasFrame, Protocol):
-    """Results of a sweep, such as those of `numasim.sweep`, with a row for each run of a phase."""
+    """Results of a sweep, such as the results of `numasim.sweep`, with a row for each run of a phase."""
 
     def iterations(self) -> pd.DataFrame:
         """Return one row for each run of a phase."""
@@ -293,9 +293,9 @@ def iterations(
 ) -> Figure:
     """Draw ``column`` over the iterations of a sweep or of a single run: medians over the repeats, in bands.
 
-    ``column`` is ``time_ps`` or a sum of `Result.iterations`, such as ``bytes_remote``. A line is a strategy, unless
-    ``colour`` names another axis. All other axes that vary divide the runs into panels, ``facet`` first. Phases that
-    run only once are left out. Raises `InputError` for another column or axis.
+    ``column`` is ``time_ps`` or a sum of `Result.iterations`, such as ``bytes_remote``. There is a line for each
+    strategy, or for each value of the axis ``colour``. All other axes that vary divide the runs into panels, ``facet``
+    first. Phases that run only once are left out. Raises `InputError` for another column or axis.
     """
     if column not in ITERATION_COLUMNS:
         expected = f"one of {', '.join(ITERATION_COLUMNS)}"

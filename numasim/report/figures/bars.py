@@ -20,12 +20,12 @@ from numasim.report.figures.axis_figure import TICK_CHARACTERS, axis_values
 from numasim.report.figures.grid import contender_grid_columns, empty_figure, legend_below, panel_grid
 from numasim.report.figures.style import styled
 
-BAR_WIDTH = 0.86  # of the distance between two bars
-CLOSED_BARS = 64  # more bars leave no room between them
-NODE_GAP = 0.025  # of the panel's width, between the workers of two nodes
-NAMED_WORDS = 12  # more slanting words would touch each other
-NAMED_NODES = 4  # more names would touch each other
-VISIBLE_PERCENT = 0.1  # a smaller part cannot be seen and needs no entry in the legend
+BAR_WIDTH = 0.86  # width of a bar, in distances between two bars
+CLOSED_BARS = 64  # most bars with room between them
+NODE_GAP = 0.025  # of the panel's width: gap between the workers of two nodes
+NAMED_WORDS = 12  # most slanting words under a panel; more would touch each other
+NAMED_NODES = 4  # most names of nodes; more would touch each other
+VISIBLE_PERCENT = 0.1  # a smaller part cannot be seen and has no entry in the legend
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -122,8 +122,8 @@ def _name_node(panel: Axes, middle: float, name: str) -> None:
 def _stack(panel: Axes, places: npt.NDArray[Any], percent: FloatArray, names: Sequence[str]) -> None:
     """Draw ``percent`` [components, bars] at ``places`` [bars], with their names.
 
-    Bars are polygons of one collection for each component, which is fast even with 1024 workers. Of numbers that would
-    touch each other only some are written, and words that would touch each other slant.
+    Bars are polygons of one collection for each component, which is fast even with 1024 workers. If all numbers would
+    touch each other, only some are written; words that would touch each other slant.
     """
     heights = np.vstack([np.zeros(len(places)), percent.cumsum(axis=0)])
     width = BAR_WIDTH if len(places) <= CLOSED_BARS else 1.0
@@ -145,7 +145,7 @@ def _stack(panel: Axes, places: npt.NDArray[Any], percent: FloatArray, names: Se
 
 
 def _split_legend(figure: Figure, splits: Sequence[FloatArray]) -> None:
-    """Name the components that can be seen anywhere in the figure."""
+    """Name the components that are visible anywhere in the figure."""
     visible = np.any([(split > VISIBLE_PERCENT).any(axis=1) for split in splits], axis=0)
     present = [component for component, seen in zip(COMPONENTS, visible, strict=True) if seen]
     legend_below(figure, [Patch(color=component.colour, label=component.label) for component in present])

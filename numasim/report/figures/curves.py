@@ -1,6 +1,6 @@
 """Steals and speedups over the axis that varies, one curve for each strategy, with bands of intervals.
 
-Over the number of workers the figures are those of the thesis (Tables 3.2, 4.2, 4.3; Figure 4.8).
+Over the number of workers, the figures correspond to those of the thesis (Tables 3.2, 4.2, 4.3; Figure 4.8).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ UNIFORM_STRATEGY = "randomized"  # its victims are uniform among the other worke
 
 @styled
 def miss_ratio(results: HasFrame | pd.DataFrame) -> Figure:
-    """Draw steal attempts that found nothing over all attempts. A strategy without attempts has a gap."""
+    """Draw the share of steal attempts that found nothing. A strategy without attempts has a gap."""
     return _curves(results, Quantity("steal_miss_ratio", "steal miss ratio (misses / attempts)", top=1.0))
 
 
 @styled
 def remote_steal_ratio(results: HasFrame | pd.DataFrame, workers: pd.DataFrame | None = None) -> Figure:
-    """Draw steal attempts at another node's queues over all attempts.
+    """Draw the share of steal attempts at another node's queues.
 
     With the per-worker table (``run_id``, ``node``, ``role``) and runs of ``randomized``, the expected share of uniform
     victims is drawn as well: (P/2)/(P-1) on two nodes with P/2 workers each.

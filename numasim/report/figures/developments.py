@@ -27,10 +27,10 @@ from numasim.report.figures.grid import empty_figure, legend_below, panel_grid
 from numasim.report.figures.heatmaps import COLOUR_MAP
 from numasim.report.figures.style import line_colour, line_width, styled
 
-NAMED_NODES = 8  # with a panel each; more nodes are drawn together
+NAMED_NODES = 8  # most nodes with a panel each; more nodes are drawn together
 MOST_INCHES = 7.0
-FAINT = 0.4  # exponent of the colour scale, on which a queue of one task differs from an empty queue
-POINTS = 256  # of a curve; more points would look the same
+FAINT = 0.4  # exponent of the colour scale; it makes a queue of one task differ from an empty queue
+POINTS = 256  # most points of a curve; more points would look the same
 TITLES = {
     ResourceKind.CONTROLLER: "memory controllers",
     ResourceKind.REMOTE: "memory controllers, for other nodes",
@@ -39,9 +39,9 @@ TITLES = {
     ResourceKind.FAULTS: "page faults",
     ResourceKind.LOCK: "lock of the address space",
 }
-MOST_LINES = 8  # resources with a line each
+MOST_LINES = 8  # most resources with a line each
 BUSIEST = 3  # resources with a line each if there are more than `MOST_LINES`
-LEGEND_ROOM = 0.14  # of the highest load, above the lines, for each row of the legend
+LEGEND_ROOM = 0.14  # room above the lines for each row of the legend, in parts of the highest load
 LEGEND_COLUMNS = 4
 
 F64 = npt.NDArray[np.float64]
@@ -97,7 +97,7 @@ def queue_lengths(over_time: OverTime) -> Figure:
 
 
 def curve(over_time: OverTime, values: F64, scale: int) -> tuple[F64, F64]:
-    """Return where at most `POINTS` steps begin, in units of ``scale``, and the mean of ``values`` [bins] in each."""
+    """Return at most `POINTS` steps: their begins, in units of ``scale``, and the mean of ``values`` [bins] in each."""
     pieces = np.arange(0, len(values), -(-len(values) // POINTS))
     widths = np.diff(over_time.edges_ps).astype(np.float64)
     means = np.add.reduceat(values * widths, pieces) / np.add.reduceat(widths, pieces)
@@ -107,7 +107,7 @@ def curve(over_time: OverTime, values: F64, scale: int) -> tuple[F64, F64]:
 def resource_loads(over_time: OverTime) -> dict[str, dict[str, F64]]:
     """Return the loads [bins], in percent of capacity, of all kinds of resources in use: by title and by resource.
 
-    If there are many resources of a kind, the busiest resources have a line each, and the others have their mean.
+    If there are many resources of a kind, the busiest have a line each, and the mean of the others is one line.
     """
     capacity = np.array([resource.capacity for resource in over_time.resources], np.float64)
     percent = 100 * over_time.resource_load / capacity[:, None]

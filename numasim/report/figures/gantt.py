@@ -32,12 +32,12 @@ LABELS = {
     "idle_barrier_ps": ("barrier", BY_COLUMN["idle_barrier_ps"].colour),
 }
 NEAR, FAR = "#000000", "#D55E00"
-NODE_GAP = 0.6  # rows between the workers of two nodes
-NAMED_ROWS = 32  # with a number each; more numbers would touch each other
+NODE_GAP = 0.6  # gap between the workers of two nodes, in rows
+NAMED_ROWS = 32  # most rows with a number each; more numbers would touch each other
 ROW_INCHES, MOST_INCHES = 0.17, 8.0
 WIDTH_INCHES = 10.0
 PIXELS = 10  # height of a row, including the thin line below it
-MOST_LINES = 150  # lines of steals; more would hide the rows below
+MOST_LINES = 150  # most lines of steals; more would hide the rows below
 COUNTED_BARS = 128
 
 F64 = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ F64 = npt.NDArray[np.float64]
 class Rows:
     """The layout of rows that are grouped by node.
 
-    ``order`` has the rows from top to bottom, ``place`` the centre of each row, ``thickness`` is the height of a row.
+    ``order`` has the rows from top to bottom, ``place`` the centre of each row; ``thickness`` is the height of a row.
     ``node_place`` has the centre of each group of ``nodes``. ``height`` is the height of the whole layout.
     """
 
@@ -60,7 +60,7 @@ class Rows:
 
 
 def rows_by_node(node: npt.NDArray[np.int64]) -> Rows:
-    """Return a layout of rows, whose nodes are ``node`` [rows], below one another and grouped by node."""
+    """Return a layout of rows on the nodes ``node`` [rows], one below the other and grouped by node."""
     order = np.argsort(node, kind="stable")
     nodes, group = np.unique(node, return_inverse=True)
     place = np.empty(len(node))
@@ -97,18 +97,18 @@ def timeline(over_time: OverTime) -> Figure:
 
 
 def require_over_time(given: Any) -> None:
-    """Raise `InputError` if ``given`` is no run over time: a run without ``over_time=True`` has None."""
+    """Raise `InputError` if ``given`` is no run over time: a run without ``over_time=True`` has None instead."""
     if not isinstance(given, OverTime):
         raise InputError(f"got {given!r}", expected="result.over_time of ns.run(..., over_time=True)")
 
 
 def time_scale(over_time: OverTime) -> tuple[int, str]:
-    """Return the unit in which the times of the run are drawn: in picoseconds, and its name."""
+    """Return the unit in which the times of the run are drawn: its picoseconds, and its name."""
     return next((item for item in TIME_UNITS if over_time.makespan_ps >= item[0]), TIME_UNITS[-1])
 
 
 def paint_rows(axes: Axes, over_time: OverTime, rows: Rows, values: F64, scale: int, **colours: Any) -> AxesImage:
-    """Paint ``values`` [rows, bins], or colours [rows, bins, 3], as one image in which each row has its place."""
+    """Paint ``values`` [rows, bins], or colours [rows, bins, 3], as one image; ``rows`` has the places of the rows."""
     grid = np.full((round(rows.height * PIXELS), *values.shape[1:]), np.nan)
     for thing, place in enumerate(rows.place):
         first = round(place * PIXELS)
@@ -122,7 +122,7 @@ def paint_rows(axes: Axes, over_time: OverTime, rows: Rows, values: F64, scale: 
 
 
 def label_rows(axes: Axes, rows: Rows, what: str) -> None:
-    """Number the rows, as many as there is room for, and name the nodes at the right."""
+    """Number as many rows as there is room for, and name the nodes at the right."""
     count = len(rows.order)
     axes.set_ylim(rows.height - 0.5, -0.5)
     axes.grid(visible=False)

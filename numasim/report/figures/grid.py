@@ -11,16 +11,16 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-PANEL_LIMIT = 24  # more panels would not be readable on one page
-CHARACTER_INCHES = 0.078  # of legend text
-BOLD_CHARACTER_INCHES = 0.095  # of a panel's title
-SMALL_CHARACTER_INCHES = 0.07  # of its subtitle
-SUBTITLE_POINTS = 11  # height of a line
+PANEL_LIMIT = 24  # most panels; more panels would not be readable on one page
+CHARACTER_INCHES = 0.078  # width of a character of legend text
+BOLD_CHARACTER_INCHES = 0.095  # width of a character of a panel's title
+SMALL_CHARACTER_INCHES = 0.07  # width of a character of a panel's subtitle
+SUBTITLE_POINTS = 11  # height of a line of a subtitle
 LINE_INCHES = 0.17  # height of a line of a title or subtitle
-HEADING_INSET = 0.1  # inches, of a figure's heading from its left edge
-HEADING_MARGIN = 0.3  # on both sides together
+HEADING_INSET = 0.1  # distance of a figure's heading from the left edge, in inches
+HEADING_MARGIN = 0.3  # on both sides together, in inches
 MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into it would narrow the panel
-HANDLE_INCHES = 0.58  # of a legend's symbol and the space around it
+HANDLE_INCHES = 0.58  # width of a legend's symbol and the space around it
 
 Title = tuple[str, str]  # title and subtitle of a panel
 
@@ -39,7 +39,7 @@ def panel_grid(
     """Make a figure of ``len(titles)`` panels (at most `PANEL_LIMIT`), each of ``width`` x ``height`` inches.
 
     Titles and the ``heading`` above all panels need height of their own. If there are too many panels, a line below the
-    panels says so, and the returned panels are those that fit.
+    panels says so, and only the panels that fit are returned.
     """
     room = width - MARGIN_INCHES
     shown = [
@@ -78,7 +78,7 @@ def panel_grid(
 
 
 def contender_grid_columns(titles: Sequence[Title]) -> int:
-    """Return the number of columns with which each facet has a row of its own, if its contenders fit on a row."""
+    """Return the number of columns that gives each facet its own row, if a facet's contenders fit on a row."""
     contenders = len({title for title, _ in titles})
     return contenders if 2 <= contenders <= 4 else 3
 
@@ -95,7 +95,7 @@ def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
 
 
 def empty_figure(message: str) -> Figure:
-    """Return a figure with the ``message`` why there is nothing to show."""
+    """Return a figure whose only content is ``message``, the reason why there is nothing to show."""
     figure = Figure(figsize=(5.5, 1.5), layout="constrained")
     figure.text(0.5, 0.5, message, ha="center", va="center", color="#595959")
     return figure

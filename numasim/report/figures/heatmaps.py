@@ -17,10 +17,10 @@ from numasim.report.figures.grid import contender_grid_columns, empty_figure, le
 from numasim.report.figures.style import line_colour, styled
 
 COLOUR_MAP = "Blues"
-LABELLED_NODES = 8  # more nodes leave no room for a number in each square
-BYTE_COLUMNS = 4  # of panels with bars of bytes
+LABELLED_NODES = 8  # most nodes with a number in each square; more nodes leave no room
+BYTE_COLUMNS = 4  # columns of panels with bars of bytes
 PLACES = ("same node", "other node")
-KINDS = {  # columns of the table: label and colour
+KINDS = {  # column of the table: label and colour
     "bytes_read": ("read", line_colour(0)),
     "bytes_ownership": ("fetched for ownership", line_colour(5)),
     "bytes_written": ("written back", line_colour(4)),
@@ -32,7 +32,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @styled
 def node_steals(results: HasFrame | pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
-    """Draw successful steals by node of the thief and node of the victim, in percent of all, with the most workers."""
+    """Draw successful steals by nodes of thief and victim, in percent of all steals, with the most workers."""
     return _heatmaps(results, node_pairs, "steal_success", ("thief's node", "victim's node"), "successful steals")
 
 
@@ -71,7 +71,7 @@ def _heatmaps(
 
 
 def _shares(pairs: pd.DataFrame, column: str) -> FloatArray:
-    """Return the sum over the runs [from, to], in percent; NaN if nothing moved."""
+    """Return the sum over the runs [from, to], in percent; NaN if the sum is zero."""
     nodes = int(pairs[["node_from", "node_to"]].to_numpy().max(initial=0)) + 1
     total = np.zeros((nodes, nodes))
     np.add.at(total, (pairs["node_from"].to_numpy(int), pairs["node_to"].to_numpy(int)), pairs[column].to_numpy(float))

@@ -1,4 +1,4 @@
-"""The standard figures by name, and all of them written to a directory with the same bytes every time."""
+"""The standard figures by name; writes all figures to a directory, equal figures with equal bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from numasim.report.figures.style import rules
 from numasim.report.figures.traffic import node_traffic
 
 DOTS_PER_INCH = 150
-USUAL_FOLDER = "figures"  # of a results directory
+USUAL_FOLDER = "figures"  # the usual folder in a results directory
 NO_METADATA: dict[str, dict[str, str | None]] = {
     "png": {"Software": None},
     "svg": {"Date": None},
@@ -58,7 +58,7 @@ PLOTS: dict[str, Callable[[Tables], Figure]] = {
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write ``figure`` to ``path``, a .png, .svg or .pdf, without a date; `InputError` if that is impossible."""
+    """Write ``figure`` to ``path``, a .png, .svg or .pdf, without a date. Raises `InputError` if that is impossible."""
     return write_bytes(Path(path), drawn(figure, kind_of(Path(path))))
 
 
@@ -72,7 +72,7 @@ def drawn(figure: Figure, kind: str) -> bytes:
 
 
 def kind_of(path: Path) -> str:
-    """Return png, svg or pdf, the suffix of ``path``; `InputError` for another suffix, or if it cannot be written."""
+    """Return png, svg or pdf, the suffix of ``path``. Raises `InputError` if it is another suffix or not writable."""
     if path.suffix[1:] not in NO_METADATA:
         raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png, .svg or .pdf")
     require_writable(path)
@@ -95,7 +95,7 @@ def save_all(
 
 
 def standard_figures(tables: Tables, kinds: Sequence[str] = STANDARD_KINDS) -> dict[str, bytes]:
-    """Return every standard figure in each of the ``kinds``, by the name of its file; none without a finished run."""
+    """Return every standard figure in each of ``kinds``, by the name of its file; no figure without a finished run."""
     return (
         {} if finished(tables.frame).empty else as_files(((name, draw(tables)) for name, draw in PLOTS.items()), kinds)
     )
@@ -117,14 +117,14 @@ def svg_text(figure: Figure) -> str:
 
 
 def _earlier(directory: Path) -> tuple[str, ...] | None:
-    """Return the figures of a version without manifests, in their usual place in a results directory."""
+    """Return the names of the figures that a version without manifests wrote to their usual folder."""
     if directory.name != USUAL_FOLDER or not (directory.parent / "provenance.json").is_file():
         return None
     return tuple(name for name in files_of(PLOTS) if _is_drawn_here(directory / name)) or None
 
 
 def _is_drawn_here(path: Path) -> bool:
-    """Return whether a figure lacks the metadata that matplotlib writes by default."""
+    """Return whether numasim drew a figure: such a figure lacks the metadata that matplotlib writes by default."""
     content = read_bytes(path, OWN) if path.is_file() else b""
     return bool(content) and b"Software\0Matplotlib" not in content and b"<dc:date>" not in content
 

@@ -15,7 +15,7 @@ from numasim.report.notebooks.result_html import show_figures
 
 Parameters = ParamSpec("Parameters")
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one marker more than colours: 56 pairs before a pair repeats
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one marker more than there are colours, so that 56 pairs differ
 REFERENCE_COLOUR = "black"
 RULES = {
     "axes.axisbelow": True,
@@ -48,7 +48,7 @@ RULES = {
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     """Let ``draw`` use these rules and matplotlib's defaults, and restore the reader's own settings afterwards.
 
-    In a notebook the figure is shown.
+    A notebook shows the figure.
     """
 
     @wraps(draw)
@@ -71,7 +71,7 @@ def line_colour(index: int) -> str:
 
 
 def line_width(index: int) -> float:
-    """Return the width in points of contender ``index``: later lines are narrower, so that no line hides another."""
+    """Return the width, in points, of the line of contender ``index``: later lines are narrower and hide no line."""
     return max(1.4, 3.0 - 0.7 * index)
 
 

@@ -23,13 +23,13 @@ from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.figures.style import styled
 
 COLOUR_MAP = "YlOrBr"
-LEAST_WIDTH = 6.5  # inches
+LEAST_WIDTH = 6.5  # least width, in inches
 HEADER, FOOTER = 0.75, 0.2
-ASIDE = 0.11  # inches, of each direction of a link from its middle
+ASIDE = 0.11  # distance of each direction of a link from the link's middle, in inches
 SMALL_BOXES = "in each box the node, and for how much of the time its cores execute tasks"
-THINNEST, THICKEST = 0.8, 5.0  # points
+THINNEST, THICKEST = 0.8, 5.0  # widths of links, in points
 EXECUTED = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")  # of a worker's time
-MOST_LABELLED = 24  # links, both directions counted; more labels would touch each other
+MOST_LABELLED = 24  # most labelled links, both directions counted; more labels would touch each other
 
 F64 = npt.NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Loads:
 
     @property
     def largest_percent(self) -> float:
-        """The load of the busiest controller or link."""
+        """Return the load of the busiest controller or link."""
         return max(float(self.controller_percent.max()), float(self.link_percent.max(initial=0)))
 
 
@@ -85,8 +85,8 @@ def _busy_percent(machine: Machine, result: Result) -> F64:
 def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
     """Draw the machine with the loads of its memory controllers and links as colours, and the bytes that they moved.
 
-    Colours go up to the largest load, or to ``most`` percent if that is more, for pictures that are compared. A mesh of
-    tiles is drawn as a mesh. Small boxes show for how much of the time the cores of the node execute tasks.
+    Colours go up to the largest load, or to ``most`` percent if ``most`` is larger, so that pictures can be compared. A
+    mesh of tiles is drawn as a mesh. Small boxes show the share of the time in which a node's cores execute tasks.
     """
     layout, loads = lay_out(machine), loads_of(machine, result)
     width, height = layout.extent

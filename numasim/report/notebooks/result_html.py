@@ -21,8 +21,8 @@ from numasim.report.answers.summary import GROUPS
 from numasim.report.components import COMPONENTS, value_text
 
 HEADLINE = ("makespan_ps", "speedup", "efficiency", "steal_miss_ratio", "steal_remote_ratio")
-NODE_LIMIT = 8  # nodes with a bar and a row of the table each; of more nodes only the sums are shown
-DPI = 100  # of figures, which notebooks keep
+NODE_LIMIT = 8  # most nodes with a bar and a table row each; for more nodes only the sums are shown
+DPI = 100  # resolution of figures, which notebooks keep
 
 IntArray = npt.NDArray[np.int64]
 
@@ -99,11 +99,11 @@ def _counters(row: Mapping[str, Any]) -> list[Html]:
     return tables
 
 
-# ---- Figures in notebooks: shown as pictures, whether or not the notebook has said ``%matplotlib inline`` ------------
+# ---- Figures in notebooks: shown as pictures, with or without ``%matplotlib inline`` in the notebook -----------------
 
 
 def show_figures(style: Callable[[], AbstractContextManager[None]]) -> None:
-    """Let the notebook whose kernel this process is, if any, show figures in ``style``, unless it can show figures."""
+    """Let this process's notebook, if any, show figures in ``style``, unless the notebook can show figures already."""
     shell = notebook_shell()
     if shell is None:
         return

@@ -15,9 +15,9 @@ from numasim.report.answers.time_parts import stated_inputs
 from numasim.report.answers.varying_axes import Axis, value_text, varying_axes
 from numasim.report.comparison_cells import failed, finished
 
-FIXED = ("workload", "machine", "strategy")  # named in the title if all runs have the same
-VALUE_LIMIT = 12  # values of an axis, and rows of the table
-COLUMN_LIMIT = 8  # of the table of makespans
+FIXED = ("workload", "machine", "strategy")  # named in the title if all runs have the same value
+VALUE_LIMIT = 12  # most values of an axis, and most rows of the table
+COLUMN_LIMIT = 8  # most columns of the table of makespans
 MESSAGE_LIMIT = 3
 
 

@@ -1,6 +1,6 @@
 """The data of the plots of a page: the estimate of every column in every cell of a sweep.
 
-The page of a sweep with very many cells has evenly spaced values of the longest axes, and says so.
+The page of a sweep with very many cells has evenly spaced values of the longest axes, and a sentence that says so.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from numasim.report.comparison_cells import (
 from numasim.report.components import LINE_COLOURS
 
 EFFICIENCY = "efficiency"
-MOST_NUMBERS = 120_000  # about a megabyte of page
-MOST_BY_ITERATION = 50_000  # of the plot over iterations
-FEWEST_VALUES = 3  # that an axis keeps
-DIGITS = 7  # of a number; more digits would be finer than any interval
+MOST_NUMBERS = 120_000  # most numbers of a page: about a megabyte
+MOST_BY_ITERATION = 50_000  # most numbers of the plot over iterations
+FEWEST_VALUES = 3  # fewest values that an axis keeps
+DIGITS = 7  # digits of a number; more digits would be finer than any interval
 
 
 @dataclass(frozen=True)
 class PageCells:
-    """The data of a plot, and sentences on what was left out."""
+    """The data of a plot, and sentences on the values that were left out."""
 
     plot: dict[str, Any]
     left_out: tuple[str, ...]
 
     @property
     def json(self) -> str:
-        """The data as JSON for a script element: no character of the text opens or closes an element."""
+        """Return the data as JSON for a script element; no character of the text opens or closes an element."""
         text = json.dumps(self.plot, separators=(",", ":"), allow_nan=False)
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -61,7 +61,7 @@ def page_cells(frame: pd.DataFrame) -> PageCells | None:
     columns = [DESCRIBED[name] for name in DRAWN_COLUMNS if not np.isnan(numbers(runs, name)).all()]
     kept, left_out = _thinned(runs, varying_columns(runs) or ["workers"], MOST_NUMBERS // (3 * len(columns)))
     x = choose_axes(kept).x
-    # over workers not the makespan, whose fall hides how strategies differ
+    # over workers the efficiency and not the makespan, whose fall hides how strategies differ
     first = EFFICIENCY if x == "workers" and DESCRIBED[EFFICIENCY] in columns else columns[0].name
     plot = _plot(kept, columns, varying_columns(kept) or ["workers"], x, first)
     return PageCells(plot, tuple(f"{each} The results table has all." for each in left_out))
@@ -79,12 +79,12 @@ def page_iterations(frame: pd.DataFrame, iterations: pd.DataFrame) -> PageCells 
 
 
 def _by_iteration(runs: pd.DataFrame) -> list[str]:
-    """Return the axes that vary, and at the end the iteration, also if there is only one."""
+    """Return the axes that vary, then the iteration, also if there is only one iteration."""
     return [*(name for name in varying_columns(runs) if name != ITERATION), ITERATION]
 
 
 def _plot(runs: pd.DataFrame, columns: Sequence[Column], axes: Sequence[str], x: str, column: str) -> dict[str, Any]:
-    """Return the data of a plot over ``axes``, which first shows ``column`` over ``x``."""
+    """Return the data of a plot over ``axes``; at first the plot shows ``column`` over ``x``."""
     chosen = choose_axes(runs, x)
     first, cell_of = _cells(runs, axes)
     return {
@@ -104,7 +104,7 @@ def _plot(runs: pd.DataFrame, columns: Sequence[Column], axes: Sequence[str], x:
 
 
 def _cells(runs: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, Rows]:
-    """Return the position of the first run of each cell [cells], and the cell of each run [runs]."""
+    """Return the position of the first run of each cell [cells], and the number of the cell of each run [runs]."""
     cell_of = codes(runs, names)
     return np.unique(cell_of, return_index=True)[1], cell_of
 
@@ -133,7 +133,7 @@ def _thinned(runs: pd.DataFrame, names: Sequence[str], most: int) -> tuple[pd.Da
 
 
 def _values(runs: pd.DataFrame, name: str) -> list[Any]:
-    """Return the values of an axis: numbers ascending, others in order of appearance, a value that is not set last."""
+    """Return the values of an axis: ascending numbers, other values in order of appearance, an unset value last."""
     found = list(runs[name].drop_duplicates())
     given = [value for value in found if not pd.isna(value)]
     missing = [value for value in found if pd.isna(value)]
@@ -141,7 +141,7 @@ def _values(runs: pd.DataFrame, name: str) -> list[Any]:
 
 
 def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
-    """Return an axis of the plot, and the place of each cell's value among its values."""
+    """Return an axis of the plot, and for each cell the place of its value among the axis's values."""
     values, numeric = _values(cells, name), is_numeric(cells, name)
     names = [plain_value(value) for value in values]
     place = {text: at for at, text in enumerate(names)}
@@ -170,7 +170,7 @@ def _column(runs: pd.DataFrame, described: Column, cell_of: Rows) -> dict[str, A
 
 
 def _packed(values: Iterable[float]) -> Any:
-    """Return numbers as a list, or as one number if all are equal; null stands for a missing number."""
+    """Return numbers as a list, or one number if all are equal; null stands for a missing number."""
     short = [_short(value) for value in values]
     return short[0] if all(value == short[0] for value in short) else short
 

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).with_name("templates")
 LIBRARY = ("bokeh.min.js", "bokeh-api.min.js")  # in `LIBRARY_FOLDER` of the package bokeh
 LIBRARY_FOLDER = "server/static/js"
-MOST_SPEC = 200_000  # characters
-MOST_FAILURES = 10  # different messages
-MOST_VALUES = 12  # of an axis that are listed
-MOST_ROWS = 100  # of a question in one table
-MOST_CONTRASTS = 2_000  # of one question: more contrasts take longer than a reader waits for a page
-KINDS = ("read", "ownership", "written", "cache")  # of bytes
-MOST_NODES = 64  # in a picture; a larger machine would fill a page
+MOST_SPEC = 200_000  # most characters of the specification
+MOST_FAILURES = 10  # most different messages of failed runs
+MOST_VALUES = 12  # most values of an axis that are listed
+MOST_ROWS = 100  # most rows of a question in one table
+MOST_CONTRASTS = 2_000  # most contrasts of a question: for more, a reader would wait too long
+KINDS = ("read", "ownership", "written", "cache")  # kinds of bytes
+MOST_NODES = 64  # most nodes in a picture; a larger machine would fill a page
 
 
 def sweep_page(
@@ -53,8 +53,8 @@ def sweep_page(
 ) -> str:
     """Return the page of the results table ``frame``.
 
-    ``sweep`` is the specification that was run, if it is known: the page then has pictures of the machine.
-    ``iterations`` has the runs of phases (`SweepResult.iterations`), of which the page has a second plot.
+    ``sweep`` is the specification of the runs, if it is known: the page then has pictures of the machine.
+    ``iterations`` has the runs of phases (`SweepResult.iterations`), shown in a second plot.
     """
     cells = page_cells(frame)
     by_iteration = None if cells is None or iterations is None else page_iterations(frame, iterations)
@@ -96,7 +96,7 @@ def sweep_page(
 def page_scripts() -> list[str]:
     """Return the scripts of the page: BokehJS, and the plot. No script contains text that would end its element.
 
-    BokehJS is read from the files of the package bokeh, which takes long to import and is not imported.
+    BokehJS is read from the files of the package bokeh without importing the package, which would take long.
     """
     package = find_spec("bokeh")
     if package is None or package.origin is None:
@@ -118,8 +118,8 @@ def content_policy(scripts: list[str]) -> str:
 def _questions(frame: pd.DataFrame, stated: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return how the makespan differs along every axis, the natural question first, and sentences on skipped axes.
 
-    The seed is no question, because its values tell nothing but how far repeats differ. Notes that are ``stated`` above
-    all questions are left out.
+    The seed is no question, because its values only show how far repeats differ. The notes ``stated`` above all
+    questions are left out.
     """
     axes = [axis.name for axis in varying_axes(frame) if axis.columns != ("seed",)]
     cells = len(groups(frame, cell_columns(frame)))  # about the number of contrasts of each question
@@ -129,7 +129,7 @@ def _questions(frame: pd.DataFrame, stated: Sequence[str]) -> tuple[list[dict[st
 
 
 def _question(found: Comparison, stated: Sequence[str]) -> dict[str, Any]:
-    """Return what the template needs of one question: rows whose difference is sure are apart from the others."""
+    """Return the data of one question for the template: rows with a sure difference apart from the others."""
     rows = found.rows()
     sure, others = ([row.cells for row in rows if row.sure == is_sure] for is_sure in (True, False))
     return {
@@ -164,13 +164,13 @@ def _failures(frame: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-# ---- Pictures of the machine with its traffic: of the first repeat with the baseline, and of the fastest -------------
+# ---- Pictures of the machine with its traffic: in the first repeat of the baseline and of the fastest contender ------
 
 
 def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[tuple[str, str]]:
-    """Return the traffic of one or two runs, drawn on one scale of colours: captions, and drawings as SVG text.
+    """Return the traffic of one or two runs, drawn with one scale of colours: captions, and drawings as SVG text.
 
-    No picture is drawn if the machine is not known or is large, or if nothing moved.
+    No picture is drawn if the machine is unknown or large, or if the runs moved no bytes.
     """
     if sweep is None or len(frame) != len(sweep.cells) * sweep.repeat:
         return []
@@ -187,7 +187,7 @@ def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpe
 def _places(frame: pd.DataFrame) -> list[int]:
     """Return the positions of the runs that are drawn.
 
-    They are the first and the fastest of the compared runs in the first setting, with the most workers. Runs are
+    These are the first and the fastest of the compared runs in the first setting, with the most workers. Runs are
     compared along the colours of the plot, or along x if the plot has no colours.
     """
     runs = finished(frame.reset_index(drop=True))
@@ -220,7 +220,7 @@ def _run(
 
 
 def _moved(pairs: pd.DataFrame, makespan_ps: int) -> Result | None:
-    """Return a result with only the traffic of a run; None if nothing moved, or between too many nodes."""
+    """Return a result with only the traffic of a run; None if no bytes moved, or if there are too many nodes."""
     nodes = math.isqrt(len(pairs))
 
     def table(column: str) -> npt.NDArray[np.int64]:

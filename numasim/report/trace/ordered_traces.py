@@ -1,4 +1,4 @@
-"""A run as a Paje or a Paraver trace, two forms whose events are in the order of time.
+"""A run as a Paje or a Paraver trace, two formats whose events are in the order of time.
 
 In a Paje trace (Schnorr, Paje trace file format, 2016), which ViTE, pajeng and other tools read, the machine contains
 NUMA nodes, and the nodes contain workers. A stretch of a worker's time is a state; a state of work also has the task,
@@ -9,7 +9,7 @@ A Paraver trace ("Paraver: Tracefile description", BSC, 2001) has three files: N
 names, NAME.row with rows. A NUMA node is a node and a task of the only application, and a worker is a thread of the
 task on a processor of its own. A stretch of a worker's time is a state with two events for the executed task and
 kernel. A steal is a communication whose size is the number of tasks. Times are picoseconds. The format has no name for
-picoseconds, so that the head of the file says nanoseconds.
+picoseconds, so the head of the file says nanoseconds.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from numasim.plan.plan import Plan
 from numasim.report.trace.perfetto import text_to
 
 PS_PER_S = 10**12
-GATHERED_ROWS = 65_536  # that are sorted together
-CHUNK_ROWS = 1024  # that are converted to Python objects at one time
+GATHERED_ROWS = 65_536  # rows that are sorted together
+CHUNK_ROWS = 1024  # rows that are converted to Python objects at one time
 KINDS = (*STRETCHES, Watched.STEAL)
-GONE = -1  # the kind of a stretch in which a producer has nothing to do, and which no row reports
+GONE = -1  # the kind of a stretch in which a producer has nothing to do; no row reports such a stretch
 
 
 class State(NamedTuple):
-    """A kind of stretch: its alias in Paje, its number in Paraver, and name and colour for both."""
+    """A kind of stretch: its alias in Paje, its number in Paraver, and its name and colour in both."""
 
     alias: str
-    number: int  # as other programs have the state in Paraver
+    number: int  # the usual number of the state in Paraver
     name: str
-    colour: tuple[int, int, int]  # of the figures
+    colour: tuple[int, int, int]  # the colour of the figures
 
 
 STATES: dict[int, State] = {
@@ -57,20 +57,20 @@ class OrderedTrace:
     """A `Watcher` that writes stretches and steals in the order of their beginnings.
 
     The rows of one worker come in order, and the row of a stretch comes when the stretch ends. Therefore no later row
-    begins before the last row of the worker that is furthest behind. Earlier rows are written, and the others wait.
-    Stretches without a length are left out. After the end of a producer nothing is known about its next row, and all
-    rows of the rest of the run wait.
+    begins before the last row of the worker that is furthest behind: earlier rows are written, and the others wait.
+    Stretches without a length are left out. After the end of a producer, its next row is unknown, and all rows of the
+    rest of the run wait.
     """
 
     def __init__(self, plan: Plan, file: IO[str]) -> None:
         self._file = file
         self._nodes = plan.workers.node.tolist()
-        self._workers = len(self._nodes)  # the actor of this number is a producer, if there is one
+        self._workers = len(self._nodes)  # also the number of the producer, if there is a producer
         self._names = [f"worker {worker}" for worker in range(len(self._nodes))]
         if plan.producer == "extra" and plan.workload.ranges:
             self._nodes.append(self._nodes[0])
             self._names.append("producer")
-        self._begun = np.zeros(len(self._names), np.int64)  # by the last row of each actor
+        self._begun = np.zeros(len(self._names), np.int64)  # the begin of the last row of each actor
         self._until = np.zeros(len(self._names), np.int64)
         self._waiting: list[I64] = []
         self._count = 0
@@ -88,7 +88,7 @@ class OrderedTrace:
             self._write_before(int(self._begun.min()))
 
     def close(self) -> None:
-        """Write the rest and the end of the file."""
+        """Write the remaining rows and the end of the file."""
         end_ps = int(self._until.max())  # the makespan
         early = np.flatnonzero(self._until < end_ps)
         self._waiting.append(_gone(early, self._until[early], np.full(len(early), end_ps)))
@@ -96,7 +96,7 @@ class OrderedTrace:
         self._end(end_ps)
 
     def _absences(self, rows: I64) -> I64:
-        """Return the stretches before ``rows`` of a producer and between them, such as a serial phase at the start."""
+        """Return the stretches of a producer before and between ``rows``, such as a serial phase at the start."""
         mine = rows[rows[:, ACTOR] == self._workers]
         ends = np.append(self._until[self._workers :], mine[:-1, END])[: len(mine)]
         late = mine[:, BEGIN] > ends
@@ -137,7 +137,7 @@ def _gone(actors: I64, begin_ps: I64, end_ps: I64) -> I64:
 
 # ---- Paje ------------------------------------------------------------------------------------------------------------
 
-EVENTS = (  # by their numbers in the file: name and fields
+EVENTS = (  # the events by their numbers in the file: name and fields
     "DefineContainerType Alias Type Name",
     "DefineStateType Alias Type Name",
     "DefineLinkType Alias Type StartContainerType EndContainerType Name",
@@ -149,12 +149,12 @@ EVENTS = (  # by their numbers in the file: name and fields
     "StartLink Time Type Container Value StartContainer Key",
     "EndLink Time Type Container Value EndContainer Key",
 )
-FIELD_TYPES = {"Time": "date", "Color": "color", "Task": "int", "Segment": "int"}  # all others are strings
+FIELD_TYPES = {"Time": "date", "Color": "color", "Task": "int", "Segment": "int"}  # all other fields are strings
 
 
 @contextmanager
 def paje_to(path: Path, plan: Plan) -> Iterator[Watcher]:
-    """Yield a watcher that writes the trace to ``path``, compressed if the name ends in .gz; as `trace_to`."""
+    """Yield a watcher that writes the trace to ``path``, compressed if its name ends in .gz; errors as `trace_to`."""
     with writing(path) as binary, text_to(binary, path.suffix == ".gz") as file:
         writer = PajeTrace(plan, file)
         yield writer
@@ -212,8 +212,8 @@ def quoted(text: str) -> str:
 
 # ---- Paraver ---------------------------------------------------------------------------------------------------------
 
-TASK_EVENT, KERNEL_EVENT = 64_000_001, 64_000_002  # the value is the number plus 1, and 0 if nothing is executed
-DIGITS = 20  # of the makespan in the head, which is written last
+TASK_EVENT, KERNEL_EVENT = 64_000_001, 64_000_002  # value: number of task or kernel + 1, or 0 if nothing runs
+DIGITS = 20  # digits of the makespan in the head, which is written last
 DATE = "01/01/00 at 00:00"  # the same in all files, so that equal runs have equal files
 OPTIONS = """\
 DEFAULT_OPTIONS
@@ -236,7 +236,7 @@ UNIT = "counts picoseconds, which Paraver shows as nanoseconds: it has no smalle
 
 @contextmanager
 def paraver_to(path: Path, plan: Plan) -> Iterator[Watcher]:
-    """Yield a watcher that writes ``path`` and the two files beside it; as `trace_to`."""
+    """Yield a watcher that writes ``path`` and the two files beside it; errors as in `trace_to`."""
     with (
         writing(path) as records,
         text_to(records, packed=False) as file,
@@ -285,7 +285,7 @@ class ParaverTrace(OrderedTrace):
         return f"3:{':'.join(ends)}:{tasks}:{first}\n"
 
     def _end(self, end_ps: int) -> None:
-        """Put the makespan into the head."""
+        """Write the makespan into the head."""
         self._file.seek(0)
         self._file.write(self._head(end_ps))
 

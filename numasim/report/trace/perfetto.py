@@ -2,7 +2,7 @@
 
 A NUMA node is a process, a worker is a thread of the process, and the activities of a worker are slices. A steal is an
 arrow from the slice of the victim to the next slice of the thief. Counters show the lengths of queues and the use of
-each resource. Phases have a track of their own. Times are microseconds with six decimals, so that no picosecond is
+each resource. Phases have their own track. Times are microseconds with six decimals, so that no picosecond is
 lost.
 
 Slices are written as pairs of begin and end events, because Perfetto rounds times to nanoseconds and slices with a
@@ -30,8 +30,8 @@ from numasim.plan.plan import Plan
 from numasim.plan.resources import BYTES_UNIT, Resource, resources_of
 from numasim.workload.phases import steps
 
-MOST_QUEUES = 32  # with a counter each; of more queues, one counter shows the sum of each node
-MACHINE = 1  # the process of what belongs to no node; Perfetto gives process 0 a special meaning
+MOST_QUEUES = 32  # most queues with a counter each; for more queues, one counter shows the sum of each node
+MACHINE = 1  # the process of all things that belong to no node; Perfetto gives process 0 a special meaning
 GZIP_LEVEL = 1
 CHUNK_ROWS = 1024  # rows that are converted to Python objects at one time
 ARRIVAL_PS = 1_000
@@ -77,7 +77,7 @@ class TraceWriter:
         self._phases = plan.workload.phases
         self._steps = steps(plan.workload.phases, plan.workload.loops)
         self._kernels = [json.dumps(name or "work") for name in plan.workload.kernels]
-        nodes = [*plan.workers.node.tolist(), int(plan.workers.node[0])]  # of the workers, then of a producer
+        nodes = [*plan.workers.node.tolist(), int(plan.workers.node[0])]  # the nodes of the workers, then of a producer
         self._tracks = [f'"pid":{_process(node)},"tid":{actor + 1}' for actor, node in enumerate(nodes)]
         self._phase_track = f'"pid":{MACHINE},"tid":{len(nodes) + 1}'
         self._counters = Counters(plan, resources_of(plan).listed if plan.coupled else (), self._event)
@@ -96,7 +96,7 @@ class TraceWriter:
             self._name("thread", _process(node), actor + 1, name, actor)
 
     def _name(self, kind: str, process: int, thread: int, name: str, order: int) -> None:
-        """Write the name of a process or a thread, and its place among others."""
+        """Write the name of a process or thread, and its place among the other processes or threads."""
         place = {"ph": "M", "pid": process, "tid": thread}
         for event in (
             {**place, "name": f"{kind}_name", "args": {"name": name}},
@@ -136,7 +136,7 @@ class TraceWriter:
             self._slice(actor, NAMES[kind], begin_ps, end_ps, "{}")
 
     def close(self) -> None:
-        """Write the events that are held back and the end of the file."""
+        """Write the events that are held back, and the end of the file."""
         self._counters.close()
         for worker, at_ps in self._flows.left():
             self._slice(worker, '"end"', at_ps, at_ps, "{}")
@@ -186,7 +186,7 @@ class Counters:
         self._set(f'"pid":{process},"name":"queues"', at_ps, f'{{"tasks":{self._totals[process]}}}')
 
     def load(self, resource: int, at_ps: int, used: int) -> None:
-        """Record that ``used`` bytes, or other units of ``resource``, per second are in use from ``at_ps`` on."""
+        """Record that ``used`` units of ``resource`` per second, such as bytes, are in use from ``at_ps`` on."""
         unit = self._unit[resource]
         value = f'"GB/s":{used // GIGA}.{used % GIGA:09d}' if unit == BYTES_UNIT else f'"{unit}":{used}'
         self._set(self._resource[resource], at_ps, f"{{{value}}}")
@@ -208,7 +208,7 @@ class Counters:
 
 
 class Flows:
-    """The ends of arrows that wait for the slice of the victim or of the thief in which they lie.
+    """The ends of arrows that wait for the slice of the victim or thief in which the ends lie.
 
     An arrow arrives `ARRIVAL_PS` after it leaves: Perfetto takes events of one nanosecond in the order of the file, and
     the slice of a thief may be written before the slice of its victim.
@@ -226,7 +226,7 @@ class Flows:
         insort(self._waiting[thief], (at_ps + ARRIVAL_PS, self._count, f'"ph":"f","bp":"e",{common}'))
 
     def of_slice(self, worker: int, begin_ps: int, end_ps: int) -> Iterator[tuple[int, str]]:
-        """Yield time and text of the ends that lie in a slice, in order."""
+        """Yield, in order, the time and text of the ends that lie in a slice."""
         waiting = self._waiting[worker]
         count = bisect_left(waiting, (max(end_ps, begin_ps + 1),))
         for at_ps, _, text in waiting[:count]:
@@ -234,7 +234,7 @@ class Flows:
         del waiting[:count]
 
     def left(self) -> list[tuple[int, int]]:
-        """Return worker and time of the last end of each worker whose slices are all over before that end."""
+        """Return worker and time of the last end of each worker whose slices have all ended before it."""
         return [(worker, ends[-1][0]) for worker, ends in sorted(self._waiting.items()) if ends]
 
 

@@ -25,9 +25,9 @@ MOST_TASKS = 4_000_000  # about a gigabyte of trace, and half a minute for table
 
 
 def any_trace_to(path: Path, plan: Plan) -> AbstractContextManager[Watcher]:
-    """Return a watcher that writes a trace in the form that the name of ``path`` asks for.
+    """Return a watcher that writes a trace in the format given by the name of ``path``.
 
-    NAME.paje asks for Paje, NAME.prv for Paraver, and any other name for Perfetto. NAME.gz is packed.
+    NAME.paje is the format Paje, NAME.prv is Paraver, and any other name is Perfetto. NAME.gz is packed.
     """
     form = form_of(path)
     if form == PARAVER:
@@ -44,7 +44,7 @@ def form_of(path: Path) -> str:
 
 
 def notice(path: Path) -> str | None:
-    """Return a sentence on what the form of ``path`` leaves out; None for a form that leaves nothing out."""
+    """Return a sentence on the data that the format of ``path`` leaves out; None if it leaves nothing out."""
     left_out = "lengths of queues, use of resources and phases are in traces for Perfetto alone"
     form = form_of(path)
     if form == PARAVER:
@@ -53,7 +53,7 @@ def notice(path: Path) -> str | None:
 
 
 def require_few_tasks(plan: Plan) -> None:
-    """Raise InputError for a run of so many tasks that watching takes too long, or too much of a disk."""
+    """Raise InputError for a run with so many tasks that watching takes too long, or too much room on the disk."""
     tasks = plan.workload.tasks
     if tasks > MOST_TASKS:
         problem = f"{tasks:,} tasks are too many for traces and for tables and figures over time"
@@ -104,7 +104,7 @@ def simulate_watched(
 
 
 def _executed(rows: I64, plan: Plan, makespan_ps: int) -> Executed:
-    """Return the schedule of a run from its rows of work: by begin, and at one time by worker."""
+    """Return the schedule of a run from its rows of work, in the order of their begin, then of the worker."""
     rows = rows[np.lexsort((rows[:, END], rows[:, ACTOR], rows[:, BEGIN]))]
     return Executed(
         task=rows[:, FIRST],

@@ -1,7 +1,7 @@
 """The shipped controllers, by the names in ``tune: {what: NAME}``.
 
-Each entry makes a `Controller` from the fields of ``tune``. A new one is a module of this package, its entry here, and
-its word and fields in `numasim.parts.models.tune_model`.
+Each entry makes a `Controller` from the fields of ``tune``. A new controller is a module of this package, an entry
+here, and a word with its fields in `numasim.parts.models.tune_model`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from numasim.strategy.control.packing import (
 
 
 #
-# Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions: the time that a task's own
-# segments compute stands for them, at ``instructions_per_us`` instructions a microsecond. A task with fewer than
+# Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions, so the time that a task's
+# own segments compute stands for them, at ``instructions_per_us`` instructions a microsecond. A task with fewer than
 # ``misses_per_million`` misses in a million instructions is bound by the processor; the paper prints no threshold.
-# Tasks that only create others may outnumber the tasks that do the work, so a task weighs as much as its instructions.
+# Tasks that only create tasks may outnumber the tasks that do the work, so each task is weighted by its instructions.
 
 
 def bound_instructions(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> tuple[int, int]:
@@ -51,11 +51,12 @@ def is_cpu_bound(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> bool:
     return 2 * bound > counted
 
 
-# ---- The controller ``fastest``: tries sets of switches, an iteration each, and keeps the one that was fastest -------
+# ---- The controller ``fastest``: tries sets of switches, one set an iteration, and keeps the fastest set -------------
 #
-# In the first iteration pages are placed and caches are cold, so its time counts for no set; the first set is on.
+# The first iteration runs with the first set of switches. Its time counts for no set, because the iteration also
+# places pages and begins with cold caches.
 
-Times = tuple[int, ...]  # of the iterations so far
+Times = tuple[int, ...]  # the times of the iterations so far, in picoseconds
 
 
 def fastest(tune: TuneSpec) -> Controller:
@@ -78,14 +79,14 @@ def fastest(tune: TuneSpec) -> Controller:
 
 
 def below(own: I64, subtree_end: I64) -> I64:
-    """[tasks] the sum of ``own`` over the subtree of each task, with the task."""
+    """Return [tasks] the sum of ``own`` over the subtree of each task, the task included."""
     before = np.zeros(len(own) + 1, np.int64)
     np.cumsum(own, out=before[1:])
     return before[subtree_end] - before[:-1]
 
 
 def shared_cache_bytes(misses: I64, line_bytes: int, subtree_end: I64) -> I64:
-    """[tasks] the bytes of shared cache that the tasks of each subtree use, SOSC (Chen and Guo 2015, equation 2).
+    """Return [tasks] the bytes of shared cache that each subtree uses, SOSC (Chen and Guo 2015, equation 2).
 
     Each miss of a core's last private cache takes a line of the shared cache: ``S_a = M_a + sum of S_i`` over the
     children of task a, where ``M_a`` is the number of misses of the task's own segments times the size of a line.
@@ -95,18 +96,18 @@ def shared_cache_bytes(misses: I64, line_bytes: int, subtree_end: I64) -> I64:
 
 # ---- Searching the packing of a program while it runs: Algorithm 1 of LAWS as a controller (model 4.8) ---------------
 #
-# The first iteration is profiled, with all tasks free. The second has the initial packing, and takes the time T.
-# Every further one tries a move of all roots at once (`numasim.strategy.control.packing.MOVES`). Chen and Guo (2015,
-# Algorithm 1) first try smaller subtrees, the children of the roots, for as long as an iteration gets strictly
-# faster. If the very first move was no gain, they try larger ones from the initial packing on, the parents, and go on
-# until an iteration is strictly slower: one that takes just as long is kept. The fastest packing then stays until the
-# loop ends.
+# The first iteration is profiled, with all tasks free. The second iteration has the initial packing; its time is the
+# paper's T. Every further iteration moves all roots at once (`numasim.strategy.control.packing.MOVES`). Chen and Guo
+# (2015, Algorithm 1) first try smaller subtrees, the children of the roots, for as long as an iteration gets strictly
+# faster. If the very first move was no gain, they go back to the initial packing and try larger subtrees, the parents
+# of the roots, until an iteration is strictly slower: a packing that takes equally long is kept. The fastest packing
+# then stays until the loop ends.
 #
-# A program without a loop has nothing to learn from its first iteration, and one that is bound by the processor
-# nothing to gain: the switch `PLAIN` is then on, and all tasks are local.
+# A program without a loop cannot use the measurements of its first iteration, and a program bound by the processor
+# cannot gain from packing: the switch `PLAIN` is then on, and all tasks are local.
 
 PLAIN = "plain"  # the switch that is on while nothing is packed, and workers steal as in ordinary work stealing
-KEEPS_EQUAL = "parents"  # the move after which an iteration that takes just as long is kept (Algorithm 1, line 17)
+KEEPS_EQUAL = "parents"  # the move after which a packing that takes equally long is kept (Algorithm 1, line 17)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +115,9 @@ class Search:
     """How far the search for a packing has come: Algorithm 1 between two iterations.
 
     The next iteration runs under the roots ``tried``. The fastest roots so far are ``kept``; their iteration took
-    ``kept_ps``, None until the ``initial`` roots have run. ``moves`` are the moves left, of which the first is being
-    tried; the search has ended if none is left. If ``labels`` are given, a subtree stays within one label. A packing is
-    kept if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; 0: any less.
+    ``kept_ps``, None until the ``initial`` roots have run. ``moves`` are the remaining moves, the move now being tried
+    first; the search has ended if no move is left. If ``labels`` are given, all tasks of a subtree have one label. A
+    packing is kept if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; 0: any time less.
     """
 
     initial: I64
@@ -137,7 +138,7 @@ class Search:
 
     @property
     def ended(self) -> bool:
-        """Whether the packing stays as it is until the loop ends."""
+        """Return whether the packing stays as it is until the loop ends."""
         return not self.moves and self.kept_ps is not None
 
     def measured(self, program: Program, time_ps: int) -> Search:
@@ -151,7 +152,7 @@ class Search:
         return self._turn(program)
 
     def _is_gain(self, time_ps: int, kept_ps: int) -> bool:
-        """Whether a packing whose iteration took ``time_ps`` replaces the packing that took ``kept_ps``."""
+        """Return whether a packing whose iteration took ``time_ps`` replaces the packing that took ``kept_ps``."""
         if self.gain_per_mille:
             return time_ps * 1000 <= kept_ps * (1000 - self.gain_per_mille)
         return time_ps < kept_ps or (time_ps == kept_ps and self.moves[0] == KEEPS_EQUAL)
@@ -227,13 +228,13 @@ def _all_free(program: Program) -> Controls:
 
 
 def _plain(program: Program) -> Controls:
-    """Return controls by which all tasks are local, and `PLAIN` is on if a level or rule depends on the switch."""
+    """Return controls by which all tasks are local; `PLAIN` is on if a level or rule depends on this switch."""
     switches = frozenset({PLAIN}.intersection(program.switches))
     return Controls(tiers=np.full(program.tasks, Tier.LOCAL, np.uint8), switches=switches)
 
 
 def tasks_of_loop(program: Program, phase: int) -> npt.NDArray[np.bool_]:
-    """[tasks] whether each task is of the outermost loop (or the phase alone) whose first phase is ``phase``."""
+    """Return [tasks] whether each task is of the loop, or of the phase outside loops, that begins with ``phase``."""
     end = max((loop.end for loop in program.loops if loop.first == phase), default=phase + 1)
     change = np.zeros(program.tasks + 1, np.int64)
     roots = np.unique(np.array([root for roots in program.roots[phase:end] for root in roots], np.int64))

@@ -2,9 +2,9 @@
 
 A controller is called once before the first iteration of a run, with ``state=None`` and ``measures=None``, and then
 after each iteration, before the next iteration begins. An *iteration* is one pass through an outermost loop of the
-program (`numasim.workload.phases`). A controller returns all that it wants to remember as its state, and gets the state
-back at the next call. A controller keeps nothing else, so that equal runs are controlled alike, on every engine and in
-any order.
+program (`numasim.workload.phases`). A controller returns a state, which holds everything that the controller has to
+remember, and gets the state back at the next call. A controller keeps no other state, so that equal runs are
+controlled alike, on every engine and in any order.
 
 All numbers are integers: times in picoseconds, sizes in bytes. Row i of every array over tasks is task i: the tasks of
 the program in depth-first preorder, calls and implicit bodies among them. Arrays given to a controller are read-only.
@@ -29,16 +29,17 @@ U8 = npt.NDArray[np.uint8]
 class Program:
     """The program and the machine as a controller sees them, the same in every iteration; T tasks.
 
-    - ``parent`` [T]: who creates each task, -1 for roots; ``depth`` [T]: 0 for roots.
-    - ``subtree_end`` [T]: the descendants of task i are ``i + 1 .. subtree_end[i] - 1``.
-    - ``compute_ps`` [T]: what the task's own segments compute, without its memory accesses and its descendants.
-    - ``roots``: the roots of each phase; ``loops``: the loops over phases; ``iterations``: how many iterations each
-      phase is in, as passes of its outermost loop or, where it stands alone, repeats.
-    - ``units``: how many units labels name, 0 to ``units - 1``: those with a worker, of the kind of the queues that
-      ``to: label`` puts tasks into (sockets, where no rule does so), in ascending order.
-    - ``unit_llc_bytes``: the last-level caches of a unit's workers together; of unlike units, the least.
-    - ``l2_bytes``: the private second-level cache of a core; ``line_bytes``: a cache line, in which misses are counted.
-    - ``workers``, ``nodes``: how many there are.
+    - ``parent`` [T]: the task that creates each task, -1 for roots; ``depth`` [T]: 0 for roots.
+    - ``subtree_end`` [T]: the descendants of task i are the tasks ``i + 1 .. subtree_end[i] - 1``.
+    - ``compute_ps`` [T]: the compute time of the task's own segments, without memory accesses and without descendants.
+    - ``roots``: the roots of each phase; ``loops``: the loops over phases; ``iterations``: the number of iterations of
+      each phase: passes of the phase's outermost loop or, for a phase outside loops, repeats.
+    - ``units``: the number of units that labels name, 0 to ``units - 1``: the units with a worker, in ascending order,
+      of the kind of the queues that ``to: label`` puts tasks into (sockets, if no rule has ``to: label``).
+    - ``unit_llc_bytes``: the size of all last-level caches of a unit's workers; of unequal units, the smallest size.
+    - ``l2_bytes``: the size of a core's private second-level cache; ``line_bytes``: the size of a cache line, the unit
+      of misses.
+    - ``workers``, ``nodes``: the numbers of workers and nodes.
     - ``switches``, ``placements``: the names of switches and page policies that a controller may choose.
     """
 
@@ -60,19 +61,19 @@ class Program:
 
     @property
     def tasks(self) -> int:
-        """How many rows the arrays over tasks have."""
+        """Return the number of rows of the arrays over tasks."""
         return len(self.parent)
 
 
 class Measures(NamedTuple):
     """The measurements of an iteration that has ended; T tasks, N nodes, W workers.
 
-    A task that has run several times in the iteration, in turns of inner loops, has the sums.
+    A task that has run several times in the iteration, in turns of inner loops, has the sums over its runs.
 
-    - ``iteration``: its number in its loop, from 0; ``phase``: the first phase of that loop (a phase that stands alone
-      is a loop of its repeats).
-    - ``time_ps``: how long the iteration took.
-    - ``task_ps`` [T]: how long the task's own segments took, memory waits included.
+    - ``iteration``: the iteration's number in its loop, from 0; ``phase``: the first phase of the loop (a phase outside
+      loops counts as a loop of its repeats).
+    - ``time_ps``: the duration of the iteration.
+    - ``task_ps`` [T]: the duration of the task's own segments, memory waits included.
     - ``misses`` [T]: cache lines of the task's own segments that the private second-level cache did not have.
     - ``bytes`` [T, N]: bytes that the task's own segments moved from and to memory, by home node.
     - ``node_bytes`` [N, N]: all bytes from and to memory, [accessing node, home].

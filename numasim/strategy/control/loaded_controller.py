@@ -1,8 +1,8 @@
-"""A user's controller: its source is read with the strategy, its module is executed when a run begins.
+"""A user's controller: its source is read with the strategy; its module is executed when a run begins.
 
 Reading never executes anything: `check_source` looks for the function in the text of the module. `loaded_controller`
-says on stderr which file is executed, then executes the module, once a process for each content of the file. Errors are
-one sentence each.
+says on stderr which file is executed, then executes the module, once a process for each content of the file. Every
+error is one sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SIGNATURE = "a function of program, state and measures, which returns a state an
 
 
 def check_source(function: PythonFunction) -> None:
-    """Raise InputError if the module of ``function`` is no Python, or has no such function of three arguments.
+    """Raise InputError if the module of ``function`` is not Python, or has no such function of three arguments.
 
     Nothing is executed.
     """
@@ -47,7 +47,7 @@ def loaded_controller(function: PythonFunction, source_hash: str) -> Controller:
     """Execute the module of ``function``, say so on stderr, and return the controller.
 
     InputError if the source has another hash than ``source_hash``, if the module cannot be executed, or if the module
-    has no such function of three arguments.
+    has no function of that name with three arguments.
     """
     check_unchanged(function, source_hash)
     _say(function.file, function.name)
@@ -72,7 +72,7 @@ def check_unchanged(function: PythonFunction, source_hash: str) -> None:
 
 @lru_cache
 def _say(file: Path, name: str) -> None:
-    """Print which code is executed: once, and not in the worker processes of a sweep."""
+    """Print which code is executed: once a process, and not in the worker processes of a sweep."""
     from multiprocessing import parent_process
 
     if parent_process() is None:
@@ -80,7 +80,7 @@ def _say(file: Path, name: str) -> None:
 
 
 def _bound_names(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the names that the statements of a module bind, each with its node; ``*`` for ``from module import *``."""
+    """Yield each name that the statements of a module bind, with its node; ``*`` for ``from module import *``."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield statement.name, statement
@@ -135,7 +135,7 @@ def _imported(function: PythonFunction) -> ModuleType:
 def _executed(file: Path, source: bytes) -> ModuleType:
     module = ModuleType(f"numasim_controller_{abs(hash((file, source))):x}")
     module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # where the classes of the module look for it
+    sys.modules[module.__name__] = module  # lets the module's classes find their module
     try:
         exec(compile(source, str(file), "exec"), vars(module))
     except (Exception, SystemExit) as error:
@@ -160,7 +160,7 @@ def said(error: BaseException) -> str:
 
 
 def raised_at(error: BaseException, file: Path) -> str:
-    """Return the place in ``file`` at which ``error`` was raised, as ``file:line``; of several the innermost."""
+    """Return the place in ``file`` at which ``error`` was raised, as ``file:line``; of several places the innermost."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"{error.filename or file}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]

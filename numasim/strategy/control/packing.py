@@ -1,6 +1,7 @@
 """Packings: sets of tasks whose subtrees a socket executes one at a time, and the tiers of tasks (model 4.8).
 
-A packing is an array of its roots: ascending task numbers, none of which is below another. All functions are pure.
+A packing is the array of these tasks, its *roots*: ascending task numbers, no root in the subtree of another root. All
+functions are pure.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ Move = Callable[[Program, I64], I64]
 
 
 def initial_packing(program: Program, used: I64, cache_bytes: int) -> I64:
-    """Return the largest subtrees that fit: ``S <= Sc``, and ``S > Sc`` of the parent (Chen and Guo 2015, 3.3.1).
+    """Return the largest subtrees that fit: ``S <= Sc``, and ``S > Sc`` for the parent (Chen and Guo 2015, 3.3.1).
 
     ``used`` [tasks] is S, the bytes of shared cache that each subtree uses, and ``cache_bytes`` is Sc. If a whole tree
-    fits, the root of the tree is a root. A task without children that does not fit is in no subtree.
+    fits, the packing has the root of the tree. A task without children that does not fit is in no subtree.
     """
     fits = used <= cache_bytes
-    above = np.append(fits, False)[program.parent]  # a root's parent, -1, does not fit
+    above = np.append(fits, False)[program.parent]  # entry -1, the parent of a tree's root, does not fit
     return np.flatnonzero(fits & ~above)
 
 
@@ -39,20 +40,20 @@ def packing_of_labels(program: Program, labels: I64) -> I64:
 
 
 def child_packing(program: Program, roots: I64) -> I64:
-    """Return smaller subtrees: the children of ``roots``. A root without children stays (A-16)."""
+    """Return smaller subtrees: the children of ``roots``. A root without children stays a root (A-16)."""
     ptr, child = children(program.parent)
     count = ptr[roots + 2] - ptr[roots + 1]
     return np.sort(np.concatenate([roots[count == 0], child[ragged(ptr[roots + 1], count)]]))
 
 
 def parent_packing(program: Program, roots: I64) -> I64:
-    """Return larger subtrees: the outermost of the parents of ``roots``. The root of a tree stays."""
+    """Return larger subtrees: the parents of ``roots``, less parents below other parents. The root of a tree stays."""
     parent = program.parent[roots]
     return outermost(np.where(parent < 0, roots, parent), program.subtree_end)
 
 
 def outermost(tasks: I64, subtree_end: I64) -> I64:
-    """Return the ``tasks`` that are in the subtree of no other of them, ascending and each once."""
+    """Return ``tasks`` without those in the subtree of another of ``tasks``, ascending, each once."""
     tasks = np.unique(tasks)
     ends = np.maximum.accumulate(subtree_end[tasks])
     covered = np.zeros(len(tasks), bool)
@@ -74,7 +75,7 @@ MOVES: dict[str, Move] = {"children": child_packing, "parents": parent_packing}
 
 
 def tiers_of_packing(program: Program, roots: I64) -> U8:
-    """[tasks] `Tier.ROOT` of ``roots``, `Tier.LOCAL` below them, `Tier.FREE` elsewhere."""
+    """Return [tasks] `Tier.ROOT` for ``roots``, `Tier.LOCAL` for tasks below roots, `Tier.FREE` for the others."""
     change = np.zeros(program.tasks + 1, np.int64)
     change[roots] += 1
     np.subtract.at(change, program.subtree_end[roots], 1)
@@ -84,32 +85,32 @@ def tiers_of_packing(program: Program, roots: I64) -> U8:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The load-balanced task allocator of LAWS: which socket a task belongs to, by its part of the data (model 4.8).
+# The load-balanced task allocator of LAWS: the socket of a task follows from the task's part of the data (model 4.8).
 #
-# A program is taken to divide its data evenly over the children of every task (Chen and Guo 2015, section 3.2): of
-# the b children of a task that processes ``[Ds, De)``, child i, from 0, processes (equation 1)
+# The allocator assumes that every task divides its data evenly among its children (Chen and Guo 2015, section 3.2): of
+# the b children of a task that processes ``[Ds, De)``, child i, from 0, processes (equation 1 of that paper)
 #
 #     [Ds + i (De - Ds) / b, Ds + (i + 1) (De - Ds) / b).
 #
-# Everything starts with ``[0, D)``, which the roots of a phase divide as if they were the children of one task. Unit
-# m of M owns the slice ``[m D / M, (m + 1) D / M)``. A task whose part lies within it has the label m, and so have
-# all tasks below it. A task that straddles slices has no label. How long D is does not matter.
+# The whole data are ``[0, D)``, which the roots of a phase divide as if the roots were the children of one task. Unit
+# m of M owns the slice ``[m D / M, (m + 1) D / M)``. A task whose part lies within slice m has the label m, and so
+# have all tasks below it. A task whose part straddles slices has no label. The labels do not depend on D.
 #
-# Every part is ``[k D / q, (k + 1) D / q)`` for whole numbers k and q, since q is the product of the numbers of
-# children on the way: child i of b is part ``k b + i`` of ``q b``. So everything is exact, in whole numbers. At any
-# depth of a phase at most M - 1 tasks straddle slices, and these alone are gone through one by one.
+# Every part is ``[k D / q, (k + 1) D / q)`` for whole numbers k and q: q is the product of the numbers of children
+# on the way from the root, and child i of b is part ``k b + i`` of ``q b``. Whole numbers keep the division exact. At
+# any depth of a phase at most M - 1 tasks straddle slices; `slices` goes through these tasks one by one.
 
 NO_LABEL = -1
 
 
 def slices(program: Program, units: int) -> I64:
-    """[tasks] the unit whose slice of the data contains the task's part, 0 to ``units - 1``; -1 if no slice does.
+    """Return [tasks] the unit whose slice of the data contains the task's part, 0 to ``units - 1``; -1 if none does.
 
     Calls and implicit bodies divide data as spawned tasks do. A root of several phases has its part in the first of
     these phases.
     """
     ptr, child = children(program.parent)
-    top = np.full(program.tasks, NO_LABEL, np.int64)  # the labels of tasks whose parent has none
+    top = np.full(program.tasks, NO_LABEL, np.int64)  # the label of each task whose parent has no label
     placed: set[int] = set()
     for roots in program.roots:
         straddling = _divide(np.array(roots, np.int64), 0, 1, units, top, placed)
@@ -123,15 +124,15 @@ def slices(program: Program, units: int) -> I64:
 def _divide(siblings: I64, part: int, of: int, units: int, top: I64, placed: set[int]) -> list[tuple[int, int, int]]:
     """Divide the data of part ``part`` of ``of`` equal parts among ``siblings``, except the tasks already ``placed``.
 
-    ``top`` gets the labels of the siblings within a slice. Returns the siblings that straddle slices, each with the
-    number of its part and the number of equal parts.
+    Writes the labels of the siblings within a slice to ``top``. Returns the siblings that straddle slices, each with
+    the number of its part and the number of equal parts.
     """
     if not len(siblings):
         return []
     count, finer = len(siblings), of * len(siblings)
     first = part * units // of  # the unit in whose slice the part begins
     borders = range(first + 1, -(-(part + 1) * units // of))  # unit m begins at m D / M, strictly inside the part
-    behind = [-(-border * finer // units) - part * count for border in borders]  # first sibling that begins there
+    behind = [-(-border * finer // units) - part * count for border in borders]  # first sibling at each border
     cut = sorted({place - 1 for border, place in zip(borders, behind, strict=True) if border * finer % units})
     label = first + np.searchsorted(np.array(behind, np.int64), np.arange(count), side="right")
     label[cut] = NO_LABEL

@@ -39,7 +39,7 @@ def label_unit(spec: StrategySpec) -> str:
 class LabelUnits:
     """The units that labels name: the units that have a worker, in ascending order.
 
-    ``llc_bytes`` is the size of all last-level caches that workers of a unit use, of the unit with the smallest size.
+    ``llc_bytes`` is the size of all last-level caches of a unit's workers, for the unit with the smallest such size.
     """
 
     count: int
@@ -64,7 +64,7 @@ def known_program(
     switches: tuple[str, ...] = (),
     placements: tuple[str, ...] = (),
 ) -> Program:
-    """Return the `Program` of ``workload``, unfolded, on ``machine``; labels name units of ``kind``.
+    """Return the `Program` of ``workload``, which is unfolded, on ``machine``; labels name units of ``kind``.
 
     ``switches`` and ``placements`` are the names that a controller may choose.
     """
@@ -96,7 +96,7 @@ def _depth(parent: I64) -> I64:
 
 
 def _own_compute_ps(workload: Workload) -> I64:
-    """[tasks] the compute time of each task's own segments."""
+    """Return [tasks] the compute time of each task's own segments."""
     found = np.zeros(workload.rows, np.int64)
     runs = np.flatnonzero(workload.op_code == Op.RUN)
     task = np.searchsorted(workload.op_ptr, runs, side="right") - 1
@@ -104,11 +104,11 @@ def _own_compute_ps(workload: Workload) -> I64:
     return found
 
 
-# ---- The labels of tasks: for which unit each is meant, by functions that are registered here (model 4.14) -----------
+# ---- The labels of tasks: the unit for which each task is meant, by functions registered here (model 4.14) -----------
 #
 # A function of labels takes the `Program` and the number of units. It returns for each task the number of the unit for
 # which the task is meant, from 0 to ``units - 1``, or -1 for no unit; the result depends on nothing else. The items of
-# ranges are dealt by their data in `numasim.strategy.dealing`.
+# ranges get their labels in `numasim.strategy.dealing`.
 
 Labelling = Callable[[Program, int], npt.NDArray[np.integer]]
 LABELLINGS: dict[str, Labelling] = {"slices": slices}
@@ -117,7 +117,7 @@ NOT_FUNCTIONS = ("none", "tune")  # words that are allowed as labels
 
 
 def labels_of(spec: StrategySpec, program: Program) -> I32:
-    """[tasks] the label of each task before the first iteration; empty if no task has a label.
+    """Return [tasks] the label of each task before the first iteration; empty if no task has a label.
 
     Raises InputError for a name that is not registered in this process.
     """
@@ -148,13 +148,13 @@ def check_labels(name: str) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The tiers of tasks (model 4.14): which are the roots of subtrees that are kept together, by depth or by labels.
+# The tiers of tasks (model 4.14): the roots of the subtrees that are kept together, by depth or by labels.
 
 NO_TIERS: U8 = np.zeros(0, np.uint8)
 
 
 def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
-    """[tasks] the tier of each task before the first iteration; empty if all tasks are local."""
+    """Return [tasks] the tier of each task before the first iteration; empty if all tasks are local."""
     if isinstance(spec.tiers, TierDepth):
         return by_depth(program, spec.tiers.depth)
     if spec.tiers == "slices":
@@ -164,12 +164,12 @@ def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
 
 
 def by_depth(program: Program, depth: int) -> U8:
-    """[tasks] free above ``depth``, root at ``depth``, local below."""
+    """Return [tasks] the tier free above ``depth``, root at ``depth``, local below ``depth``."""
     return _tiers(program.depth < depth, program.depth == depth)
 
 
 def by_labels(program: Program, labels: I32) -> U8:
-    """[tasks] free without a label; with a label root if no task above has a label, else local."""
+    """Return [tasks] free for tasks without a label; with a label root if no task above has a label, else local."""
     labelled = labels >= 0
     below = np.zeros(len(labelled), bool)
     for depth, tasks in enumerate(levels(program.parent)):
@@ -193,8 +193,8 @@ class TaskControl:
 
     ``tiers`` [tasks] is empty if all tasks are local, ``labels`` [tasks] if no task has a label. ``item_labels`` [items
     of all ranges] has the labels of dealt items, ``item_nodes`` the nodes of the units that the labels name; worker 0
-    deals in the last ``dealing`` segments. If these are empty, item i of a range of n has the label
-    ``i * item_units div n``, and no label if ``item_units`` is 0. Bit k of ``switches`` is on if switch number k of
+    deals in the last ``dealing`` segments. If these arrays are empty, item i of a range of n items has the label
+    ``i * item_units div n``, or no label if ``item_units`` is 0. Bit k of ``switches`` is set if switch number k of
     `numasim.strategy.steal_plan.StealPlan.switches` is on.
     """
 

@@ -8,12 +8,12 @@ Dynamic regions are
 
 - fresh regions under a policy that places by touch;
 - fresh regions under any policy but first-touch-master if the placement changes at a phase: pages that no task has
-  touched by then follow the new policy;
+  touched before the change follow the new policy;
 - fresh regions that are placed by touch because tasks add tasks (`PlacementSpec.adding`);
-- all regions where a policy may migrate pages.
+- all regions under a policy that may migrate pages.
 
-Implicit ranges have no single accesses. Fresh memory of a range is placed before the run, by the formula of the policy
-or else by worker 0; the pages of a range cannot migrate. Static memory is placed before the run, without page faults.
+Implicit ranges have no individual accesses. Fresh memory of a range is placed before the run, by the formula of the
+policy or, without a formula, by worker 0; the pages of a range cannot migrate. Static memory has no page faults.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from numasim.strategy.placement.homes import NO_HOME, Homes, Spans, TabulatedHom
 from numasim.strategy.placement.policies import POLICIES, Ground
 from numasim.workload.graph import Op, Phase, Region, Workload
 
-# ---- Memory capacity: pages for which their node has no room go to the next node by distance (model 2.2) -------------
+# ---- Memory capacity: a page whose node has no room goes to the next node by distance (model 2.2) --------------------
 #
-# Memory is given out in the order of regions and pages. If no node has room, a page keeps the home that the policy
+# Regions and their pages take memory in ascending order. If no node has room, a page keeps the home that the policy
 # gives.
 
 
 class Capacity:
     """The free memory of each node.
 
-    ``free`` [nodes] in pages, negative where a node is overfull; ``order`` [nodes, nodes] the nodes by distance from
+    ``free`` [nodes] is in pages, negative for an overfull node; ``order`` [nodes, nodes] has all nodes by distance from
     each node, nearest first.
     """
 
@@ -67,7 +67,7 @@ class Capacity:
         return TabulatedHomes(self._spill(homes.of_pages(pages)), self._machine.page_bytes, self._machine.nodes)
 
     def _spill(self, wanted: I16) -> I16:
-        """[pages] the homes of pages whose policy gives ``wanted``: unchanged until a node is full, then reassigned."""
+        """Return [pages] the homes of pages that the policy wants on ``wanted``; pages of full nodes are reassigned."""
         homes = wanted.copy()
         free = self.free.copy()
         at = 0
@@ -93,7 +93,7 @@ def _first_too_many(homes: I16, node: int, room: int) -> int:
 
 
 def nodes_by_distance(machine: Machine) -> I64:
-    """[nodes, nodes] for each node all nodes by ascending latency: the node itself first, equal latencies by id."""
+    """Return [nodes, nodes] for each node all nodes by ascending latency, then id; the node itself is first."""
     latency = machine.latency_ps.astype(np.int64).copy()
     np.fill_diagonal(latency, -1)
     return np.argsort(latency, axis=1, kind="stable")
@@ -101,7 +101,7 @@ def nodes_by_distance(machine: Machine) -> I64:
 
 I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
-NO_PHASE = 1 << 30  # the phase of stages that a controller enters is this number or larger
+NO_PHASE = 1 << 30  # stages that a controller enters have this number or a larger number as their phase
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 
 
@@ -109,8 +109,8 @@ CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 class Stage:
     """The treatment of dynamic regions from ``phase`` on, or from when a controller chooses the stage (`NO_PHASE`).
 
-    A page that is placed gets its home of ``wish[region]``, or, where that is None, the node of the worker that touches
-    the page. ``rule`` says what else is done with pages.
+    A page that is placed gets its home from ``wish[region]``; if ``wish[region]`` is None, the home is the node of the
+    worker that touches the page. ``rule`` says how else pages are treated, such as migration.
     """
 
     phase: int
@@ -133,26 +133,26 @@ class Placement:
     stages: tuple[Stage, ...]
     granule: int
     capacity: Capacity | None
-    home_of_node: I64  # [nodes] the node that gets a page that is wanted on a node: the node itself, if it has memory
+    home_of_node: I64  # [nodes] the node that gets the pages wanted on a node: the node itself if it has memory
 
     def page_homes(self, region: int) -> I16:
-        """[pages] the node of every page of ``region`` before the run, -1 where it has none."""
+        """Return [pages] the node of every page of ``region`` before the run, -1 for an unplaced page."""
         homes, pages = self.homes[region], int(self.pages[region])
         return np.full(pages, NO_HOME, np.int16) if homes is None else homes.of_pages(pages)
 
     def is_alike(self, region: int) -> bool:
-        """Whether accesses of one shape to ``region`` have the same bytes on each node at any offset."""
+        """Return whether accesses of one shape to ``region`` have the same bytes on each node at any offset."""
         homes = self.homes[region]
         return homes is not None and homes.alike
 
     def unit_pages(self, region: int) -> int:
-        """How many pages of ``region`` are placed and moved together: one where homes may differ, else a granule."""
+        """Return how many pages of ``region`` are placed and moved together: 1 if homes may differ, else a granule."""
         known = [self.homes[region], *(stage.wish[region] for stage in self.stages)]
         return self.granule if all(homes is None or homes.single is not None for homes in known) else 1
 
     @cached_property
     def settled_pages(self) -> I64:
-        """[nodes] pages of the static regions."""
+        """Return [nodes] the number of pages of the static regions."""
         total = np.zeros(self.nodes, np.int64)
         for homes, dynamic, pages in zip(self.homes, self.dynamic, self.pages.tolist(), strict=True):
             if homes is not None and not dynamic:
@@ -167,7 +167,7 @@ class Placement:
         rows: npt.NDArray[np.integer],
         stride: npt.NDArray[np.integer],
     ) -> I64:
-        """Return [accesses, nodes] exact bytes of each access by home; nothing for an access to a dynamic region.
+        """Return [accesses, nodes] the exact bytes of each access by home; zeros for an access to a dynamic region.
 
         An access is ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart, from ``offset`` on.
         """
@@ -194,7 +194,7 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 
 @dataclass(frozen=True, eq=False)
 class PlacementRules:
-    """How the regions of ``workload`` are placed: all that is known of their homes without a seed.
+    """How the regions of ``workload`` are placed: the facts about their homes that need no seed.
 
     ``pages`` [regions] counts the pages of each region; ``unplaced`` [regions] marks the regions that workers place
     during the run, ``dynamic`` [regions] the regions whose pages are placed or moved during the run. ``settled`` is the
@@ -211,7 +211,7 @@ class PlacementRules:
     settled: Placement | None
 
     def drawn(self, seed: int) -> Placement:
-        """Return the placement of a run with ``seed``: one object for all seeds, unless homes are drawn."""
+        """Return the placement of a run with ``seed``; all seeds share one object, unless homes are drawn."""
         return self.settled or place(self.spec, self.machine, self.workers, self.workload, seed)
 
 
@@ -271,17 +271,17 @@ def _check(spec: PlacementSpec, machine: Machine, work: Workload) -> None:
 
 
 def _pages(machine: Machine, work: Workload) -> I64:
-    """[regions] the number of pages of each region; the last page may be used in part."""
+    """Return [regions] the number of pages of each region; the last page may be used in part."""
     return np.array([-(-region.bytes // machine.page_bytes) for region in work.regions], np.int64)
 
 
 def _moving(spec: PlacementSpec) -> list[str]:
-    """The names of the policies under which placed pages may migrate."""
+    """Return the names of the policies under which placed pages may migrate."""
     return [each.policy for each in spec.policies if each.rule.migrates]
 
 
 def _unplaced(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
-    """[regions] whether workers place the region during the run."""
+    """Return [regions] whether workers place the region during the run."""
     waits = _by_touch_as_added(spec, work)
     waits = waits or POLICIES[spec.policy].by_touch or (len(spec.policies) > 1 and spec.policy != "first-touch-master")
     ranged = _regions_of_ranges(work)
@@ -289,12 +289,12 @@ def _unplaced(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
 
 
 def _by_touch_as_added(spec: PlacementSpec, work: Workload) -> bool:
-    """Whether fresh memory is placed by its first toucher because tasks add tasks."""
+    """Return whether fresh memory is placed by its first toucher because tasks add tasks."""
     return spec.adding is not None and bool((work.op_code == Op.SPAWN).any())
 
 
 def _dynamic(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
-    """[regions] whether pages of the region are placed or moved during the run."""
+    """Return [regions] whether pages of the region are placed or moved during the run."""
     moves, ranged = bool(_moving(spec)), _regions_of_ranges(work)
     return np.array([new or (moves and r not in ranged) for r, new in enumerate(_unplaced(spec, work).tolist())], bool)
 

@@ -16,7 +16,7 @@ from numasim.errors import InputError
 #
 # An access is ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart. If memory is cut at a few borders, the
 # bytes below a border follow from the number of rows that end before the border. If homes repeat with a period, rows
-# do, too.
+# are counted by their position in the period.
 
 I64 = npt.NDArray[np.int64]
 CELLS_AT_ONCE = 1 << 21  # rows times slots that temporaries hold
@@ -32,7 +32,7 @@ class Spans(NamedTuple):
 
 
 def stepped_bytes(spans: Spans, border: I64) -> tuple[I64, I64, I64]:
-    """Return (access, step, bytes) for the steps that each access touches; step i begins at byte ``border[i]``."""
+    """Return (access, step, bytes) for each step that an access touches; step i begins at byte ``border[i]``."""
     reach = spans.offset + (spans.rows - 1) * spans.stride + spans.row_bytes
     low = np.searchsorted(border, spans.offset, side="right") - 1
     high = np.searchsorted(border, np.maximum(reach - 1, spans.offset), side="right") - 1
@@ -50,7 +50,7 @@ def _bytes_below(spans: Spans, border: I64) -> I64:
     step = np.maximum(stride, 1)
     whole = np.clip((border - row_bytes - offset) // step + 1, 0, rows)
     begun = np.clip(-((offset - border) // step), whole, rows)
-    cut = begun - whole  # rows that cross the border; several rows do so only if rows overlap
+    cut = begun - whole  # number of rows that cross the border; several rows cross only if rows overlap
     inside = cut * (border - offset) - stride * (cut * (whole + begun - 1) // 2)
     constant = np.clip(border - offset, 0, row_bytes) * rows
     return np.asarray(np.where(stride > 0, whole * row_bytes + inside, constant))
@@ -82,14 +82,14 @@ def _batches(rows: I64, most: int) -> list[slice]:
 
 
 def _below_in_slots(position: I64, page_bytes: int, slots: int) -> I64:
-    """Return [positions, slots] how many of the bytes 0 .. position - 1 lie in each slot's pages."""
+    """Return [positions, slots] how many of the bytes 0 .. position - 1 lie in the pages of each slot."""
     cycles, rest = np.divmod(position, page_bytes * slots)
     begin = np.arange(slots, dtype=np.int64) * page_bytes
     return cycles[:, None] * page_bytes + np.clip(rest[:, None] - begin, 0, page_bytes)
 
 
 class PagePrefix:
-    """Prefix sums over pages of the number of pages on each node, for memory whose homes follow no rule."""
+    """Prefix sums, over pages, of the number of pages on each node, for memory whose homes follow no rule."""
 
     def __init__(self, home: npt.NDArray[np.integer[Any]], page_bytes: int, nodes: int) -> None:
         self._home = np.append(home, 0)
@@ -120,7 +120,7 @@ class PagePrefix:
 
 
 I16 = npt.NDArray[np.int16]
-MOST_TABULATED = 2**28  # pages times nodes of a region whose homes follow no rule: a gigabyte
+MOST_TABULATED = 2**28  # a region whose homes follow no rule may have so many pages times nodes: a gigabyte of counts
 NO_HOME = -1  # the home of a page that is not placed, or whose bytes live on several nodes
 
 
@@ -131,24 +131,24 @@ class Homes(ABC):
 
     @abstractmethod
     def of_pages(self, pages: int) -> I16:
-        """[pages] the nodes of the first ``pages`` pages."""
+        """Return [pages] the nodes of the first ``pages`` pages."""
 
     @abstractmethod
     def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """[nodes] how many of the first ``pages`` pages live on each node."""
+        """Return [nodes] how many of the first ``pages`` pages live on each node."""
 
     @abstractmethod
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
+        """Return [spans, nodes] the bytes of each access on each node."""
 
     @property
     def single(self) -> int | None:
-        """The node of every page, or None if there are several nodes."""
+        """Return the node of every page, or None if there are several nodes."""
         return int(self.node[0]) if (self.node == self.node[0]).all() else None
 
     @property
     def alike(self) -> bool:
-        """Whether accesses of one shape have the same bytes on each node, whatever their addresses."""
+        """Return whether accesses of one shape have the same bytes on each node, whatever their addresses."""
         return self.single is not None
 
 
@@ -160,18 +160,18 @@ class CyclicHomes(Homes):
     page_bytes: int
 
     def of_pages(self, pages: int) -> I16:
-        """[pages] the nodes of the first ``pages`` pages."""
+        """Return [pages] the nodes of the first ``pages`` pages."""
         return np.resize(self.node.astype(np.int16), pages)
 
     def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """[nodes] how many of the first ``pages`` pages live on each node."""
+        """Return [nodes] how many of the first ``pages`` pages live on each node."""
         rounds, rest = divmod(pages, len(self.node))
         total = np.zeros(nodes, np.int64)
         np.add.at(total, self.node, rounds + (np.arange(len(self.node)) < rest))
         return total
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
+        """Return [spans, nodes] the bytes of each access on each node."""
         by_slot = cyclic_bytes(spans, self.page_bytes, len(self.node))
         total = np.zeros((len(by_slot), nodes), np.int64)
         for slot, home in enumerate(self.node):
@@ -188,19 +188,19 @@ class SteppedHomes(Homes):
     page_bytes: int
 
     def of_pages(self, pages: int) -> I16:
-        """[pages] the nodes of the first ``pages`` pages."""
+        """Return [pages] the nodes of the first ``pages`` pages."""
         length = np.diff(np.append(np.minimum(self.first, pages), pages))
         return np.repeat(self.node.astype(np.int16), length)
 
     def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """[nodes] how many of the first ``pages`` pages live on each node."""
+        """Return [nodes] how many of the first ``pages`` pages live on each node."""
         length = np.diff(np.append(np.minimum(self.first, pages), pages))
         total = np.zeros(nodes, np.int64)
         np.add.at(total, self.node, length)
         return total
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
+        """Return [spans, nodes] the bytes of each access on each node."""
         access, step, count = stepped_bytes(spans, self.first * self.page_bytes)
         total = np.zeros((len(spans.offset), nodes), np.int64)
         np.add.at(total, (access, self.node[step]), count)
@@ -216,15 +216,15 @@ class TabulatedHomes(Homes):
     nodes: int
 
     def of_pages(self, pages: int) -> I16:
-        """[pages] the nodes of the first ``pages`` pages."""
+        """Return [pages] the nodes of the first ``pages`` pages."""
         return self.node[:pages]
 
     def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """[nodes] how many of the first ``pages`` pages live on each node."""
+        """Return [nodes] how many of the first ``pages`` pages live on each node."""
         return np.bincount(self.node[:pages], minlength=nodes)
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
+        """Return [spans, nodes] the bytes of each access on each node."""
         return self._prefix.bytes_by_home(spans)
 
     @cached_property
@@ -234,35 +234,36 @@ class TabulatedHomes(Homes):
 
 @dataclass(frozen=True)
 class HashedHomes(Homes):
-    """The bytes of every page live on all of ``node``, ``grain`` bytes of them on each in turn.
+    """The bytes of every page live on all nodes of ``node``; each node in turn has ``grain`` bytes.
 
-    Hashing spreads any access evenly, so its grains are dealt to the nodes in ascending order, whatever its addresses.
+    Hashing spreads any access evenly. The grains of an access are dealt to the nodes in ascending order, whatever the
+    addresses.
     """
 
     node: I64  # ascending
     grain: int
 
     def of_pages(self, pages: int) -> I16:
-        """[pages] the only node if there is one node, else `NO_HOME`: the bytes of a page live on all nodes."""
+        """Return [pages] the only node if there is one node, else `NO_HOME`: the bytes of a page live on all nodes."""
         return np.full(pages, NO_HOME if self.single is None else self.single, np.int16)
 
     def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """[nodes] the pages dealt evenly, the remainder to the first nodes."""
+        """Return [nodes] the pages dealt evenly to the nodes; the first nodes get the remainder."""
         dealt: I64 = _dealt(np.array([pages]), 1, self.node, nodes)[0]
         return dealt
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
-        """[spans, nodes] the bytes of each access on each node."""
+        """Return [spans, nodes] the bytes of each access on each node."""
         return _dealt(spans.row_bytes * spans.rows, self.grain, self.node, nodes)
 
     @property
     def alike(self) -> bool:
-        """Hashing spreads any access evenly."""
+        """Return True: hashing spreads any access evenly."""
         return True
 
 
 def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:
-    """[counts, nodes] ``count`` dealt to the nodes ``node`` in turn, in grains; the last grain may be short."""
+    """Return [counts, nodes] ``count`` dealt to the nodes ``node`` in turn, in grains; the last grain may be short."""
     grains, rest = np.divmod(count, grain)
     rounds, over = np.divmod(grains, len(node))
     slot = np.arange(len(node))
@@ -274,12 +275,12 @@ def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:
 
 
 def on_one(node: int, page_bytes: int) -> CyclicHomes:
-    """Every page on ``node``."""
+    """Return homes with every page on ``node``."""
     return CyclicHomes(np.array([node]), page_bytes)
 
 
 def in_blocks(page_node: I64, pages: int, page_bytes: int) -> SteppedHomes:
-    """Page p of n on ``page_node[floor(p * L / n)]`` with L the number of blocks; equal neighbours are merged."""
+    """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks; equal neighbours are merged."""
     blocks = len(page_node)
     first = -(-np.arange(blocks, dtype=np.int64) * pages // blocks)
     filled = np.append(first[1:], pages) > first
@@ -299,9 +300,9 @@ def require_tabulated(name: str, pages: int, nodes: int) -> None:
 
 
 def row_homes(page_home: npt.NDArray[np.integer], page_bytes: int, row_bytes: int) -> I64:
-    """[rows] the node of the first page of every row of ``row_bytes`` bytes (thesis Table 5.1).
+    """Return [rows] the node of the first page of every row of ``row_bytes`` bytes (thesis Table 5.1).
 
-    ``page_home`` [pages] is the node of each page, -1 where it has none yet; the rows are those that begin in it.
+    ``page_home`` [pages] is the node of each page, -1 for an unplaced page; every row begins in one of these pages.
     """
     rows = -(-len(page_home) * page_bytes // row_bytes)
     return np.asarray(page_home[np.arange(rows) * row_bytes // page_bytes], np.int64)

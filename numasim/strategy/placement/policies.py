@@ -3,9 +3,9 @@
 A policy with a formula places all memory by the formula. A policy by touch places only memory that the program has
 initialised before its parallel part; fresh memory is placed by the workers that touch it first:
 
-- first-touch, and the policies that differ from first-touch in their `PageRule` alone: worker 0 initialises;
-- parallel-first-touch: page p of n is initialised by worker floor(p * P / n);
-- first-touch-init: page p of n is initialised by task t = floor(p * T / n) of T, which worker t mod P executes.
+- first-touch, and the policies that differ from first-touch in their `PageRule` alone: worker 0 initialises all pages;
+- parallel-first-touch: page p of n is initialised by worker floor(p * P / n), of P workers;
+- first-touch-init: page p of n is initialised by task t = floor(p * T / n) of T tasks, run by worker t mod P.
 
 A page that is wanted on a node without memory lives on the nearest node with memory. Formulas deal pages to nodes with
 memory only.
@@ -47,12 +47,12 @@ class Ground:
 
     @property
     def page_bytes(self) -> int:
-        """Bytes of a page."""
+        """Return the bytes of a page."""
         return self.machine.page_bytes
 
     @property
     def home_of_worker(self) -> I64:
-        """[workers] the home of memory that each worker is the first to touch."""
+        """Return [workers] the home of memory that each worker is the first to touch."""
         return self.machine.home_of_node[self.workers.node]
 
     def pages(self, region: Region) -> int:
@@ -120,7 +120,7 @@ class Policy:
     """A page placement policy.
 
     ``homes`` (spec, ground, number of the region, region) returns the homes of memory that is placed before the run.
-    With ``by_touch`` fresh memory is placed by the workers that touch it; with ``draws`` each run draws homes.
+    ``by_touch``: the workers that touch fresh memory place its pages; ``draws``: each run draws homes.
     """
 
     homes: Callable[[PolicySpec, Ground, int, Region], Homes]

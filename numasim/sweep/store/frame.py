@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def load(path: str | Path) -> pd.DataFrame:
     """Return the results table of a results directory, or of a file with such a table.
 
-    Integers stay integers: a column with nulls, such as the counters of a failed run, has pandas' ``Int64``. Raises
-    `InputError` if there is no such table, if the table is damaged, or if the sweep wrote a different table.
+    Integers stay integers: a column with nulls, such as a counter of failed runs, has pandas' ``Int64``. Raises
+    `InputError` if there is no such table, if the table is damaged, or if the sweep wrote another table.
     """
     path = Path(path)
     file = path / RESULTS if os.path.isdir(path) else path
@@ -53,7 +53,7 @@ def _read(file: Path) -> pa.Table:
         raise InputError("is missing: no sweep has ended here", place=str(file), expected=TABLE.name)
     try:
         with open_regular(file, TABLE) as content:
-            # Without threads of Arrow: a thread that holds a Python file when the process ends aborts the process.
+            # Arrow's threads are off: a thread that holds a Python file when the process ends aborts the process.
             return pq.ParquetFile(content, pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         expected = "a table of a sweep; delete it and run the sweep again, which makes it anew"

@@ -1,11 +1,11 @@
-"""Arrow tables of runs, Parquet bytes that depend on the rows alone, and the shards of a results directory.
+"""Arrow tables of runs, Parquet bytes that depend only on the rows, and the shards of a results directory.
 
 One run is one row: its counters, and its per-worker and node-pair tables as nested lists, so that a run is stored
-completely or not at all. Counters are those of `numasim.engine.result.COLUMNS`.
+completely or not at all. Counters are the columns of `numasim.engine.result.COLUMNS`.
 
 A shard is an immutable file with the rows of a batch. Its name has a number, which orders shards in time, and a hash of
-its bytes, by which a reader detects truncated shards and other files. Only the process that holds the directory writes
-shards.
+the file's bytes, by which a reader detects truncated shards and other files. Only the process that holds the directory
+writes shards.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def table_bytes(table: pa.Table) -> bytes:
 
 
 def shard_bytes(table: pa.Table) -> bytes:
-    """Return the rows of a batch as Parquet. Zstandard would take several times as long for a column of few values."""
+    """Return the rows of a batch as Parquet, without Zstandard, which would be slow for columns of few values."""
     return _parquet(table, compression="snappy", write_statistics=False)
 
 
@@ -155,7 +155,7 @@ def _parquet(table: pa.Table, **options: Any) -> bytes:
 def unreadable_table(path: Path, error: Exception, expected: str) -> InputError:
     """Return the error for a table that cannot be read.
 
-    An error of the system is given in the system's words. Else the table is damaged, and ``expected`` says the remedy.
+    An error of the system is given in the system's words. Other tables are damaged; ``expected`` names the remedy.
     """
     if isinstance(error, OSError) and error.errno is not None:
         return cannot_be_read(path, error)
@@ -172,7 +172,7 @@ def write_shard(directory: Path, number: int, content: bytes) -> None:
 
 
 def is_whole(path: Path) -> bool:
-    """Return whether ``path`` has a shard's name and the hash in the name is that of the content.
+    """Return whether ``path`` has a shard's name and the name has the hash of the content.
 
     Raises OSError or `InputError` if the file cannot be read.
     """
@@ -189,7 +189,7 @@ def shard_number(name: str) -> int:
 
 
 def read_shards(paths: Iterable[Path], columns: list[str]) -> pa.Table:
-    """Return ``columns`` of all runs in the shards at ``paths``, in that order; a column that a shard lacks is null."""
+    """Return ``columns`` of all runs in the shards at ``paths``, in that order; a missing column is null."""
     tables = []
     for path in paths:
         try:

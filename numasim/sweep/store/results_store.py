@@ -1,15 +1,15 @@
 """The results directory of a sweep: the runs of one specification, each computed once.
 
-spec.yaml         the sweep as it was last requested, which runs from any place
+spec.yaml         the sweep as it was last requested; it runs from any folder
 graphs/           task graphs to which spec.yaml refers
 controllers/      modules of controllers to which spec.yaml refers
-provenance.json   the specification, and every version and command that wrote here
+provenance.json   the specification, and every version and command that wrote to the directory
 shards/           the runs, a file for each batch; the only source of the tables
 *.parquet         the tables, made from the shards when every run has ended
-answers.csv       what follows from the tables (numasim/report),
+answers.csv       answers that follow from the tables (numasim/report),
 index.html        and a page to read
 
-The provenance is a file of its own, so that it cannot change the bytes of the results.
+The provenance has its own file, so that it cannot change the bytes of the results.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ TABLES = (WORKERS, NODE_PAIRS, ITERATIONS, TIMING, RESULTS)
 ANSWERS = "answers.csv"
 PAGE = "index.html"
 REPORT = (ANSWERS, PAGE)
-DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")  # in the provenance
+DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")  # packages whose versions are in the provenance
 
 
 def _earlier(directory: Path) -> tuple[str, ...] | None:
-    """Return the files of a version without manifests, which has a provenance."""
+    """Return the files of a directory that a version without manifests wrote, recognised by its provenance."""
     return (SPEC, *TABLES) if (directory / PROVENANCE).is_file() else None
 
 
@@ -62,12 +62,12 @@ SWEEP = FolderKind("numasim sweep", {".": re.compile(re.escape(PROVENANCE)), SHA
 
 @dataclass(frozen=True)
 class Identity:
-    """The specification of a results directory. A directory is extended only under the same hash."""
+    """The specification of a results directory; only a sweep with the same hash may extend the directory."""
 
     spec_hash: str
     model_version: int
-    text: str  # of the sweep's YAML
-    files: Mapping[str, bytes] = field(default_factory=dict)  # that the text refers to, by their paths beside it
+    text: str  # the sweep's YAML
+    files: Mapping[str, bytes] = field(default_factory=dict)  # by their paths beside the text
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class Store:
 
     @property
     def directory(self) -> Path:
-        """The path of the directory."""
+        """Return the path of the directory."""
         return self.folder.directory
 
     @property
     def shards(self) -> Path:
-        """The folder of the shards."""
+        """Return the folder of the shards."""
         return self.directory / SHARDS
 
     def shard_paths(self) -> list[Path]:
@@ -160,7 +160,7 @@ def read_provenance(directory: Path) -> dict[str, Any] | None:
 
 
 def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
-    """Return the provenance of ``directory``, None for a new one; `InputError` if it is of another specification."""
+    """Return the provenance of ``directory``, None if it is new. Raises `InputError` for another specification's."""
     with output_errors(directory, FOLDER):
         known = read_provenance(directory)
         shards = directory / SHARDS
@@ -196,5 +196,5 @@ def _extended(known: dict[str, Any] | None, identity: Identity) -> dict[str, Any
 
 @cache
 def _versions() -> dict[str, str]:
-    """Return the versions of the packages that results depend on, which are read from files."""
+    """Return the versions of the packages on which results depend, read from files."""
     return {name: metadata.version(name) for name in DEPENDENCIES}

@@ -4,7 +4,7 @@ results.parquet      a row for each cell and repeat: the columns of a result, th
                      sweep axes, the error; recorded programs add `TIME_FACTOR` and `RECORDING`
 workers.parquet      a row for each run and worker
 node_pairs.parquet   a row for each run, thief's (or accessing) node and victim's (or home) node
-iterations.parquet   a row for each run of a phase, of the runs that have more than one
+iterations.parquet   a row for each run of a phase, for the runs that have several
 timing.parquet       the engine's wall-clock time of each run, separate because it differs between machines
 """
 
@@ -36,7 +36,7 @@ NAMED = ("machine", "workload", "strategy")
 
 def write_tables(store: Store, rows: Sequence[PlannedRow], axes: Sequence[str], spec_hash: str) -> None:
     """Write all tables of ``rows``, the results table last. Every row has a run in ``store``."""
-    # Listed once: a worker of a killed sweep may still write a shard.
+    # Listed once, because a worker of a killed sweep may still write a shard.
     shards = store.shard_paths()
     runs = read_shards(shards, RUN.names)
     chosen = rows_of_runs(runs)
@@ -98,7 +98,7 @@ def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
     return pa.table({"run_id": owner, **{field: pc.struct_field(rows, field) for field in fields}})
 
 
-# ---- Sweep axes as columns: numbers stay numbers, and every other value has a text of its own ------------------------
+# ---- Sweep axes as columns: numbers stay numbers, and every other value has a distinct text --------------------------
 
 
 def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
@@ -118,8 +118,8 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
     """Return the name of each cell's machine, workload or strategy.
 
     If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the labels
-    of the values instead, which differ. A variant without a name of its own also has its label, because the name stands
-    for the original.
+    of the values instead, which differ. A variant without its own name also has its label, because the name stands for
+    the original.
     """
     values = [row.cell.axes.get(part) for row in rows]
     parts = [getattr(row.cell.spec, part) for row in rows]
@@ -135,7 +135,7 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
 def labels(values: Sequence[Any]) -> list[str | None]:
     """Return axis values as short texts that differ for different values; ``None`` stays.
 
-    If several objects have one name, the second is numbered.
+    If several objects have one name, a number follows the name from the second object on.
     """
     of_value: dict[str, str] = {}
     taken: set[str] = set()
@@ -169,14 +169,14 @@ def _nested(part: Any) -> str:
 
 # ---- Two columns of recorded programs, which tables of other programs lack -------------------------------------------
 #
-# ``time_factor`` is the factor of compute times on the machine. It is null if the rate of a core is not known there, or
-# not known for the machine of the recording. ``recording`` has sentences about the recording, one on each line.
+# ``time_factor`` is the factor of compute times on the machine. It is null if the rate of a core is unknown for the
+# machine of the run or of the recording. ``recording`` has sentences about the recording, one on each line.
 
 TIME_FACTOR, RECORDING = "time_factor", "recording"
 
 
 def recording_columns(rows: Sequence[PlannedRow], workloads: Sequence[str]) -> dict[str, pa.Array]:
-    """Return the columns of ``rows``, whose ``workloads`` have these names; none if no program was recorded."""
+    """Return the columns of ``rows``, whose ``workloads`` have these names; no column if no program was recorded."""
     found = {id(row.cell.spec.workload): row.cell.spec.workload for row in rows}
     recordings = {key: recording_of(workload) for key, workload in found.items()}
     by_row = [recordings[id(row.cell.spec.workload)] for row in rows]

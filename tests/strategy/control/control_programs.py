@@ -23,8 +23,8 @@ def program_of(
     repeat: int = 9,
     switches: tuple[str, ...] = ("plain",),
 ) -> Program:
-    """A program whose phases have these trees as roots and run ``repeat`` times; tasks are numbered in depth-first
-    preorder.
+    """Return a program whose phases have these trees as roots and run ``repeat`` times; tasks are numbered depth-first
+    in preorder.
     """
     parent: list[int] = []
     end: list[int] = []
@@ -60,5 +60,5 @@ def program_of(
 
 
 def regular(branching: int, levels: int) -> Tree:
-    """A tree whose tasks above the last of ``levels`` levels have ``branching`` children each."""
+    """Return a tree whose tasks above the last of ``levels`` levels have ``branching`` children each."""
     return [regular(branching, levels - 1) for _ in range(branching)] if levels > 1 else []

@@ -48,7 +48,7 @@ def test_equation_2_by_hand() -> None:
 
 
 def packed(lines: int) -> list[int]:
-    """The roots for a shared cache of so many lines."""
+    """Return the roots for a shared cache of ``lines`` lines."""
     program = program_of([[TREE]])
     used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
     return initial_packing(program, used, 64 * lines).tolist()
@@ -60,7 +60,7 @@ def test_initial_packing_by_hand() -> None:
     assert packed(65) == [1, 6]
     assert packed(64) == [2, 3, 6]
     assert packed(54) == [2, 3, 7, 8]
-    assert packed(29) == [2, 4, 8]  # 5 and 7 are leaves that do not fit: they are in no subtree
+    assert packed(29) == [2, 4, 8]  # 5 and 7 are leaves that do not fit, so they are in no subtree
     assert packed(9) == []
 
 
@@ -131,7 +131,7 @@ trees = st.recursive(st.just(LEAF), lambda inner: st.lists(inner, min_size=1, ma
 
 @given(tree=trees, data=st.data())
 def test_packings_are_antichains_and_moves_are_what_they_say(tree: Tree, data: st.DataObject) -> None:
-    """Against sets of tasks, climbed one by one."""
+    """The reference is sets of tasks, whose parents are followed one by one."""
     program = program_of([[tree]])
     parent = program.parent.tolist()
 

@@ -19,8 +19,8 @@ def labels(phases: list[list[Tree]], units: int) -> list[int]:
 
 
 def test_figure_4() -> None:
-    """The root divides D in two; alpha_1 has [0, D / 2) in three parts, of which the last, alpha_2, is [D / 3, D / 2):
-    within the first socket's slice, with all tasks below it.
+    """The root divides D in two. alpha_1 has [0, D / 2) in three parts; the last part, of alpha_2, is [D / 3, D / 2):
+    it lies within the first socket's slice, with all tasks below alpha_2.
     """
     alpha_2 = [LEAF, LEAF]
     alpha_1 = [LEAF, LEAF, alpha_2]
@@ -29,7 +29,7 @@ def test_figure_4() -> None:
 
 
 def test_a_task_that_straddles_has_no_label_and_its_children_are_looked_at_one_by_one() -> None:
-    """Of three children on two sockets, the middle one has [D / 3, 2 D / 3); its own halves meet at D / 2."""
+    """Three children on two sockets: the middle child has [D / 3, 2 D / 3), and its halves meet at D / 2."""
     assert labels([[[LEAF, [LEAF, LEAF], LEAF]]], 2) == [-1, 0, -1, 0, 1, 1]
 
 
@@ -38,7 +38,7 @@ def test_a_leaf_that_straddles_stays_without_label() -> None:
 
 
 def test_three_sockets_cut_a_binary_tree_at_every_depth() -> None:
-    """1/3 and 2/3 have no finite binary fraction: at every depth one task straddles each of them."""
+    """1/3 and 2/3 have no finite binary fraction: at every depth one task straddles 1/3 and one task straddles 2/3."""
     tree = regular(2, 6)
     found = slices(program_of([[tree]]), 3)
     depth = program_of([[tree]]).depth
@@ -58,7 +58,7 @@ def test_every_phase_divides_all_the_data() -> None:
 def test_a_root_of_several_phases_has_its_part_of_the_first() -> None:
     first = program_of([[LEAF, LEAF], [LEAF, LEAF]])
     shared = Program(**{**vars(first), "roots": ((0, 1), (1, 2, 3))})
-    # root 1 is the second half of phase 0; of phase 1's thirds it has the first, root 2 straddles, root 3 is behind
+    # root 1 is the second half of phase 0; in phase 1 it is the first third, root 2 straddles, root 3 follows
     assert slices(shared, 2).tolist() == [0, 1, -1, 1]
 
 
@@ -71,8 +71,8 @@ def test_more_sockets_than_tasks() -> None:
 
 
 def test_exact_where_floating_point_is_not() -> None:
-    """40 times the middle third of three: D / 2 is always strictly inside, and what lies beside it is known exactly,
-    though 3^40 parts are more than a double-precision number can tell apart.
+    """40 times the middle third of three: D / 2 is always strictly inside. The parts beside D / 2 are exact, although
+    double precision cannot distinguish 3^40 parts.
     """
     tree: Tree = []
     for _ in range(40):
@@ -83,7 +83,7 @@ def test_exact_where_floating_point_is_not() -> None:
 
 
 def ranges_by_fractions(program: Program) -> list[tuple[Fraction, Fraction]]:
-    """Equation 1 as printed, with D = 1."""
+    """Return the parts of all tasks by equation 1 of the paper as printed, with D = 1."""
     found = [(Fraction(0), Fraction(0))] * program.tasks
     families = list(program.roots)
     families += [tuple(np.flatnonzero(program.parent == row).tolist()) for row in range(program.tasks)]

@@ -1,4 +1,4 @@
-"""Algorithm 1 of LAWS (model 4.8) on tables of times made up by hand: what is tried, and what is kept."""
+"""Algorithm 1 of LAWS (model 4.8) on made-up tables of times: which packings are tried, and which are kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numasim.workload.phases import Loop
 
 FREE, ROOT, LOCAL = Tier.FREE, Tier.ROOT, Tier.LOCAL
 BINARY = program_of([[regular(2, 5)]])  # depths 0 to 4, 16 leaves
-LEAF_MISSES = np.where(BINARY.depth == 4, 25, 0)  # 100 lines, which are 6,400 bytes, at depth 2: what the cache holds
+LEAF_MISSES = np.where(BINARY.depth == 4, 25, 0)  # 100 lines at depth 2: 6,400 bytes fill the cache
 
 
 def measures(program: Program, iteration: int, time_ps: int = 0, misses: I64 | None = None, phase: int = 0) -> Measures:
@@ -38,7 +38,7 @@ def measures(program: Program, iteration: int, time_ps: int = 0, misses: I64 | N
 
 @dataclass
 class Run:
-    """Iterations of a loop under a tuner: the roots of each, from the one with the initial packing on."""
+    """Iterations of a loop under a tuner: the roots of each iteration, from the initial packing on."""
 
     program: Program
     tuner: PackingTuner
@@ -46,7 +46,7 @@ class Run:
     roots: list[list[int]] = field(default_factory=list)
 
     def iterate(self, time_of: dict[int, int], iterations: int) -> list[int]:
-        """[iterations] the depth of the roots of each, where ``time_of[depth]`` is how long one takes."""
+        """Return [iterations] the depth of the roots in each; an iteration at ``depth`` takes ``time_of[depth]``."""
         state, controls = self.tuner(self.program, None, None)
         assert controls.tiers is not None
         assert set(controls.tiers.tolist()) == {FREE}  # the first iteration
@@ -79,10 +79,10 @@ A_HUNDREDTH_LESS = {"keep": {"faster_by_per_mille": 10}}  # 990 of 1,000 are eno
         ({2: 100, 3: 90, 4: 80}, {}, [2, 3, 4, 4, 4, 4, 4, 4]),
         ({2: 100, 3: 90, 4: 95}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
         ({2: 100, 3: 90, 4: 90}, {}, [2, 3, 4, 3, 3, 3, 3, 3]),
-        # larger subtrees from the initial packing on, if the first smaller ones are slower or not faster
+        # larger subtrees from the initial packing on, if the first smaller subtrees are slower or not faster
         ({0: 95, 1: 90, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
         ({0: 95, 1: 90, 2: 100, 3: 100}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
-        # an equal time does not end these: the printed listing stops only where the new time is longer
+        # an equal time does not end larger subtrees: the printed listing stops only if the new time is longer
         ({0: 80, 1: 100, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 0, 0, 0, 0]),
         ({0: 101, 1: 100, 2: 100, 3: 110}, {}, [2, 3, 1, 0, 1, 1, 1, 1]),
         # the initial packing stays if both ways are slower
@@ -118,7 +118,7 @@ def test_no_other_rule_keeps_a_packing(keep: Any) -> None:
 
 
 def test_roots_at_different_depths() -> None:
-    """A root that is a leaf stays where it is while the others move down (A-16); on the way up, the outer one stays."""
+    """If a root is a leaf, it stays while the others move down (A-16); on the way up, the outer root stays."""
     tree = [[LEAF, LEAF], LEAF]  # 0: whole; 1 with leaves 2 and 3; leaf 4
     program = program_of([[tree]])
     tuner = packing(start={"depth": 1})
@@ -131,7 +131,7 @@ def test_roots_at_different_depths() -> None:
 
 
 def test_every_loop_is_profiled_and_searched_anew() -> None:
-    """A phase before the loop is an iteration of its own; it packs nothing of the loop behind it."""
+    """A phase before the loop is an iteration of its own; it does not pack the loop behind it."""
     program = program_of([[regular(2, 2)], [regular(2, 3)], [regular(2, 2)]], loops=(Loop(1, 3, 4),))
     assert tasks_of_loop(program, 0).tolist() == [True] * 3 + [False] * 10
     assert tasks_of_loop(program, 1).tolist() == [False] * 3 + [True] * 10
@@ -163,7 +163,7 @@ def test_programs_bound_by_the_processor_are_not_packed() -> None:
     assert controls.tiers is not None
     assert set(controls.tiers.tolist()) == {LOCAL}
     _, controls = tuner(program, later, measures(program, 1, 5, few))
-    assert vars(controls) == vars(Controls())  # everything stays as it is
+    assert vars(controls) == vars(Controls())  # no control changes
     many = np.full(program.tasks, 2500)
     _, controls = tuner(program, state, measures(program, 0, 5, many))
     assert controls.switches == frozenset()
@@ -172,7 +172,7 @@ def test_programs_bound_by_the_processor_are_not_packed() -> None:
 
 @pytest.mark.parametrize("phases", [[[regular(2, 3)]], [[regular(2, 3)], [regular(2, 3)]]])
 def test_programs_without_a_loop_are_not_packed(phases: list[Any]) -> None:
-    """What is learned in their only iteration would be of no use, and in the first one no socket helps another."""
+    """There is no second iteration that could use measurements, and in the first iteration no socket helps another."""
     tuner, program = packing(), program_of(phases, repeat=1)
     state, controls = tuner(program, None, None)
     for phase in range(len(phases)):
@@ -184,7 +184,7 @@ def test_programs_without_a_loop_are_not_packed(phases: list[Any]) -> None:
 
 
 def test_a_switch_on_which_nothing_depends_stays_off() -> None:
-    """A strategy of a user's own may pack, and steal the same way whatever is packed."""
+    """A user's strategy may pack tasks, and steal in the same way whether or not tasks are packed."""
     few = np.zeros(15, np.int64)
     for repeat, iterations in ((1, 0), (9, 1)):
         program = program_of([[regular(2, 4)]], compute_ps=10**9, repeat=repeat, switches=())
@@ -198,7 +198,7 @@ def test_a_switch_on_which_nothing_depends_stays_off() -> None:
 
 
 def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
-    """All tasks are free until the loop has been profiled, and again behind it."""
+    """All tasks are free until the loop has been profiled, and again after the loop."""
     program = program_of([[regular(2, 2)], [regular(2, 2)], [regular(2, 2)]], loops=(Loop(1, 2, 3),), repeat=1)
     tuner = packing()
     state, controls = tuner(program, None, None)
@@ -217,7 +217,7 @@ def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
         ([2499, 2500], [1000, 1000], 2_500_000, 5_000_000),  # exactly one miss in a thousand instructions is not fewer
         ([0, 0, 7], [0, 5, 0], 12_500, 12_500),  # tasks without instructions have no weight
         ([0, 0], [0, 0], 0, 0),
-        ([9_000_000_000, 1], [2, 3_000_000_000_000], 75 * 10**14, 75 * 10**14 + 5000),  # 63 bits, if taken with care
+        ([9_000_000_000, 1], [2, 3_000_000_000_000], 75 * 10**14, 75 * 10**14 + 5000),  # the products need 63 bits
     ],
 )
 def test_instructions_of_tasks_bound_by_the_processor(
@@ -227,7 +227,7 @@ def test_instructions_of_tasks_bound_by_the_processor(
 
 
 def test_most_instructions_decide() -> None:
-    """Half of them are not most; many small tasks do not outweigh a large one."""
+    """Half of the instructions are not most of them; many small tasks do not outweigh a large task."""
     assert is_cpu_bound(CpuBoundSpec(), np.array([0, *[99] * 9]), np.array([10**9, *[10**6] * 9]))
     assert not is_cpu_bound(CpuBoundSpec(), np.array([0, 9999]), np.array([10**9, 10**9]))
     assert is_cpu_bound(CpuBoundSpec(), np.array([0, 0, 9999]), np.array([10**9] * 3))

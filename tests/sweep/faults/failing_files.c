@@ -1,6 +1,6 @@
-/* File-system calls of which the n-th fails, for processes that preload this library: those whose path lies in one
- * folder, or whose descriptor was opened there. What a call can fail with is listed below, each error as one that its
- * manual page has; a short read or write brings or takes half of what was asked for. Nothing is flushed to the disk.
+/* Lets the n-th of the file-system calls fail whose path lies in one folder, or whose descriptor was opened in it, in
+ * processes that preload this library. The errors of each call are listed below; the manual page of the call has them
+ * all. A short read or write transfers half of the requested bytes. Nothing is flushed to the disk.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ enum { MOST_PATH = 4096, MOST_FILES = 4096, MOST_FOLDERS = 64, MOST_CHOICES = 5,
 
 typedef struct {
     const char* name;
-    int choice[MOST_CHOICES]; /* error numbers, or SHORT; 0 behind the last */
+    int choice[MOST_CHOICES]; /* error numbers, or SHORT; 0 after the last */
 } call;
 
 static const call OPEN = {"open", {EACCES, EIO, ENOSPC, EINTR, EMFILE}}, READ = {"read", {EIO, EINTR, SHORT}},
@@ -32,14 +32,14 @@ static const call OPEN = {"open", {EACCES, EIO, ENOSPC, EINTR, EMFILE}}, READ = 
                   FCHOWN = {"fchown", {EPERM, EIO}}, SEEK = {"lseek", {EIO}};
 
 static char root[MOST_PATH];
-static long left;          /* calls until the one that fails; 0: none does */
-static int choice;         /* which of its errors */
-static const call* failed; /* the call that has come up */
+static long left;          /* calls until the failing call; 0: no call fails */
+static int choice;         /* number of the failing call's error */
+static const call* failed; /* the call that has failed */
 static bool opened[MOST_FILES];
 static DIR* folders[MOST_FOLDERS];
 
-/* From now on the call number `nth` in `folder`, from 1, fails with its error number `which`, modulo as many as it
- * knows, and no other. */
+/* Let only call number `nth` in `folder`, counted from 1, fail, with its error number `which` modulo the number of its
+ * errors. */
 void failing_files_begin(const char* folder, long nth, int which) {
     strncpy(root, folder, sizeof root - 1);
     left = nth;
@@ -47,17 +47,17 @@ void failing_files_begin(const char* folder, long nth, int which) {
     failed = NULL;
 }
 
-/* The name of the call that has failed; NULL where there were not as many. */
+/* Return the name of the call that has failed; NULL if there were fewer calls. */
 const char* failing_files_call(void) { return failed ? failed->name : NULL; }
 
-/* How many errors it knows. */
+/* Return the number of errors of the failed call. */
 int failing_files_choices(void) {
     int count = 0;
     while (failed && count < MOST_CHOICES && failed->choice[count]) count++;
     return count;
 }
 
-/* What it has failed with, or SHORT; 0 where there were not as many. */
+/* Return the error of the failed call, or SHORT; 0 if there were fewer calls. */
 int failing_files_error(void) { return failed ? failed->choice[choice % failing_files_choices()] : 0; }
 
 static bool is_in(const char* path) {
@@ -67,7 +67,7 @@ static bool is_in(const char* path) {
 
 static bool is_open(int file) { return 0 <= file && file < MOST_FILES && opened[file]; }
 
-/* What the call fails with, or SHORT; 0: it does not fail. */
+/* Return the error with which the call has to fail, or SHORT; 0: the call does not fail. */
 static int fault(const call* self) {
     if (!left || --left) return 0;
     failed = self;
@@ -163,7 +163,7 @@ BY_FILE(int, fstat64, FSTAT, (int file, struct stat64* found), (file, found))
 BY_FILE(off_t, lseek, SEEK, (int file, off_t offset, int from), (file, offset, from))
 BY_FILE(off64_t, lseek64, SEEK, (int file, off64_t offset, int from), (file, offset, from))
 
-/* Half as much, but not nothing: that would be the end of the file. */
+/* Return `size` or, for SHORT, half of `size`, at least 1: 0 bytes would mean the end of the file. */
 static size_t size_after(int error, size_t size) { return error == SHORT && size > 1 ? size / 2 : size; }
 
 ssize_t read(int file, void* bytes, size_t size) {
@@ -181,7 +181,7 @@ int fsync(int file) {
     return fails(&FSYNC) ? -1 : 0;
 }
 
-/* The descriptor is gone whatever the call says, as in Linux. */
+/* The descriptor is closed even if the call fails, as in Linux. */
 int close(int file) {
     const bool is_ours = is_open(file);
     const int done = REAL(close)(keep(file, false));

@@ -1,8 +1,8 @@
-"""Sweeps in which the n-th file-system call fails, for every n in turn; a process that preloads `failing_files.c`.
+"""Sweeps in which the n-th file-system call fails, for every n in turn, in a process that preloads `failing_files.c`.
 
-Run as ``sweep_with_faults.py LIBRARY FOLDER new|extended STEP``: prints a line of JSON for each fault. Each call whose
-number is a multiple of STEP fails once, with one of its errors, another from call to call; with STEP 0 each call fails
-with each of its errors.
+Run as ``sweep_with_faults.py LIBRARY FOLDER new|extended STEP``. The program prints a line of JSON for each fault. With
+a positive STEP, each call whose number is a multiple of STEP fails once, with errors that alternate from call to call.
+With STEP 0, each call fails with each of its errors.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def sweep(spec: SweepSpec, place: Path) -> tuple[int, str]:
         run_sweep(spec, place, jobs=1, engine="reference", runner=simulate_spec, progress=False)
     except NumasimError as error:
         return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), CHECK_FAILED), str(error)
-    except BaseException:  # what nobody has foreseen
+    except BaseException:  # an unforeseen error
         return UNFORESEEN, traceback.format_exc()
     return OK, ""
 

@@ -1,6 +1,6 @@
 // The plots of a sweep's page: any column over any axis, coloured and divided into panels by any other, drawn by BokehJS.
-// The cells of the sweep stand in the page (#chart-data), and so do its iterations where there are any, whose elements
-// have the same ids behind a prefix; nothing is fetched, and no text of theirs becomes markup.
+// The page has the cells of the sweep (#chart-data) and, if there are any, its iterations; the elements of the
+// iterations have the same ids behind a prefix. Nothing is fetched, and no text of the data becomes markup.
 "use strict";
 ["", "iterations-"].filter((prefix) => document.getElementById(`${prefix}chart-data`)).forEach((prefix) => {
   const byId = (id) => document.getElementById(prefix + id);
@@ -12,11 +12,11 @@
   const DASHES = ["solid", "dashed", "dotted", "dotdash"];
   const MOST_PANELS = 12;
   const MOST_ROWS = 500;
-  const MANY_PLACES = 40; // on x, from which on marks are small
-  const SAME_PLACE = 0.005; // of the height of a panel: lines that are nowhere further apart lie on each other
-  const DASH = 12; // pixels of each line where several lie on each other
-  const WIDE_SPAN = 30; // the largest over the smallest value, from which on a scale is logarithmic
-  const FAR_FROM_ZERO = 0.5; // of the largest value: then the scale need not begin at zero
+  const MANY_PLACES = 40; // from this number of places on x on, marks are small
+  const SAME_PLACE = 0.005; // of the height of a panel: closer lines coincide
+  const DASH = 12; // length of a dash, in pixels, of coinciding lines
+  const WIDE_SPAN = 30; // from this ratio of the largest to the smallest value on, a scale is logarithmic
+  const FAR_FROM_ZERO = 0.5; // least ratio of the smallest to the largest value on a scale without zero
 
   // ---- elements ----
 
@@ -71,7 +71,7 @@
 
   // ---- which cells ----
 
-  // Axes that are neither x, colour nor panel, and vary among the cells of one mark, are held at one value each.
+  // An axis that is not x, colour or panel, and varies among the cells of one mark, is held at one value.
   function heldAxes(cells) {
     const shown = [state.x, state.colour, state.facet].filter(Boolean);
     const held = [];
@@ -152,7 +152,7 @@
     return { start: low > FAR_FROM_ZERO * high || low < 0 ? low - pad : 0, end: high + pad };
   }
 
-  // The lines of a panel in groups of those that lie on each other.
+  // Return the lines of a panel in groups of lines that coincide.
   function lyingOnEachOther(series, { start, end }, logarithmic) {
     const height = (y) => (logarithmic ? Math.log(y / start) / Math.log(end / start) : (y - start) / (end - start));
     const same = (one, other) => one.x.length === other.x.length && one.x.every((x, at) => x === other.x[at]
@@ -197,7 +197,7 @@
         ...(group.length > 1 ? { line_dash: [DASH, DASH * (group.length - 1)], line_dash_offset: -DASH * at }
           : { line_dash: DASHES[Math.floor(index / paint.lines.length) % DASHES.length] }) });
     }
-    // All marks are one glyph with data of its own: marks that lie on each other share a tooltip, and lines stay as they are.
+    // All marks are one glyph with its own data: marks in one place share a tooltip, and the lines do not change.
     const all = (name) => series.flatMap(({ source }) => source[name]);
     const each = (made) => series.flatMap(({ index, source }) => source.x.map(() => made(index)));
     const names = ["x", "y", "cell", "value", "interval", "repeats"];
@@ -295,7 +295,7 @@
     const mine = shown;
     const chosen = [state.column, state.x, state.colour, state.facet].join("|");
     Promise.all(mine).then(() => {
-      if (mine === shown) chart.dataset.drawn = chosen; // unless something else was chosen meanwhile
+      if (mine === shown) chart.dataset.drawn = chosen; // unless the user has made another choice meanwhile
     });
   }
 
@@ -360,7 +360,7 @@
     fill(byId("facet"), [["", "none"], ...axes], state.facet);
   }
 
-  // An axis has one role: who takes it from another role leaves that one his own.
+  // An axis has one role: a role that takes another role's axis gives its own axis in exchange.
   function choose(role, value) {
     for (const other of ["x", "colour", "facet"]) {
       if (other !== role && value && state[other] === value) state[other] = state[role];
