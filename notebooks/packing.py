@@ -14,11 +14,12 @@
 # %% [markdown]
 # # Tuning one packing
 #
-# LAWS (Chen and Guo 2015) lets each socket execute one *cache-friendly subtree* at a time. How large subtrees should
-# be, it finds out while the program runs: the first iteration counts what every task misses, which gives a first
-# packing; then comes an iteration with smaller subtrees, and so on while that is faster; if the first step was none,
-# larger ones instead (Algorithm 1 of the paper). Here that is done to one program: heat over 8,096 x 1,024 points on
-# four Opteron 8380, whose sockets share 6 MiB of cache each.
+# LAWS (Chen and Guo 2015) lets each socket execute one *cache-friendly subtree* of tasks at a time. LAWS tunes the size
+# of the subtrees, the *packing*, while the program runs (Algorithm 1 of the paper). In the first iteration LAWS counts
+# the cache misses of every task, which give a first packing. In the next iterations LAWS tries smaller and smaller
+# subtrees as long as each step is faster. If the first step is not faster, LAWS tries larger subtrees instead. This
+# notebook shows one program: heat over 8,096 x 1,024 points on four Opteron 8380, with a last-level cache of 6 MiB for
+# each socket.
 
 # %%
 from matplotlib.figure import Figure
@@ -35,8 +36,8 @@ question = {
 # %% [markdown]
 # ## Time per iteration
 #
-# An iteration is a sweep from one array to the other and the one back. In the first, LAWS pays for the counting of
-# misses. The next ones try packings, then the best is kept.
+# An iteration is a sweep from one array to the other and a sweep back. In the first iteration LAWS pays for counting
+# misses. In the next iterations LAWS tries packings, and then keeps the best packing.
 
 
 # %%
@@ -58,11 +59,11 @@ figure
 # %% [markdown]
 # ## Time against packing
 #
-# The same program with subtrees that begin at a given depth of the tree and stay there: a subtree at depth d has about
-# 8,096 / 2^d rows. Figure 5 of the paper draws a U and explains its ends by the cache. There is a U here as well, half
-# a per cent deep, but what the sockets miss hardly changes: a sweep reads every line once, whatever the packing is.
-# Large subtrees leave sockets without work at the end of a sweep, small ones leave the cores of a socket without work
-# between one subtree and the next.
+# The same program with a fixed packing: subtrees begin at a given depth of the tree, and a subtree at depth d has about
+# 8,096 / 2^d rows. In Figure 5 of the paper the time over the depth is a U, and the paper explains both ends of the U
+# by the cache. The simulated times are a U, too, half a per cent deep, but the misses of the sockets hardly change: a
+# sweep reads every line once under every packing. Large subtrees leave sockets without work at the end of a sweep.
+# Small subtrees leave the cores of a socket without work between one subtree and the next.
 
 
 # %%

@@ -14,14 +14,14 @@
 # %% [markdown]
 # # The quick start in a notebook
 #
-# Whom should a thief steal from, and how much, when one worker makes all the tasks? The quick start asks this of
-# SparseLU on two sockets of AMD EPYC 9654 with eight NUMA nodes. Here it has smaller matrices and fewer steps, so that
-# it takes seconds. Four strategies choose the victim:
+# Whom should a thief steal from, and how much, if one worker makes all the tasks? The quick start asks this question of
+# SparseLU on two sockets of AMD EPYC 9654 with eight NUMA nodes. This notebook has smaller matrices and fewer numbers
+# of workers, so that the sweep takes seconds. Four strategies choose the victim:
 #
 # - `randomized`: any other worker;
-# - `nearest-first`: all workers of the own node before any farther one;
-# - `topology-aware`: a worker of the own node; a queue of another node only if it is long;
-# - `steal-half`: any other worker, but half of what it has.
+# - `nearest-first`: all workers of the own node before any farther worker;
+# - `topology-aware`: a worker of the own node; a queue of another node only if the queue is long;
+# - `steal-half`: any other worker, but half of the victim's tasks.
 
 # %%
 import numasim as ns
@@ -31,8 +31,8 @@ result = ns.sweep("quickstart", "results/quickstart", **small)
 result
 
 # %% [markdown]
-# Runs of a pair share a seed, hence all task times, so that small differences show. Any axis can be compared, against
-# any of its values, in any column:
+# The two runs of a pair share a seed and therefore all task times, so that small differences show. Strategies, or the
+# values of any other axis, can be compared with any baseline and in any column:
 
 # %%
 print(*ns.compare(result, "strategy", baseline="steal-half", column="steal_attempts").sentences, sep="\n")
@@ -52,8 +52,8 @@ ns.plot.remote_steal_ratio(frame, result.workers())
 # %% [markdown]
 # ## What that costs, and where the time goes
 #
-# The components add up to workers x makespan, so nothing hides: at 192 workers the program has too few tasks for
-# everybody, and strategies differ in how long workers look for them.
+# The parts of the workers' time add up exactly to workers x makespan. With 192 workers the program has too few tasks
+# for all workers, and the strategies differ in the time that workers search for tasks.
 
 # %%
 ns.plot.column(frame, x="strategy", facet="workers")

@@ -14,20 +14,21 @@
 # %% [markdown]
 # # Which policy for which keys on which machine, and what the plateau is made of
 #
-# In the reduce phase of MapReduce each task takes one row of a container: it reads the values that all threads have
-# emitted under the keys of that row, wherever they lie, and lets one value come out for each key. A. Souris (2020)
-# asked of Phoenix++ who should execute which row, on three machines:
+# In the reduce phase of MapReduce each task takes one row of a container: the task reads the values that all threads
+# have emitted under the keys of the row, on whatever nodes the values are, and emits one value for each key. A. Souris
+# (2020) asked which thread of Phoenix++ should execute which row, on three machines:
 #
 # - *parade*: four sockets of Xeon Gold 6130, 128 hardware threads, 32 GB of values;
 # - *parallax*: two of these sockets, 64 hardware threads, 16 GB;
 # - *paragon*: two Opteron 6161, four nodes, 24 cores, 4 GB.
 #
-# All values are those of `experiments/phoenix`, where `calibrated.yaml` says what was fitted. Here a run has a
-# sixteenth of the values and of the rows, so that a row is as long as there, and its time is multiplied by sixteen.
+# All parameters are those of `experiments/phoenix`, where `calibrated.yaml` has the fitted parameters. A run of this
+# notebook has a sixteenth of the values and of the rows of the study, so that a row is as long as in the study. The
+# time of the run is multiplied by sixteen.
 #
-# Keys are dealt to threads in three ways: all threads emit *any keys*, as many each (Equal-Prob); each emits its *own
-# keys*, which are those of rows of its own (Disjoint-Subranges); or all emit any keys, but most values are emitted on
-# *one heavy node* (One-Numa-Heavy).
+# Keys are dealt to threads in three ways. All threads emit *any keys*, and equally many (Equal-Prob). Each thread emits
+# its *own keys*, which are in rows that no other thread uses (Disjoint-Subranges). Or all threads emit any keys, but
+# most values are emitted on *one heavy node* (One-Numa-Heavy).
 
 # %%
 from functools import cache
@@ -67,9 +68,10 @@ def run(machine, threads, keys, policy="interleave", **changes):
 # %% [markdown]
 # ## Policies, keys and machines
 #
-# *Interleave* deals rows to threads in turn and looks at nothing. The others look at where the values of a row lie,
-# and pay for each pair of a row and a thread at which they look. On the left two threads are on each node, on the
-# right as many as the machine has. Bars are times over that of interleave: below 1 a policy pays.
+# The policy *interleave* deals rows to threads in turn and looks at nothing. The other policies look at the nodes of
+# the values of a row, and pay a time for each pair of a row and a thread at which they look. On the left each node has
+# two threads, on the right all hardware threads are used. A bar is the time of a policy over the time of interleave:
+# below 1 the policy pays.
 
 # %%
 cells = [
@@ -103,24 +105,24 @@ panels[0][0].legend(ncols=2, fontsize="small")
 figure
 
 # %% [markdown]
-# For any keys, and with a heavy node, nothing pays, since each row has values on every node. The price depends on
-# machine and threads: one thread deals all rows, and looks at as many pairs as there are rows times threads. With two
-# threads on a node the price is below a hundredth. With all of them it is a tenth on the Xeons and a twentieth on
-# paragon, and half of that where the policy mixes locality with interleave, which looks at half as many pairs (an
-# assumption).
+# For any keys, and with a heavy node, no policy pays, since each row has values on every node. The cost of a policy
+# depends on the machine and the number of threads: one thread deals all rows, and looks at rows x threads pairs. With
+# two threads on a node the cost is below a hundredth of the time. With all threads the cost is a tenth on the Xeons and
+# a twentieth on paragon. The policy that mixes locality with interleave costs half as much, because it looks at half as
+# many pairs (an assumption).
 #
-# For own keys all policies pay on parade, by a twentieth to a tenth, and the one that looks at least is the best. With
-# all threads of parallax that one alone does: on two nodes half of all values are near whatever is done, where it is a
-# quarter on four. On paragon it is level. On parade this was measured, with the same signs and the same policy in
-# front; there they gain a sixth.
+# For own keys all policies pay on parade, by a twentieth to a tenth, and the policy that looks at the fewest pairs is
+# the best. With all threads of parallax only this policy pays: under any policy half of all values are near on two
+# nodes, but a quarter on four nodes. On paragon this policy is as fast as interleave. The measurements on parade have
+# the same signs and the same best policy; the measured gain is a sixth.
 #
 # ## What the time of a worker consists of
 #
-# The mean over the workers of a run, so that the height of a bar is the time of the phase. *Computing* has what is
-# read from the own node as well. *Remote memory* is what other nodes add to that. *Clock and shared cores* is what it
-# costs that clocks are slower with more cores at work, and that two threads share a core. *Waiting* is for others that
-# give back memory: that can be done by one thread at a time, and nobody in the process may touch a fresh page
-# meanwhile.
+# The bars show the mean over the workers of a run, so that the height of a bar is the time of the phase. *Computing*
+# includes reading from the own node. *Remote memory* is the extra time of reading from other nodes. *Clock and shared
+# cores* is the extra time because clocks are slower with more busy cores, and because two threads share a core.
+# *Waiting* is the time that threads wait for others that give back memory: one thread at a time can give back memory,
+# and meanwhile no thread of the process may touch a fresh page.
 
 # %%
 COUNTS = {
@@ -161,15 +163,15 @@ figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper cent
 figure
 
 # %% [markdown]
-# From 32 threads on parade more threads compute less each and wait the longer for it. On paragon, whose cores compute
-# a key in almost five times the time, 24 threads are not enough to get there. Remote memory is a tenth of the time
-# with few threads, which a policy can save for own keys; with many threads hardly anything is left of it.
+# From 32 threads on parade, each thread computes less with more threads, but waits longer. On paragon a core takes
+# almost five times as long for a key, and 24 threads are too few for this effect. With few threads remote memory is a
+# tenth of the time, which a policy can save for own keys; with many threads remote memory is hardly visible.
 #
 # ## The plateau, taken apart
 #
-# The same on parade with something taken away: first what is given back, then what is computed. What remains is
-# reading alone. Black dots were measured. What stays level, or rises, with 32 threads and more is the plateau. For own
-# keys there is *locality-interleave* as well, dashed, and white dots where it was measured.
+# The same runs on parade, first without giving back memory, then also without computing, so that only reading remains.
+# Black dots are measured times. The plateau is the part of a curve from 32 threads on that is level or rises. For own
+# keys the figure also has the policy *locality-interleave*, dashed, with its measured times as white dots.
 
 # %%
 COMPUTING = ("workload.emit_ns", "workload.key_ns", "workload.copy_ns")
@@ -200,12 +202,13 @@ panels[1].legend(fontsize="small")
 figure
 
 # %% [markdown]
-# Without giving back, 128 threads would need a third of the time or less. Without computing they would need all of it:
-# the plateau is the time of one lock. It rises because a thread that gives back memory interrupts all others and waits
-# for them, and it is higher for own keys, of which more come out, each with an entry to be given back. It is lower
-# where threads give back pages of their own node, since the kernel's record of a page lies there, and a page takes as
-# much longer as its node is farther. Reading is far below.
+# Without giving back memory, 128 threads would need a third of the time or less. Without computing, 128 threads would
+# need the whole time: the plateau is the time of one lock. The plateau rises because a thread that gives back memory
+# interrupts all other threads and waits for them. The plateau is higher for own keys, because more keys are emitted,
+# each with an entry to be given back. The plateau is lower if threads give back pages of their own node: the kernel's
+# record of a page lies on the page's node, and access to it takes longer from a farther node. The time of reading is
+# far below the plateau.
 #
-# What this does not say: with a heavy node the measured plateau is two fifths higher than for any keys, and the
-# simulated one is not. And between 40 and 64 threads any keys took a third longer than with 36, for which nothing here
-# has a reason.
+# Two measured facts are not simulated. With a heavy node the measured plateau is two fifths higher than for any keys;
+# the simulated plateau is not. Between 40 and 64 threads any keys took a third longer than with 36 threads; no
+# simulated rule explains this.

@@ -14,12 +14,13 @@
 # %% [markdown]
 # # Steals that miss and steals that leave the node, published and simulated
 #
-# A steal is *false* when the victim has nothing to give, and *remote* when the victim is on another node. B. Vikranth's
-# thesis (2018) counts both for a matrix product of independent tasks, on 2 to 24 threads of a dual-socket Xeon E5-2620,
-# and proposes a remedy for each: threshold-constrained stealing (chapter 3) and stealing domains (chapter 4). The cells
-# below simulate the same tables and lay the thesis' numbers beside ours. Published is dashed, simulated is solid.
+# A steal is *false* if the victim has no task, and *remote* if the victim is on another node. B. Vikranth's thesis
+# (2018) counts both for a matrix product of independent tasks, on 2 to 24 threads of a dual-socket Xeon E5-2620, and
+# proposes a remedy for each: threshold-constrained stealing (chapter 3) against false steals, and stealing domains
+# (chapter 4) against remote steals. The cells below simulate the tables of the thesis. Published values are dashed,
+# simulated values are solid.
 #
-# Only Table 3.1 was looked at when the runtime was described. The rest are predictions.
+# Only Table 3.1 was used for the description of the runtime. The values of all other tables are predictions.
 
 # %%
 from rich.console import Console
@@ -44,9 +45,9 @@ console = Console(width=120)
 # ## How often there is nothing to steal
 #
 # One thread makes all tasks and deals them to the workers' queues, so that for most of the run nobody needs to steal.
-# What is counted happens mostly near the end, when queues run dry at different times: the first worker without work
-# draws a victim, and either robs it or finds it as empty as itself. The small matrix of a quick run has fewer tasks, so
-# that its counts are lower than the thesis'; ratios are compared below.
+# Most steals and steal attempts happen near the end, when queues become empty at different times: a worker without work
+# draws a victim, and the victim has a task or is without work, too. The small matrix of a quick run has fewer tasks, so
+# that the counts are lower than in the thesis; ratios are compared below.
 
 # %%
 table_figure(tables["3.1"])
@@ -54,11 +55,12 @@ table_figure(tables["3.1"])
 # %% [markdown]
 # ## What a threshold does about it
 #
-# Under `threshold-literal` a worker is a victim only after it has announced that its queue is long, and withdraws that
-# itself, after a task (Algorithm 1). So a probe misses only where the announcement has outlived the tasks, a few times
-# in a hundred. Most misses are searches that find nobody announced, which count as attempts here. With two threads
-# there is one possible victim, and once its queue is short, every search of the other fails: most of the 0.48 which
-# the thesis measures for two threads, against 0.03 under random stealing, and does not discuss.
+# Under `threshold-literal` a worker is a victim only after the worker has announced a long queue. The worker withdraws
+# the announcement itself, after a task (Algorithm 1 of the thesis). So a probe misses only if the announcement has
+# outlived the tasks, a few times in a hundred. Most misses are searches that find no announcement, which also count as
+# attempts in this table. With two threads there is one possible victim. Once the queue of this victim is short, every
+# search of the other thread fails. This explains most of the miss ratio of 0.48 that the thesis measures for two
+# threads (0.03 under random stealing) and does not discuss.
 
 # %%
 table_figure(tables["3.3"])
@@ -66,9 +68,9 @@ table_figure(tables["3.3"])
 # %% [markdown]
 # ## How many leave the node
 #
-# A victim drawn among all workers, the thief included, as equation 4.2 is printed, is remote half of the time on
-# two nodes: that is the level around which both curves go. A stealing domain asks the own node first. As long as a node
-# as a whole does not run dry much earlier than the other, nobody ever needs to look further.
+# If a victim is drawn among all workers, including the thief, as in equation 4.2 of the thesis, the victim is remote
+# half of the time on two nodes. Both curves are near this half. Under a stealing domain a thief asks its own node
+# first. As long as one node does not run out of tasks much earlier than the other node, no thief has to leave its node.
 
 # %%
 random = ("average_remote_steal_count", "average_local_steal_count")
@@ -85,8 +87,8 @@ print_table(tables["4.3"], console)
 # %% [markdown]
 # ## How good is this?
 #
-# The classes of the study that these tables touch, each beside the null model that a change of strategy changes
-# nothing. `numasim reproduce thesis` prints the whole score sheet.
+# The table has the scores of the study that depend on the tables above. Each score stands beside the score of the null
+# model, in which a change of strategy changes nothing. `numasim reproduce thesis` prints all scores.
 
 # %%
 print_scores(findings_of(found).scores, console)

@@ -14,18 +14,18 @@
 # %% [markdown]
 # # Does a stealing domain pay on a machine of today?
 #
-# B. Vikranth's thesis (2018) names two evils of random stealing on a NUMA machine: *false* steals, of which the victim
-# has nothing to give, and *remote* ones, whose victim is on another node. It measured them on two sockets with six
-# cores each. Here the same question goes to machines with 112 to 192 cores:
+# B. Vikranth's thesis (2018) names two evils of random stealing on a NUMA machine: *false* steals, whose victim has no
+# task, and *remote* steals, whose victim is on another node. The thesis measured both on two sockets with six cores
+# each. This notebook asks the same question of machines with 112 to 192 cores:
 #
 # - `epyc-9654-2s-nps4`: two sockets of AMD EPYC 9654, eight NUMA nodes;
 # - `xeon-8480-2s-cxl`: two sockets of Intel Xeon 8480+ with a memory expander, two nodes that compute;
 # - `altra-q80-30-2s`: two sockets of Ampere Altra, two nodes.
 #
-# The machines are described in `configs/machines` by what their vendors publish, and the costs of the runtime are those
-# of OMPi on the thesis' machine. Nothing was measured on these three, so read orders of magnitude and causes, not
-# digits. Three strategies choose the victim: anybody (`randomized`), somebody who has announced that the queue is long
-# (`threshold`), and the own node first, then the longest queue of another one (`topology-aware`).
+# The machines are described in `configs/machines` by values that their vendors publish. The costs of the runtime are
+# those of OMPi on the thesis' machine. Nothing was measured on these three machines, so read orders of magnitude and
+# causes, not digits. Three strategies choose the victim: any worker (`randomized`), a worker that has announced a long
+# queue (`threshold`), or a worker of the own node first and then the longest queue of another node (`topology-aware`).
 
 # %%
 import numasim as ns
@@ -45,9 +45,10 @@ frame = result.to_frame()
 # %% [markdown]
 # ## How many steals are false, how many remote
 #
-# With so many workers nearly every random attempt is false: most queues are empty most of the time, and whoever is idle
-# asks again and again. Seven attempts in eight leave the node where there are eight nodes, one in two where there are
-# two. Announcements save most attempts, a factor of ten to a thousand, and fewer of the rest are false.
+# With so many workers nearly every random attempt is false: most queues are empty most of the time, and an idle worker
+# asks again and again. On eight nodes seven of eight attempts leave the node, on two nodes one of two. Announcements
+# reduce the number of attempts by a factor of ten to a thousand, and a smaller share of the remaining attempts is
+# false.
 
 # %%
 print(*ns.compare(result, column="steal_attempts").sentences, sep="\n")
@@ -56,9 +57,9 @@ print(*ns.compare(result, column="steal_attempts").sentences, sep="\n")
 ns.plot.column(frame, "steal_remote_ratio", x="strategy", colour="machine", facet="workload")
 
 # %% [markdown]
-# A stealing domain keeps nearly all attempts at home, as the thesis has it. But an attempt is not a task. Counted by
-# the steals that found something, the domain changes much less, and mostly in the other direction: who has looked in
-# vain on the own node goes to the longest queue of another one, which has tasks.
+# A stealing domain (`topology-aware`) keeps nearly all attempts on the own node, as the thesis says. But an attempt is
+# not a task. The share of successful steals that leave the node changes much less, and mostly in the other direction: a
+# thief that finds no task on its own node goes to the longest queue of another node, which has tasks.
 
 # %%
 ns.plot.column(frame, "steal_success_remote", x="strategy", colour="machine", facet="workload")
@@ -76,21 +77,22 @@ ns.plot.column(frame, x="strategy", colour="machine", facet="workload")
 ns.compare(result)
 
 # %% [markdown]
-# A domain pays a seventh to a fifth of the time in SparseLU, where one worker makes all tasks and everybody has to find
-# that one. In Sort it makes no sure difference, and in Strassen it costs about as often as it gains. Announcements
-# alone gain as much on one machine, and cost as much as a fifth in Sort, where workers wait although there are tasks.
+# In SparseLU a domain saves a seventh to a fifth of the time, because one worker makes all tasks and all others have to
+# find this worker. In Sort a domain makes no sure difference, and in Strassen a domain loses time about as often as it
+# saves time. Announcements alone (`threshold`) save as much on one machine, and cost up to a fifth of the time in Sort,
+# where workers wait although there are tasks.
 #
 # ## Why
 #
-# Where the time goes in SparseLU: hardly to remote memory. What is saved is waiting for work.
+# In SparseLU little time goes to remote memory. The saved time is waiting for work.
 
 # %%
 ns.plot.time_split(frame[frame["workload"] == "sparselu-single"])
 
 # %% [markdown]
-# So is it distance at all that the domain saves? A simulation can take distance away. The second machine here is the
-# first with one change: a cache line of the other socket comes as fast as one of the own. A worker is on every second
-# core.
+# Does a domain save distance at all? A simulation can take distance away. In the next comparison, the second machine is
+# the first machine with one change: a cache line of the other socket comes as fast as a cache line of the own socket. A
+# worker is on every second core.
 
 # %%
 near = {"like": "altra-q80-30-2s", "coherence": {"cross_socket_ns": 60}}
@@ -100,11 +102,11 @@ without = ns.sweep({**base, **first, "sweep": axes}, "results/today-without-dist
 ns.compare(without)
 
 # %% [markdown]
-# Without distance a domain still saves three quarters of what it saves with it. It pays because its thieves find tasks
-# soon: they look at lengths before they ask, and the longest queue is that of the worker that makes all tasks.
-# `nearest-first`, which knows of no lengths, finds them as soon by asking everybody before it waits, and pays for that
-# in line transfers where distance costs. On these machines a domain is an answer to false steals first, and to remote
-# ones second.
+# Without distance a domain still saves three quarters of the time that it saves with distance. A domain pays because
+# its thieves find tasks soon: the thieves look at lengths before they ask, and the longest queue belongs to the worker
+# that makes all tasks. Thieves under `nearest-first` do not know lengths. They find tasks equally soon because they ask
+# all workers before they wait, and pay for asking with line transfers if distance costs time. On these machines a
+# domain helps against false steals first, and against remote steals second.
 #
-# What this does not say: the programs are small, so that they run out of parallelism on so many cores; data of larger
-# ones does not fit the caches, and placement would matter as it does in `remote_bytes.ipynb`.
+# Two limits of these answers: the programs are small and run out of parallelism on so many cores; and data of larger
+# programs does not fit the caches, so that placement would matter as in `remote_bytes.ipynb`.

@@ -1,9 +1,10 @@
-"""Fit the share of the references of home-test that caches serve, which the paper does not print (A-60).
+"""Fit the share of the references of the program home-test that caches serve; the paper does not print it (A-60).
 
     python experiments/home/calibrate.py
 
-writes calibrated.yaml beside this file. The only published value is the gain of 43 % in section 2, of homing memory at
-its users over hashing. One parameter is fitted to one value, so that the gain is no evidence for the model.
+writes calibrated.yaml beside this file. The only published value is the gain of 43 % in section 2: the
+time that homing memory at its users saves over hashing. One parameter is fitted to one value, so that the gain is no
+evidence for the model.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ COMMENT = """Written by calibrate.py; do not edit. The value that was fitted, on
 The error is that of the time of a homed task over that of a hashed one, of which 1 less 43 % is published."""
 PROGRAM, TABLE, COLUMN = "home-test", "figure-1-gain", "home_access_gain_percent"
 HITS = Axis("share of hits", 900, 0, 999, 100, 1, "workload.hit_share", Decimal("0.001"))
-HALF_A_POINT = 0.005 / math.sqrt(3)  # standard deviation of what was rounded to a whole per cent
+HALF_A_POINT = 0.005 / math.sqrt(3)  # standard deviation of the rounding to a whole per cent: uniform in +-0.005
 
 
 def time_ratio(study: Study, hits: int) -> float:
-    """Return the mean time of homed over hashed tasks, if caches serve ``hits`` of 1,000 references."""
+    """Return the mean time of homed tasks over that of hashed tasks, if caches serve ``hits`` of 1,000 references."""
     changes = tuple(from_mapping({HITS.sets: HITS.value(hits)}))
     homed, hashed = (task_time(study, variant, changes) for variant in ("homed", "hashed"))
     return homed / hashed
@@ -46,7 +47,7 @@ def task_time(study: Study, variant: str, changes: tuple[Assignment, ...]) -> fl
 
 
 def calibrate(study: Study) -> Calibration:
-    """Return the share of hits with which the simulated gain is the published one."""
+    """Return the share of hits with which the simulated gain equals the published gain."""
     gain = study.published(TABLE, COLUMN)[PROGRAM]
     published = 1 - gain / 100
     root = identified_root(

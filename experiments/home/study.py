@@ -1,6 +1,6 @@
 """Home scheduling on the TilePro64: the claims of the paper about its figures, and the scores of predictions.
 
-The paper has no tables, and prints a single number. Its sentences about the figures are the claims, one by one.
+The paper has no tables, and prints a single number. Each sentence of the paper about a figure is one claim.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BARS = {"homed": "homed", "hashed": "hashed", "single tile": "single"}
 
 
 def bars(id: str, title: str, figure: str, quantity: str) -> StudyTable:
-    """Return the bars of a figure on SparseLU, without printed values."""
+    """Return a table of the bars of a figure on SparseLU; the paper prints no values at the bars."""
     columns = every(dict(zip(VARIANTS, VARIANTS, strict=True)), quantity=quantity, published=NOTHING)
     source = f"home scheduling section 5.2, {figure}"
     return StudyTable(id, title, source, PUBLISHED / "sparselu.csv", "program", columns, program="sparselu")
@@ -47,7 +47,7 @@ SPARSELU = {
     "breadth-first is about as fast as full stealing": Claim(
         "makespan_s", "SparseLU", alike=("home-50", "nanos-bf"), within=0.1
     ),
-    # the two are said to perform the best
+    # the paper says that full stealing and breadth-first perform the best
     "full stealing and breadth-first beat Nanos_Cilk": Claim(
         "makespan_s", "SparseLU", ("home-50", "nanos-bf"), "nanos-cilk"
     ),

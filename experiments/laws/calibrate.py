@@ -1,13 +1,13 @@
-"""Fit the time of an operation on each of the two servers, each to one value that is given out as fitted.
+"""Fit the time of an operation on each of the two servers to one saving of LAWS; the study marks this saving as fitted.
 
     python experiments/laws/calibrate.py [--seeds N]
 
 writes calibrated.yaml beside this file. The paper prints no time, so that the ratio of computing to waiting is not
-known. One number for each machine is therefore fitted: the time of a thousand operations. The fitted time is the time
-at which LAWS saves the printed share of Cilk's time, for the smaller size of one program (section 6.4). All other
-values are predictions. The interval has all times whose savings differ from the printed one by no more than the
-rounding and the scatter over seeds. If no time gives the printed saving, or if the interval reaches an end of the
-range, the number is refused, and the generators keep their own time.
+known. One number for each machine is therefore fitted: the time of a thousand operations. With the fitted time LAWS
+saves the printed share of Cilk's time, for the smaller size of one program (section 6.4 of the paper). All other values
+are predictions. The interval has all times whose savings differ from the printed saving by at most the rounding and the
+scatter over seeds. If no time gives the printed saving, or if the interval reaches an end of the range, the time is
+refused, and the workloads keep their own time.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Errors are (printed - simulated) / printed."""
 
 FIELD = "workload.ps_per_1000_ops"
 COLUMN = "execution_time_reduction_percent"
-LEAST, MOST = 40_000, 4_000_000  # ps for a thousand operations: from a tenth of a cycle each to ten cycles
+LEAST, MOST = 40_000, 4_000_000  # ps for a thousand operations: a tenth of a cycle to ten cycles of 0.4 ns each
 GRAIN = 1_000
-"""The search is for multiples of this."""
+"""The search tries multiples of this time in ps."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A server: the program with sizes, the table and the row of the fit, and all programs of the server."""
+    """A server: the study's program with its sizes, the table and the row of the fit, all programs of the server."""
 
     name: str
     program: str

@@ -24,7 +24,7 @@ MOVED = "bytes_cache"  # from other caches
 
 
 class Straggler(NamedTuple):
-    """The number of lines that the straggler misses, and the number of these lines in its own memory."""
+    """The number of lines that the straggler misses, and the number of these lines from the straggler's own memory."""
 
     misses: float
     local: float

@@ -20,14 +20,14 @@ GUESS = "mean_of_the_others_percent"  # the null model: the mean of the other th
 def compared(
     id: str, title: str, source: str, published: str, program: str, columns: Mapping[str, Column], **kind: Any
 ) -> StudyTable:
-    """Return a table of comparisons, each of a program under a strategy."""
+    """Return a table that compares each program under a strategy with a reference."""
     file = HERE / "published" / f"laws_{published}.csv"
     kind = Compared(known=MISSES, **kind)
     return StudyTable(id, title, f"LAWS {source}", file, "program", columns, program, kind=kind)
 
 
 def misses(id: str, programs: str, published: str) -> StudyTable:
-    """Return the misses of the straggler socket under CATS and LAWS, relative to Cilk."""
+    """Return the table of the misses of the straggler socket under CATS and LAWS, relative to Cilk."""
     columns = {
         name: Column("straggler_miss_ratio", name, published=Quotient(name, "cilk"), score="misses")
         for name in ("cats", "laws")
@@ -37,14 +37,14 @@ def misses(id: str, programs: str, published: str) -> StudyTable:
 
 
 def cilk_misses(id: str, row: str, block: str, published: str, score: str) -> StudyTable:
-    """Return the misses of the straggler socket under Cilk, relative to the misses of one program."""
+    """Return the table of the misses of the straggler socket under Cilk, relative to the misses of one program."""
     title = f"Misses of the straggler socket under Cilk, relative to {row}"
     columns = {"cilk": Column("straggler_miss_ratio", "cilk", score=score)}
     return compared(id, title, f"section 6.2, Table IV, {block} block", published, "amd-assumed", columns, row=row)
 
 
 def gains(server: str, published: str, within: tuple[float, float]) -> StudyTable:
-    """Return the share of Cilk's time that LAWS saves on a server; the text prints the least and the largest gain."""
+    """Return a table of the shares of Cilk's time that LAWS saves; the text prints the least and the largest share."""
     title = f"Time that LAWS saves against Cilk on the {server} server"
     columns = {"laws": Column("time_reduction", "laws", published=NOTHING, score="gains")}
     id, program = f"figure-7-{server.lower()}", server.lower()
@@ -52,7 +52,7 @@ def gains(server: str, published: str, within: tuple[float, float]) -> StudyTabl
 
 
 def orders(server: str, published: str) -> StudyTable:
-    """Return which strategy is faster on a server: 1 in the order of the paper, 0 in the opposite order."""
+    """Return a table of orders of two strategies on a server: 1 for the paper's order, 0 for the opposite order."""
     columns = {
         f"{name}_before_{other}": Column("faster", name.replace("_", "-"), published=NOTHING, score="orders")
         for name, other in (("laws", "laws_nc"), ("laws_nc", "cilk"), ("cats", "cilk"))
@@ -64,7 +64,7 @@ def orders(server: str, published: str) -> StudyTable:
 
 
 def times(server: str, fitted: str) -> StudyTable:
-    """Return the share of Cilk's time that LAWS saves for two sizes of two programs."""
+    """Return the table of the shares of Cilk's time that LAWS saves, for two sizes of two programs."""
     id, program = f"times-{server.lower()}", f"{server.lower()}-sizes"
     title = f"Time that LAWS saves against Cilk on the {server} server, by size"
     saved = Column("time_reduction", "laws", score="time reductions", null_from=Elsewhere(id, GUESS), fitted=(fitted,))

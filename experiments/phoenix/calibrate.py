@@ -4,11 +4,11 @@
 
 writes calibrated.yaml beside this file. Steps:
 
-1. the times of interleave with six numbers of threads on paragon give the time of a value and of a key there, if
+1. the times of interleave with six numbers of threads on paragon give the time of a value and of a key on paragon, if
    giving back memory takes no time;
-2. the times of interleave with six numbers of threads on parade give the time of a key there, of giving back a page,
-   and of a flush for each other thread; parallax has the processors of parade and gets the same values, and all three
-   machines get the same values of the kernel;
+2. the times of interleave with six numbers of threads on parade give the time of a key on parade, of returning a page,
+   and of a flush for each other thread. parallax has the processors of parade and gets the same values; paragon gets
+   the time of a page and of a flush;
 3. the time of One-Numa-Heavy with one number of threads on parade gives the share of the heavy node.
 
 A parameter is refused if the data cannot tell its value from an end of the searched range. The field of a refused
@@ -16,8 +16,8 @@ parameter keeps the value of its own file.
 
     python experiments/phoenix/calibrate.py --entries 0.235
 
-prints what step 2 finds if rows give back that share of the memory of their entries, as in other readings of the study
-(paper.yaml, "memory of entries"), and writes nothing.
+prints the parameters of step 2 if rows give back only a share of 0.235 of the memory of their entries, as in a reading
+of the study (paper.yaml, "memory of entries"), and writes nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Errors are (simulated - published) / published."""
 COLUMN = "interleave_s"
 PARADE = ("parade", "parallax", "policies", "rise")
 PARAGON = ("paragon", "growth")
-NOISE = 0.02  # relative standard deviation of a mean of two or three runs: the scatter of neighbouring times
+NOISE = 0.02  # relative standard deviation of a mean of two or three runs, from the scatter of neighbouring times
 
 VALUE = Axis("value", 16, 0, 80, 4, 1, "workload.emit_ns", Decimal(500), "ns")
 PARAGON_KEY = Axis("key on paragon", 76, 10, 200, 4, 1, "workload.key_ns", Decimal(1000), "ns")
@@ -65,7 +65,7 @@ HEAVY = Axis("heavy share", 80, 30, 100, 10, 1, "workload.heavy_share", Decimal(
 
 
 class Column:
-    """Some rows of the interleave column of a table, with their simulated times."""
+    """Some rows of the column of interleave in a table; simulates their times."""
 
     def __init__(self, study: Study, readings: Readings, program: str, table: str, counts: Sequence[int]) -> None:
         self.counts = tuple(map(str, counts))
@@ -85,7 +85,7 @@ class Column:
 
 
 def searched(column: Column, axes: Sequence[Axis], base: Mapping[str, object], source: Source) -> Calibration:
-    """Return the parameters with which the root mean square of the errors is least."""
+    """Return the parameters on ``axes`` with the least root mean square of the errors of ``column``."""
 
     def costs(points: Sequence[Point]) -> list[float]:
         return [rms(column.errors({**base, **values_at(axes, point)})) for point in points]
@@ -131,7 +131,7 @@ def calibrate(study: Study) -> Calibration:
 
 
 def for_all_machines(found: Calibration) -> Calibration:
-    """Return ``found`` with the values of the kernel set on paragon too."""
+    """Return ``found`` with the kernel's parameters (time of a page, of a flush) set on paragon too."""
     kernel = {UNMAP.sets, FLUSH.sets}
     return found.model_copy(
         update={

@@ -24,7 +24,7 @@ TWICE = Elsewhere("paragon-4-equal-prob", "twice_interleave_s")
 
 
 def latency(machine: str, size: int, keys: str, where: str, published: str = "", **special: Column) -> StudyTable:
-    """Return the times of the reduce phase by threads under each policy; without ``published`` only simulated times."""
+    """Return a table of the times of the reduce phase, by threads and policy; without ``published`` only simulated."""
     policies = (*TOURNAMENTS, *POLICIES) if machine == "paragon" else POLICIES
     prefix = "64 GB " if size == 64 else ""
     threads = f"{machine}_64gb_threads" if size == 64 else f"{machine}_threads"
@@ -54,7 +54,7 @@ def peaks(
 
 
 def mean_ratios(keys: str, name: str, figure: str, counts: tuple[int, ...]) -> StudyTable:
-    """Return the mean over numbers of threads of the time of each policy over the time of interleave."""
+    """Return a table: for each policy the mean, over numbers of threads, of its time over the time of interleave."""
     word = keys.replace("-", "_")
     return peaks(
         f"mean-ratio-{keys}",
@@ -69,7 +69,7 @@ def mean_ratios(keys: str, name: str, figure: str, counts: tuple[int, ...]) -> S
 
 
 def interleave(keys: str, score: str = "", null: Elsewhere | None = None, fitted: str = "") -> Column:
-    """Return the column of the times under interleave, which are scored or fitted to."""
+    """Return the column of the times under interleave; the times are scored, or parameters are fitted to them."""
     return Column("makespan_s", f"{keys} interleave", score=score, null_from=null, fitted=tuple(fitted.split()))
 
 

@@ -1,4 +1,4 @@
-"""Fit the abort rates of the four programs to where each stops scaling (Table 2), and to nothing else.
+"""Fit the numbers of objects of three programs only to the numbers of cores up to which they scale (Table 2).
 
     python experiments/skelaff/calibrate.py
 
@@ -7,8 +7,8 @@ more workers only waste more time; with many objects the program scales to all c
 whose ratio of aborts is high in Table 2. The tried numbers have two steps for each doubling. The error is the number of
 doublings between the number of workers of the fastest run and the printed number of workers. Of the numbers with the
 least error the largest is taken, which has the fewest conflicts. If the largest number is the end of the range, Table 2
-cannot tell the number from larger ones, and the program keeps the number of its own file. The other end of the range,
-one object, is the smallest possible number.
+cannot tell the number from larger numbers, and the program keeps the number of its own file. The other end of the
+range, one object, is the smallest possible number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMMENT = """Written by calibrate.py; do not edit. How many objects transactions
 An error is in doublings of the number of workers with which a program is fastest."""
 PROGRAM, TABLE, COLUMN, BASELINE = "stamp", "2", "scalable_up_to_cores", "numa32 baseline"
 WORKERS = (1, 2, 4, 8, 16, 32)
-HIGH = ("intruder", "kmeans", "yada")  # Table 2: "Transaction Abort Ratio"; that of Vacation is low
+HIGH = ("intruder", "kmeans", "yada")  # programs with a high "Transaction Abort Ratio" in Table 2; Vacation's is low
 TRIED = (1, *(round(2 ** (half / 2)) for half in range(2, 21)))  # to 1024
 OBJECTS = Axis("objects", TRIED[0], 0, TRIED[-1], 1, 1, "workload.objects")
 
@@ -57,7 +57,7 @@ def fitted(doublings: Callable[[int], float]) -> Verdict:
 
 
 def calibrate(study: Study) -> Calibration:
-    """Return the number of objects of each program."""
+    """Return the fitted or refused number of objects of each program in `HIGH`."""
     found = Calibration()
     published = study.published(TABLE, COLUMN)
     for row in HIGH:

@@ -1,4 +1,4 @@
-"""SkelAff: the claims of its text and Table 2 on four STAMP programs on two machines, and their scores."""
+"""SkelAff: claims and Table 2 of the paper on four STAMP programs on two machines, and the scores of predictions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def peaks(
     workers: tuple[int, ...],
     against: str,
 ) -> StudyTable:
-    """Return a table of the gains of programs, or of the numbers of workers up to which they scale."""
+    """Return a table of the gains of programs, or of the numbers of workers up to which the programs scale."""
     kind = Peaks("workers", workers, against)
     file = HERE / "published" / f"{published}.csv"
     return StudyTable(id, title, f"SkelAff {source}", file, "program", columns, "stamp", kind=kind)
 
 
 def gains(machine: str, workers: tuple[int, ...]) -> StudyTable:
-    """Return the gains of SkelAff and of both page policies on a machine."""
+    """Return a table of the gains of SkelAff and of both page policies on a machine."""
     name, id = machine.upper(), f"gains-{machine}"
     columns = {
         "skelaff_gain_percent": Column(
@@ -46,7 +46,7 @@ def gains(machine: str, workers: tuple[int, ...]) -> StudyTable:
 
 
 def helpers(workers: int, word: str) -> StudyTable:
-    """Return the gains of helper threads with this number of workers."""
+    """Return a table of the gains of helper threads with this number of workers."""
     columns = {"helper_gain_percent": Column("peak_gain", "numa32 helpers", score="helpers")}
     title = f"Gain of helper threads with {word} workers, NUMA32"
     id, published = f"helpers-{workers}", f"helper_gains_{workers}"
