@@ -54,7 +54,6 @@ MODULES = {
     "engine/test_objects.py": "equality",
     "engine/test_pages.py": "equality",
     "engine/test_ragged_ranges.py": "equality",
-    "engine/test_saturation.py": "theory",
     "engine/test_serial_alone.py": "equality",
     "engine/test_share_against_lru.py": "equality",
     "engine/test_sharing.py": "equality",

@@ -34,11 +34,6 @@ class Dag:
                 begins[later] = max(begins[later], ends[task])
         return max(ends, default=0)
 
-    @property
-    def parallelism(self) -> float:
-        """Return the work over the longest path."""
-        return self.work_ps / self.longest_ps()
-
     def workload(self) -> Workload:
         """Return the program as a user writes it in JSON: tasks and edges, without phases."""
         tasks = [{"ops": [["run", task]], "then": list(then)} for task, then in enumerate(self.then)]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, SEED, Seen, found, observe, plan_of, run, runtime, simulated, stealing, toy_with
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_plans import coupled_plans, seeds, with_effects
 from task_graphs import Access, Run, body, graph
@@ -83,19 +83,6 @@ def test_one_flow_takes_its_bytes_over_what_is_left(contention: str) -> None:
     alone = seen(readers(0), toy(), of_node(0, HALF), contention=contention)
     assert lengths(alone) == [6400 * 10**12 // (6_400_000_000 - HALF)] == [2000 * NS]
     assert sum(alone.of_worker("inflation_contention_ps")) == 1000 * NS
-
-
-def test_what_leaves_enough_is_not_felt() -> None:
-    assert lengths(seen(readers(0), toy(12.8), of_node(0, 2 * HALF))) == [1000 * NS]
-
-
-def test_two_flows_share_the_rest() -> None:
-    assert lengths(seen(readers(0, 2), toy(), of_node(0, HALF))) == [4000 * NS] * 2
-
-
-def test_a_quarter_more_takes_as_long_as_the_rest_says() -> None:
-    # 4.8 GB/s are left of 6.4: a share of 786432 of 2^20, 1333.3 ns cut to a whole picosecond upwards
-    assert lengths(seen(readers(0), toy(), of_node(0, HALF // 2))) == [-(-4000 * NS // 3)]
 
 
 def test_one_flow_over_a_link_takes_its_bytes_over_what_is_left() -> None:
@@ -177,19 +164,6 @@ def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(plan: Plan, node: int
     right["counters"] |= ratios
     assert left == right
     assert loaded["event_hash"] == small["event_hash"]
-
-
-@few
-@given(plan=coupled_plans(most_workers=1, contention="fluid"), one=loads, other=loads, seed=seeds)
-def test_more_background_never_makes_one_worker_faster(plan: Plan, one: int, other: int, seed: int) -> None:
-    assume(one < other)
-    nodes = range(plan.machine.nodes)
-    less, more = (
-        observe(with_effects(plan, background=Background(tuple((node, load) for node in nodes))), seed)
-        for load in (one, other)
-    )
-    assert less["makespan_ps"] <= more["makespan_ps"]
-    assert less["serial_ps"] == more["serial_ps"]
 
 
 # ---- specifications ------------------------------------------------------------------------------------------------

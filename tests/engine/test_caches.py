@@ -97,16 +97,6 @@ def test_share_is_lru_where_everything_fits(sequence: list[Touch]) -> None:
     assert [walk_parts(share, touch) for touch in sequence] == [walk_parts(lru, touch) for touch in sequence]
 
 
-@given(st.lists(st.integers(0, 9), max_size=80), st.integers(1, 8))
-def test_lru_finds_what_few_enough_others_came_after(sequence: list[int], room: int) -> None:
-    """Mattson's stack distance: a chunk is there if less than ``room`` others were used since."""
-    cache = LruCache([room * CHUNK])
-    for at, chunk in enumerate(sequence):
-        before = sequence[:at][::-1]
-        near = chunk in before and len(set(before[: before.index(chunk)])) < room
-        assert walk(cache, 0, (chunk,)).hit == (CHUNK if near else 0)
-
-
 def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
     place = Place(0, 0, CHUNK)
     for chunks, part in ((4, 4 * CHUNK), (5, 0)):
@@ -117,14 +107,6 @@ def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
 
 
 # ---- share ---------------------------------------------------------------------------------------------------------
-
-
-def test_share_finds_what_fits_with_all_that_came_since() -> None:
-    for others, hit in ((3, CHUNK), (4, 0)):
-        cache = ShareCache([4 * CHUNK])
-        walk(cache, 0, (0,))
-        walk(cache, 0, range(1, 1 + others))
-        assert walk(cache, 0, (0,)).hit == hit
 
 
 @pytest.mark.parametrize(("again", "hit"), [(3, CHUNK), (2, 0), (1, 0)])
@@ -174,12 +156,6 @@ def test_a_cache_that_is_used_again_and_again_holds_no_more_than_its_size(model:
     for size in (8, 8, 16, 16, 24, 24):
         walk(cache, 0, range(size))
     assert walk(cache, 0, range(24)).hit <= 8 * CHUNK
-
-
-def test_further_passes_find_the_fair_share_of_the_cache() -> None:
-    later = ShareCache([8 * CHUNK]).later_pass
-    assert later(Place(0, 0, 2 * CHUNK), 0, [], 8 * CHUNK) == (2 * CHUNK, 8 * CHUNK)
-    assert later(Place(0, 0, 2 * CHUNK), 0, [], CHUNK) == (CHUNK, CHUNK)
 
 
 # ---- runs ----------------------------------------------------------------------------------------------------------
@@ -274,14 +250,6 @@ def test_what_another_writes_is_written_back_by_it(model: str) -> None:
     assert times(seen) == [2000, 600 + 2000, 600]
     assert seen.result.traffic["written"].tolist() == [[6400, 0], [6400, 0]]
     assert seen.result.traffic["cache"].tolist() == [[0, 6400], [6400, 0]]
-
-
-@pytest.mark.parametrize("model", REAL)
-@pytest.mark.parametrize(("others", "hit"), [(3, CHUNK), (4, 0)])
-def test_a_chunk_is_found_if_it_fits_beside_what_came_since(others: int, hit: int, model: str) -> None:
-    """A cache of four chunks: one of them, some others, and the first one again."""
-    steps = ((0, read(0, CHUNK)), (0, read(CHUNK, others * CHUNK)), (0, read(0, CHUNK)))
-    assert cached(in_turn(*steps), model)["bytes_cache"] == hit
 
 
 @pytest.mark.parametrize("model", REAL)

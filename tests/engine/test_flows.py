@@ -83,12 +83,6 @@ def test_two_readers_of_one_controller_get_half_each() -> None:
     assert seen["imc_busy_max"] == 1
 
 
-def test_contention_none_lets_everybody_through() -> None:
-    seen = flow(each((read(),), (read(),)), 2, ONE_NODE, Effects(overlap_ppm=0))
-    assert ends(seen) == [1000 * NS] * 2
-    assert seen.of_worker("inflation_contention_ps") == [0, 0]
-
-
 def test_fluid_shares_are_those_of_the_moment() -> None:
     # worker 0 is halfway when worker 1 begins; both run at half speed until it ends, half of worker 1's bytes left
     seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, FLUID)
@@ -111,12 +105,6 @@ def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() ->
     assert ends(seen) == [first_ps, first_ps - (-left >> 48)]
 
 
-def test_three_readers_are_a_third_as_fast() -> None:
-    # the share is rounded down, below a third, so that the last picosecond is not enough
-    seen = flow(each(*[(read(),)] * 3), 3, ONE_NODE, FLUID)
-    assert ends(seen) == [3000 * NS + 1] * 3
-
-
 def test_what_a_controller_keeps_for_its_own_node() -> None:
     # a quarter is left for worker 1 on the other node: 1.6 GB/s of the 3.2 that it asks for; worker 0 gets the others
     effects = Effects(contention="fluid", local_share_ppm=750_000)
@@ -125,11 +113,6 @@ def test_what_a_controller_keeps_for_its_own_node() -> None:
     assert ends(seen) == [-((-1000 * NS << 48) // three_quarters), 4000 * NS]
     fair = flow(each((read(),), (read(),)), 2, toy(), FLUID)
     assert ends(fair)[0] == 1500 * NS + 1  # two thirds, rounded down
-
-
-def test_the_local_share_holds_nobody_back_who_is_local() -> None:
-    effects = Effects(contention="fluid", local_share_ppm=1_000_000)
-    assert ends(flow(each((read(),)), 1, ONE_NODE, effects)) == [1000 * NS]
 
 
 # ---- links ---------------------------------------------------------------------------------------------------------
@@ -235,12 +218,6 @@ def test_who_starts_together_does_not_queue() -> None:
 
 CORE = toy(100, shape={"cores": 1, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 750_000})
 SMT, SMT_MEMORY = Effects(smt="compute"), Effects(smt="memory")
-
-
-def test_siblings_that_compute_slow_each_other() -> None:
-    seen = flow(each((1000 * NS,), (1000 * NS,)), 2, CORE, SMT)
-    assert ends(seen) == [2000 * NS] * 2
-    assert seen.of_worker("work_local_ps") == seen.of_worker("inflation_smt_ps") == [1000 * NS] * 2
 
 
 @pytest.mark.parametrize(("effects", "takes_ns"), [(SMT, 1000), (SMT_MEMORY, 2000)])
@@ -425,15 +402,6 @@ def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
     assert ends(seen)[1] == ends(seen)[2]
 
 
-def test_levels_rise_again_when_others_leave() -> None:
-    # both at a half until worker 1 ends, at 500 ns; then worker 0 has all: its other 750 ns end at 1250 ns
-    seen = together(body(reads(100)), body(reads(25)))
-    assert ends(seen) == [1250 * NS, 500 * NS]
-    # and a third one, later, alone again, runs undisturbed
-    seen = together(body(reads(100), Run(1000 * NS, ()), reads(100)), body(reads(25)))
-    assert ends(seen)[0] == 3250 * NS
-
-
 def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -> None:
     # worker 2 begins a picosecond before worker 0, while three others hold both back, and so is ahead of it by a fourth
     # of a picosecond; when they are gone, it is ahead by half a picosecond of time, and both end in the same one
@@ -541,15 +509,6 @@ def test_a_line_that_is_written_back_is_acknowledged() -> None:
     assert written(machine, 0, 0) == {}
 
 
-def test_a_line_takes_116_bytes_in_the_mean_of_a_square() -> None:
-    """A request of 8 over one link, three questions of 8, three answers of 4, a line of 68, an acknowledgement of 4."""
-    machine = square()
-    total = Counter[int]()
-    for node, home in EVERY_PAIR:
-        total.update(fetched(machine, node, home))
-    assert sum(total.values()) == 16 * (8 + 3 * 8 + 3 * 4 + 68 + 4)
-
-
 def test_nodes_without_cores_are_not_asked() -> None:
     memory = {"socket": 0, "memory": "1GiB", "imc_bandwidth_gbs": 10}
     links = [{"between": pair, "bandwidth_gbs": 10} for pair in ((0, 1), (0, 2), (1, 2))]
@@ -585,32 +544,6 @@ def test_messages_take_links(reader: int, mode: Mode, link: float, takes_ns: int
 
 
 # ---- a machine that is shipped -------------------------------------------------------------------------------------
-
-
-def all_read(machine: Machine, placement: dict[str, object]) -> Seen:
-    """All cores read, each of the regions of its node."""
-    size = 1 << 24
-    reads = [body(Run(0, (Access(core % machine.nodes, 0, size),))) for core in range(machine.cores)]
-    regions = tuple(Region(f"of node {node}", size, True) for node in range(machine.nodes))
-    work = graph(*reads, deal=Deal.CYCLIC, regions=regions)
-    strategy = stealing(placement=placement)
-    return run(work, machine.cores, machine=machine, strategy=strategy, effects=Effects(contention="fluid"))
-
-
-@pytest.mark.parametrize(
-    ("placement", "gbs"),
-    [
-        ({"policy": "by-region"}, 25),  # what its controllers have, which is what STREAM measures
-        # Of 16 lines, one of each pair of nodes, the busiest links carry 2 requests, lines and acknowledgements, 6
-        # answers, and the questions of two homes out of four.
-        ({"policy": "interleave"}, 3.62 * 64 * 16 / (2 * (8 + 68 + 4) + 6 * 4 + 2 * 4 * 8)),
-    ],
-)
-def test_four_opterons_read(placement: dict[str, object], gbs: float) -> None:
-    machine = build(ns.Machine("opteron-8380-4s").spec)
-    seen = all_read(machine, placement)
-    moved = seen["bytes_local"] + seen["bytes_remote"]
-    assert moved * 1000 / seen["makespan_ps"] == pytest.approx(gbs, rel=1e-3)
 
 
 ALL_PAIRS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]

@@ -20,7 +20,6 @@ from numasim.engine.check.invariants import violations
 from numasim.engine.native.native_engine import longest_chains_ps as native_chains_ps
 from numasim.errors import InputError
 from numasim.objects.graph_object import Graph
-from numasim.plan.skippable import obstacle
 from numasim.workload.builder import frozen
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.graph_rules import validate
@@ -155,22 +154,6 @@ def test_dependences_of_tasks_in_a_group() -> None:
         assert seen["makespan_ps"] == seen["span_ps"] == 2 * T + BEHIND == span_ps(work, 0)
 
 
-def joined(steps: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The steps with a wait behind those of every task below, and without groups."""
-    inside = (replace(each, steps=(*joined(each.steps), WAIT)) if isinstance(each, Task) else each for each in steps)
-    return tuple(WAIT if each == END else each for each in inside if each != GROUP)
-
-
-@pytest.mark.parametrize("workers", [1, 2, 3, 4])
-def test_explicit_joins_give_the_same_makespan(workers: int) -> None:
-    """A wait at the end of a task changes nothing but who has ended, where waiting costs nothing."""
-    tree = task(GROUP, *(task(T, *(task((1 + i) * T, chain(i + 1)) for i in range(4))) for _ in range(3)), END, BEHIND)
-    explicit = replace(tree, steps=joined(tree.steps))
-    assert (
-        on_both(graph(tree), workers, free())["makespan_ps"] == on_both(graph(explicit), workers, free())["makespan_ps"]
-    )
-
-
 def test_a_group_costs_what_a_wait_does() -> None:
     """Each of the three tasks is counted off once; one wait is passed, or the task is resumed."""
     work = graph(task(GROUP, chain(3), END, BEHIND))
@@ -183,11 +166,6 @@ def test_a_group_costs_what_a_wait_does() -> None:
 def test_a_blocked_worker_alone_is_a_deadlock_that_is_named() -> None:
     with pytest.raises(DeadlockError, match="2 tasks are left at 0 ps"):
         observe(plan_of(graph(task(GROUP, chain(2), END)), 1, ANY, free("block")))
-
-
-def test_a_program_with_groups_is_not_skipped() -> None:
-    work = graph(task(GROUP, task(T), WAIT, END))
-    assert obstacle(plan_of(work, 2)) == "tasks wait for groups of others"
 
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
@@ -367,9 +345,3 @@ def test_spans_are_longest_paths() -> None:
         for each, right in ((work, longest), (plain, longest_chains_ps(plain, plain.segment_compute_ps))):
             plan = plan_of(each, 2, ANY, free())
             assert native_chains_ps(seeded(plan), each.segment_compute_ps) == right
-
-
-def test_the_span_of_a_run_is_that_of_its_program() -> None:
-    work = graph(task(GROUP, task(T, chain(3)), GROUP, independent(3), END, T, END, BEHIND, WAIT))
-    for workers in (1, 2, 4):
-        assert on_both(work, workers, free())["span_ps"] == span_ps(work, 0) == 4 * T + BEHIND

@@ -109,18 +109,6 @@ def test_a_helper_passes_over_what_is_only_written() -> None:
     assert outcome(helped(*units))[1:] == (0, 0)
 
 
-def test_a_helper_pollutes_the_cache() -> None:
-    """The third unit reads a megabyte, and the fourth again what the second has read: without a helper that is younger
-    than the cache is large.
-    """
-    big = Access(0, 32 * CHUNK, 1 << 19, mode=Mode.READ)
-    units = [task(0), task(Run(10**6 * NS, (big,))), task(Run(0, (Access(0, 0, 1 << 20),))), task(Run(0, (big,)))]
-    without, with_helper = (ran(helped(*units, lifespan=lifespan)).counters for lifespan in (None, "2MiB"))
-    assert with_helper["bytes_prefetched"] > 1 << 20
-    assert with_helper["bytes_prefetched_used"] <= with_helper["bytes_prefetched"]
-    assert with_helper["bytes_local"] >= without["bytes_local"]
-
-
 def test_a_helper_uses_bandwidth() -> None:
     """The helper wants 640 bytes in the microsecond of the second unit, and the controller has half as many."""
     fluid = replace(ALONE, contention="fluid")
@@ -137,12 +125,6 @@ def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
         for work in (0, 0.3, 1):
             time, _, used = outcome(helped(*units, lifespan=lifespan, work=work))
             assert plain - time == used // 64 * 90
-
-
-def test_no_lifespan_no_helper() -> None:
-    units = [task(Run(1000 * NS, reads(n))) for n in range(5)]
-    none, dead = (ran(helped(*units, workers=2, lifespan=lifespan)) for lifespan in (None, 0))
-    assert seen(none) == seen(dead)
 
 
 # ---- who has one ---------------------------------------------------------------------------------------------------
@@ -191,9 +173,6 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
     counters = ran(helped(long, task(0), short, last, workers=2, cores=4)).counters
     assert counters["aborts"] > 1
     assert counters["bytes_prefetched"] >= 640  # no attempt is long enough for a second access, but each begins one
-
-
-# ---- both engines --------------------------------------------------------------------------------------------------
 
 
 # ---- memory that tasks allocate ------------------------------------------------------------------------------------

@@ -130,15 +130,6 @@ def test_a_cohort_stays_on_its_node_for_a_batch() -> None:
     assert queue_up([400, 300, 200, 150, 100, 50, 20], machine, kind="cohort", batch=64) == [3, 2, 1, 7, 6, 5, 4]
 
 
-@pytest.mark.parametrize("batch", [1, 3, 8])
-def test_a_cohort_under_full_contention_crosses_nodes_once_a_batch(batch: int) -> None:
-    seen = locked(contention(8, 60), 8, toy(sockets=2, cores=4), kind="cohort", batch=batch)
-    first = [actor // 4 for _, actor in grants(seen)][: 8 * 40]  # while nobody has finished
-    runs = "".join("l" if a == b else "r" for a, b in pairwise(first)).strip("l").split("r")
-    assert {len(run) for run in runs[1:-1]} == {batch}
-    assert seen["lock_handoffs_remote"] <= -(-(seen["lock_acquisitions"] - 1) // (batch + 1))
-
-
 # ---- how long it takes ---------------------------------------------------------------------------------------------
 
 STORM = {  # three wait on the socket of the releaser, 20 ns away; the costs are in nanoseconds
@@ -187,13 +178,6 @@ def test_a_waiter_of_a_clh_lock_fetches_the_place_before_its_own_from_the_releas
     assert grants(seen) == [(at * (100 + handoff_ns) * NS + 200 * NS, at % 2) for at in range(6)]
 
 
-def test_three_waiters_of_a_clh_lock_get_it_in_the_order_of_arrival() -> None:
-    """Workers 2 and 3 are on the other node: the places cross over from 0 to 2, from 2 to 1 and from 1 to 3."""
-    others = [body(arrival * NS, LOCK, 10 * NS, UNLOCK) for arrival in (300, 250, 350)]
-    seen = locked(bodies(body(LOCK, 1000 * NS, UNLOCK), *others), 4, toy(sockets=2, cores=2), kind="clh")
-    assert grants(seen) == [(200 * NS, 0), (1240 * NS, 2), (1290 * NS, 1), (1340 * NS, 3)]
-
-
 def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:
     work = bodies(body(LOCK, 300 * NS, UNLOCK), body(200 * NS, LOCK, UNLOCK))
     for spin_ns, handoff_ns in ((200, 20), (199, 20 + 900 + 2500)):  # it has waited for 100 + 300 - 200 ns
@@ -215,19 +199,6 @@ def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node:
         (near + (2500 if home_node == 0 else 4000)) * NS,
         (far + (2500 if home_node == 1 else 4000)) * NS,
     ]
-
-
-def throughput(kind: str, workers: int) -> float:
-    """Return the acquisitions per microsecond while ``workers`` contend on one socket."""
-    seen = locked(contention(workers, 200, 0), workers, toy(cores=8), {"pause_ns": 40}, kind=kind)
-    return seen["lock_acquisitions"] / (seen["makespan_ps"] / 1e6)  # type: ignore[no-any-return]
-
-
-def test_test_and_set_suffers_from_contenders_and_a_queue_does_not() -> None:
-    tas = [throughput("tas", workers) for workers in (2, 4, 8)]
-    mcs = [throughput("mcs", workers) for workers in (2, 4, 8)]
-    assert tas[0] > 1.2 * tas[1] > 1.2**2 * tas[2]
-    assert mcs == pytest.approx([mcs[0]] * 3, rel=0.02)
 
 
 # ---- the program ---------------------------------------------------------------------------------------------------
@@ -451,14 +422,6 @@ def test_nobody_leaves_before_the_last_has_come(kind: str) -> None:
         assert opens >= 7000 * NS
         assert all(opens <= t for t in woken[4 * episode : 4 * episode + 4])
         assert all(t <= opens for t in woken[: 4 * episode])
-
-
-def test_a_barrier_per_domain_crosses_sockets_less_often() -> None:
-    crossings = {}
-    for kind in KINDS_BARRIERS:
-        crossings[kind] = met(meeting(0, 0, 0, 0, rounds=50), kind)["lock_handoffs_remote"]
-    assert crossings["per-domain"] == min(crossings.values())
-    assert crossings["per-domain"] * 1.5 < crossings["flag"]
 
 
 def test_more_parties_than_workers_are_a_deadlock() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from balanced_programs import CASES, FAULT_NS, MIGRATE_NS, PAGE, SCAN, STEP_NS, TWO_NODES, Balanced, touched_in_turn
+from balanced_programs import CASES, PAGE, SCAN, STEP_NS, TWO_NODES, Balanced, touched_in_turn
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.engine.reference.memory.page_map import split
 from numasim.parts.base import canonical_json
-from numasim.parts.models.placement_model import PlacementSpec, ScanSpec
+from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.effects import Effects
 from numasim.plan.skippable import obstacle
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
@@ -90,19 +90,6 @@ def test_accesses_of_a_segment_add_up() -> None:
     assert times(seen) == [1200 * NS, 2400 * NS]
 
 
-def test_interleaved_pages_are_half_local_on_either_node() -> None:
-    strategy = stealing(placement="interleave")
-    seen = run(on_both(Run(0, (Access(0, 0, 16 * KIB),))), strategy=strategy, machine=TWO_NODES)
-    assert seen.result.node_bytes.tolist() == [[8 * KIB, 8 * KIB]] * 2
-    assert times(seen) == [(1280 + 2560) * NS] * 2  # 128 lines from each node
-
-
-def test_bound_pages_stay_where_they_are_bound() -> None:
-    strategy = stealing(placement={"policy": "bind", "node": 1})
-    seen = run(on_both(Run(0, (Access(0, 0, 6400),))), strategy=strategy, machine=TWO_NODES)
-    assert seen.result.node_bytes.tolist() == [[0, 6400], [0, 6400]]
-
-
 # ---- first touch ---------------------------------------------------------------------------------------------------
 
 
@@ -121,21 +108,6 @@ def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> No
     read = seen.stretches[0]
     assert (read[1], read[3] - read[2]) == (0, (10_240 + 20_480) * NS)
     assert seen.result.node_bytes.tolist() == [[2 * GRANULE + GRANULE, GRANULE], [0, 2 * GRANULE]]
-
-
-def test_a_small_region_has_only_its_own_pages() -> None:
-    small = Region("small", 9 * KIB, False)  # 3 pages
-    seen = run(on_both(Run(0, (Access(0, 0, 9 * KIB, mode=Mode.WRITE),)), regions=(small,)), machine=TWO_NODES)
-    assert seen["page_faults"] == 3
-    assert seen.result.node_bytes.tolist() == [[18 * KIB, 0], [18 * KIB, 0]]  # worker 0 comes first in one instant
-
-
-def test_pages_keep_their_homes_in_later_repeats() -> None:
-    touch = body(Run(0, (Access(0, 0, 64 * KIB),)))
-    work = graph(touch, touch, phases=(phase(1, deal=Deal.BLOCK), phase(0, repeat=3)), regions=(FRESH,))
-    seen = run(work, machine=TWO_NODES)
-    assert seen["page_faults"] == 16
-    assert seen.result.node_bytes.tolist() == [[4 * 64 * KIB, 0], [0, 0]]
 
 
 def test_initialised_regions_are_touched_by_worker_0_before_the_start() -> None:
@@ -198,11 +170,6 @@ def test_a_granule_is_a_size_or_a_number_of_pages(granule: str | int, page: str,
     assert run(touches, 1, strategy, machine=machine)["page_faults"] == faults
 
 
-def test_granules_are_64_kib_by_default() -> None:
-    usual = PlacementSpec(policy="first-touch")
-    assert [usual.granule_pages(page * KIB) for page in (4, 64)] == [16, 1]
-
-
 # ---- automatic numa balancing ---------------------------------------------------------------------------------------
 
 TWICE = CASES[0]
@@ -219,11 +186,6 @@ def test_by_hand(case: Balanced, effects: Effects | None) -> None:
     at_home = case.migrated + case.placed
     assert seen.result.node_pages.tolist() == [case.pages - at_home, at_home]
     assert seen["makespan_ps"] == NS * case.makespan_ns
-
-
-def test_a_hinting_fault_takes_what_a_page_fault_takes_unless_it_is_given() -> None:
-    seen = observe(replace(TWICE, scan={"fault_ns": None}).plan())
-    assert seen.of_worker("overhead_ps") == [0, NS * (3 * FAULT_NS + MIGRATE_NS)]
 
 
 def test_pages_that_would_migrate_to_a_full_node_stay() -> None:
@@ -267,13 +229,6 @@ def test_what_is_scanned_is_not_skipped() -> None:
 
 
 # ---- what can be written down --------------------------------------------------------------------------------------
-
-
-def test_numbers_are_those_of_linux_unless_they_are_given() -> None:
-    spec = PlacementSpec(policy="numa-balancing")
-    assert spec.rule == ScanSpec().rule == PlacementSpec(policy="numa-balancing", scan=ScanSpec()).rule
-    assert (spec.rule.scan_delay_ps, spec.rule.scan_period_ps) == (10**12, 10**12)  # a second
-    assert (spec.rule.scan_bytes, spec.rule.migrate_after) == (256 * 2**20, 2)
 
 
 def test_the_identity_is_that_of_the_scans_and_without_them_names_none() -> None:

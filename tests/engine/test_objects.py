@@ -11,7 +11,7 @@ from engine_setup import NS, SEED, Seen, observe, plan_of, runtime, shipped_stra
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import Draft, graph_document, workload_of
-from task_graphs import WAIT, Access, Run, call, graph, items, task
+from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.clock import Clock
@@ -45,34 +45,11 @@ def objects_and_pages(given_plan: Plan) -> tuple[ObjectMap, PageMap]:
     return ObjectMap(given_plan, placement, pages), pages
 
 
-def map_of(given_plan: Plan) -> ObjectMap:
-    return objects_and_pages(given_plan)[0]
-
-
 def using(*accesses: Access) -> Run:
     return Run(0, accesses)
 
 
 # ---- by hand -------------------------------------------------------------------------------------------------------
-
-
-def test_an_object_is_at_home_where_most_of_its_bytes_are() -> None:
-    given_plan = plan(using(Access(0, PAGE - 100, 300)), using(Access(0, PAGE - 200, 300)))
-    assert sorted(map_of(given_plan).of_task(0)) == [Objects(0, READ, 1, 300), Objects(1, READ, 1, 300)]
-
-
-def test_a_piece_of_memory_is_one_object_however_often_it_is_used() -> None:
-    """In every way in which it is used, and however many passes it takes."""
-    twice = using(Access(0, 0, 64), Access(0, 0, 64, mode=Mode.WRITE, passes=3))
-    assert map_of(plan(twice, using(Access(0, 0, 64)))).of_task(0) == [Objects(0, BOTH, 1, 64)]
-
-
-def test_calls_are_part_of_the_task_and_children_are_not() -> None:
-    inner = call(using(Access(0, 64, 64)), task(using(Access(0, PAGE, 64))))
-    objects = map_of(plan(using(Access(0, 0, 64)), inner, task(using(Access(0, 0, 9)))))
-    assert objects.of_task(0) == [Objects(0, READ, 2, 128)]
-    assert objects.of_task(2) == [Objects(1, READ, 1, 64)]
-    assert objects.of_task(3) == [Objects(0, READ, 1, 9)]
 
 
 def test_fresh_memory_is_unbound_until_it_is_touched() -> None:

@@ -142,7 +142,6 @@ KIB = 1024
 DATA = Region("data", 64 * KIB, True)
 FRESH = Region("fresh", 64 * KIB, False)
 ALL = Access(0, 0, 64 * KIB)
-WRITTEN = ALL._replace(mode=Mode.WRITE)
 
 
 def in_turn(*steps: tuple[int, Access], region: Region = DATA, names: tuple[str, ...] = ()) -> Workload:
@@ -166,11 +165,6 @@ def test_next_touch_moves_every_page_once() -> None:
     assert seen.result.node_pages.tolist() == [0, 16]
 
 
-def test_a_page_that_lives_there_already_is_not_moved_and_loses_its_mark() -> None:
-    seen = run(in_turn((0, ALL), (1, ALL)), strategy=placed("next-touch"), machine=TWO_NODES)
-    assert (seen["pages_migrated"], seen.result.node_pages.tolist()) == (0, [16, 0])
-
-
 @pytest.mark.parametrize("name", [2, "compute"])
 def test_the_policy_changes_at_a_phase_by_number_or_name(name: int | str) -> None:
     work = in_turn((1, ALL), (0, ALL), (1, ALL), names=("first", "init", "compute"))
@@ -178,22 +172,6 @@ def test_the_policy_changes_at_a_phase_by_number_or_name(name: int | str) -> Non
     seen = run(work, strategy=strategy, machine=TWO_NODES)
     assert seen.result.node_bytes.tolist() == [[64 * KIB, 0], [2 * 64 * KIB, 64 * KIB]]
     assert seen["pages_migrated"] == 16
-
-
-def test_what_is_unplaced_follows_the_policy_in_force() -> None:
-    half = Access(0, 0, 32 * KIB, mode=Mode.WRITE)
-    work = in_turn((0, half), (0, half._replace(offset=32 * KIB)), region=FRESH)
-    strategy = placed("first-touch", granule=1, changes=[{"phase": 1, "policy": "bind", "node": 1}])
-    seen = run(work, strategy=strategy, machine=TWO_NODES)
-    assert (seen.result.node_pages.tolist(), seen["page_faults"]) == ([8, 8], 16)
-
-
-@pytest.mark.parametrize(("policy", "keys"), [("deferred", {}), ("first-touch", {"touch_on_read": "no"})])
-def test_reads_that_place_nothing_find_the_bytes_at_home(policy: str, keys: dict[str, Any]) -> None:
-    work = in_turn((0, ALL), (1, WRITTEN), (0, ALL), region=FRESH)
-    seen = run(work, strategy=placed(policy, **keys), machine=TWO_NODES)
-    assert seen.result.node_bytes.tolist() == [[64 * KIB, 64 * KIB], [0, 2 * 64 * KIB]]
-    assert seen.result.node_pages.tolist() == [0, 16]
 
 
 def test_repeats_of_a_phase_do_not_mark_again() -> None:

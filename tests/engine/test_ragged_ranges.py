@@ -83,15 +83,6 @@ def test_shares_cut_an_amount_without_rest() -> None:
     assert seen.result.node_bytes.sum(axis=0).tolist() == [33 + 2, 67 + 5]
 
 
-def test_compute_times_of_items_one_by_one() -> None:
-    work = ragged(4, each(500 * NS, 10 * NS, 20 * NS, 30 * NS))
-    seen = observe(event_by_event(two_workers(work)))
-    assert seen.log is not None
-    assert {each.task: each.end_ps - each.start_ps for each in seen.log} == {
-        0: 500 * NS, 1: 10 * NS, 2: 20 * NS, 3: 30 * NS,
-    }  # fmt: skip
-
-
 def test_tables_are_drawn_by_the_numbers_of_the_items_streams() -> None:
     compute, amounts = table((1, 5, 5), (3, 100, 900)), table((2, 0, 63), (1, 64, 640), (1, 9000, 9000))
     seen = observe(two_workers(ragged(40, compute, on(1, each(*[0] * 40)), on(0, amounts))), seed=77)
@@ -147,11 +138,6 @@ def assert_alike(first: Result, second: Result, but: tuple[str, ...] = ()) -> No
     for name in ("workers", "traffic"):
         both = [{key: value.tolist() for key, value in getattr(each, name).items()} for each in (first, second)]
         assert both[0] == both[1]
-
-
-def test_a_table_of_one_part_has_the_numbers_of_its_part() -> None:
-    seen = observe(two_workers(ragged(9, table((7, 40 * NS, 40 * NS)))))
-    assert seen["work_local_ps"] == 9 * 40 * NS
 
 
 def test_the_mean_item_has_the_mean_of_every_amount() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from engine_setup import (
-    FIRST,
     NS,
     SEED,
     event_by_event,
@@ -105,10 +104,6 @@ def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
     assert seen.of_worker("idle_backoff_ps") == [0, 1000 * NS]
 
 
-def test_a_worker_without_victims_wakes_up_for_its_own_queue() -> None:
-    assert run(items(3, 100 * NS), workers=1)["steal_attempts"] == 0
-
-
 # ---- amounts -------------------------------------------------------------------------------------------------------
 
 
@@ -187,13 +182,6 @@ def test_refill_looks_for_work_before_the_own_queue_is_empty() -> None:
     assert (seen["steal_attempts"], seen["makespan_ps"]) == (8, 2400 * NS)
 
 
-def test_without_refill_the_own_queue_is_emptied_first() -> None:
-    # worker 0 looks in vain at 2100 and at 2200 ns, the instant at which worker 1 ends
-    seen = run(items(4, 1000 * NS), strategy=stealing(IN_ORDER))
-    assert seen.steals == ((100 * NS, 1, 0, 1), (1200 * NS, 1, 0, 1))
-    assert (seen["steal_attempts"], seen["makespan_ps"]) == (4, 2200 * NS)
-
-
 # ---- probes of near and far queues ---------------------------------------------------------------------------------
 
 
@@ -223,12 +211,6 @@ def test_a_round_goes_on_after_a_failure() -> None:
     bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
     seen = run(bodies, 3, stealing({**IN_ORDER, "tries": "all"}))
     assert seen.steals == ((200 * NS, 2, 1, 1),)
-
-
-def test_a_round_with_one_try_starts_anew_after_a_failure() -> None:
-    bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
-    seen = run(bodies, 3, stealing(IN_ORDER))
-    assert [thief for _, thief, _, _ in seen.steals] == []
 
 
 # ---- draws ---------------------------------------------------------------------------------------------------------
@@ -298,21 +280,7 @@ def test_priorities_order_by_rank_then_actor_and_spare_those_of_simpy() -> None:
     assert min(keys) == 2
 
 
-@pytest.mark.parametrize("deal", list(Deal))
-def test_dealt_items_of_equal_length_end_together(deal: Deal) -> None:
-    seen = run(items(6, 100 * NS, deal=deal), workers=3, strategy=FIRST, how=runtime(costs={"probe_ns": 1000}))
-    per_worker = {Deal.MASTER: (6, 0, 0), Deal.BLOCK: (2, 2, 2), Deal.CYCLIC: (2, 2, 2)}[deal]
-    assert tuple(seen.of_worker("tasks")) == per_worker
-    assert seen["makespan_ps"] == max(per_worker) * 100 * NS
-
-
 # ---- full queues ----------------------------------------------------------------------------------------------------
-
-
-def test_spawns_into_a_full_queue_run_at_once() -> None:
-    work = graph(task(*[task(100 * NS) for _ in range(6)], WAIT))
-    seen = run(work, workers=1, how=runtime(capacity=4, on_full="inline"))
-    assert seen.order() == [5, 6, 4, 3, 2, 1]
 
 
 def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
@@ -349,12 +317,6 @@ def test_an_extra_producer_deals_round_robin_and_waits_for_room() -> None:
     assert seen["makespan_ps"] == 3100 * NS
 
 
-def test_efficiency_counts_workers_and_no_producer() -> None:
-    seen = run(items(6, 100 * NS), 2, how=runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10}))
-    assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
-    assert seen.result.row()["efficiency"] == seen["serial_ps"] / (2 * seen["makespan_ps"])
-
-
 def test_an_extra_producer_is_no_worker() -> None:
     how = runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10})
     seen = run(items(6, 1000 * NS), how=how)
@@ -362,6 +324,7 @@ def test_an_extra_producer_is_no_worker() -> None:
     assert seen.of_worker("overhead_ps") == [0, 0, 60 * NS]
     assert seen.of_worker("parked_ps") == [0, 0, 60 * NS]
     assert (seen["overhead_ps"], seen["parked_ps"]) == (0, 0)
+    assert seen.result.row()["efficiency"] == seen["serial_ps"] / (2 * seen["makespan_ps"])
 
 
 def test_the_master_produces_into_its_own_queue_and_executes_what_does_not_fit() -> None:
@@ -370,13 +333,6 @@ def test_the_master_produces_into_its_own_queue_and_executes_what_does_not_fit()
     assert seen.order() == [2, 3, 4, 5, 1, 0]
     assert seen["makespan_ps"] == (2 * 10 + 6 * 100) * NS
     assert seen["overhead_ps"] == 20 * NS
-
-
-def test_the_master_works_when_it_has_produced_everything() -> None:
-    how = runtime(producer="master", costs={"push_ns": 10, "pop_ns": 5})
-    seen = run(items(3, 100 * NS), workers=1, how=how)
-    assert seen.order() == [2, 1, 0]
-    assert seen["makespan_ps"] == (3 * 10 + 3 * 105) * NS
 
 
 # ---- several tasks that become ready at once ------------------------------------------------------------------------

@@ -307,17 +307,6 @@ def test_ranges(name: str) -> None:
         assert fast["events"] < slow["events"] / (3 if "like" in name else 1)
 
 
-@pytest.mark.parametrize("effect", COUPLING)
-def test_like_items_differ_by_nothing_but_their_place(effect: str) -> None:
-    """In steady state all items of a worker take the same time."""
-    seen = observe(event_by_event(like_items(COUPLING[effect])))
-    for worker in range(8):
-        lengths = [
-            end - start for who, _, start, end in sorted(seen.stretches, key=lambda row: row[2]) if who == worker
-        ]
-        assert len(set(lengths[10:-20])) == 1
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
     """The worker steals from itself, which takes time: so the producer finds the queue full while the
@@ -337,8 +326,6 @@ def test_thieves_in_bulk_take_far_fewer_events_than_steals() -> None:
 
 
 # ---- random plans --------------------------------------------------------------------------------------------------
-
-UNCOUPLED_SPAN = "local memory or caches differ between workers, so the span depends on who executes what"
 
 
 @settings(max_examples=120)

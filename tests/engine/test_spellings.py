@@ -75,17 +75,6 @@ def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal) -> None:
             assert simulated(plan, 1).counters["makespan_ps"] == 64_000 * NS, spelling
 
 
-@pytest.mark.parametrize("deal", Deal)
-def test_a_root_is_begun_by_whom_dispatch_means_it_for(deal: Deal) -> None:
-    """64 tasks of 1000 ns in blocks on eight workers take 8 us; with workers that begin roots of others they would take
-    9 us.
-    """
-    for spelling, work in spelled(1, 64, 1000, deal).items():
-        result = simulated(plan_of(work, 8, STATIC, machine=EIGHT), 1)
-        assert result.counters["makespan_ps"] == 8000 * NS, spelling
-        assert result.workers["tasks"].tolist() == [8] * 8
-
-
 def test_tasks_are_numbered_root_by_root_and_calls_and_bodies_have_no_number() -> None:
     """Four bodies, one dealt to each worker, call another of 10 ns and spawn a task of 100 ns: task i of four, for
     worker i, in turn as in blocks. The last body is the first of its phase; in rows of the program the tasks are 12, 3,

@@ -61,15 +61,6 @@ def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_
     assert seen["makespan_ps"] == 600 * NS
 
 
-def test_work_first_alone_is_work_first_for_every_tier() -> None:
-    every = {"free": "work-first", "root": "work-first", "local": "work-first"}
-    found = [
-        run(TREE, 2, pooled(tiers={"depth": 1}, dispatch=TO_POOL, spawn=spawn)).result.counters
-        for spawn in ("work-first", every)
-    ]
-    assert found[0] == found[1]
-
-
 def test_a_rule_for_some_iterations() -> None:
     rules = [{"to": "own", "queue": "pool", "iterations": [1, 2]}, {"to": "own"}]
     again = graph(task(task(100 * NS), WAIT), phases=(phase(0, repeat=4),))
@@ -197,11 +188,6 @@ def test_the_second_subtree_waits_for_the_first() -> None:
     assert seen.order(0) == [1, 2]
     assert seen.order(1) == []
     assert seen["makespan_ps"] == 2200 * NS
-
-
-def test_as_many_as_most_are_live_together() -> None:
-    seen = run(TWO, 2, gated(most=2))
-    assert seen.stretches == ((0, 1, 100 * NS, 1100 * NS), (1, 2, 100 * NS, 1100 * NS))
 
 
 def test_each_unit_counts_its_own() -> None:

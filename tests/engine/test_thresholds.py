@@ -133,21 +133,6 @@ def test_new_thresholds_take_effect_at_once() -> None:
     assert queues.watch[0][0] == 0
 
 
-def test_a_latched_victim_is_robbed_below_max() -> None:
-    # worker 0 starts 5 items of 1 us: 4 are left at 0, 3 after the first steal, 2 at 1 us; max 3, min 1
-    levels = {"from": "others", "if": "announced"}
-    seen = run(items(5, 1000 * NS), strategy=stealing(levels, thresholds={"max": 3, "min": 1}))
-    assert seen.steals == ((100 * NS, 1, 0, 1), (1200 * NS, 1, 0, 1))
-    assert seen["makespan_ps"] == 3000 * NS
-
-
-def test_a_strict_victim_is_robbed_at_max_only() -> None:
-    levels = {"from": "others", "if": {"length": "max"}}
-    seen = run(items(5, 1000 * NS), strategy=stealing(levels, thresholds={"max": 3, "min": 1}))
-    assert seen.steals == ((100 * NS, 1, 0, 1),)
-    assert seen["makespan_ps"] == 4000 * NS
-
-
 # ---- who announces -------------------------------------------------------------------------------------------------
 
 
@@ -193,20 +178,6 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
     assert seen_bits == found
 
 
-@pytest.mark.parametrize(("announce", "kept"), [("owner", 0), ("owner-exact", 1)])
-def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int) -> None:
-    """The owner has announced 4 tasks; when it has executed the one that it took, thieves have left 1: less than s."""
-    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
-    for _ in range(4):
-        queues.push(0, 7)
-    queues.owner_takes(0)
-    for _ in range(3):
-        queues.pop(0, 0)
-    queues.owner_executed(0)
-    assert queues.watch[0][0] == kept
-
-
 def announced_by(announce: str) -> Any:
     """Thieves go to announced queues; S is 3 and s 1."""
     thresholds = {"max": 3, "min": 1, "announce": announce}
@@ -239,19 +210,6 @@ def test_an_owner_that_compares_for_equality_announces_late(
     seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce))
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
-
-
-@pytest.mark.parametrize(("announce", "false"), [("always", 1), ("owner", 10), ("owner-exact", 10)])
-def test_a_drained_queue_stays_a_victim_while_its_owner_executes(announce: str, false: int) -> None:
-    """Worker 0 starts 3 of 4 items of 1 us on 4 workers, so that it announces 3: workers 1 to 3 probe at once.
-
-    It takes one of three itself. At 0.1 us two thieves have the others, the third finds nothing. Where every change
-    counts, the queue is no victim from the first of these steals on. Else it is until its owner is back at 1 us: the
-    third probes every 100 ns, and comes in vain at 0.1, 0.2, ... and, last, at 1 us.
-    """
-    seen = run(behind_a_body(items(3, 1000 * NS)), 4, strategy=announced_by(announce))
-    assert (seen["steal_success"], seen["steal_false"]) == (2, false)
-    assert seen["makespan_ps"] == 1100 * NS
 
 
 @pytest.mark.parametrize(("announce", "false"), [("always", 0), ("owner", 0), ("owner-exact", 18)])

@@ -22,7 +22,6 @@ from engine_setup import (
     simulated,
     stealing,
     toy,
-    toy_with,
 )
 from task_graphs import Access, Run, Task, Use, body, graph, phase, task
 
@@ -30,7 +29,6 @@ from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.workload.graph import Deal, Mode, Op, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.sync_parameters import Role, SyncObject, running_weights
@@ -83,11 +81,6 @@ def test_who_meets_a_writer_aborts_there_and_begins_again() -> None:
     assert seen["makespan_ps"] == 85 * NS
     assert [seen.result.row()[name] for name in ("commits", "aborts", "abort_ratio")] == [2, 1, pytest.approx(1 / 3)]
     assert seen.result.object_conflicts.tolist() == [1]
-
-
-def test_a_reader_meets_a_writer() -> None:
-    seen = ran(body(BEGIN, STORE, 50 * NS, COMMIT), body(BEGIN, 30 * NS, LOAD, 20 * NS, COMMIT))
-    assert aborts(seen) == [(30, 1, 1, 0)]
 
 
 def test_readers_are_seen_by_nobody() -> None:
@@ -268,14 +261,6 @@ def busy(tasks: int, *steps: Any, words: tuple[SyncObject, ...]) -> Workload:
 READS_AND_WRITES = (BEGIN, 5 * NS, LOAD, 5 * NS, STORE, 5 * NS, STORE, 5 * NS, COMMIT)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 8])
-def test_one_worker_never_aborts_and_readers_never_do(workers: int) -> None:
-    plan = plan_of(busy(60, *READS_AND_WRITES, words=memory(5)), workers, machine=toy(cores=8))
-    assert (simulate(plan, SEED, check=True).counters["aborts"] == 0) == (workers == 1)
-    readers = busy(60, BEGIN, LOAD, 5 * NS, LOAD, 5 * NS, COMMIT, words=memory(2))
-    assert simulate(plan_of(readers, workers, machine=toy(cores=8)), SEED, check=True).counters["aborts"] == 0
-
-
 Opening = tuple[int, bool]  # an object, and whether it is written
 
 
@@ -327,29 +312,6 @@ def test_who_writes_what_no_other_opens_never_aborts() -> None:
         assert not (disjoint and found)
         apart.append((disjoint, found > 0))
     assert min(apart.count((True, False)), apart.count((False, True))) > 10
-
-
-def test_disjoint_write_sets_never_abort() -> None:
-    """Each worker's bodies write a memory of their own and read one that nobody writes."""
-    words = (*memory(3) * 3, *memory(2))
-    each = [[Use(Op.BEGIN, at), 5 * NS, Use(Op.STORE, at), 5 * NS, Use(Op.COMMIT, at)] for at in range(3)]
-    shared = [Use(Op.BEGIN, 3), Use(Op.LOAD, 3), 5 * NS, Use(Op.COMMIT, 3)]
-    work = bodies(*[body(*steps * 20, *shared) for steps in each], words=words)
-    assert simulate(plan_of(work, 3), SEED, check=True).counters["aborts"] == 0
-
-
-@pytest.mark.parametrize("effects", [NO_EFFECTS, Effects(contention="fluid", clock="turbo")])
-def test_the_share_of_aborts_rises_with_the_workers(effects: Effects) -> None:
-    """64 objects: more workers have more of them open at a time. Also in the flow model, where cores slow down."""
-    ratios = []
-    turbo = [{"active": active, "ghz": 4 - active / 16} for active in (1, 2, 4, 8)]
-    machine = toy_with({"cores": 16}, clock={"base_ghz": 2, "turbo": turbo})
-    for workers in (1, 2, 4, 8, 16):
-        plan = plan_of(busy(2000, *READS_AND_WRITES, words=memory(64)), workers, machine=machine, effects=effects)
-        assert plan.coupled == (effects is not NO_EFFECTS)
-        ratios.append(simulate(plan, SEED).row()["abort_ratio"])
-    assert ratios == sorted(ratios)
-    assert ratios[0] == 0 < ratios[1] < ratios[-1] / 4
 
 
 def test_modes_of_accesses_do_not_matter() -> None:
