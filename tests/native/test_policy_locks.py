@@ -26,10 +26,6 @@ NODES, WORKERS = 3, 7
 few = settings(max_examples=50)
 
 
-def _integers(*names: str) -> list[tuple[str, Any]]:
-    return [(name, c_int64) for name in names]
-
-
 class TransfersStruct(Structure):
     _fields_ = [
         ("between_ps", c_void_p),

@@ -27,7 +27,7 @@ from policy_library import (
 )
 from strategy_setup import compiled, strategy
 
-from numasim.engine.reference.backoff import LONGEST_WAIT_PS, Waits
+from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.task_queues import Measured, TaskQueues, computed_thresholds, first_thresholds
 from numasim.engine.reference.work_source import dealt_items, dealt_to
@@ -150,12 +150,6 @@ def test_wait(first: int, factor: int, most: int | None, poll: int, scan: int, f
     assert library().ns_backoff_wait_ps(struct, fails, probed) == expected
 
 
-def test_a_wait_without_bound_stops_doubling() -> None:
-    struct = BackoffStruct(1, 2, -1, 0, 0)
-    waits = [library().ns_backoff_wait_ps(struct, fails, True) for fails in range(1, 64)]
-    assert waits == [min(2 ** (fails - 1), LONGEST_WAIT_PS) for fails in range(1, 64)]
-
-
 @given(
     st.lists(st.one_of(small, st.integers(0, 2**62)), min_size=1, max_size=20),
     st.one_of(st.integers(1, 100), st.integers(1, 2**62)),
@@ -203,12 +197,6 @@ def test_large_deals(deal: Deal, count: int, workers: int, data: st.DataObject) 
     found = library().ns_dealt_items(deal, worker, workers, 0, count % 2**32)
     assert found.count == len(expected)
     assert not expected or (found.first, found.step) == (expected.start, expected.step)
-
-
-@pytest.mark.parametrize("workers", [1, 3, 2**32 - 1])
-def test_the_last_worker_of_a_block_deal_gets_the_end(workers: int) -> None:
-    found = library().ns_dealt_items(Deal.BLOCK, workers - 1, workers, 5, 2**32 - 1)
-    assert found.first + found.count == 5 + 2**32 - 1
 
 
 @given(st.integers(0, 2**60), st.integers(1, 2**32 - 1), st.lists(st.booleans(), max_size=30))

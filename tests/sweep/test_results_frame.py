@@ -37,16 +37,6 @@ def test_a_directory_and_its_table_load_alike(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(load(tmp_path), load(str(tmp_path / RESULTS)))
 
 
-def test_a_result_gives_all_its_tables(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(workers=(3,)), tmp_path)
-    result = SweepResult(tmp_path)
-    assert len(result.to_frame()) == 4
-    assert len(result.workers()) == 4 * 3
-    assert len(result.node_pairs()) == 4 * 4
-    assert (result.timing()["engine_s"] < 1).all()
-    assert set(result.workers()["run_id"]) == set(result.to_frame()["run_id"])
-
-
 def test_a_table_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"results.parquet: is missing: no sweep has ended here; expected a results"):
         load(tmp_path)

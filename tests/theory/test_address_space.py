@@ -58,11 +58,6 @@ def test_faults_alone_are_as_fast_as_the_address_space_lets_them(workers: int) -
     assert seen["inflation_contention_ps"] == workers * (workers * 1000 - 500) * NS
 
 
-def test_enough_faults_for_all_do_not_wait() -> None:
-    seen = observe(space(one_each(4, fresh=of_pages(10, 20, 10, 10)), 4, fault_ns=50, faults_per_s=8 * 10**7))
-    assert (seen["makespan_ps"], seen["inflation_contention_ps"]) == (1000 * NS, 0)
-
-
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
 @pytest.mark.parametrize(("batch", "flushes"), [(0, 1), (4, 3)])
 def test_memory_is_given_back_by_one_worker_at_a_time(workers: int, batch: int, flushes: int) -> None:
@@ -73,13 +68,6 @@ def test_memory_is_given_back_by_one_worker_at_a_time(workers: int, batch: int, 
     assert seen["makespan_ps"] == workers * alone_ps
     assert seen.of_worker("overhead_ps") == [alone_ps] * workers
     assert seen["pages_unmapped"] == 10 * workers
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5, 8])
-def test_the_same_work_takes_longer_the_more_threads_there_are(threads: int) -> None:
-    # one item, whoever has it: the others idle, and are interrupted all the same
-    seen = observe(space(ragged(1, 0, freed=of_pages(6)), threads, shootdown_ns=500, unmap_batch=2))
-    assert seen["makespan_ps"] == 3 * 500 * (threads - 1) * NS
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
@@ -147,21 +135,6 @@ def test_memory_of_both_nodes_costs_both_workers_as_much_but_each_its_own() -> N
     alone_ps = [(100 + 3 * 200 + 64) * NS, (3 * 100 + 200 + 64) * NS]
     assert seen.of_worker("overhead_ps") == alone_ps
     assert seen["pages_unmapped"] == 8
-
-
-@pytest.mark.parametrize("workers", [2, 4, 8])
-def test_the_same_pages_take_longer_where_nobody_gives_back_his_own(workers: int) -> None:
-    # item i is of worker i, whose node is i mod 2: P U(k) with one price or the other
-    def makespan_ps(own: bool) -> int:
-        of_node = [each(*[40 * PAGE * (i % 2 == node) for i in range(workers)]) for node in (0, 1)]
-        accesses = [on(node, of_node[node if own else 1 - node], returned_ppm=10**6) for node in (0, 1)]
-        plan = space(ragged(workers, 0, *accesses, deal=Deal.CYCLIC), workers, TWO_NODES, unmap_ns=10**4)
-        assert plan.workers.node.tolist() == [i % 2 for i in range(workers)]
-        return int(observe(plan)["makespan_ps"])
-
-    once_ps = workers * 40 * 10**4 * NS
-    assert makespan_ps(own=True) == pytest.approx(once_ps, rel=0.01)  # beside it the bytes are read
-    assert makespan_ps(own=False) == pytest.approx(2 * once_ps, rel=0.01)
 
 
 @pytest.mark.parametrize(("deal", "remote"), [("locality", 0), ("interleave", Fraction(1, 2))])

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from engine_setup import toy
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.ledger import Executed
@@ -18,7 +17,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 from laws_equations import (
     LeafAccess,
     live_at_most,
-    on_machine,
     packed_work,
     pass_of,
     space_bound,
@@ -39,12 +37,6 @@ def test_work_and_chains_by_hand() -> None:
     assert found.chains == (10, 24)
     assert found.free_chain == 10
     assert found.chain == 34  # 0, 5, 6
-
-
-def test_subtrees_that_begin_lower_on_one_side() -> None:
-    found = packed_work(OWN, PARENT, END, np.array([1, 6]))
-    assert (found.free, found.free_chain, found.chain) == (14, 14, 34)
-    assert (found.subtrees, found.chains) == ((22, 20), (10, 20))
 
 
 def test_time_bounds_by_hand() -> None:
@@ -88,14 +80,6 @@ def test_locality_by_hand() -> None:
     assert leaf.allocated_ps == 60 + 12
     assert leaf.gain_ps(4) == Fraction(1, 2) * (180 - 4) == 88 == leaf.random_ps(4) - leaf.allocated_ps
     assert LeafAccess(1, 9, Fraction(1), Fraction(3)).gain_ps(4) < 0  # little of its own, much at the border
-
-
-def test_a_leaf_on_a_machine_by_hand() -> None:
-    """100 ns for a line at home, 200 elsewhere, ten at a time: 10 and 20 ns for 64 bytes."""
-    mean, most = on_machine(toy(sockets=2), own_bytes=64, border_bytes=64)
-    assert mean == most
-    assert mean.random_ps(2) == 2 * (10_000 + 20_000) // 2
-    assert most.allocated_ps == 10_000 + 20_000
 
 
 # ---- a pass of the tree above on two sockets of two cores, with 1 and 5 as roots, from 100 to 160 -----------------
