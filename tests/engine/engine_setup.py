@@ -289,3 +289,14 @@ def run(work: Workload, workers: int = 2, *args: Any, seed: int = SEED, **keys: 
     agree.
     """
     return in_both_modes(plan_of(work, workers, *args, **keys), seed)[1]
+
+
+def assert_skipping_changes_nothing(plan: Plan, seed: int = SEED) -> Result:
+    """Return the result of the skipping run; assert that an eager run and the reference engine agree."""
+    assert plan.skipping
+    skipped, eager = simulate(plan, seed), simulate(event_by_event(plan), seed)
+    reference = simulate(plan, seed, "reference")
+    assert skipped.counters["mode"] == reference.counters["mode"] == "skipping"
+    assert skipped.counters["event_hash"] is None
+    assert found(skipped) == found(eager) == found(reference)
+    return skipped

@@ -7,7 +7,6 @@ node it demands 3.2 GB/s.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from hypothesis import strategies as st
 from random_plans import coupled_plans, seeds, with_effects
 from task_graphs import Access, Run, body, graph
 
-from numasim.cli import main
 from numasim.engine.observe.over_time import OverTime
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
@@ -234,19 +232,6 @@ def test_the_identity_is_that_of_the_loads_however_they_are_written(spec: Any) -
     }
     others = {identity(text) for text in ("{}", "{nodes: {0: 8}}", "{nodes: {1: 8}}", f"{{links: [{first}]}}")}
     assert (len(same), len(others), len(same | others)) == (1, 4, 5)
-
-
-def test_a_load_may_come_from_the_command_line(spec: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    def row(*sets: str) -> Any:
-        options = [word for text in sets for word in ("--set", text)]
-        assert main(["run", str(spec(LOADED if sets[1:] else "")), "--json", *options]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    free, loaded = row(), row("model.background.nodes.0=8")
-    assert free["makespan_ps"] < loaded["makespan_ps"]
-    assert free["serial_ps"] == loaded["serial_ps"]
-    assert row("model.background={nodes: {0: 8}}")["run_id"] == loaded["run_id"]
-    assert row("model.background.links[0].gbs=0", "model.background.nodes.1=0")["run_id"] == loaded["run_id"]
 
 
 @pytest.mark.parametrize(

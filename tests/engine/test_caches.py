@@ -262,13 +262,6 @@ def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[in
         assert seen["bytes_cache"] == (CHUNK if worker in found_by else 0)
 
 
-def test_further_passes_are_served_by_the_size_of_the_own_cache() -> None:
-    """Of the second of two passes over four chunks the cache of four serves all, that of two serves half."""
-    for worker, served in ((0, 4 * CHUNK), (1, 2 * CHUNK)):
-        seen = cached(in_turn((worker, read(0, 4 * CHUNK, passes=2))), "share", UNLIKE)
-        assert seen["bytes_cache"] == served
-
-
 def test_items_of_ranges_fit_into_the_cache_of_who_runs_them() -> None:
     """Each worker has an item that walks 192 KiB twice: all comes from 256 KiB, 128 KiB of the second pass from 128."""
     size = 192 * KIB

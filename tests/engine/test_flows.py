@@ -83,17 +83,17 @@ def test_two_readers_of_one_controller_get_half_each() -> None:
     assert seen["imc_busy_max"] == 1
 
 
-def test_fluid_shares_are_those_of_the_moment() -> None:
-    # worker 0 is halfway when worker 1 begins; both run at half speed until it ends, half of worker 1's bytes left
-    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, FLUID)
-    assert ends(seen) == [1500 * NS, 2000 * NS]
-    assert seen.of_worker("inflation_contention_ps") == [500 * NS, 500 * NS]
-
-
-def test_a_snapshot_share_stays_as_it_was_at_the_start() -> None:
-    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, SNAPSHOT)
-    assert ends(seen) == [1000 * NS, 2500 * NS]
-    assert seen.of_worker("inflation_contention_ps") == [0, 1000 * NS]
+@pytest.mark.parametrize(
+    ("effects", "ends_ns", "waits_ns"), [(FLUID, [1500, 2000], [500, 500]), (SNAPSHOT, [1000, 2500], [0, 1000])]
+)
+def test_fluid_shares_are_those_of_the_moment_and_snapshots_those_of_the_start(
+    effects: Effects, ends_ns: list[int], waits_ns: list[int]
+) -> None:
+    # worker 0 is halfway when worker 1 begins; if fluid, both run at half speed until worker 0 ends, when half of the
+    # bytes of worker 1 are left
+    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, effects)
+    assert ends(seen) == [end * NS for end in ends_ns]
+    assert seen.of_worker("inflation_contention_ps") == [wait * NS for wait in waits_ns]
 
 
 def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() -> None:
@@ -254,11 +254,6 @@ def test_a_sibling_asleep_in_a_join_costs_nothing() -> None:
     assert seen.of_worker("parked_ps") == [1100 * NS, 0]
 
 
-def test_workers_on_cores_of_their_own_slow_nobody() -> None:
-    cores = toy(100, shape={"cores": 2, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 750_000})
-    assert ends(flow(each((1000 * NS,), (1000 * NS,)), 2, cores, SMT)) == [1000 * NS] * 2
-
-
 def test_slower_siblings_ask_for_less() -> None:
     # beside each other both need 2000 ns for their 1000 ns of computing: 3.2 GB/s each, which the controller has
     machine = toy(6.4, shape={"cores": 1, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 500_000})
@@ -362,15 +357,6 @@ def test_items_ask_for_the_mean_of_their_range() -> None:
     assert end == -((-alone[first] << 20) // share)
 
 
-def test_a_worker_s_next_item_takes_the_place_of_the_last() -> None:
-    # two workers with items of 640 ns that are all waiting, half the controller each from the first to the last
-    work = items(20, 0, None, Deal.CYCLIC, (Access(0, 0, 4 * KIB),), ((1, 4 * KIB, 0),), (DATA,))
-    for effects in (FLUID, SNAPSHOT):
-        seen = flow(work, 2, ONE_NODE, effects)
-        assert set(lengths(seen)) == {1280 * NS}
-        assert seen["makespan_ps"] == 10 * 1280 * NS
-
-
 # ---- flows of one class under levels that change --------------------------------------------------------------------
 # One reader uses up the 6.4 GB/s of a node: 64 bytes take it 10 ns. Equal readers are one class. Classes that the same
 # resource holds back are a group; in the second machine a link leads to the other node.
@@ -435,19 +421,6 @@ def test_a_class_that_another_resource_holds_back_goes_on_from_where_it_was() ->
     assert ends(seen)[0] == ends(seen)[2] == 5500 * NS
     # 500 ns at a fourth, 1312.5 at 3/8, and 187.5 alone, when the link gives it a half
     assert ends(seen)[1] == 5875 * NS
-
-
-def test_so_does_a_class_whose_flows_have_not_begun() -> None:
-    # as above, but instead of worker 2 it is worker 4 that reads, and owes 4000 ns for a task of 450, all of which is
-    # done at 3/8
-    near, far, late = body(reads(200)), body(reads(100)), body(task(reads(45)))
-    seen = together(near, far, body(Run(1, ())), body(reads(25)), late, pop_ns=4000, machine=TWO_NODES)
-    assert ends(seen)[3] == 2000 * NS
-    assert ends(seen)[4] == 5200 * NS
-    # 500 ns at a fourth, 1200 at 3/8, and 300 at the half that the link gives it
-    assert ends(seen)[1] == 5800 * NS
-    # 687.5 ns at 11/32, 1200 at 3/8, and 112.5 at 11/16, which is what the controller has left for one who asks for 6.4
-    assert ends(seen)[0] == 5200 * NS + 163_637
 
 
 # ---- what coherence costs on links ----------------------------------------------------------------------------------

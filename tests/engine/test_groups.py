@@ -146,14 +146,6 @@ def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
         assert seen["work_ps"] == 3 * (8 * T + 2 * BEHIND)
 
 
-def test_dependences_of_tasks_in_a_group() -> None:
-    """A grandchild that waits for another is awaited all the same."""
-    work = graph(task(GROUP, task(task(T, name="a"), task(T, name="b", after=("a",))), END, BEHIND))
-    for workers in (1, 2):
-        seen = on_both(work, workers, free())
-        assert seen["makespan_ps"] == seen["span_ps"] == 2 * T + BEHIND == span_ps(work, 0)
-
-
 def test_a_group_costs_what_a_wait_does() -> None:
     """Each of the three tasks is counted off once; one wait is passed, or the task is resumed."""
     work = graph(task(GROUP, chain(3), END, BEHIND))

@@ -92,12 +92,6 @@ def test_a_helper_gets_as_far_as_its_worker_lets_it() -> None:
     assert outcome(helped(*units)) == (1 + 1000 + 1 + 600 + 1 + 100 + 1000, 640, 640)
 
 
-def test_what_an_access_takes_longer_is_missing_later() -> None:
-    """Of three segments of 300 ns, the first begins an access of 500, the second another, and the third none."""
-    units = [task(0), task(300 * NS, 300 * NS, 300 * NS), task(Run(0, reads(1, 2, 3, 4)))]
-    assert outcome(helped(*units)) == (1 + 1 + 900 + 1 + 100 + 1000, 640, 640)
-
-
 def test_a_helper_computes_its_share() -> None:
     """Half of 1600 ns in four parts of 200: with an access, each takes 700, so that 1400 ns are enough for two."""
     units = [task(0), task(1400 * NS), task(Run(1600 * NS, reads(1, 2, 3, 4)))]

@@ -47,50 +47,25 @@ def good(plan: Plan) -> Seen:
     return observe(plan)
 
 
-def counter(name: str, change: int) -> Falsify:
+def added(change: int, table: str, *keys: Any) -> Falsify:
+    """Add ``change`` to one entry of a table of the result."""
+
     def falsify(seen: Seen) -> None:
-        seen.result.counters[name] += change
+        entries = getattr(seen.result, table)
+        for key in keys[:-1]:
+            entries = entries[key]
+        entries[keys[-1]] += change
 
     return falsify
 
 
-def of_worker(name: str, worker: int, change: int) -> Falsify:
-    def falsify(seen: Seen) -> None:
-        seen.result.per_worker[name][worker] += change
-
-    return falsify
-
-
-def entry(of: str, change: int, *at: int) -> Falsify:
-    def falsify(seen: Seen) -> None:
-        getattr(seen.result, of)[at] += change
-
-    return falsify
-
-
-def set_to(name: str, value: int) -> Falsify:
-    def falsify(seen: Seen) -> None:
-        seen.result.counters[name] = value
-
-    return falsify
-
-
-def moved(task_id: int, **changes: int) -> Falsify:
-    """The first stretch of a task is logged with other values."""
+def logged(task_id: int, stretch: int, **changes: int) -> Falsify:
+    """Change one stretch of a task in the log, counted from the front or, if negative, from the back."""
 
     def falsify(seen: Seen) -> None:
-        at = next(i for i, each in enumerate(seen.log) if each.task == task_id)
         log = list(seen.log)
+        at = [i for i, each in enumerate(log) if each.task == task_id][stretch]
         log[at] = log[at]._replace(**changes)
-        seen.log = log
-
-    return falsify
-
-
-def last_segment_of_root(**changes: int) -> Falsify:
-    def falsify(seen: Seen) -> None:
-        log = list(seen.log)
-        log[-1] = log[-1]._replace(**changes)
         seen.log = log
 
     return falsify
@@ -108,13 +83,6 @@ def ran_twice(seen: Seen) -> None:
 def swapped_idle_parts(seen: Seen) -> None:
     seen.result.per_worker["idle_steal_ps"][1] -= 10**9
     seen.result.per_worker["idle_backoff_ps"][1] += 10**9
-
-
-def of_objects(name: str, change: int) -> Falsify:
-    def falsify(seen: Seen) -> None:
-        seen.result.sync_objects[name][0] += change
-
-    return falsify
 
 
 def granted_too_early(seen: Seen) -> None:
@@ -135,47 +103,50 @@ def opened(*rows: tuple[int, int, int, int]) -> Falsify:
 
 
 LIES: dict[str, tuple[Falsify, str]] = {
-    "a task is missing": (counter("tasks", -1), "3 tasks ran, but the workload has 4"),
-    "a task too many": (counter("tasks", 1), "5 tasks ran"),
+    "a task is missing": (added(-1, "counters", "tasks"), "3 tasks ran, but the workload has 4"),
+    "a task too many": (added(1, "counters", "tasks"), "5 tasks ran"),
     "a segment did not run": (without_last, r"ran 0 times instead of 1"),
     "a segment ran twice": (ran_twice, r"task 1 segment 1 ran 2 times instead of 1"),
     "two at once": (
-        moved(2, worker=1, start_ps=260 * NS, end_ps=261 * NS),
+        logged(2, 0, worker=1, start_ps=260 * NS, end_ps=261 * NS),
         r"worker 1 runs task .* before task .* ends",
     ),
-    "beyond the end": (last_segment_of_root(end_ps=10**12), "works beyond the makespan"),
-    "before the spawn": (moved(1, start_ps=0), "task 1 starts at 0 ps, before task 0 spawns it"),
-    "segments out of order": (last_segment_of_root(start_ps=0, end_ps=1), "task 0 runs segment . too early"),
-    "before the predecessor": (moved(2, end_ps=10**12), "task 3 starts before its predecessor 2 ends"),
-    "more work than time": (counter("work_ps", 10**9), "makespan .* is below work / workers"),
-    "a longer span than time": (counter("span_ps", 10**9), r"is below the span"),
-    "more span than work": (set_to("work_ps", 1), r"span .* exceeds the work 1 ps"),
-    "time that is lost": (of_worker("idle_steal_ps", 1, -1), "the time of worker 1 adds up to"),
-    "time that is won": (of_worker("overhead_ps", 0, 1), "the time of worker 0 adds up to"),
+    "beyond the end": (logged(0, -1, end_ps=10**12), "works beyond the makespan"),
+    "before the spawn": (logged(1, 0, start_ps=0), "task 1 starts at 0 ps, before task 0 spawns it"),
+    "segments out of order": (logged(0, -1, start_ps=0, end_ps=1), "task 0 runs segment . too early"),
+    "before the predecessor": (logged(2, 0, end_ps=10**12), "task 3 starts before its predecessor 2 ends"),
+    "more work than time": (added(10**9, "counters", "work_ps"), "makespan .* is below work / workers"),
+    "a longer span than time": (added(10**9, "counters", "span_ps"), r"is below the span"),
+    "more span than work": (lambda seen: seen.result.counters.update(work_ps=1), r"span .* exceeds the work 1 ps"),
+    "time that is lost": (added(-1, "per_worker", "idle_steal_ps", 1), "the time of worker 1 adds up to"),
+    "time that is won": (added(1, "per_worker", "overhead_ps", 0), "the time of worker 0 adds up to"),
     "negative time": (swapped_idle_parts, "a part of the time of worker 1 is negative"),
-    "an attempt too many": (counter("steal_attempts", 1), "steal_attempts .* is not .* successes"),
-    "a remote attempt too many": (counter("steal_attempts_remote", 1), "steal_attempts_remote .* is not"),
-    "fewer tasks than steals": (counter("tasks_stolen", -1), "fewer tasks were stolen than steals succeeded"),
-    "more tasks than one a steal": (counter("tasks_stolen", 1), "every steal takes one task"),
-    "a pair's attempt too many": (entry("node_attempts", 1, 0, 0), "node pairs of steal_attempts do not add up to it"),
-    "a far pair's attempt": (entry("node_attempts", 1, 0, 1), "remote node pairs of steal_attempts do not add up"),
-    "a far pair's success": (entry("node_success", 1, 0, 1), "remote node pairs of steal_success do not add up"),
-    "bytes from nowhere": (entry("node_bytes", 64, 0, 0), "found in caches, but the workload declares 6400"),
-    "pages from nowhere": (entry("node_pages", 1, 0), r"pages were placed, but nodes hold"),
-    "more pages than there are": (counter("page_faults", 10**6), r"pages were placed, but there are"),
-    "an acquisition too many": (of_objects("acquisitions", 1), "do not add up to lock_acquisitions"),
-    "a wait too long": (counter("lock_wait_ps", 1), "do not add up to lock_wait_ps"),
+    "an attempt too many": (added(1, "counters", "steal_attempts"), "steal_attempts .* is not .* successes"),
+    "a remote attempt too many": (added(1, "counters", "steal_attempts_remote"), "steal_attempts_remote .* is not"),
+    "fewer tasks than steals": (added(-1, "counters", "tasks_stolen"), "fewer tasks were stolen than steals succeeded"),
+    "more tasks than one a steal": (added(1, "counters", "tasks_stolen"), "every steal takes one task"),
+    "a pair's attempt too many": (added(1, "node_attempts", 0, 0), "node pairs of steal_attempts do not add up to it"),
+    "a far pair's attempt": (added(1, "node_attempts", 0, 1), "remote node pairs of steal_attempts do not add up"),
+    "a far pair's success": (added(1, "node_success", 0, 1), "remote node pairs of steal_success do not add up"),
+    "bytes from nowhere": (added(64, "node_bytes", 0, 0), "found in caches, but the workload declares 6400"),
+    "pages from nowhere": (added(1, "node_pages", 0), r"pages were placed, but nodes hold"),
+    "more pages than there are": (added(10**6, "counters", "page_faults"), r"pages were placed, but there are"),
+    "an acquisition too many": (added(1, "sync_objects", "acquisitions", 0), "do not add up to lock_acquisitions"),
+    "a wait too long": (added(1, "counters", "lock_wait_ps"), "do not add up to lock_wait_ps"),
     "a lock held twice": (granted_too_early, "'door' is granted to . at .* ps, while . holds it"),
-    "a lock held too long": (of_objects("hold_ps", 1), "'door' was not held for as long as was counted"),
+    "a lock held too long": (added(1, "sync_objects", "hold_ps", 0), "'door' was not held for as long as was counted"),
     "a lock held unseen": (held_unseen, "'door' was held 3 times, not as often as it was acquired"),
-    "an abort at no object": (counter("aborts", 1), "1 attempts aborted, but node pairs and objects have other sums"),
+    "an abort at no object": (
+        added(1, "counters", "aborts"),
+        "1 attempts aborted, but node pairs and objects have other sums",
+    ),
     "two who write an object": (
         opened((1, 0, 10, 30), (1, 1, 20, 40)),
         "worker 1 opens object 0 at 20 ps, while worker 0",
     ),
     "one who writes what another reads": (opened((-1, 0, 10, 30), (1, 1, 20, 40)), "worker 1 opens object 0 at 20 ps"),
     "one who reads what another writes": (opened((1, 1, 10, 30), (-1, 0, 20, 40)), "worker 0 opens object 0 at 20 ps"),
-    "local bytes too many": (counter("bytes_local", 64), "bytes_local and bytes_remote do not add up"),
+    "local bytes too many": (added(64, "counters", "bytes_local"), "bytes_local and bytes_remote do not add up"),
 }
 
 

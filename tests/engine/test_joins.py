@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
+from random import Random
 
 import pytest
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
-from plain_dags import dags
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -15,6 +17,7 @@ from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Workload
 from numasim.workload.graph_rules import validate
+from numasim.workload.json_form.graph_io import unchecked
 
 # task ids are preorder: 0 the root, 1 = A, 2 = B
 FORK = graph(task(task(2030 * NS), task(1000 * NS), WAIT, 50 * NS))
@@ -331,12 +334,6 @@ def test_a_diamond_on_two_workers() -> None:
     assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (500 * NS, 500 * NS, 700 * NS)
 
 
-def test_dependences_hold_anew_in_every_repeat() -> None:
-    seen = run(graph(diamond(), phases=(phase(0, repeat=3),)), workers=1)
-    assert seen.order() == [1, 3, 2, 4] * 3
-    assert (seen["makespan_ps"], seen["span_ps"], seen["tasks"]) == (2100 * NS, 1500 * NS, 15)
-
-
 # ---- deadlocks -----------------------------------------------------------------------------------------------------
 
 TWO_LEVELS = graph(task(task(task(10 * NS), task(10 * NS), WAIT), task(task(10 * NS), WAIT), WAIT))
@@ -395,6 +392,75 @@ def test_a_task_in_the_queue_of_a_worker_that_waits_to_poll_is_no_deadlock() -> 
 
 # ---- roots ----------------------------------------------------------------------------------------------------------
 
+
+@dataclass(frozen=True)
+class Dag:
+    """[tasks] times, and the tasks that wait for each; tasks are in a topological order."""
+
+    times_ps: Sequence[int]
+    then: Sequence[Sequence[int]]
+
+    @property
+    def work_ps(self) -> int:
+        """Return the time of all tasks."""
+        return sum(self.times_ps)
+
+    def longest_ps(self) -> int:
+        """Return the longest path."""
+        begins = [0] * len(self.times_ps)
+        ends = [0] * len(self.times_ps)
+        for number, time in enumerate(self.times_ps):
+            ends[number] = begins[number] + time
+            for later in self.then[number]:
+                begins[later] = max(begins[later], ends[number])
+        return max(ends, default=0)
+
+    def workload(self) -> Workload:
+        """Return the program as a user writes it in JSON: tasks and edges, without phases."""
+        tasks = [{"ops": [["run", task]], "then": list(then)} for task, then in enumerate(self.then)]
+        segments = [{"compute_ps": time} for time in self.times_ps]
+        return unchecked({"name": "dag", "tasks": tasks, "segments": segments})
+
+
+def one_task(chance: Random) -> Dag:
+    return Dag([chance.randint(0, 5000) * NS], [[]])
+
+
+def random_dag(chance: Random) -> Dag:
+    """Each task waits for up to three of those before it."""
+    count = chance.randint(2, 300)
+    before = [[chance.randrange(task) for _ in range(chance.randint(0, 3))] if task else [] for task in range(count)]
+    return _from_predecessors(chance, before)
+
+
+def layered(chance: Random) -> Dag:
+    """Layers, of which each task waits for up to three of the layer before."""
+    layers, width = chance.randint(2, 8), chance.randint(1, 60)
+    before = [
+        [(layer - 1) * width + chance.randrange(width) for _ in range(chance.randint(1, 3))] if layer else []
+        for layer in range(layers)
+        for _ in range(width)
+    ]
+    return _from_predecessors(chance, before)
+
+
+SHAPES: tuple[Callable[[Random], Dag], ...] = (random_dag, layered, one_task)
+
+
+def dags(count: int) -> list[Dag]:
+    """Return ``count`` DAGs, of every shape in turn."""
+    chance = Random("plain DAGs")
+    return [SHAPES[number % len(SHAPES)](chance) for number in range(count)]
+
+
+def _from_predecessors(chance: Random, before: Sequence[Iterable[int]]) -> Dag:
+    then: list[list[int]] = [[] for _ in before]
+    for number, earlier in enumerate(before):
+        for each in sorted(set(earlier)):
+            then[each].append(number)
+    return Dag([chance.randint(5_000, 15_000) * NS for _ in before], then)
+
+
 DAGS = dags(100)
 CHAIN = graph(task(5000 * NS, name="first"), task(1000 * NS, after=("first",)))
 FORK_PLAIN_DAGS = graph(task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS, after=("a",)))
@@ -416,29 +482,22 @@ def test_nobody_steals_implicit_bodies_nor_the_roots_of_a_serial_phase() -> None
         assert seen["steal_success"] == 0
 
 
-def test_a_root_for_which_no_queue_has_room_stays_with_its_worker() -> None:
-    # root 1 fills the queue; root 2 is begun before it, and worker 1 steals root 1
-    seen = run(THREE, how=runtime(capacity=1, on_full="block", s_rule="avail"))
-    assert seen.order(0) == [0, 2]
-    assert seen.order(1) == [1]
-
-
 def test_only_roots_that_wait_for_nobody_are_dealt() -> None:
     roots = (task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS))
     seen = run(graph(*roots, phases=(phase(0, 1, 2, deal=Deal.CYCLIC),)))
     assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 1, 1000 * NS, 2000 * NS), (1, 2, 0, 1000 * NS))
 
 
-def test_whoever_finishes_the_last_predecessor_puts_a_task_into_its_queue() -> None:
-    # at 1000 ns worker 1 looks into the queue into which worker 0 has put both, and takes the one at the front
-    seen = run(FORK_PLAIN_DAGS)
-    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 2, 1000 * NS, 2000 * NS), (1, 1, 1000 * NS, 2000 * NS))
-
-
-def test_it_begins_the_first_itself_where_the_runtime_says_so() -> None:
-    """The rule of Arora, Blumofe and Plaxton (1998)."""
-    seen = run(FORK_PLAIN_DAGS, how=runtime(release="begin"))
-    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 1, 1000 * NS, 2000 * NS), (1, 2, 1000 * NS, 2000 * NS))
+@pytest.mark.parametrize(("release", "others"), [("queue", (2, 1)), ("begin", (1, 2))])
+def test_whoever_finishes_the_last_predecessor_queues_tasks_or_begins_the_first(
+    release: str, others: tuple[int, int]
+) -> None:
+    """At 1000 ns worker 0 puts both into its queue, whose front worker 1 takes at once. By the rule of Arora, Blumofe
+    and Plaxton (1998) worker 0 begins the first of the two itself.
+    """
+    seen = run(FORK_PLAIN_DAGS, how=runtime(release=release))
+    second, third = others
+    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, second, 1000 * NS, 2000 * NS), (1, third, 1000 * NS, 2000 * NS))
 
 
 def test_a_task_that_is_begun_at_once_is_neither_pushed_nor_popped() -> None:

@@ -55,13 +55,6 @@ def test_a_root_may_run_in_several_phases() -> None:
     assert_valid(seeded(plan), seen.result, seen.log)
 
 
-def test_dependences_begin_anew_in_every_pass_and_phase() -> None:
-    first, second = task(10 * NS, name="first"), task(20 * NS, after=("first",))
-    work = looped(graph(first, second, task(NS), phases=(phase(0, 1), phase(2), phase(0, 1))), Loop(0, 3, 3))
-    seen = run(work, 2)
-    assert seen["makespan_ps"] == seen["span_ps"] == 3 * (30 + 1 + 30) * NS
-
-
 def test_work_span_and_bounds_count_every_pass() -> None:
     first, second = task(10 * NS, name="first"), task(20 * NS, after=("first",))
     phases = (phase(0, 1), phase(2, 3), phase(0, 1))
@@ -246,13 +239,6 @@ def test_back_off_starts_anew_in_every_phase() -> None:
     seen = run(works, how=runtime(backoff={"first_ns": 50}))
     assert seen.of_worker("steal_attempts") == [0, 4]
     assert seen.of_worker("idle_backoff_ps") == [0, 2 * 100 * NS]
-
-
-def test_repeated_ranges_are_dealt_anew() -> None:
-    seen = run(items(4, 100 * NS, deal=Deal.CYCLIC, repeat=2), how=runtime(costs={"probe_ns": 1000}))
-    assert seen.order(0) == [0, 2, 0, 2]
-    assert seen.order(1) == [1, 3, 1, 3]
-    assert seen["makespan_ps"] == 400 * NS
 
 
 def test_an_empty_program_takes_no_time() -> None:

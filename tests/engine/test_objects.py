@@ -172,11 +172,10 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
 
 # ---- runs whose tasks are dispatched to their data ------------------------------------------------------------------
 
-PAGE_DATA_DISPATCH = 4096
-HALVES = (Region("data", 2 * PAGE_DATA_DISPATCH, True),)  # in blocks: the first page on node 0, the second on node 1
-FIRST, SECOND = Access(0, 0, 64), Access(0, PAGE_DATA_DISPATCH, 64)
-TWO_NODES = toy(sockets=2, cores=1)  # worker 0 on node 0, worker 1 on node 1
-LINE = 40 * NS  # from one to the other
+FIRST, SECOND = Access(0, 0, 64), Access(0, PAGE, 64)
+LINE = 40 * NS  # from one node to the other
+# Item i uses half a page: the first two are at home on node 0, the others on node 1.
+HALF_PAGES = items(4, 1000 * NS, accesses=(Access(0, 0, PAGE // 2),), steps=((1, PAGE // 2, 0),), regions=HALVES)
 
 
 def bound(**keys: Any) -> StrategySpec:
@@ -207,7 +206,7 @@ def test_the_six_tasks_of_section_5_4_run_where_their_objects_are() -> None:
 
 
 def test_a_task_goes_to_the_node_that_most_of_its_data_is_on() -> None:
-    more = Access(0, PAGE_DATA_DISPATCH, 128)
+    more = Access(0, PAGE, 128)
     run = seen(graph(task(on(FIRST, more), on(FIRST, SECOND), WAIT, 100), regions=HALVES), runtime())
     assert (workers_of(run)[1], workers_of(run)[2]) == (1, 0)
 
@@ -231,36 +230,21 @@ def test_a_task_that_no_rule_asks_about_costs_no_look() -> None:
 
 
 def test_a_producer_pays_for_each_item_that_it_has_looked_at() -> None:
-    """Item i uses half a page: the first two are at home on node 0, the others on node 1."""
-    work = items(
-        4,
-        1000 * NS,
-        accesses=(Access(0, 0, PAGE_DATA_DISPATCH // 2),),
-        steps=((1, PAGE_DATA_DISPATCH // 2, 0),),
-        regions=HALVES,
-    )
-    run = seen(work, runtime(producer="extra", costs={"push_ns": 60, "locate_ns": 150}))
+    run = seen(HALF_PAGES, runtime(producer="extra", costs={"push_ns": 60, "locate_ns": 150}))
     puts = run.of_rank(Rank.PUT)
     assert [t for t, *_ in puts] == [60 * NS + k * 210 * NS for k in range(4)]
     assert [queue for *_, queue in puts] == [0, 0, 1, 1]
 
 
 def test_items_that_are_dealt_at_the_start_go_to_their_data_for_nothing() -> None:
-    work = items(
-        4,
-        1000 * NS,
-        accesses=(Access(0, 0, PAGE_DATA_DISPATCH // 2),),
-        steps=((1, PAGE_DATA_DISPATCH // 2, 0),),
-        regions=HALVES,
-    )
-    run = seen(work, runtime(costs={"locate_ns": 150}))
+    run = seen(HALF_PAGES, runtime(costs={"locate_ns": 150}))
     assert workers_of(run) == {0: 0, 1: 0, 2: 1, 3: 1}
     assert run.of_worker("overhead_ps") == [0, 0]
 
 
 def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
     """Fresh memory is unbound, so its first user goes by its other data; where that ran, the next one goes."""
-    regions = (*HALVES, Region("fresh", 2 * PAGE_DATA_DISPATCH, False))
+    regions = (*HALVES, Region("fresh", 2 * PAGE, False))
     fresh = Access(1, 0, 32, mode=Mode.WRITE)
     root = task(on(fresh, SECOND), WAIT, on(fresh), WAIT, 100)
     work = graph(root, regions=regions)
@@ -270,8 +254,8 @@ def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
 
 
 def test_a_task_whose_data_is_nowhere_goes_to_the_node_with_the_fewest_tasks() -> None:
-    regions = (*HALVES, Region("fresh", 2 * PAGE_DATA_DISPATCH, False))
-    root = task(on(FIRST), on(Access(1, 0, 64)), on(Access(1, PAGE_DATA_DISPATCH, 64)), WAIT, 100)
+    regions = (*HALVES, Region("fresh", 2 * PAGE, False))
+    root = task(on(FIRST), on(Access(1, 0, 64)), on(Access(1, PAGE, 64)), WAIT, 100)
     run = seen(graph(root, regions=regions), runtime(), placement="parallel-first-touch")
     assert [queue for *_, queue in run.of_rank(Rank.PUT)] == [0, 1, 0]
 

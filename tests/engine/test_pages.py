@@ -202,12 +202,6 @@ def test_random_homes_depend_on_the_seed_of_a_repeat() -> None:
     assert len({tuple(each) for each in found}) > 2
 
 
-def test_overflow_is_not_looked_at_unless_asked() -> None:
-    tight = small_pages(1)
-    plan = plan_of(graph(body(Run(0, (Access(0, 0, 100),))), regions=REGIONS), 1, placed("bind", node=0), machine=tight)
-    assert observe(plan).result.node_pages.tolist() == [38 + 40 + 33, 0, 0]
-
-
 # ---- errors --------------------------------------------------------------------------------------------------------
 
 

@@ -28,7 +28,6 @@ from hypothesis import strategies as st
 from ragged_plans import each, on, ragged, table
 from task_graphs import Access, Run, graph, items, phase, task
 
-import numasim as ns
 from numasim.draws import DrawClass, base, below, draw
 from numasim.engine.result import Result
 from numasim.parts.models.placement_model import PlacementSpec
@@ -229,7 +228,6 @@ DISTRIBUTIONS = (
     *("random", "interleave", "locality", "balanced"),
     *("mixed-locality-balanced", "mixed-locality-interleave"),
 )
-VICTIMS = ("none", "sequential", "random", "numa-aware", "numa-only")
 PAIRS = {"random": 0, "interleave": 0, "mixed-locality-interleave": 1}  # looks at each row and worker, else 2
 ROWS, WORKERS = 60, 6
 WORK = {"name": "reduce", "emits": 600, "rows": ROWS, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
@@ -256,18 +254,6 @@ def test_worker_0_pays_for_the_pairs_before_all_begin(model: dict[str, str], nam
     assert paid.counters["serial_ps"] == free.counters["serial_ps"]
     assert paid.counters["work_ps"] - free.counters["work_ps"] == cost_ps
     assert paid.counters["tasks"] == free.counters["tasks"] == ROWS
-
-
-@pytest.mark.parametrize("victims", VICTIMS)
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_engines_agree(name: str, victims: str) -> None:
-    steal = ns.Strategy.shipped(f"phoenix-locality-{victims}").specified()["steal"]
-    assert run({"like": f"phoenix-{name}-numa-aware", "steal": steal}, key_filler="equal-prob").tasks == ROWS
-
-
-@pytest.mark.parametrize("name", ["horizontal", "vertical"])
-def test_tournaments_agree(name: str) -> None:
-    assert run(f"phoenix-{name}", name=f"{name}-tournament", key_filler="equal-prob").tasks > 0
 
 
 def test_rows_of_a_node_stay_there_without_thieves_from_elsewhere() -> None:
@@ -347,11 +333,3 @@ def test_items_come_to_the_queue_of_a_node() -> None:
     for name, expected in nodes.items():
         seen = four_items(Deal.MASTER, TAKES_OWN, labels={"deal": name, "pair_ns": 0}, **QUEUES_OF_NODES)
         assert [worker // 2 for worker in who_had(seen)] == expected, name
-
-
-def test_pairs_of_items_and_units_take_worker_0_their_time() -> None:
-    """Four items and two units, looked at twice, 3 ns each; nobody else has begun then."""
-    seen = four_items(Deal.MASTER, TAKES_OWN, labels={"deal": "locality", "pair_ns": 3}, **QUEUES_OF_NODES)
-    cost_ps = 2 * 4 * 2 * 3 * NS
-    assert seen.stretches[0] == (0, 0, 0, cost_ps)
-    assert min(start_ps for _, _, start_ps, _ in seen.stretches[1:]) >= cost_ps

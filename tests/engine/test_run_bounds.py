@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from engine_setup import NS, plan_of, runtime, seeded, stealing, toy
-from plain_dags import dags
 from random_recipes import numbered_run
 from task_graphs import WAIT, Access, Run, body, call, graph, items, phase, task
 
@@ -38,12 +37,6 @@ def chain_ps(work: Workload, engine: str) -> list[int]:
 )
 def test_longest_chains_by_hand(engine: str, work: Workload, chains: list[int]) -> None:
     assert chain_ps(work, engine) == chains
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_longest_chains_of_plain_dags(engine: str) -> None:
-    for dag in dags(30):
-        assert chain_ps(dag.workload(), engine) == [dag.longest_ps()]
 
 
 def test_bounds_of_phases_ranges_and_repeats_by_hand() -> None:

@@ -30,20 +30,19 @@ IN_ORDER = {"from": "others", "pick": "in-order"}
 # ---- back-off ------------------------------------------------------------------------------------------------------
 
 
-def test_waits_double_up_to_the_longest() -> None:
-    # probes of 100 ns, waits of 50, 100, then 150 ns: looks at 100, 250, 450, 700, 950, ..., 1950 ns
-    how = runtime(backoff={"first_ns": 50, "factor": 2, "max_ns": 150})
-    seen = run(graph(task(2000 * NS)), how=how)
-    assert seen.of_worker("steal_attempts") == [0, 9]
-    assert seen.of_worker("idle_steal_ps") == [0, 900 * NS]
-    assert seen.of_worker("idle_backoff_ps") == [0, (50 + 100 + 6 * 150 + 50) * NS]
-
-
-def test_waits_grow_by_the_factor_without_bound() -> None:
-    # waits of 10, 30, 90, 270, 810 ns: looks at 100, 210, 340, 530, 900, 1810 ns
-    seen = run(graph(task(2000 * NS)), how=runtime(backoff={"first_ns": 10, "factor": 3}))
-    assert seen.of_worker("steal_attempts") == [0, 6]
-    assert seen.of_worker("idle_steal_ps") == [0, 600 * NS]
+@pytest.mark.parametrize(
+    ("backoff", "looks", "waits_ns"),
+    [
+        # probes of 100 ns; looks at 100, 250, 450, 700, 950, ..., 1950 ns
+        ({"first_ns": 50, "factor": 2, "max_ns": 150}, 9, 50 + 100 + 6 * 150 + 50),
+        ({"first_ns": 10, "factor": 3}, 6, 10 + 30 + 90 + 270 + 810 + 190),  # 100, 210, 340, 530, 900, 1810 ns
+    ],
+)
+def test_waits_grow_by_the_factor_up_to_the_longest(backoff: dict[str, int], looks: int, waits_ns: int) -> None:
+    seen = run(graph(task(2000 * NS)), how=runtime(backoff=backoff))
+    assert seen.of_worker("steal_attempts") == [0, looks]
+    assert seen.of_worker("idle_steal_ps") == [0, looks * 100 * NS]
+    assert seen.of_worker("idle_backoff_ps") == [0, waits_ns * NS]
 
 
 def test_a_success_starts_the_waits_anew() -> None:
@@ -290,14 +289,6 @@ def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
     seen = run(work, how=runtime(capacity=4, on_full="inline", resume=0.5))
     assert seen.order(0)[:6] == [5, 6, 7, 8, 9, 10]
     assert [(t, task_id) for t, _, task_id, _ in seen.of_rank(Rank.PUT)][4:] == [(600 * NS, 11), (600 * NS, 12)]
-
-
-def test_a_resume_fill_of_one_queues_as_soon_as_there_is_room() -> None:
-    # worker 1's steals at 100 and 300 ns make room for tasks 7 and 10, spawned at 200 and 400 ns
-    work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
-    seen = run(work, how=runtime(capacity=4, on_full="inline", resume=1))
-    assert [task_id for _, _, task_id, _ in seen.of_rank(Rank.PUT)] == [1, 2, 3, 4, 7, 10]
-    assert seen.order(0)[:6] == [5, 6, 8, 9, 11, 12]
 
 
 def test_a_growing_queue_has_no_bound() -> None:

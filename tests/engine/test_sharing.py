@@ -246,8 +246,3 @@ def test_extremes_are_cut() -> None:
     assert (noise_ppm(most, 866_000), noise_ppm(most, 867_000)) == (131_070 * 866_000 // 37_837, MOST_PPM)
     assert noisy_ps(1000, least, MILLION) == 100
     assert noisy_ps(1000, most, MILLION) == 4000
-
-
-@given(numbers, st.integers(0, 2**50))
-def test_no_deviation_changes_nothing(number: int, time_ps: int) -> None:
-    assert noisy_ps(time_ps, number, 0) == time_ps

@@ -10,6 +10,7 @@ from engine_setup import (
     FIRST,
     NS,
     SEED,
+    assert_skipping_changes_nothing,
     event_by_event,
     found,
     in_both_modes,
@@ -22,7 +23,6 @@ from engine_setup import (
     toy_with,
 )
 from random_recipes import STRATEGIES
-from skippable_drafts import assert_skipping_changes_nothing
 from task_graphs import WAIT, Access, Run, Use, body, call, graph, items, phase, task
 
 from numasim.engine.simulate import ENGINES, simulate

@@ -61,18 +61,12 @@ def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_
     assert seen["makespan_ps"] == 600 * NS
 
 
-def test_a_rule_for_some_iterations() -> None:
-    rules = [{"to": "own", "queue": "pool", "iterations": [1, 2]}, {"to": "own"}]
+@pytest.mark.parametrize(("iterations", "queues"), [([1, 2], [0, 1, 1, 0]), ([2, "last"], [0, 0, 1, 1])])
+def test_a_rule_for_some_iterations(iterations: list[Any], queues: list[int]) -> None:
+    rules = [{"to": "own", "queue": "pool", "iterations": iterations}, {"to": "own"}]
     again = graph(task(task(100 * NS), WAIT), phases=(phase(0, repeat=4),))
     seen = run(again, 1, pooled(dispatch=rules))
-    assert [q for _, _, q in puts(seen)] == [0, 1, 1, 0]
-
-
-def test_to_the_last_iteration_has_no_end() -> None:
-    rules = [{"to": "own", "queue": "pool", "iterations": [2, "last"]}, {"to": "own"}]
-    again = graph(task(task(100 * NS), WAIT), phases=(phase(0, repeat=5),))
-    seen = run(again, 1, pooled(dispatch=rules))
-    assert [q for _, _, q in puts(seen)] == [0, 0, 1, 1, 1]
+    assert [q for _, _, q in puts(seen)] == queues
 
 
 # ---- switches ------------------------------------------------------------------------------------------------------
@@ -83,18 +77,12 @@ def switched(plan: Plan, switches: int) -> Plan:
     return replace(plan, control=TaskControl(control.tiers, control.labels, control.item_units, switches))
 
 
-def test_switches_are_off_until_somebody_turns_them_on() -> None:
-    rules = [{"to": "own", "queue": "pool", "when": "late"}, {"to": "own"}]
+@pytest.mark.parametrize(("asks", "queues"), [("when", [0, 1]), ("unless", [1, 0])])
+def test_a_switch_is_off_until_somebody_turns_it_on(asks: str, queues: list[int]) -> None:
+    rules = [{"to": "own", "queue": "pool", asks: "late"}, {"to": "own"}]
     plan = plan_of(TREE, 1, pooled(dispatch=rules))
-    assert {q for _, _, q in puts(observe(plan))} == {0}
-    assert {q for _, _, q in puts(observe(switched(plan, 1)))} == {1}
-
-
-def test_unless_is_the_contrary_of_when() -> None:
-    rules = [{"to": "own", "queue": "pool", "unless": "late"}, {"to": "own"}]
-    plan = plan_of(TREE, 1, pooled(dispatch=rules))
-    assert {q for _, _, q in puts(observe(plan))} == {1}
-    assert {q for _, _, q in puts(observe(switched(plan, 1)))} == {0}
+    for each, queue in zip((plan, switched(plan, 1)), queues, strict=True):
+        assert {q for _, _, q in puts(observe(each))} == {queue}
 
 
 @pytest.mark.parametrize("number", [0, 1, 62, 63])
@@ -134,20 +122,14 @@ def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
 LABELLED = {"labels": "by-number", "dispatch": [{"to": "label", "queue": "pool"}, {"to": "own"}]}
 
 
+@pytest.mark.parametrize("sockets", [2, 4])  # of four sockets two have a worker: label 1 is the second of those
 @pytest.mark.usefixtures("numbered")
-def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names() -> None:
+def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names(sockets: int) -> None:
     # one worker of each socket; queues 0 and 1 are their deques, 2 and 3 the pools of the sockets
-    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=2, cores=1))
+    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets, cores=1))
     where = {task: q for _, task, q in puts(seen)}
     assert {task: q for task, q in where.items() if task % 3} == {1: 3, 2: 2, 4: 2, 5: 3}
     assert {where[3], where[6]} <= {0, 1}
-
-
-@pytest.mark.usefixtures("numbered")
-def test_labels_name_units_that_have_a_worker() -> None:
-    # of four sockets two have a worker: label 1 is the second of those
-    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=4, cores=1))
-    assert {task: q for _, task, q in puts(seen) if task % 3} == {1: 3, 2: 2, 4: 2, 5: 3}
 
 
 @pytest.mark.parametrize(("labels", "where"), [("by-number", [[], []]), ("slices", [[0, 1, 2], [3, 4]])])

@@ -43,7 +43,6 @@ def seen(
     [
         (0, 60, 1000, 500),  # nothing arrives: the whole capacity
         (10, 100, 500, 498),  # 10 * 100 / 500 = 2 exactly
-        (10, 100, 501, 498),  # 1.996 rounds up
         (10, 100, 499, 497),  # 2.004 rounds up to 3
         (1, 1, 10**15, 499),  # any arrival costs at least one place
         (10**6, 10**6, 1, 1),  # never below one
@@ -212,20 +211,6 @@ def test_an_owner_that_compares_for_equality_announces_late(
     assert seen["makespan_ps"] == makespan_ns * NS
 
 
-@pytest.mark.parametrize(("announce", "false"), [("always", 0), ("owner", 0), ("owner-exact", 18)])
-def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(announce: str, false: int) -> None:
-    """S is 4, s is 2. Worker 0 takes one of 4 items of 1 us, and two thieves have one each at 0.1 us: 1 is left.
-
-    At 1 us worker 0 finds 1, less than s, and takes it. By equality it withdraws nothing before it searches, at 2 us.
-    So the thieves, who are back at 1.1 us, come in vain every 100 ns from 1.2 to 2 us.
-    """
-    thresholds = {"max": 4, "min": 2, "announce": announce}
-    spec = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-    seen = run(behind_a_body(items(4, 1000 * NS)), 3, strategy=spec)
-    assert (seen["steal_success"], seen["steal_false"]) == (2, false)
-    assert seen["makespan_ps"] == 2000 * NS
-
-
 # ---- when they are computed ----------------------------------------------------------------------------------------
 
 
@@ -241,24 +226,25 @@ def thresholds_after(work: Any, workers: int = 1, **keys: Any) -> tuple[list[int
 THREE = graph(task(*[task(20 * NS) for _ in range(3)], WAIT))
 
 
-def test_thresholds_are_computed_when_a_queue_first_drains() -> None:
-    # 3 pushes of 10 ns in 3 * 10 + 3 * (30 + 20) = 180 ns: S = 8 - ceil(30 / 180); 4 tasks in 60 ns: s = ceil(120 / 60)
-    assert thresholds_after(THREE) == ([7], [2])
+LONG = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
 
 
-def test_fixed_thresholds_stay_as_they_began() -> None:
-    assert thresholds_after(THREE, when="fixed") == ([7], [1])
-
-
-def test_thresholds_of_the_first_drain_are_kept() -> None:
-    # the first phase gives s = ceil(30 * 1 / 10) = 3; by the second one 2 tasks ran in 1010 ns, which would give 1
-    long = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
-    assert thresholds_after(long) == ([8], [3])
-
-
-def test_thresholds_of_each_phase_are_computed_anew() -> None:
-    long = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
-    assert thresholds_after(long, when="phase") == ([8], [1])
+@pytest.mark.parametrize(
+    ("work", "keys", "expected"),
+    [
+        # 3 pushes of 10 ns in 3 * 10 + 3 * (30 + 20) = 180 ns: S = 8 - ceil(30 / 180); 4 tasks in 60 ns:
+        # s = ceil(120 / 60)
+        (THREE, {}, ([7], [2])),
+        (THREE, {"when": "fixed"}, ([7], [1])),  # they stay as they began
+        # the first phase gives s = ceil(30 * 1 / 10) = 3; by the second one 2 tasks ran in 1010 ns, which gives 1
+        (LONG, {}, ([8], [3])),
+        (LONG, {"when": "phase"}, ([8], [1])),
+    ],
+)
+def test_thresholds_are_computed_when_a_queue_first_drains_in_each_phase_or_never(
+    work: Workload, keys: dict[str, str], expected: tuple[list[int], list[int]]
+) -> None:
+    assert thresholds_after(work, **keys) == expected
 
 
 def test_a_worker_that_has_run_nothing_computes_nothing() -> None:

@@ -27,9 +27,8 @@ from task_graphs import Access, Run, Task, Use, body, graph, phase, task
 
 from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.observe.trace_hash import Rank
-from numasim.engine.simulate import simulate
 from numasim.errors import InputError
-from numasim.workload.graph import Deal, Mode, Op, Region, Workload
+from numasim.workload.graph import Deal, Op, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.sync_parameters import Role, SyncObject, running_weights
 
@@ -95,13 +94,6 @@ def test_what_was_read_and_is_written_by_another_is_found_out_at_the_commit() ->
     seen = ran(body(BEGIN, 10 * NS, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 10 * NS, COMMIT))
     assert aborts(seen) == [(60, 0, 0, 0)]
     assert times_ns(seen, 0) == {"work_local": 60, "wasted": 60, "overhead": 5}
-
-
-def test_what_was_read_and_is_being_written_is_found_out_at_the_commit() -> None:
-    """Worker 1 writes the object from 30 to 80; worker 0 has read it at 10 and aborts at 60, and again at 75."""
-    seen = ran(body(BEGIN, 10 * NS, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 50 * NS, COMMIT))
-    assert aborts(seen) == [(60, 0, 0, 0), (75, 0, 0, 0)]
-    assert times_ns(seen, 0) == {"work_local": 60, "wasted": 70, "overhead": 10}
 
 
 def test_an_attempt_may_write_what_it_has_read_and_open_it_again() -> None:
@@ -312,13 +304,3 @@ def test_who_writes_what_no_other_opens_never_aborts() -> None:
         assert not (disjoint and found)
         apart.append((disjoint, found > 0))
     assert min(apart.count((True, False)), apart.count((False, True))) > 10
-
-
-def test_modes_of_accesses_do_not_matter() -> None:
-    """Objects are what conflicts; bytes that two attempts write do not."""
-    writes = Run(10 * NS, (Access(0, 0, 64, mode=Mode.WRITE),))
-    work = graph(
-        *[body(BEGIN, writes, COMMIT) for _ in range(2)],
-        phases=(phase(0, 1, deal=Deal.CYCLIC),), regions=(Region("data", 64, True),), words=memory(),
-    )  # fmt: skip
-    assert simulate(plan_of(work, 2), SEED).counters["aborts"] == 0

@@ -271,13 +271,7 @@ def test_what_a_watcher_raises_comes_out(engine: str) -> None:
 
 # ---- tables over time ----------------------------------------------------------------------------------------------
 
-TIMES = {
-    "work_ps": ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
-    "overhead_ps": ("overhead_ps",),
-    "idle_ps": ("idle_steal_ps", "idle_backoff_ps"),
-    "parked_ps": ("parked_ps",),
-    "idle_barrier_ps": ("idle_barrier_ps",),
-}
+TIMES = {STATES[kind]: columns for kind, columns in COMPONENTS.items()}
 
 
 @each_run
@@ -290,20 +284,7 @@ def test_states_fill_every_bin_and_add_up_to_the_time_split(name: str) -> None:
     for state, columns in TIMES.items():
         expected = sum(result.per_worker[column][:workers] for column in columns)
         assert frame[state].tolist() == expected.tolist()
-    assert set(TIMES) == set(STATES.values())
-
-
-@each_run
-def test_mean_lengths_are_those_of_a_recount(name: str) -> None:
-    """The length of a queue at every picosecond would be too much to count: its integral over the run is counted."""
-    plan, result, tables, rows = told_of(name)
-    lengths = rows[rows[:, 0] == Watched.LENGTH]
-    frame = tables.queue_length_frame()
-    area = ((frame["end_ps"] - frame["begin_ps"]) * frame["tasks"]).groupby(frame["queue"]).sum()
-    for queue in range(len(plan.steal.queues)):
-        mine = lengths[lengths[:, 1] == queue]
-        until = np.append(mine[1:, 2], result.counters["makespan_ps"])
-        assert area[queue] == pytest.approx(int((mine[:, 4] * (until - mine[:, 2])).sum()), rel=1e-9)
+    assert set(COMPONENTS) == set(STATES)
 
 
 @each_run
