@@ -136,8 +136,6 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_masks_fill": (None, [PLAN, c_void_p]),
     "ns_thresholds_first": (ThresholdsStruct, [RULES, c_int64]),
     "ns_thresholds_computed": (ThresholdsStruct, [RULES, c_int64, c_int64, MEASURED]),
-    "ns_watch_mark": (c_int32, [PLAN, c_void_p, c_uint32, c_int64, ThresholdsStruct]),
-    "ns_watch_owner_steps": (c_int32, [PLAN, c_void_p, c_uint32, ctypes.c_int, c_int64, ThresholdsStruct]),
     "ns_backoff_wait_ps": (c_int64, [BACKOFF, c_int64, c_bool]),
     "ns_overflows": (c_bool, [c_bool, c_int64, c_int64, c_int64]),
     "ns_dealt_to": (c_uint32, [DEAL, c_uint64, c_uint64, c_uint32]),
@@ -191,11 +189,6 @@ def sets_of(bits: Any) -> Any:
     padded = np.zeros((rows, -(-members // 64) * 64), np.uint8)
     padded[:, :members] = bits
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-
-
-def bits_of(sets: Any, members: int) -> Any:
-    """The bits of such sets."""
-    return np.unpackbits(sets.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :members]
 
 
 class NativePlan:

@@ -1,37 +1,26 @@
-"""Thresholds, watch bits, back-off, overflow and ranges in C against the Python of the reference engine, to 64 bits."""
+"""Thresholds, back-off, overflow and ranges in C against the Python of the reference engine, to 64 bits."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
-import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from policy_library import (
-    ArrayView,
     BackoffStruct,
     ItemsStruct,
     MeasuredStruct,
-    NativePlan,
     RulesStruct,
-    ThresholdsStruct,
-    bits_of,
     library,
-    sets_of,
 )
-from strategy_setup import compiled, strategy
 
 from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.dispatcher import Dispatcher
-from numasim.engine.reference.task_queues import Measured, TaskQueues, computed_thresholds, first_thresholds
+from numasim.engine.reference.task_queues import Measured, computed_thresholds, first_thresholds
 from numasim.engine.reference.work_source import dealt_items, dealt_to
-from numasim.schema.enumerations import OWNER_EXACT_MARK, OWNER_MARK, Full
+from numasim.schema.enumerations import Full
 from numasim.strategy.steal_plan import Thresholds
 from numasim.workload.graph import Deal
 
@@ -87,45 +76,6 @@ def test_computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: 
     expected = tuple(held(n) for n in computed_thresholds(rule, push_ps, pop_ps, seen))
     measured = MeasuredStruct(*vars(seen).values())
     assert pair_of(library().ns_thresholds_computed(struct_of(rule), push_ps, pop_ps, measured)) == expected
-
-
-OWNERS_BOUNDS = [(OWNER_MARK, OWNER_MARK), (OWNER_EXACT_MARK, OWNER_EXACT_MARK)]
-EVERY_BOUND = [*product(range(-4, 3), repeat=2), *OWNERS_BOUNDS]  # the marks, and numbers
-SMALL = range(4)
-
-
-STEPS: tuple[Callable[[TaskQueues, int], None], ...] = (
-    TaskQueues.owner_takes,
-    TaskQueues.owner_executed,
-    TaskQueues.owner_searches,
-)
-
-
-@pytest.mark.parametrize("before", [0, 1])
-@pytest.mark.parametrize("length", [*SMALL, 2**62])
-@pytest.mark.parametrize("step", [None, *range(len(STEPS))])
-def test_watch_bits(step: int | None, length: int, before: int) -> None:
-    """The bits of one queue after a change of length or a step of its owner; the bits of the other queue stay."""
-    bounds = EVERY_BOUND if step is None else [(2, 1), *OWNERS_BOUNDS]
-    plan = replace(compiled(strategy("randomized"), [0, 0]), watch=np.array(bounds, np.int32))
-    native = NativePlan(plan)
-    for high, low in product(SMALL, SMALL):
-        view, queues = ArrayView.of(plan), TaskQueues(plan)
-        queues.length[1], queues.high[1], queues.low[1] = length, high, low
-        view.watch[:] = before
-        for bits in queues.watch:
-            bits[:] = bytes([before, before])
-        sets, thresholds = sets_of(view.watch), ThresholdsStruct(high, low)
-        place = native.struct, sets.ctypes.data, 1
-        if step is None:
-            queues.set_thresholds(1, high, low)
-            more = library().ns_watch_mark(*place, length, thresholds)
-        else:
-            STEPS[step](queues, 1)
-            more = library().ns_watch_owner_steps(*place, step, length, thresholds)
-        marked = bits_of(sets, len(plan.queues))
-        assert marked.tolist() == [list(bits) for bits in queues.watch]
-        assert more == int(marked.sum()) - int(view.watch.sum())
 
 
 # ---- back-off ------------------------------------------------------------------------------------------------------
