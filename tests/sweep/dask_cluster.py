@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from waiting import WAIT_S, wait_until
+from toy_sweep import WAIT_S, wait_until
 
 from numasim.sweep.dask_cluster import SETTINGS, variables
 

@@ -19,6 +19,9 @@ from dask_cluster import DaskCluster, dask_cluster
 from test_killed_sweep import alive, descendants, shards
 from test_run_sweep import same_tables
 from toy_sweep import (
+    REPEAT,
+    WAIT_S,
+    be_patient,
     die_at_two_workers,
     fail_at_two_workers,
     interrupt_at_three_workers,
@@ -28,8 +31,8 @@ from toy_sweep import (
     stalled,
     sweep_toy,
     toy_sweep,
+    wait_until,
 )
-from waiting import WAIT_S, be_patient, wait_until
 
 from numasim import cli
 from numasim.errors import InputError
@@ -42,7 +45,6 @@ from numasim.sweep.store.results_tables import RESULTS
 if TYPE_CHECKING:
     from distributed import Security
 
-REPEAT = 12
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -53,13 +55,6 @@ def sweep_on(address: str, directory: Path, runner: object = run_toy, repeat: in
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     be_patient(monkeypatch.setattr)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("undisturbed")
-    sweep_toy(toy_sweep(repeat=REPEAT), directory)
-    return directory
 
 
 @pytest.fixture(scope="module")
@@ -101,20 +96,6 @@ def test_a_run_that_kills_its_workers_is_recorded_and_the_others_are_done(
     assert outcome.complete
     rows = pq.read_table(tmp_path / RESULTS).to_pylist()
     assert [row["error"] for row in rows] == [None, DIED, None]
-
-
-def test_a_sweep_that_is_killed_goes_on_locally(
-    tmp_path: Path, two_workers: DaskCluster, undisturbed: Path, start_sweep: Start
-) -> None:
-    process = start_sweep(tmp_path, two_workers.address, "stall_at_three_workers", REPEAT)
-    wait_until(lambda: shards(tmp_path), process)
-    process.kill()
-    process.communicate()
-    (two_workers.scratch / "released").touch()
-    assert not (tmp_path / RESULTS).exists()
-    outcome = sweep_toy(toy_sweep(repeat=REPEAT), tmp_path)
-    assert 0 < outcome.executed < outcome.rows
-    assert same_tables(tmp_path, undisturbed)
 
 
 def test_a_scheduler_that_goes_is_one_sentence_and_the_sweep_goes_on_locally(

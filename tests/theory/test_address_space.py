@@ -38,17 +38,6 @@ def of_pages(*counts: int) -> Amounts:
     return each(*(max(0, (count - 1) * PAGE + 1) if count else 0 for count in counts))
 
 
-@pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
-def test_one_worker_pays_for_its_pages_and_interrupts_nobody(effects: Effects) -> None:
-    work = ragged(3, 1000 * NS, fresh=of_pages(3, 0, 1), freed=of_pages(0, 2, 1))
-    costs = {"fault_ns": 50, "unmap_ns": 20, "shootdown_ns": 7000, "faults_per_s": 10**7}
-    seen = observe(space(work, 1, effects=effects, **costs))
-    pages_ps = (4 * 50 + 3 * 20) * NS
-    assert (seen["makespan_ps"], seen["overhead_ps"]) == (3000 * NS + pages_ps, pages_ps)
-    assert (seen["page_faults"], seen["pages_unmapped"]) == (4, 3)
-    assert seen["serial_ps"] == seen["work_local_ps"] == 3000 * NS
-
-
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
 def test_faults_alone_are_as_fast_as_the_address_space_lets_them(workers: int) -> None:
     work = one_each(workers, fresh=of_pages(*[10] * workers))
@@ -115,26 +104,6 @@ def test_what_computes_beside_the_lock_hides_its_holders() -> None:
 # ---- memory that is given back where it is -------------------------------------------------------------------------
 
 NEAR_PS, FAR_PS = (int(TWO_NODES.latency_ps[0, home]) for home in (0, 1))
-
-
-@pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
-def test_a_page_takes_as_much_longer_as_its_home_is_farther(effects: Effects) -> None:
-    # half of 5 pages and a byte of the far node are 3, of one page of the near one 1; with the two freed ones 6 pages
-    far, near = on(1, each(5 * PAGE + 1), returned_ppm=500_000), on(0, each(PAGE), returned_ppm=500_000)
-    work = ragged(1, 10**9 * NS, far, near, freed=of_pages(2))
-    seen = observe(space(work, 1, TWO_NODES, effects, unmap_ns=20, shootdown_ns=7000))
-    assert (FAR_PS, seen["pages_unmapped"]) == (2 * NEAR_PS, 6)
-    assert seen["overhead_ps"] == (2 * 20 + 1 * 20 + 3 * 40) * NS
-    assert seen["makespan_ps"] == 10**9 * NS + seen["overhead_ps"]
-
-
-def test_memory_of_both_nodes_costs_both_workers_as_much_but_each_its_own() -> None:
-    # each worker gives back a page here and three there, all one after the other under one lock, with one flush of both
-    both = on((0, 1), each(4 * PAGE, 4 * PAGE), shares=(1, 3), returned_ppm=10**6)
-    seen = observe(space(ragged(2, 0, both, deal=Deal.CYCLIC), 2, TWO_NODES, unmap_ns=100, shootdown_ns=64))
-    alone_ps = [(100 + 3 * 200 + 64) * NS, (3 * 100 + 200 + 64) * NS]
-    assert seen.of_worker("overhead_ps") == alone_ps
-    assert seen["pages_unmapped"] == 8
 
 
 @pytest.mark.parametrize(("deal", "remote"), [("locality", 0), ("interleave", Fraction(1, 2))])

@@ -7,10 +7,10 @@ from statistics import mean, stdev
 
 import pytest
 from engine_setup import NS, Seen, plan_of, quickly, run, runtime, shipped_strategy, stealing, toy
-from task_graphs import Access, Run, body, graph, items, phase
+from task_graphs import items
 
 from numasim.workload.generate import generate
-from numasim.workload.graph import Deal, Mode, Op, Region, Workload
+from numasim.workload.graph import Op, Workload
 from numasim.workload.registry import workload_spec
 
 
@@ -101,16 +101,6 @@ def test_greedy_bound(workers: int) -> None:
 
 
 # ---- item 7 --------------------------------------------------------------------------------------------------------
-
-
-def test_pages_placed_are_the_pages_of_the_region() -> None:
-    """Four workers on two nodes touch a region of 100 pages, twice over, in pieces that share granules."""
-    fresh = Region("fresh", 100 * 4096, False)
-    pieces = [body(Run(0, (Access(0, i * 25 * 4096, 25 * 4096, mode=Mode.WRITE, passes=2),))) for i in range(4)]
-    work = graph(*pieces, phases=(phase(0, 1, 2, 3, deal=Deal.CYCLIC, repeat=2),), regions=(fresh,))
-    seen = run(work, 4, machine=toy(2, 2))
-    assert seen["page_faults"] == 100
-    assert seen.result.node_bytes.sum() == 2 * 2 * 2 * fresh.bytes  # repeats, passes, and writing moves twice
 
 
 # ---- expected steals and makespans ----------------------------------------------------------------------------------

@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy
-from engine_setup import NS, SEED, machine_spec, plan_of, runtime, simulated, stealing, toy
+from engine_setup import NS, SEED, machine_spec, plan_of, runtime, simulated, stealing
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import Use, body, graph, phase
 
+from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
@@ -91,8 +92,8 @@ def wait_by_lindley_ps(gaps: I64, service: I64) -> int:
     return int(lindley_ps(gaps, service.T.ravel()).sum())
 
 
-def wait_by_engine_ps(gaps: I64, service: I64, kind: str) -> int:
-    """Return all waits together for a lock of that kind."""
+def wait_by_engine_ps(gaps: I64, service: I64, kind: str, simulate: Callable[..., Result] = simulate) -> int:
+    """Return all waits together for a lock of that kind, in a run by ``simulate``."""
     clients = len(service)
     strategy = stealing(locks={"kind": kind})
     how = runtime(poll_ns=10**6)
@@ -131,18 +132,9 @@ def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_wait_is_that_of_lindley(kind: str) -> None:
-    """W' = max(0, W + service - gap), to the picosecond."""
-    clients, rounds = 30, 20
-    gaps, services = draw_times(clients, rounds, 0.8, constant, seed=1)
-    work, arrivals = open_system(gaps, services), np.cumsum(gaps).tolist()
-    expected, free = 0, 0
-    for arrival in arrivals:
-        begin = max(arrival, free)
-        expected += begin - arrival
-        free = begin + MEAN_PS
-    strategy = stealing(locks={"kind": kind})
-    plan = plan_of(work, clients + 1, strategy, runtime(poll_ns=10**6), free_lines(clients + 1))
-    assert simulated(plan).counters["lock_wait_ps"] == expected > 0
+    """On every engine W' = max(0, W + service - gap), to the picosecond."""
+    gaps, services = draw_times(30, 20, 0.8, constant, seed=1)
+    assert wait_by_engine_ps(gaps, services, kind, simulated) == wait_by_lindley_ps(gaps, services) > 0
 
 
 # ---- the closed system ---------------------------------------------------------------------------------------------
@@ -214,12 +206,6 @@ def lock_ps(machine: Machine, node: int, home: int, reads: int, swap_ps: int = 0
     return reads * int(machine.latency_ps[node, home]) + swap_ps
 
 
-def remote_excess_ps(machine: Machine, reads: int) -> Fraction:
-    """Return the mean excess of the reads of a remote word: (R_NUMA - 1) times those of a local word."""
-    local = Fraction(int(np.trace(machine.latency_ps)), machine.nodes)
-    return (numa_ratio(machine) - 1) * reads * local
-
-
 def thesis_machine() -> Machine:
     given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
     return build(resolve(given).machine)
@@ -228,18 +214,6 @@ def thesis_machine() -> Machine:
 def test_the_ratio_of_the_thesis() -> None:
     assert numa_ratio(thesis_machine()) == Fraction(2475, 1523)
     assert round(float(numa_ratio(thesis_machine())), 3) == 1.625
-
-
-def test_one_node_has_no_remote_memory() -> None:
-    assert numa_ratio(toy()) == 1
-    assert remote_excess_ps(toy(), READS) == 0
-
-
-def test_the_excess_is_that_of_the_mean_lock_times() -> None:
-    machine = thesis_machine()
-    local = Fraction(sum(lock_ps(machine, node, node, READS, 5) for node in (0, 1)), 2)
-    remote = Fraction(sum(lock_ps(machine, node, 1 - node, READS, 5) for node in (0, 1)), 2)
-    assert remote - local == remote_excess_ps(machine, READS)
 
 
 def reading(owner: int) -> Workload:

@@ -143,8 +143,3 @@ def test_the_recursion_has_the_wait_of_an_md_c_queue(workers: int, load: float) 
 @pytest.mark.parametrize(("workers", "load"), [(1, 0.5), (1, 0.7), (1, 0.9), (2, 0.7), (2, 0.9), (4, 0.9)])
 def test_lee_and_longton_are_near_where_tasks_queue(workers: int, load: float) -> None:
     assert mean_wait(workers, load) == pytest.approx(lee_longton(workers, load), rel=0.05)
-
-
-def test_the_approximation_is_exact_for_one_worker() -> None:
-    for load in LOADS:
-        assert lee_longton(1, load) == pytest.approx(load / (2 * (1 - load)))
