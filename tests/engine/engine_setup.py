@@ -153,7 +153,7 @@ def plan_of(
 
 
 def seeded(plan: Plan, seed: int = SEED) -> Run:
-    """A run of the plan."""
+    """Return a run of the plan."""
     return Run(plan, seed)
 
 

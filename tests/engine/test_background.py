@@ -42,19 +42,19 @@ GOLDEN_MODEL = (
 
 
 def toy(controller: float = 6.4, link: float = 100, cores: int = 2) -> Machine:
-    """Two nodes of as many cores; bandwidths in GB/s."""
+    """Return a machine of two nodes with ``cores`` cores each; bandwidths are in GB/s."""
     links = [{"between": (0, 1), "bandwidth_gbs": link}]
     return toy_with({"sockets": 2, "cores": cores}, nodes={"imc_bandwidth_gbs": controller}, links=links)
 
 
 def readers(*workers: int) -> Workload:
-    """100 lines of node 0 for each of these workers, of which those with even numbers are on node 0."""
+    """Return a program in which these workers read 100 lines of node 0 each; workers 0 and 2 are on node 0."""
     bodies = [body(*([Run(0, (Access(0, 0, 6400),))] if w in workers else [])) for w in range(4)]
     return graph(*bodies, deal=Deal.CYCLIC, regions=(DATA,))
 
 
 def seen(work: Workload, machine: Machine, background: Background, **effects: Any) -> Seen:
-    """A run of four workers, two on each node, with all data on node 0."""
+    """Run four workers, two on each node, with all data on node 0."""
     chosen = Effects(**({"contention": "fluid", "background": background} | effects))
     keys = {"strategy": stealing(placement={"policy": "bind", "node": 0}), "how": runtime()}
     return run(work, 4, machine=machine, effects=chosen, **keys)
@@ -182,7 +182,7 @@ model:
 
 @pytest.fixture
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Writes ``run.yaml`` into the working directory: a run and what is appended to it."""
+    """Return a function that writes ``run.yaml``, the text of a run and more text, into the working directory."""
     monkeypatch.chdir(tmp_path)
 
     def write(extra: str = "") -> Path:

@@ -179,7 +179,7 @@ def write(offset: int, size: int, mode: Mode = Mode.WRITE) -> Run:
 
 
 def in_turn(*steps: tuple[int, Run]) -> Workload:
-    """Steps of workers 0 and 1, one after the other, each a phase of its own in which the other has nothing to do."""
+    """Return the steps of workers 0 and 1 one after the other, a phase each; the other worker has nothing to do."""
     bodies = [each for worker, step in steps for each in ((body(step), body()) if not worker else (body(), body(step)))]
     phases = tuple(phase(2 * i, 2 * i + 1, deal=Deal.CYCLIC) for i in range(len(steps)))
     return graph(*bodies, phases=phases, regions=(DATA,))

@@ -31,7 +31,7 @@ RUN = seeded(plan_of(WORK, 3, "randomized", runtime(join="help", costs={"push_ns
 
 @pytest.fixture
 def register() -> Iterator[dict[str, Any]]:
-    """The registry of engines, in which tests may put one of their own."""
+    """Return the registry of engines; tests may put an engine of their own into the registry."""
     before = dict(ENGINES)
     yield ENGINES
     ENGINES.clear()
@@ -104,7 +104,7 @@ RECORDS = st.lists(st.tuples(WORD, WORD, WORD, WORD, WORD), max_size=8)
 
 
 def by_definition(record: tuple[int, ...]) -> int:
-    """h = mix((h + 0x9E37...) ^ word) over the five words, spelt out."""
+    """Compute h = mix((h + 0x9E37...) ^ word) over the five words, step by step."""
     h = 0
     for word in record:
         h = (h + 0x9E3779B97F4A7C15) % 2**64 ^ word

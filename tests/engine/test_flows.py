@@ -32,7 +32,7 @@ FLUID, SNAPSHOT, NONE = (Effects(contention=name) for name in ("fluid", "snapsho
 
 
 def toy(controller: float = 6.4, link: float = 100, shape: dict[str, int] | None = None, **changes: Any) -> Machine:
-    """One core on each of two nodes, unless told otherwise; bandwidths in GB/s."""
+    """Return a machine, by default of two nodes with one core each; bandwidths are in GB/s."""
     shape = shape or {"sockets": 2, "cores": 1}
     nodes = shape.get("sockets", 1) * shape.get("nodes", 1)
     links = [{"between": (a, b), "bandwidth_gbs": link} for a in range(nodes) for b in range(a + 1, nodes)]
@@ -43,18 +43,18 @@ ONE_NODE = toy(shape={"cores": 3})
 
 
 def read(size: int = 6400, offset: int = 0, mode: Mode = Mode.READ, compute_ps: int = 0, region: int = 0) -> Run:
-    """6400 bytes are 100 lines: 1000 ns from the own node."""
+    """Return a segment that reads ``size`` bytes; 6400 bytes are 100 lines, which take 1000 ns from the own node."""
     return Run(compute_ps, (Access(region, offset, size, mode=mode),))
 
 
 def each(*bodies: tuple[Any, ...] | Task, regions: tuple[Region, ...] = (DATA,)) -> Workload:
-    """The steps of worker 0, 1, ... as bodies."""
+    """Return a program with one body for each worker, from worker 0 on."""
     roots = [steps if isinstance(steps, Task) else body(*steps) for steps in bodies]
     return graph(*roots, deal=Deal.CYCLIC, regions=regions)
 
 
 def flow(work: Workload, workers: int, machine: Machine, effects: Effects, **keys: Any) -> Seen:
-    """A run with all data on node 0."""
+    """Run ``work`` with all data on node 0."""
     strategy = stealing(placement={"policy": "bind", "node": 0})
     keys = {"strategy": strategy, "how": runtime(costs={"probe_remote_ns": 100}), **keys}
     return run(work, workers, machine=machine, effects=effects, **keys)
@@ -119,7 +119,7 @@ def test_what_a_controller_keeps_for_its_own_node() -> None:
 
 
 def on_node_1(steps: tuple[Any, ...]) -> Workload:
-    """Nothing for the workers of node 0 (0 and 2), the steps for those of node 1 (1 and 3)."""
+    """Return a program in which workers 1 and 3, on node 1, run the steps, and workers 0 and 2 nothing."""
     return each((), steps, (), steps)
 
 
@@ -432,7 +432,7 @@ EVERY_PAIR = list(product(range(4), repeat=2))
 
 
 def square() -> Machine:
-    """Four nodes, of which 0 and 3 are two links apart, and so are 1 and 2."""
+    """Return a machine of four nodes; nodes 0 and 3 are two links apart, and so are nodes 1 and 2."""
     sides = [(0, 1), (0, 2), (1, 3), (2, 3)]
     links = [{"between": side, "bandwidth_gbs": 4} for side in sides]
     routes = [[0, 1, 3], [3, 2, 0], [1, 0, 2], [2, 3, 1]]
@@ -440,7 +440,7 @@ def square() -> Machine:
 
 
 def on_links(machine: Machine, loads: OnLinks) -> dict[tuple[int, int], int]:
-    """Bytes by the ends of a link."""
+    """Return the bytes on each link, by the two ends of the link."""
     links = machine.links
     return {(int(links.source[at]), int(links.target[at])): size for at, size in loads.items()}
 

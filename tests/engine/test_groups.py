@@ -35,12 +35,12 @@ ANY = stealing({"from": "thief"}, {"from": "others", "pick": "in-order"})
 
 
 def free(join: str = "continuation", **costs: float) -> Any:
-    """Probes take the least that counts, 1 ns, and all else nothing; who finds nothing looks again after 1 ns."""
+    """Return a runtime in which a probe and the wait after a failure take 1 ns each, and all else no time."""
     return runtime(join=join, poll_ns=1, costs={"probe_ns": 0, "probe_remote_ns": 0, **costs})
 
 
 def on_both(work: Workload, workers: int, how: Any, deal_to: Any = ANY) -> Seen:
-    """A run that is equal on both engines, and breaks no rule."""
+    """Run ``work`` on all engines, event by event; the engines agree, and no invariant is broken."""
     validate(work)
     plan = plan_of(work, workers, deal_to, how)
     seen = observe(event_by_event(plan))
@@ -49,12 +49,12 @@ def on_both(work: Workload, workers: int, how: Any, deal_to: Any = ANY) -> Seen:
 
 
 def chain(length: int) -> Task:
-    """A task that works, spawns the rest of the chain and ends at once."""
+    """Return a task that works, spawns the rest of the chain and ends at once."""
     return task(T, *([chain(length - 1)] if length > 1 else []))
 
 
 def independent(count: int) -> Task:
-    """A task of no length that leaves so many children unjoined."""
+    """Return a task that takes no time and leaves ``count`` children unjoined."""
     return task(*(task(T) for _ in range(count)))
 
 
@@ -92,12 +92,12 @@ def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
 
 
 def last_end_ps(seen: Seen) -> int:
-    """When the last task but the root has ended."""
+    """Return the time at which the last task except the root ends."""
     return max(end for _, ran, _, end in seen.stretches if ran != 0)
 
 
 def starts_behind(seen: Seen, join: str) -> None:
-    """What stands behind the group starts as the last descendant ends; who polls sees it 2 ns later at most."""
+    """Assert that the root goes on as the last descendant ends; a worker that polls goes on at most 2 ns later."""
     (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
     delay_ps = start - last_end_ps(seen)
     assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS
@@ -187,7 +187,7 @@ def test_folded_programs_have_groups(join: str) -> None:
 
 
 def written(*, nested: bool) -> Graph:
-    """A graph whose root leaves a child behind, and waits for a group in which others are left."""
+    """Return a graph whose root leaves one child unjoined, and waits for a group with other unjoined tasks."""
     drawn = Graph("groups")
     with drawn.task() as root:
         root.spawn(cost_ns=5)
@@ -282,7 +282,7 @@ def test_a_group_in_which_a_task_waits_for_one_behind_it_is_a_cycle() -> None:
 
 
 def longest_path_ps(work: Workload, root: int) -> int:
-    """The longest path through a network with a node for every op, and an edge for every order that is demanded."""
+    """Return the longest path through a network with a node for every op and an edge for every demanded order."""
     network = nx.DiGraph()
     ends = work.subtree_end().tolist()
     for row in range(root, ends[root]):
@@ -314,7 +314,7 @@ def longest_path_ps(work: Workload, root: int) -> int:
 
 
 def programs_with_groups(count: int) -> list[Workload]:
-    """Random programs that have groups, and whose dependences stay inside of trees."""
+    """Return random programs with groups, whose dependences stay inside of trees."""
     found: list[Workload] = []
     number = 0
     while len(found) < count:

@@ -25,14 +25,14 @@ OBJECTS = (SyncObject("objects", Role.OBJECTS, parties=1, undo_ps=5 * NS),)
 
 
 def reads(*places: int, size: int = 320, mode: Mode = Mode.READ) -> tuple[Access, ...]:
-    """Accesses of chunks of their own: each line takes 100 ns from memory and 10 from the cache."""
+    """Return one access to each chunk; a line takes 100 ns from memory and 10 ns from the cache."""
     return tuple(Access(0, place * CHUNK, size, mode=mode, pattern=Pattern.CHASE) for place in places)
 
 
 def helped(
     *units: Task, workers: int = 1, cores: int = 2, effects: Effects = ALONE, gbs: float = 10, **keys: Any
 ) -> Plan:
-    """The units in a worklist without a lock, where a look takes a nanosecond; ``keys`` are those of the helpers."""
+    """Return a plan of units in a worklist without a lock; a look takes 1 ns; ``keys`` are keys of ``helpers``."""
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},
@@ -49,7 +49,7 @@ def helped(
 
 
 def ran(plan: Plan) -> Result:
-    """The result of a run, which is that of both engines."""
+    """Return the result of a run; all engines have the same result."""
     results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
     first = seen(results[0])
     assert all(seen(each) == first for each in results)

@@ -94,7 +94,7 @@ def held_unseen(seen: Seen) -> None:
 
 
 def opened(*rows: tuple[int, int, int, int]) -> Falsify:
-    """More holdings: of word 1, which is object 0 that is written, or of word -1, which is object 0 that is read."""
+    """Add holdings to the result: word 1 stands for a write of object 0, word -1 for a read of object 0."""
 
     def falsify(seen: Seen) -> None:
         seen.result.held = np.concatenate([np.array(rows), seen.result.held])

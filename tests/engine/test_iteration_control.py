@@ -26,7 +26,7 @@ READY = Region("ready", 1 << 20, initialised=True)  # on node 0
 
 
 def tree(repeat: int) -> Workload:
-    """Task 0 computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits; ``repeat`` times."""
+    """Return ``repeat`` turns of task 0: it computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits."""
     child = task(Run(100 * NS, (Access(0, 0, 128, passes=2), Access(0, 4096, 64, mode=Mode.WRITE))))
     work = graph(task(10 * NS, child, WAIT), regions=(READY,))
     return replace(work, phases=(replace(work.phases[0], repeat=repeat),))

@@ -24,7 +24,7 @@ FORK = graph(task(task(2030 * NS), task(1000 * NS), WAIT, 50 * NS))
 
 
 def joined(join: str, **costs: float) -> Seen:
-    """Two workers run FORK: worker 1 steals A at 100 ns and ends it at 2130 ns, worker 0 runs B until 1000 ns."""
+    """Run FORK on two workers: worker 1 steals A at 100 ns and ends A at 2130 ns, worker 0 runs B until 1000 ns."""
     return run(FORK, how=runtime(join=join, costs=costs))
 
 
@@ -427,14 +427,14 @@ def one_task(chance: Random) -> Dag:
 
 
 def random_dag(chance: Random) -> Dag:
-    """Each task waits for up to three of those before it."""
+    """Draw tasks that each wait for up to three earlier tasks."""
     count = chance.randint(2, 300)
     before = [[chance.randrange(task) for _ in range(chance.randint(0, 3))] if task else [] for task in range(count)]
     return _from_predecessors(chance, before)
 
 
 def layered(chance: Random) -> Dag:
-    """Layers, of which each task waits for up to three of the layer before."""
+    """Draw layers of tasks; each task waits for up to three tasks of the layer before."""
     layers, width = chance.randint(2, 8), chance.randint(1, 60)
     before = [
         [(layer - 1) * width + chance.randrange(width) for _ in range(chance.randint(1, 3))] if layer else []

@@ -39,7 +39,7 @@ def contention(workers: int, sections: int, critical_ps: int = CRITICAL_PS) -> W
 def locked(
     work: Workload, workers: int, machine: Machine, costs: Mapping[str, Any] | None = None, **locks: Any
 ) -> Seen:
-    """Workers in the order of cores, locks as given."""
+    """Run ``work`` with workers in the order of cores and locks as given."""
     strategy = stealing(locks=locks, mapping="contiguous")
     return run(work, workers, strategy, runtime(costs=costs or {}, poll_ns=50), machine)
 
@@ -245,7 +245,7 @@ PROBE = {"probe_ns": 100, "probe_remote_ns": 100}
 
 
 def stolen(*levels: dict[str, Any], costs: dict[str, Any] | None = None, **keys: Any) -> Seen:
-    """Three thieves of one node rob worker 0, which holds three tasks from 0 on; lines take 20 ns, memory 100."""
+    """Run three thieves that rob worker 0 of three tasks, all on one node; a line takes 20 ns, memory 100 ns."""
     strategy = stealing(*levels, mapping="contiguous", **{"locks": {"kind": "mcs"}, **keys})
     return run(LEAVES, 4, strategy, runtime(costs={**PROBE, **(costs or {})}, poll_ns=9000), toy())
 
@@ -366,14 +366,14 @@ MEET = Use(Op.BARRIER)
 
 
 def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
-    """A body for each worker, which comes to the barrier at a given time and then as soon as it can."""
+    """Return one body for each worker: it comes to the barrier at its time, and to later ones as soon as it can."""
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
     words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
     return graph(*bodies, deal=Deal.CYCLIC, words=words)
 
 
 def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
-    """Two workers a socket; lines take 20 ns inside one, 40 to the other, 100 or 200 from memory."""
+    """Run four workers, two a socket; a line takes 20 ns inside a socket, 40 ns across, 100 or 200 from memory."""
     strategy = stealing(locks={"barrier": kind, **locks}, mapping="contiguous")
     return run(work, 4, strategy, runtime(poll_ns=50), toy(sockets=sockets, cores=4 // sockets))
 
@@ -430,7 +430,7 @@ COSTS = {"signal_ns": 80, "wake_ns": 2500, "wake_remote_ns": 4000}
 
 
 def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: str = "master") -> Seen:
-    """Worker 0 signals at 1000 ns; the others wait from their arrivals on. The condition is kept for ``owner``."""
+    """Run worker 0, which signals at 1000 ns, and waiters from their arrivals on; ``owner`` owns the condition."""
     others = [body(arrival * NS, Use(Op.AWAIT)) for arrival in arrivals_ns]
     work = graph(
         body(1000 * NS, Use(signal)),

@@ -90,7 +90,7 @@ def test_a_program_that_loops_may_skip_ahead() -> None:
 
 
 def sweeps(size: int, machine: Any, **effects: Any) -> Seen:
-    """Three passes of a to b and b to a; worker w, on node w, has one half of either."""
+    """Run three passes that copy a to b and b to a; worker w, on node w, copies half w of each."""
     regions = (Region("a", 2 * size, False), Region("b", 2 * size, False))
 
     def part(half: int, source: int, target: int) -> Run:
@@ -150,7 +150,7 @@ def test_a_change_of_placement_comes_into_force_when_its_phase_first_runs() -> N
 
 
 def noisy_turns(seed: int, turns: int, task: int, number: int) -> list[int]:
-    """What 1000 ns take in each turn, with a noise of 10 %: the seed of turn k is seed ^ mix(k * G) (model 1.4)."""
+    """Return the time of 1000 ns in each turn with a noise of 10 %; turn k has seed ^ mix(k * G) (model 1.4)."""
     found = []
     for turn in range(turns):
         of_turn = seed ^ draws.mix(turn * draws.GAMMA % 2**64)

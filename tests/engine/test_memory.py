@@ -31,12 +31,12 @@ GRANULE = 16 * 4 * KIB  # bytes placed together
 
 
 def on_both(*steps: Run, regions: tuple[Region, ...] = (DATA,)) -> Workload:
-    """The steps as a body on worker 0 (node 0) and the same steps on worker 1 (node 1)."""
+    """Return a program with the steps as a body on worker 0 (node 0), and the same steps on worker 1 (node 1)."""
     return graph(body(*steps), body(*steps), phases=(phase(0, 1, deal=Deal.CYCLIC),), regions=regions)
 
 
 def times(seen: Seen) -> list[int]:
-    """Time of the one segment of each of two workers."""
+    """Return the time of the one segment of each worker."""
     return [end - start for _, _, start, end in seen.stretches]
 
 

@@ -146,7 +146,7 @@ def test_the_objects_of_items_are_their_templates_moved(seed: int, policy: str) 
 
 
 def distinct(family: Any) -> list[int]:
-    """The templates that differ from those before them."""
+    """Return the numbers of the templates that differ from all earlier templates."""
     one = family.accesses
     parts = (one.region, one.offset, one.row_bytes, one.rows, one.stride)
     keys = [
@@ -179,7 +179,7 @@ HALF_PAGES = items(4, 1000 * NS, accesses=(Access(0, 0, PAGE // 2),), steps=((1,
 
 
 def bound(**keys: Any) -> StrategySpec:
-    """Locality binding in which nobody steals."""
+    """Return the strategy `locality-binding` without steal levels."""
     shipped = shipped_strategy("locality-binding").dispatch or ()
     rules = [rule.model_dump(by_alias=True, exclude_unset=True) for rule in shipped]
     given = {"name": "test", "steal": [], "dispatch": rules, "placement": "block", **keys}

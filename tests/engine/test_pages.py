@@ -29,7 +29,7 @@ REGIONS = (Region("data", 37 * PAGE + 5, True), Region("fresh", 40 * PAGE, False
 
 
 def small_pages(room: int) -> Machine:
-    """Three nodes of one core, at different distances, with ``room`` pages each."""
+    """Return a machine of three nodes of one core, at different distances, with ``room`` pages each."""
     usual = machine_spec(sockets=NODES, cores=1).model_dump(by_alias=True, exclude_none=True)
     nodes = {**usual["nodes"], "memory": room * PAGE}
     usual = {key: value for key, value in usual.items() if not key.endswith("latency_ns")}
@@ -89,7 +89,7 @@ one_policy = st.sampled_from(sorted(POLICIES)).flatmap(lambda name: POLICIES[nam
 
 
 def accesses(page_bytes: int, regions: int, pattern: Pattern) -> st.SearchStrategy[Access]:
-    """Up to three rows, overlapping, touching or apart, within the first 31 pages of one of the first regions."""
+    """Draw up to three rows, which may overlap, within the first 31 pages of one of the first ``regions`` regions."""
     return st.builds(
         Access,
         region=st.integers(0, regions - 1),
@@ -145,7 +145,7 @@ ALL = Access(0, 0, 64 * KIB)
 
 
 def in_turn(*steps: tuple[int, Access], region: Region = DATA, names: tuple[str, ...] = ()) -> Workload:
-    """Accesses on worker 0 or 1, a phase each."""
+    """Return accesses of worker 0 or 1, a phase for each access."""
     bodies = [body(Run(0, (access,))) if worker == w else body() for worker, access in steps for w in (0, 1)]
     titles = names or ("",) * len(steps)
     phases = (phase(2 * at, 2 * at + 1, deal=Deal.CYCLIC, name=name) for at, name in enumerate(titles))

@@ -49,7 +49,7 @@ NODE_1 = shipped_strategy("randomized").model_copy(update={"placement": Placemen
 
 
 def three_items(deal: Deal = Deal.CYCLIC) -> Workload:
-    """Items 0 and 2 for worker 0, item 1 for worker 1; ten lines each, the last one three on both nodes."""
+    """Return items 0 and 2 of worker 0, with ten lines and three on both nodes, and item 1 of worker 1, with ten."""
     return ragged(3, NS, on(0, each(640, 0, 64)), on(1, each(0, 640, 128)), deal=deal)
 
 
@@ -131,7 +131,7 @@ def test_a_ragged_range_is_as_many_single_tasks(
 
 
 def assert_alike(first: Result, second: Result, but: tuple[str, ...] = ()) -> None:
-    """The same in all numbers, and in the hashes."""
+    """Assert that two results have equal numbers and hashes."""
     counters = [{key: value for key, value in each.counters.items() if key not in but} for each in (first, second)]
     assert counters[0] == counters[1]
     for name in ("workers", "traffic"):
@@ -237,7 +237,7 @@ UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fix
 
 
 def run(strategy: Any, model: dict[str, str] | None = None, **work: Any) -> Result:
-    """The result of every engine."""
+    """Return the result of a run; all engines have the same result."""
     given = {"machine": "xeon-6130-2s", "workload": {**WORK, **work}, "strategy": strategy, "workers": WORKERS}
     return simulated(build_plan(resolve({**given, "model": model or {}})))
 
@@ -295,7 +295,7 @@ def four_items(deal: Deal, *levels: Any, **strategy: Any) -> Seen:
 
 
 def who_had(seen: Seen) -> list[int]:
-    """The worker of each of the last four tasks."""
+    """Return the worker of each of the last four tasks."""
     workers = {task: worker for worker, task, *_ in seen.stretches}
     return [workers[task] for task in sorted(workers)[-4:]]
 

@@ -107,7 +107,7 @@ def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
 
 
 def stolen(amount: Any, leave: int = 0) -> tuple[int, ...]:
-    """(t, thief, queue, tasks) of the first steal from a queue of 7."""
+    """Return (t, thief, queue, tasks) of the first steal from a queue of 7 tasks."""
     seen = run(items(8, 10_000 * NS), strategy=stealing({**IN_ORDER, "amount": amount, "leave": leave}))
     assert seen["tasks_stolen"] == sum(count for *_, count in seen.steals)
     return seen.steals[0]

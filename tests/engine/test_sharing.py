@@ -28,13 +28,13 @@ CONTROLLER, LINK, PORT = 0, 1, 2
 
 
 def rate(demand: int, share: int) -> Fraction:
-    """Units per second that a flow gets, not rounded."""
+    """Return the units per second that a flow gets, not rounded."""
     return Fraction(demand * share, ONE)
 
 
 @st.composite
 def networks(draw: st.DrawFn) -> tuple[list[int], list[Demands]]:
-    """Capacities, and flows that use some of the resources each."""
+    """Draw the capacities of resources, and flows that each use some of the resources."""
     capacity = draw(st.lists(Units, min_size=1, max_size=4))
     one = st.dictionaries(st.integers(0, len(capacity) - 1), st.integers(0, 10**11), max_size=len(capacity))
     flows = draw(st.lists(one, max_size=7))
@@ -77,7 +77,7 @@ def test_every_flow_held_back_meets_a_full_resource_where_none_has_more(
 
 
 def is_tight(resource: int, share: int, capacity: int, flows: list[Demands], shares: list[int]) -> bool:
-    """Whether the resource is full up to rounding and lets nobody have more than ``share``."""
+    """Return whether the resource is full up to rounding and no flow on it has more than ``share``."""
     users = [(dict(flow)[resource], s) for flow, s in zip(flows, shares, strict=True) if dict(flow).get(resource)]
     used = sum(rate(q, s) for q, s in users)
     lost = Fraction(sum(q for q, _ in users), ONE)
@@ -126,7 +126,7 @@ def exact_shares(capacity: list[int], flows: list[Demands]) -> list[Fraction]:
 
 
 def system_of_flows(chance: Random) -> tuple[list[int], list[Demands]]:
-    """Up to forty flows over up to a dozen resources, in the numbers of machines: bytes per second."""
+    """Draw up to forty flows over up to a dozen resources, in the bytes per second of real machines."""
     capacity = [chance.randrange(10**8, 10**12) for _ in range(chance.randrange(1, 13))]
     resources = range(len(capacity))
     flows = []
@@ -156,7 +156,7 @@ ALL = Effects(smt="compute", clock="turbo", worker_spread_ppm=100_000)
 
 
 def plan(cores: int, threads: int, effects: Effects, sockets: int = 1) -> Plan:
-    """Every hardware thread has a worker, in the order of cores."""
+    """Return a plan with a worker on every hardware thread, in the order of cores."""
     machine = toy_with(
         {"sockets": sockets, "cores": cores, "threads": threads},
         smt={"busy_ppm": 600_000, "poll_ppm": 900_000},
@@ -166,7 +166,7 @@ def plan(cores: int, threads: int, effects: Effects, sockets: int = 1) -> Plan:
 
 
 def computing(effects: Effects, *activity: Activity, cores: int = 1, threads: int = 1, sockets: int = 1) -> list[int]:
-    """[workers] speeds of computing."""
+    """Return [workers] the speeds of computing."""
     speeds = Speeds(plan(cores, threads, effects, sockets), SEED).of_all(activity)
     return [speed.compute_ppm for speed in speeds]
 

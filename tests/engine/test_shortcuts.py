@@ -130,7 +130,7 @@ def search_plan(strategy: StrategySpec | str, join: str, alone_ns: int, **keys: 
 
 
 def bursts(chance: Random) -> Task:
-    """Spawns up to four short tasks after each stretch of work, twelve times, so that queues fill up and run dry."""
+    """Draw a task that spawns up to four short tasks after each of twelve stretches: queues fill up and run dry."""
     steps: list[object] = []
     for _ in range(12):
         steps += [chance.randrange(100, 2500) * NS]
@@ -211,7 +211,7 @@ def producing(capacity: int, **costs: int) -> Any:
 
 
 def like_items(effects: Effects) -> Plan:
-    """600 equal items for eight workers on shared cores, data of both nodes, made at the side."""
+    """Return a plan of 600 equal items with data on both nodes, a producer, and eight workers on shared cores."""
     accesses = (Access(0, 0, 6400, passes=2), Access(0, 8192, 640, mode=Mode.WRITE))
     work = items(600, 300 * NS, None, Deal.MASTER, accesses, ((1, 0, 0), (1, 0, 0)), (READY,))
     how = producing(6, push_ns=3, pop_ns=5)
@@ -231,12 +231,12 @@ def ruled(rule: dict[str, str]) -> Plan:
 
 
 def mixed(roots: Workload, items_of: Workload) -> Workload:
-    """The first root and the items in one phase."""
+    """Return a program with the first root of one program and the items of the other in one phase."""
     return replace(roots, ranges=items_of.ranges, phases=(phase(0, range_family=0, deal=Deal.MASTER),))
 
 
 def nested(join: str) -> Plan:
-    """Worker 0 waits for a child that a thief runs, and takes items meanwhile, from the other end of its queue."""
+    """Return a plan in which worker 0 waits for a stolen child and takes items from its queue meanwhile."""
     work = mixed(graph(task(10 * NS, task(1000 * NS), WAIT, 10 * NS)), items(60, 170 * NS))
     return plan_of(work, 3, how=runtime(join=join, queue_order="fifo-lifo"))
 
@@ -245,7 +245,7 @@ def uneven(
     count: int, workers: int, read: int = 4096, deal: Deal = Deal.CYCLIC, strategy: str = "randomized",
     sockets: int = 2, **how: Any,
 ) -> Plan:  # fmt: skip
-    """Equal items that read one node's memory: the workers of the other nodes are slower and will be robbed."""
+    """Return a plan of equal items that read one node's memory: workers of other nodes are slower and are robbed."""
     work = items(count, 100 * NS, deal=deal, accesses=(Access(0, 0, read),), steps=((1, 0, 0),), regions=(READY,))
     bound = shipped_strategy(strategy).model_copy(update={"placement": PlacementSpec(policy="bind", node=0)})
     return plan_of(work, workers, bound, runtime(**how), toy(sockets, 6))

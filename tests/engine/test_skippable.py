@@ -393,7 +393,7 @@ ENOUGH_PS = 12_800  # for a line, at 5 GB/s
 
 
 def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
-    """Items that each read a line or write it, which takes 10 ns or 20 ns to wait for."""
+    """Return items that each read or write one line; the wait for the line takes 10 ns or 20 ns."""
     return items(count, compute_ps, compute_ps, Deal.CYCLIC, (Access(0, 0, 64, mode=mode),), ((1, 64, 0),), (READY,))
 
 

@@ -47,7 +47,7 @@ def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.Monkey
 
 
 def spelled(turns: int, count: int, time_ns: int, deal: Deal) -> dict[str, Workload]:
-    """``turns`` turns of ``count`` tasks of ``time_ns`` each."""
+    """Return the spellings of ``turns`` turns of ``count`` tasks of ``time_ns`` each."""
     tasks = [task(time_ns * NS)] * turns * count
     copies = tuple(phase(*range(t * count, (t + 1) * count), deal=deal) for t in range(turns))
     once = copies[0]

@@ -24,12 +24,12 @@ TREE = graph(task(*[task(task(100 * NS), task(100 * NS), WAIT) for _ in range(2)
 
 
 def pooled(**keys: Any) -> StrategySpec:
-    """Tasks of a worker's deque and of its socket's pool."""
+    """Return a strategy in which a worker takes from its deque and from its socket's pool."""
     return stealing({"from": "own", "queue": "pool"}, queues=QUEUES, **keys)
 
 
 def puts(seen: Seen) -> list[tuple[int, int, int]]:
-    """(time in ns, task, queue) of everything that came into a queue."""
+    """Return (time in ns, task, queue) of every put into a queue."""
     return [(t // NS, a0, a1) for t, _, a0, a1 in seen.of_rank(Rank.PUT)]
 
 
@@ -109,7 +109,7 @@ def test_a_level_that_is_switched_off_is_passed_over() -> None:
 
 
 def by_number(program: Program, units: int) -> Any:
-    """Every task but the first is meant for the unit of its number, those of every third for none."""
+    """Return labels: task i is for unit i modulo ``units``, but every third task is for no unit."""
     number = np.arange(program.tasks)
     return np.where(number % 3 == 0, -1, number % units)
 
@@ -150,7 +150,7 @@ QUEUES_LIVE_SUBTREES = {"deque": {"per": "worker"}, "pool": {"per": "machine", "
 
 
 def gated(most: int = 1, per: str = "socket", *levels: dict[str, Any], **keys: Any) -> StrategySpec:
-    """Tasks of depth 1 are the roots of subtrees; they go to one pool, from which workers take them through gates."""
+    """Return a strategy that puts roots of subtrees, the tasks of depth 1, into one pool behind a gated level."""
     given: dict[str, Any] = {
         "queues": QUEUES_LIVE_SUBTREES,
         "tiers": {"depth": 1},
@@ -213,7 +213,7 @@ HALVES = {
 
 
 def halves(own_first: str, work: Workload, depth: int = 1) -> Seen:
-    """Two sockets with a worker each; the first half of the children of the only root is for socket 0."""
+    """Run one worker on each of two sockets; the first half of the children of the root is for socket 0."""
     levels = [OWN_POOL, {**OTHER_POOL, "own_first": own_first}]
     strategy = stealing(*levels, tiers={"depth": depth}, live={"per": "socket", "most": 1}, **HALVES)
     return run(work, 2, strategy, machine=toy(sockets=2, cores=1))
@@ -265,7 +265,7 @@ def test_never_more_than_most_are_live(join: str, spawn: Any, most: int) -> None
 
 
 def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
-    """Twelve subtrees of unlike sizes on two sockets with two workers each."""
+    """Return plan and run of twelve subtrees of unlike sizes on two sockets with two workers each."""
     subtrees = [
         task(*[task((50 + 70 * (at * 5 + part) % 300) * NS) for part in range(2 + at % 3)], 40 * NS, WAIT, 30 * NS)
         for at in range(12)
@@ -279,7 +279,7 @@ def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
 
 
 def lives(work: Workload, seen: Seen) -> list[tuple[int, int, int]]:
-    """(worker that began it, begin, end) of each subtree of depth 1, by what was executed."""
+    """Return (first worker, begin, end) of each subtree of depth 1, from the executed stretches."""
     found = []
     for root in np.flatnonzero(work.parent == 0).tolist():
         end = int(work.subtree_end()[root])

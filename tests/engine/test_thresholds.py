@@ -92,7 +92,7 @@ def test_thresholds_before_anything_is_measured() -> None:
 
 
 def flags(condition: Any, lengths: list[int]) -> list[int]:
-    """The bit of a watch with S = 4 and s = 2 while the queue's length walks through ``lengths``."""
+    """Return the bits of a watch with S = 4 and s = 2 while the queue's length walks through ``lengths``."""
     spec = stealing({"from": "others", "if": condition}, thresholds={"max": 4, "min": 2})
     queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
     found = []
@@ -178,13 +178,13 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
 
 
 def announced_by(announce: str) -> Any:
-    """Thieves go to announced queues; S is 3 and s 1."""
+    """Return a strategy whose thieves go to announced queues; S is 3 and s is 1."""
     thresholds = {"max": 3, "min": 1, "announce": announce}
     return stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
 
 
 def behind_a_body(work: Workload) -> Workload:
-    """The items of ``work`` behind a body that takes no time, so that worker 0 takes them all from its queue."""
+    """Return the items of ``work`` behind a body that takes no time: worker 0 takes all items from its queue."""
     first = phase(0, range_family=0, deal=work.phases[0].deal)
     return replace(graph(body()), ranges=work.ranges, phases=(first,))
 

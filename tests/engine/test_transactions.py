@@ -42,12 +42,12 @@ def memory(objects: int = 1, skew_ppm: int = 0, undo_ns: int = UNDO_NS) -> tuple
 
 
 def bodies(*each: Task, words: tuple[SyncObject, ...] = memory(), **options: Any) -> Workload:
-    """A body for each worker."""
+    """Return a program with one body for each worker."""
     return graph(*each, phases=(phase(*range(len(each)), deal=Deal.CYCLIC, **options),), words=words)
 
 
 def ran(*each: Task, workers: int = 2, sockets: int = 1, words: tuple[SyncObject, ...] = memory(), **keys: Any) -> Seen:
-    """The bodies on a worker each, on both engines."""
+    """Run one body on each worker, on every engine."""
     work = bodies(*each, words=words)
     validate(work)
     seen = run(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets, cores=4), **keys)
@@ -245,7 +245,7 @@ def test_only_memories_of_objects_have_skew() -> None:
 
 
 def busy(tasks: int, *steps: Any, words: tuple[SyncObject, ...]) -> Workload:
-    """Like tasks, dealt to all workers."""
+    """Return equal tasks, dealt to all workers."""
     many = [task(*steps) for _ in range(tasks)]
     return graph(*many, deal=Deal.CYCLIC, words=words)
 

@@ -52,7 +52,7 @@ def pair_of(found: Any) -> tuple[int, int]:
 
 
 def held(n: int) -> int:
-    """What 64 bits hold of ``n``; no queue is that long, so that no comparison with a length notices."""
+    """Return ``n``, at most the largest signed 64-bit number; no queue is longer than that number."""
     return min(n, GREATEST)
 
 

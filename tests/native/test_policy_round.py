@@ -215,13 +215,13 @@ def _watch(random: Random) -> int | None:
 
 
 def new_tables(random: Random) -> Tables:
-    """Tables of a few workers and mostly few queues."""
+    """Return empty tables for a few workers and mostly few queues."""
     queues = random.choice((*[random.randint(1, 8)] * 6, 64, random.randint(65, 140)))
     return Tables(random, random.randint(1, 5), queues, random.randint(1, 3), random.random() < 0.8)
 
 
 def random_plan(random: Random) -> StealPlan:
-    """A plan of up to four levels and three rules."""
+    """Draw a plan of up to four levels and three rules."""
     tables = new_tables(random)
     level = random.choice((random_level, random_level, plain_level))
     levels = random.randint(1, 4)
@@ -233,7 +233,7 @@ def random_plan(random: Random) -> StealPlan:
 
 
 def random_objects(random: Random, nodes: int) -> list[Objects]:
-    """What a task is about: often nothing or little, at times in equal parts."""
+    """Draw the objects of a task: often none or few, at times in equal parts."""
     size = random.choice((0, 1, 64, 2**40))
     return [
         Objects(random.randrange(-1, nodes), random.choice((1, 2, 3)), random.choice((1, 1, 5)), size)
@@ -284,7 +284,7 @@ class Pair:
                     prober.found(other, 0, q, 1)
 
     def change_view(self) -> None:
-        """Other lengths and watch bits, at times a later iteration; at times all bits are alike."""
+        """Draw other lengths and watch bits, at times a later iteration; at times all bits of a watch are equal."""
         random, view = self.random, self.view
         view.length[:] = [random.randrange(5) for _ in view.length]
         for bits in view.watch:
@@ -295,7 +295,7 @@ class Pair:
         view.awaited[:] = [random.randrange(2) for _ in view.awaited]
 
     def probe(self) -> None:
-        """The next probe of a worker's round, which it begins where it is in none; others are in theirs meanwhile."""
+        """Make the next probe of one worker's round, or begin a round; other workers stay within their rounds."""
         w = self.random.randrange(self.plan.workers)
         if w not in self.rounds:
             self.rounds[w] = self.python.probes(w, self.view), self.native.probes(w, self.view)
@@ -334,7 +334,7 @@ class Pair:
         self.native.ran(w, spawner)
 
     def look_ahead(self) -> None:
-        """What a worker may reach, its quiet round, and how it deals."""
+        """Compare the queues within reach of one worker, and its quiet round."""
         w, view = self.random.randrange(self.plan.workers), self.view
         reach = list(self.python.within_reach(w, view))
         assert self.native.within_reach(w, view) == (reach, False)

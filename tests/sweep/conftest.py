@@ -20,7 +20,7 @@ HEARS_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.default_i
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a sweep that nobody kills."""
+    """Return the results of a sweep that nobody kills."""
     from toy_sweep import REPEAT, sweep_toy, toy_sweep
 
     directory = tmp_path_factory.mktemp("undisturbed")
@@ -30,7 +30,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def started_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the processes of ``start_sweep`` are started in."""
+    """Return the folder in which ``start_sweep`` starts its processes."""
     return tmp_path_factory.mktemp("script")
 
 

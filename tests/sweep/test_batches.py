@@ -71,7 +71,7 @@ def test_sources_in_the_working_directory_do_not_hide_the_package(tmp_path: Path
 
 
 def steady(per_run_s: float, batches: int, slots: int = 1) -> list[int]:
-    """The sizes of ``batches`` batches of runs that all take ``per_run_s``."""
+    """Return the sizes of ``batches`` batches of runs that all take ``per_run_s``."""
     size = BatchSize()
     sizes = []
     for _ in range(batches):

@@ -361,7 +361,7 @@ def settings(names: list[str]) -> dict[str, object]:
 
 
 def ticks_apart(dask_scheduler: Any) -> float:
-    """Milliseconds between two ticks of the scheduler."""
+    """Return the milliseconds between two ticks of the scheduler."""
     interval: float = dask_scheduler.periodic_callbacks["tick"].callback_time
     return interval
 

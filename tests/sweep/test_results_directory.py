@@ -17,7 +17,7 @@ from numasim.sweep.store.results_tables import RESULTS
 
 
 def contents(directory: Path) -> dict[str, bytes | None]:
-    """Every path below ``directory`` with the bytes of the files."""
+    """Return every path below ``directory``, with the bytes of the files."""
     return {
         str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None for path in directory.rglob("*")
     }

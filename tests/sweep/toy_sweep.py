@@ -92,7 +92,7 @@ def toy_spec(workers: int, strategy: str = "a", seed: int = 7) -> ToySpec:
 
 
 def counter_value(seed: int, name: str, workers: int) -> int:
-    """The value that `run_toy` gives to a counter."""
+    """Return the value that `run_toy` gives to a counter."""
     return draw(seed, len(name) + 100 * workers) >> 2
 
 
@@ -131,7 +131,7 @@ def stall() -> None:
 
 
 def stalled(directory: Path) -> list[int]:
-    """The ids of the processes started in ``directory`` that stall, or did before they were killed."""
+    """Return the ids of the processes of ``directory`` that stall, or stalled before they were killed."""
     return [int(mark.read_text()) for mark in directory.glob("*.stalls")]
 
 

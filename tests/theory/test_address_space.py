@@ -29,12 +29,12 @@ def space(work: Workload, workers: int, machine: Machine = ONE_NODE, effects: Ef
 
 
 def one_each(workers: int, compute_ps: int = 0, **pages: Amounts) -> Workload:
-    """An item for every worker."""
+    """Return a range with one item for every worker."""
     return ragged(workers, compute_ps, deal=Deal.CYCLIC, **pages)
 
 
 def of_pages(*counts: int) -> Amounts:
-    """So many pages for each item, of which the last one is touched in a single byte."""
+    """Return amounts of ``counts`` pages for each item; of the last page a single byte is touched."""
     return each(*(max(0, (count - 1) * PAGE + 1) if count else 0 for count in counts))
 
 

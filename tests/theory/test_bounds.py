@@ -15,7 +15,7 @@ from numasim.workload.registry import workload_spec
 
 
 def random_graphs(tasks: int = 60, task_bytes: int = 0) -> list[Workload]:
-    """Trees and layers, from fine to coarse."""
+    """Return random trees and layers, from fine to coarse."""
     times = [{"low_ns": 1, "high_ns": 9}, {"low_ns": 10, "high_ns": 900}, {"low_ns": 500, "high_ns": 500}]
     trees = [
         workload_spec("random-fork-join", tasks=tasks, graph_seed=seed, task_bytes=task_bytes, **each)
@@ -43,7 +43,7 @@ def test_one_worker_without_overheads_takes_the_work(join: str, spawn: str) -> N
 
 
 def span_of(work: Workload, extra_ps: int = 0) -> int:
-    """The longest path, with ``extra_ps`` in front of every spawned task, from the op programs alone."""
+    """Return the longest path of a program, with ``extra_ps`` in front of every spawned task."""
     ends: dict[int, int] = {}
     before: dict[int, list[int]] = {}
     for task in range(work.rows):
@@ -112,14 +112,14 @@ RUNS = 60
 
 
 def unit_run(n: int, workers: int, seed: int) -> Seen:
-    """fib(n) where every segment and every probe takes one unit, and nothing else takes any time."""
+    """Run fib(n); every segment and every probe takes one unit, and nothing else takes any time."""
     work = generate(workload_spec("fib", n=n, spawn_ns=100, leaf_ns=100, join_ns=100))
     how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100})
     return quickly(plan_of(work, workers, shipped_strategy("randomized"), how, toy(1, 64)), seed)
 
 
 def upper(values: list[float]) -> float:
-    """The mean and three of its standard errors."""
+    """Return the mean plus three standard errors of the mean."""
     return mean(values) + 3 * stdev(values) / sqrt(len(values))
 
 

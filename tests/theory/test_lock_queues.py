@@ -42,7 +42,7 @@ KINDS = ("mcs", "ticket", "mutex", "clh")
 
 
 def free_lines(cores: int) -> Machine:
-    """One socket on which cache lines and memory cost nothing."""
+    """Return a machine of one socket on which cache lines and memory cost nothing."""
     lines = {"same_core_ns": 0, "same_socket_ns": 0}
     given = machine_spec(cores=cores).model_dump(by_alias=True, exclude_none=True)
     return build(MachineSpec.model_validate({**given, "coherence": lines, "local_latency_ns": 0}))
@@ -60,14 +60,14 @@ def constant(chance: np.random.Generator, count: int) -> I64:
 
 
 def draw_times(clients: int, rounds: int, load: float, service: Draw, seed: int) -> tuple[I64, I64]:
-    """The gaps before arrivals, and the service times, [clients, rounds]."""
+    """Return the gaps before arrivals, and [clients, rounds] the service times."""
     chance, arrivals = np.random.default_rng(seed), clients * rounds
     gaps = np.rint(chance.exponential(MEAN_PS / load, arrivals)).astype(np.int64)
     return gaps, service(chance, arrivals).reshape(clients, rounds)
 
 
 def open_system(gaps: I64, service: I64) -> Workload:
-    """Body 0 is the source, the others are the clients, each of which is served once in every round."""
+    """Return a program: body 0 is the source, each other body is a client that is served once in every round."""
     (clients, rounds), arrivals = service.shape, len(gaps)
     source = Shape([Op.RUN, Op.SIGNAL] * arrivals, [0] * arrivals, [0] * arrivals, words=[GO] * arrivals)
     client = Shape(
@@ -82,7 +82,7 @@ def open_system(gaps: I64, service: I64) -> Workload:
 
 
 def lindley_ps(gaps_ps: I64, service_ps: I64) -> I64:
-    """The wait of each client that comes after a gap: W' = max(0, W + service - gap'), from an idle server on."""
+    """Return the wait of each client: W' = max(0, W + service - gap'), from an idle server on."""
     steps = np.concatenate([[0], service_ps[:-1] - gaps_ps[1:]]).cumsum()
     return steps - np.minimum.accumulate(steps)  # type: ignore[no-any-return]
 
@@ -141,7 +141,7 @@ def test_every_wait_is_that_of_lindley(kind: str) -> None:
 
 
 def closed_system(times: list[list[tuple[int, int]]]) -> Workload:
-    """[clients][rounds] (think, hold) times."""
+    """Return a program of clients with [clients][rounds] (think, hold) times."""
     lock, unlock = Use(Op.LOCK), Use(Op.UNLOCK)
     bodies = [body(*[step for think, hold in each for step in (think, lock, hold, unlock)]) for each in times]
     return graph(*bodies, deal=Deal.CYCLIC, words=WORDS[:1])
@@ -217,7 +217,7 @@ def test_the_ratio_of_the_thesis() -> None:
 
 
 def reading(owner: int) -> Workload:
-    """Worker 1 reads a word ``READS`` times that is kept for ``owner``; nobody else does."""
+    """Return a program in which worker 1 alone reads a word of ``owner``, ``READS`` times."""
     bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]
     words = (SyncObject("word", Role.ATOMIC, owner),)
     return graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
