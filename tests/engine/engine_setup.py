@@ -89,11 +89,14 @@ def shipped_runtime(name: str) -> RuntimeSpec:
     return _resolved(runtime=name).runtime  # type: ignore[no-any-return]
 
 
-def _resolved(strategy: str = "randomized", runtime: str = "bare") -> Any:
+@cache
+def shipped_machine(name: str) -> Machine:
+    return build(_resolved(machine=name).machine)
+
+
+def _resolved(strategy: str = "randomized", runtime: str = "bare", machine: str = "xeon-e5-2620-2s") -> Any:
     one = {"name": "fib", "n": 1}
-    return resolve(
-        {"machine": "xeon-e5-2620-2s", "workload": one, "workers": 1, "strategy": strategy, "runtime": runtime}
-    )
+    return resolve({"machine": machine, "workload": one, "workers": 1, "strategy": strategy, "runtime": runtime})
 
 
 def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:

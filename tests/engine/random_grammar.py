@@ -554,7 +554,7 @@ def choose(program: Program, state: bytes | None, measures: Measures | None) -> 
 
 
 def any_controls(program: Program, chance: Random) -> Controls:
-    """Return controls of which some are as before."""
+    """Return random controls; some stay as they were."""
     switches = frozenset(name for name in program.switches if chance.random() < 0.5)
     tiers = np.array(chance.choices((1, 2, 4), (1, 2, 3), k=program.tasks), np.uint8)
     labels = np.array([chance.randrange(-1, program.units) for _ in range(program.tasks)], np.int32)

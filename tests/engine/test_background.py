@@ -120,7 +120,7 @@ def test_the_smallest_rest_is_enough_to_end() -> None:
 
 
 def test_busy_shares_are_those_of_the_program() -> None:
-    """In the counter of the whole controller, in tables over time of what is left of it."""
+    """The counter is a share of the whole controller; tables over time show a share of the bandwidth that is left."""
     of = seen(readers(0), toy(), of_node(0, HALF))
     assert of["imc_busy_max"] == 0.5
     assert seen(readers(1), toy(link=3.2), of_link(0, 1, HALF // 2))["link_busy_max"] == 0.5

@@ -151,7 +151,7 @@ def test_sweeps_find_everything_or_nothing(model: str, chunks: int) -> None:
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_cache_that_is_used_again_and_again_holds_no_more_than_its_size(model: str) -> None:
-    """What is in use grows by a cache's size at a time, all that was there before being walked in between."""
+    """The walked memory grows by the size of the cache at a time; all earlier memory is walked in between."""
     cache = CACHES[model]([8 * CHUNK])
     for size in (8, 8, 16, 16, 24, 24):
         walk(cache, 0, range(size))
@@ -275,7 +275,7 @@ def test_items_of_ranges_fit_into_the_cache_of_who_runs_them() -> None:
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_dirty_chunk_belongs_to_whoever_read_it_last(model: str) -> None:
-    """Its writer, whose cache it has left, fetches it back from the cache of its reader."""
+    """The chunk has left the cache of its writer; the writer fetches the chunk back from the cache of its reader."""
     leave = (0, read(CHUNK, 4 * CHUNK))
     seen = cached(in_turn((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model)
     assert seen["bytes_c2c"] == 2 * CHUNK
@@ -291,7 +291,7 @@ def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str) ->
 
 
 def test_further_passes_share_the_cache_with_who_works_beside() -> None:
-    # 256 KiB of cache for two workers who walk 256 KiB twice: of the second pass each finds half
+    # two workers share 256 KiB of cache and walk 256 KiB twice each: in the second pass each worker finds half
     one_domain = toy_with({"cores": 2}, caches=SIZES)
     work = graph(
         body(read(0, 256 * KIB, 2)), body(read(512 * KIB, 256 * KIB, 2)), phases=(phase(0, 1, deal=Deal.CYCLIC),),

@@ -147,7 +147,7 @@ def test_a_long_way_uses_every_link_on_it() -> None:
 
 
 def test_dirty_bytes_travel_over_the_link_between_the_caches() -> None:
-    # 100 lines of 6 ns: 10.7 GB/s, of which the link lets 6.4 through: 1000 ns
+    # 100 lines of 6 ns ask for 10.7 GB/s; the link has 6.4 GB/s: 1000 ns
     caches = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
     work = graph(
         body(read(mode=Mode.WRITE)), body(), body(), body(read()),
@@ -383,7 +383,7 @@ def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
     late = (Run(200 * NS, ()), reads(100))
     seen = together(body(reads(100)), body(*late), body(*late), body(task(reads(25))), pop_ns=400)
     assert ends(seen)[3] == 1400 * NS
-    # three are left, of which worker 0 is the first to end, having 600 ns left at a third
+    # three flows are left; worker 0, with 600 ns left at a third of the speed, is the first to end
     assert ends(seen)[0] == 1400 * NS + 1800 * NS + 1
     assert ends(seen)[1] == ends(seen)[2]
 

@@ -162,7 +162,7 @@ def test_a_blocked_worker_alone_is_a_deadlock_that_is_named() -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_folded_programs_have_groups(join: str) -> None:
-    """A row that is spawned twelve times, of which each time a child is left unjoined."""
+    """One row is spawned twelve times; each time it leaves a child unjoined."""
     once = graph(task(GROUP, task(T, task(T)), END, BEHIND))
     times = 12
     folded = replace(

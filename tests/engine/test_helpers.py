@@ -121,7 +121,7 @@ def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
             assert plain - time == used // 64 * 90
 
 
-# ---- who has one ---------------------------------------------------------------------------------------------------
+# ---- workers with a helper -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def measured(plan: Plan) -> list[Measures]:
 
 
 def test_times_misses_and_bytes_of_each_task() -> None:
-    """One worker: 4 + 1 lines, of which the written one moves twice, wait for 100 ns each, ten or so at a time."""
+    """One worker waits 100 ns for each of 4 + 1 lines, up to ten at a time; the written line moves twice."""
     first, second = measured(plan_of(tree(3), 1, TUNED, machine=TWO_NODES))
     assert [each.iteration for each in (first, second)] == [0, 1]
     for each in (first, second):

@@ -7,15 +7,26 @@ from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
-from engine_setup import NS, Seen, found, observe, plan_of, run, runtime, shipped_strategy, simulated, stealing, toy
+from engine_setup import (
+    NS,
+    Seen,
+    found,
+    observe,
+    plan_of,
+    run,
+    runtime,
+    shipped_machine,
+    shipped_strategy,
+    simulated,
+    stealing,
+    toy,
+)
 from task_graphs import WAIT, Task, Use, body, graph, items, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
-from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.models.strategy_terms import BarrierName, LockName
-from numasim.spec.run_spec import resolve
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
@@ -59,16 +70,11 @@ def handoffs_ps(seen: Seen) -> list[int]:
 # ---- the cache line ------------------------------------------------------------------------------------------------
 
 
-def thesis_machine() -> Machine:
-    given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
-    return build(resolve(given).machine)
-
-
 @pytest.mark.parametrize(("mapping", "access_ps"), [("contiguous", 15_435), ("numa-even-cores-first", 38_428)])
 @pytest.mark.parametrize("kind", ["mcs", "ticket", "ttas", "clh"])
 def test_two_contending_threads_pay_table_6_2(mapping: str, access_ps: int, kind: str) -> None:
     work = contention(2, 50)
-    plan = plan_of(work, 2, stealing(locks={"kind": kind}, mapping=mapping), "bare", thesis_machine())
+    plan = plan_of(work, 2, stealing(locks={"kind": kind}, mapping=mapping), "bare", shipped_machine("xeon-e5-2620-2s"))
     seen = observe(plan)
     assert len(set(plan.workers.socket.tolist())) == (1 if mapping == "contiguous" else 2)
     assert handoffs_ps(seen) == [access_ps] * 99
@@ -102,7 +108,7 @@ def test_atomics_are_served_one_at_a_time_in_order_of_arrival() -> None:
     assert seen.result.sync_objects["hold_ps"].tolist() == [0]
 
 
-# ---- who is next ---------------------------------------------------------------------------------------------------
+# ---- the next holder -------------------------------------------------------------------------------------------------
 
 
 def queue_up(arrivals_ns: list[int], machine: Machine, **keys: Any) -> list[int]:
@@ -187,7 +193,7 @@ def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:
 
 @pytest.mark.parametrize(("owner", "home_node"), [(0, 0), (2, 1)])
 def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node: int) -> None:
-    """Workers 1 and 2, on nodes 0 and 1, park while worker 0 has the lock; who wakes them does not count."""
+    """Workers 1 and 2, on nodes 0 and 1, park while worker 0 has the lock; the waking worker does not matter."""
     words = (SyncObject("door", Role.LOCK, owner=owner),)
     waiters = [body(start * NS, LOCK, UNLOCK) for start in (300, 400)]
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *waiters, words=words)
@@ -444,7 +450,7 @@ def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: 
 
 @pytest.mark.parametrize(("owner", "home", "home_node"), [(0, "owner", 0), (3, "owner", 1), (3, "master", 0)])
 def test_a_sleeper_is_as_far_away_as_its_condition(owner: int, home: str, home_node: int) -> None:
-    """Thesis section 6.3.1: what counts is where the condition lives, not who signals; that pays for the line."""
+    """Thesis section 6.3.1: the home of the condition decides, not the signaller; the signaller pays for the line."""
     seen = waiting(300, 100, 200, owner=owner, home=home)
     woken = {worker: t / NS for t, worker, _, _ in seen.of_rank(Rank.WAKE)}
     signalled = {2: 1000 + 80 + 40, 3: 1000 + 2 * 120, 1: 1000 + 2 * 120 + 80 + 20}  # in the order of their arrivals

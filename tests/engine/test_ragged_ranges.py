@@ -272,7 +272,7 @@ def test_phases_have_the_distribution_apart() -> None:
     assert table["tasks"].tolist() == [0, ROWS]
 
 
-# ---- worked out by hand: four items, four workers, of which 0 and 1 are on node 0 ----------------------------------
+# ---- worked out by hand: four items, four workers; 0 and 1 are on node 0 ----------------------------------
 
 NOBODY_STEALS: dict[str, Any] = {"queues": {"deque": {"per": "worker"}}, "mapping": "contiguous", "steal": []}
 QUEUES_OF_NODES: dict[str, Any] = {

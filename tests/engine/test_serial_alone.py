@@ -102,7 +102,7 @@ def test_without_caches_it_is_the_sum_of_what_is_declared(work: Workload, overla
 
 
 def combined_sum(work: Workload, effects: Effects) -> int:
-    """Return the sum over segments, each of which runs once; a segment takes as long as its waits."""
+    """Return the sum over all segments; each segment runs once and takes as long as its waits."""
     running = np.concatenate([[0], np.cumsum(access_ps(work.accesses, LOCAL_PS))])
     waits = np.diff(running[work.segment_accesses])
     assert (np.maximum(work.segment_compute_ps, waits) == segment_ps(work, LOCAL_PS)).all()

@@ -554,7 +554,7 @@ def produced(chance: Random) -> Plan:
 @settings(max_examples=60)
 @given(st.randoms(use_true_random=False))
 def test_random_production(chance: Random) -> None:
-    """Where the producer catches up before any worker takes again, the native engine follows the last takes alone."""
+    """If the producer catches up before any worker takes again, the native engine simulates the last takes alone."""
     plan, seed = produced(chance), chance.getrandbits(64)
     fast, _ = in_both_modes(plan, seed)
     passed = {engine: observe(plan, seed, engine).result.passed_items for engine in ENGINES}

@@ -132,7 +132,7 @@ def test_new_thresholds_take_effect_at_once() -> None:
     assert queues.watch[0][0] == 0
 
 
-# ---- who announces -------------------------------------------------------------------------------------------------
+# ---- announcements of the owner --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -177,12 +177,6 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
     assert seen_bits == found
 
 
-def announced_by(announce: str) -> Any:
-    """Return a strategy whose thieves go to announced queues; S is 3 and s is 1."""
-    thresholds = {"max": 3, "min": 1, "announce": announce}
-    return stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-
-
 def behind_a_body(work: Workload) -> Workload:
     """Return the items of ``work`` behind a body that takes no time: worker 0 takes all items from its queue."""
     first = phase(0, range_family=0, deal=work.phases[0].deal)
@@ -206,7 +200,9 @@ def test_an_owner_that_compares_for_equality_announces_late(
     at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
     S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
     """
-    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce))
+    thresholds = {"max": 3, "min": 1, "announce": announce}
+    strategy = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
+    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=strategy)
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
 

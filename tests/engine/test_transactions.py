@@ -294,7 +294,7 @@ def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objec
 
 
 def test_who_writes_what_no_other_opens_never_aborts() -> None:
-    """Of three transactions that open objects of one memory: whoever aborts has met another."""
+    """Three transactions open objects of one memory: a transaction aborts only if it meets another one."""
     work = bodies(*[body(*READS_AND_WRITES)] * 3, words=memory(20))
     plan, apart = plan_of(work, 3), []
     for seed in range(60):

@@ -23,7 +23,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from engine_setup import NS, SEED, Rows, event_by_event, found, plan_of, runtime, seeded, shipped_runtime, toy
+from engine_setup import (
+    NS,
+    SEED,
+    Rows,
+    event_by_event,
+    found,
+    plan_of,
+    runtime,
+    seeded,
+    shipped_machine,
+    shipped_runtime,
+    toy,
+)
 from equality import MOST_WATCHED_EVENTS
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -40,12 +52,10 @@ from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watched
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
-from numasim.machine.build_machine import build
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import ResourceKind, resources_of
-from numasim.spec.single_part import read_machine
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Phase, Region
 from numasim.workload.phases import steps
@@ -404,7 +414,7 @@ def loading_plans() -> dict[str, Plan]:
         steps=((1, 0, 0),),
         regions=regions,
     )
-    narrow, square = loaded(3, 2, 2, "socket", 8), build(read_machine("opteron-8380-4s"))
+    narrow, square = loaded(3, 2, 2, "socket", 8), shipped_machine("opteron-8380-4s")
     everything = Effects(
         cache="lru", contention="fluid", local_share_ppm=300_000, smt="memory", clock="turbo", overlap_ppm=0
     )

@@ -160,7 +160,7 @@ def library() -> ctypes.CDLL:
 
 @dataclass
 class ArrayView:
-    """What a worker sees, in arrays that both interpreters read."""
+    """The state that a worker sees, in arrays that both interpreters read."""
 
     length: Any  # [queues] int64
     watch: Any  # [watches, queues] uint8

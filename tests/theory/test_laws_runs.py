@@ -111,7 +111,7 @@ def test_a_pass_keeps_the_bounds_of_its_subtrees_and_of_its_space(program: str, 
 
 
 def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
-    """Where every core takes the next root before it helps another one, equation 9 fails for some."""
+    """If every core takes the next root before it helps another core, equation 9 fails for some subtrees."""
     whole, mixed = (
         time_checks(second_pass(quickly(plan), known), known, roots, SOCKETS, CORES, ROUND_PS)["9"]
         for plan, known, roots in (packed_plan("mandelbrot", 3, mixed=each) for each in (False, True))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy
-from engine_setup import NS, SEED, machine_spec, plan_of, runtime, simulated, stealing
+from engine_setup import NS, SEED, machine_spec, plan_of, runtime, shipped_machine, simulated, stealing
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import Use, body, graph, phase
@@ -28,7 +28,6 @@ from numasim.engine.simulate import DEFAULT_ENGINE, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.spec.run_spec import resolve
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
@@ -206,14 +205,9 @@ def lock_ps(machine: Machine, node: int, home: int, reads: int, swap_ps: int = 0
     return reads * int(machine.latency_ps[node, home]) + swap_ps
 
 
-def thesis_machine() -> Machine:
-    given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
-    return build(resolve(given).machine)
-
-
 def test_the_ratio_of_the_thesis() -> None:
-    assert numa_ratio(thesis_machine()) == Fraction(2475, 1523)
-    assert round(float(numa_ratio(thesis_machine())), 3) == 1.625
+    assert numa_ratio(shipped_machine("xeon-e5-2620-2s")) == Fraction(2475, 1523)
+    assert round(float(numa_ratio(shipped_machine("xeon-e5-2620-2s"))), 3) == 1.625
 
 
 def reading(owner: int) -> Workload:
@@ -225,7 +219,7 @@ def reading(owner: int) -> Workload:
 
 @pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
 def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
-    machine = thesis_machine()
+    machine = shipped_machine("xeon-e5-2620-2s")
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
     result = simulated(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine))
     node = 1 if home == "owner" and owner == 1 else 0

@@ -98,7 +98,7 @@ def test_every_wait_is_that_of_the_recursion(workers: int, load: float) -> None:
     assert {end - start for _, start, end in reads} == {SERVICE_PS}  # the controller has bandwidth for all of them
     found = np.array([start - arrived for arrived, start, _ in reads])
     expected = waits(np.array(arrival), workers, SERVICE_PS)
-    # an idle worker looks once a poll; who is late by that makes those late who queue up behind
+    # an idle worker looks once a poll; a task that starts late by a poll delays all tasks that queue up behind it
     late = found - expected
     assert late.min() >= -1
     assert late.max() <= 0.005 * SERVICE_PS
