@@ -50,7 +50,6 @@ MODULES = {
     "engine/test_background.py": "equality",
     "engine/test_engines_agree.py": "equality",
     "engine/test_every_value.py": "equality",
-    "engine/test_flow_properties.py": "equality",
     "engine/test_objects.py": "equality",
     "engine/test_pages.py": "equality",
     "engine/test_ragged_ranges.py": "equality",

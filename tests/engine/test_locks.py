@@ -358,6 +358,14 @@ def test_which_lock_a_level_takes() -> None:
     assert master.words.home.tolist() == [0, 0]
 
 
+def test_one_lock_for_all_remote_searches() -> None:
+    """`lock: machine` on the remote level is the other reading of the global lock G (model 4.6)."""
+    strategy = stealing({"from": "own-node", "lock": "node"}, {"from": "other-nodes", "by": "node", "lock": "machine"})
+    plan = plan_of(LEAVES, 4, strategy, machine=toy(sockets=2, cores=2))
+    names = [{plan.words.names[lock] for lock in level} for level in plan.words.level_lock.tolist()]
+    assert names == [{"node 0", "node 1"}, {"machine 0"}]
+
+
 def test_levels_without_a_lock_have_none() -> None:
     strategy = stealing({"from": "own-node"}, {"from": "other-nodes", "lock": "worker"})
     plan = plan_of(LEAVES, 2, strategy)

@@ -177,6 +177,20 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
     assert seen_bits == found
 
 
+@pytest.mark.parametrize(("announce", "kept"), [("owner", 0), ("owner-exact", 1)])
+def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int) -> None:
+    """The owner has announced 4 tasks; when it has executed the one that it took, thieves have left 1: less than s."""
+    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
+    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
+    for _ in range(4):
+        queues.push(0, 7)
+    queues.owner_takes(0)
+    for _ in range(3):
+        queues.pop(0, 0)
+    queues.owner_executed(0)
+    assert queues.watch[0][0] == kept
+
+
 def behind_a_body(work: Workload) -> Workload:
     """Return the items of ``work`` behind a body that takes no time: worker 0 takes all items from its queue."""
     first = phase(0, range_family=0, deal=work.phases[0].deal)

@@ -27,7 +27,7 @@ from numasim.sweep import batch
 from numasim.sweep.batch import DIED
 from numasim.sweep.store.parquet import failed, rows_of, shard_bytes, write_shard
 from numasim.sweep.store.results_store import SHARDS
-from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, WORKERS
+from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, TIMING, WORKERS
 
 TABLES = (RESULTS, WORKERS, NODE_PAIRS)
 
@@ -110,6 +110,32 @@ def test_equal_cells_share_a_run_and_each_has_its_row(tmp_path: Path) -> None:
     outcome = sweep_toy(twice, tmp_path)
     assert (outcome.rows, outcome.executed) == (4, 2)
     assert pq.read_table(tmp_path / WORKERS).num_rows == 2 * 2
+
+
+def test_the_long_tables_have_a_row_for_each_worker_and_node_pair(tmp_path: Path) -> None:
+    sweep_toy(toy_sweep(workers=(3,), strategies=("a",), repeat=2), tmp_path)
+    runs = pq.read_table(tmp_path / RESULTS)["run_id"].to_pylist()
+    seeds = [repeat_seed(7, repeat) for repeat in (0, 1)]
+    assert pq.read_table(tmp_path / WORKERS).to_pylist() == [
+        {"run_id": run, "worker": worker, "node": worker % 2, "work_local_ps": 1000 * worker + seed % 1000}
+        for run, seed in zip(runs, seeds, strict=True)
+        for worker in range(3)
+    ]
+    assert pq.read_table(tmp_path / NODE_PAIRS).to_pylist() == [
+        {
+            "run_id": run,
+            "node_from": thief,
+            "node_to": victim,
+            "steal_attempts": seed % 97,
+            "steal_success": seed % 89,
+            "conflicts": seed % 79,
+            "bytes": 2 * thief + victim + 3,
+        }
+        for run, seed in zip(runs, seeds, strict=True)
+        for thief in (0, 1)
+        for victim in (0, 1)
+    ]
+    assert pq.read_table(tmp_path / TIMING)["run_id"].to_pylist() == runs
 
 
 @pytest.mark.parametrize(

@@ -69,15 +69,6 @@ def test_variants_of_a_strategy_are_told_apart(tmp_path: Path) -> None:
     assert frame["run_id"].nunique() == 4
 
 
-def test_workers_and_node_pairs_add_up_to_the_row(tmp_path: Path) -> None:
-    run(sweep_of(tmp_path), tmp_path / "results")
-    result = SweepResult(tmp_path / "results")
-    frame = result.to_frame().set_index("run_id")
-    for name in ("steal_attempts", "steal_success"):
-        assert result.workers().groupby("run_id")[name].sum().to_dict() == frame[name].to_dict()
-        assert result.node_pairs().groupby("run_id")[name].sum().to_dict() == frame[name].to_dict()
-
-
 # ---- iterations ----
 
 LOOPS: dict[str, Any] = {"name": "heat", "x": 64, "y": 16, "sweeps": 6}
