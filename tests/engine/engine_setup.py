@@ -89,11 +89,14 @@ def shipped_runtime(name: str) -> RuntimeSpec:
     return _resolved(runtime=name).runtime  # type: ignore[no-any-return]
 
 
-def _resolved(strategy: str = "randomized", runtime: str = "bare") -> Any:
+@cache
+def shipped_machine(name: str) -> Machine:
+    return build(_resolved(machine=name).machine)
+
+
+def _resolved(strategy: str = "randomized", runtime: str = "bare", machine: str = "xeon-e5-2620-2s") -> Any:
     one = {"name": "fib", "n": 1}
-    return resolve(
-        {"machine": "xeon-e5-2620-2s", "workload": one, "workers": 1, "strategy": strategy, "runtime": runtime}
-    )
+    return resolve({"machine": machine, "workload": one, "workers": 1, "strategy": strategy, "runtime": runtime})
 
 
 def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:
@@ -153,7 +156,7 @@ def plan_of(
 
 
 def seeded(plan: Plan, seed: int = SEED) -> Run:
-    """A run of the plan."""
+    """Return a run of the plan."""
     return Run(plan, seed)
 
 
@@ -289,3 +292,14 @@ def run(work: Workload, workers: int = 2, *args: Any, seed: int = SEED, **keys: 
     agree.
     """
     return in_both_modes(plan_of(work, workers, *args, **keys), seed)[1]
+
+
+def assert_skipping_changes_nothing(plan: Plan, seed: int = SEED) -> Result:
+    """Return the result of the skipping run; assert that an eager run and the reference engine agree."""
+    assert plan.skipping
+    skipped, eager = simulate(plan, seed), simulate(event_by_event(plan), seed)
+    reference = simulate(plan, seed, "reference")
+    assert skipped.counters["mode"] == reference.counters["mode"] == "skipping"
+    assert skipped.counters["event_hash"] is None
+    assert found(skipped) == found(eager) == found(reference)
+    return skipped

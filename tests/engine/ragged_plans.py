@@ -29,7 +29,7 @@ def on(
     pattern: Pattern = Pattern.CHASE,
     returned_ppm: int = 0,
 ) -> NodeAccess:
-    """Return an access to one node, or to several with such shares; its misses come one after the other."""
+    """Return an access to one node, or to several nodes by ``shares``; the misses come one after the other."""
     names = (nodes,) if isinstance(nodes, int) else tuple(nodes)
     return NodeAccess(names, tuple(shares), int(mode), int(pattern), amounts, returned_ppm)
 
@@ -44,7 +44,7 @@ def ragged(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> Workload:
-    """Return a range of such items, which also make the accesses of ``base`` to regions."""
+    """Return a range of ``count`` items with these amounts; the items also make the accesses of ``base``."""
     given = each(*[compute] * count) if isinstance(compute, int) else compute
     low_ps, high_ps, times = compute_bounds(given)
     work = base or items(count, low_ps, high_ps, deal, repeat=repeat)

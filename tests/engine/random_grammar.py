@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from random import Random
 from typing import Any, get_args
 
+import numpy as np
 from random_graphs import (
     FRACTIONS,
     MOST_NODES,
@@ -28,6 +30,7 @@ from numasim.parts.models import runtime_model as runtime
 from numasim.parts.models import strategy_terms as terms
 from numasim.parts.models.placement_model import DistributionName
 from numasim.parts.models.search_model import SELF_TAKES
+from numasim.strategy.control.controller import Controls, Measures, Program
 
 HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
 SCAN: Options = {
@@ -283,7 +286,7 @@ RUNTIME: Options = {
 }
 
 
-CONTROLLER = "random_controller:choose"
+CONTROLLER = "random_grammar:choose"
 TUNE: Options = {
     "profile_ns": (40, NANOSECONDS),
     "profiled": (40, ([0, "last"], [1, 2], [0, 1])),
@@ -535,3 +538,29 @@ def _add_refill(chance: Random, document: Document) -> None:
     least = 3 if document["refill"] == "min" else document["refill"]
     for level in document["steal"]:
         level["leave"] = max(least, level.get("leave", 0))
+
+
+# ---- a controller whose choices depend on all its inputs: any difference of two engines changes everything later ----
+
+
+def choose(program: Program, state: bytes | None, measures: Measures | None) -> tuple[bytes, Controls]:
+    """Return random controls; the state is a digest of all measures so far."""
+    digest = blake2b(state or b"begin", digest_size=16)
+    if measures is not None:
+        for value in measures:
+            digest.update(np.ascontiguousarray(value, np.int64).tobytes())
+    chance = Random(digest.digest())
+    return digest.digest(), any_controls(program, chance)
+
+
+def any_controls(program: Program, chance: Random) -> Controls:
+    """Return random controls; some stay as they were."""
+    switches = frozenset(name for name in program.switches if chance.random() < 0.5)
+    tiers = np.array(chance.choices((1, 2, 4), (1, 2, 3), k=program.tasks), np.uint8)
+    labels = np.array([chance.randrange(-1, program.units) for _ in range(program.tasks)], np.int32)
+    return Controls(
+        tiers=tiers if chance.random() < 0.6 else None,
+        labels=labels if chance.random() < 0.6 else None,
+        switches=switches if chance.random() < 0.7 else None,
+        placement=chance.choice((None, *program.placements)),
+    )

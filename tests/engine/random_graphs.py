@@ -137,7 +137,7 @@ class Draft:
         return [["lock", word], *inside, ["unlock", word]]
 
     def add_team(self) -> list[int]:
-        """Draw bodies that meet at a barrier, the first of which lets the others begin; more than workers deadlock."""
+        """Draw bodies that meet at a barrier; the first lets the others begin. More bodies than workers deadlock."""
         size, rounds = self.chance.randint(1, 5), self.chance.randint(1, 3)
         barrier, start = self._add_word("barrier", size), self._add_word("condition", max(1, size - 1))
         waits = happens(self.chance, 50)
@@ -262,7 +262,7 @@ class Draft:
         return self.chance.randint(-reach, reach)
 
     def add_dag(self) -> list[int]:
-        """Draw the tasks of a plain DAG, each of which waits for some of those before it."""
+        """Draw the tasks of a plain DAG; each task waits for some earlier tasks."""
         roots = [self.add_task("task", MOST_DEPTH) for _ in range(self.chance.randint(1, 12))]
         self.add_edges(roots, 2 * len(roots))
         return roots

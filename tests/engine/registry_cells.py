@@ -8,12 +8,10 @@ from itertools import product
 from typing import NamedTuple
 
 from engine_setup import plan_of, shipped_runtime, shipped_strategy
+from engine_setup import shipped_machine as machine
 
-from numasim.machine.build_machine import build
-from numasim.machine.topology import Machine
 from numasim.parts import catalog
 from numasim.plan.plan import Run
-from numasim.spec.run_spec import resolve
 from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
 from numasim.workload.registry import FAMILIES, workload_spec
@@ -73,10 +71,3 @@ def run_of_cell(cell: Cell) -> Run:
 def workload(name: str) -> Workload:
     """Return a family's small program."""
     return generate(workload_spec(name, **SMALL[name]))
-
-
-@cache
-def machine(name: str) -> Machine:
-    """Return a shipped machine."""
-    any_run = {"workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
-    return build(resolve({"machine": name, **any_run}).machine)

@@ -60,7 +60,7 @@ class Part:
 
     @property
     def plain(self) -> bool:
-        """Whether a range has such tasks."""
+        """Return whether a range can have tasks of this shape."""
         return self.shape == "plain"
 
     def access(self) -> tuple[Access, ...]:
@@ -134,7 +134,7 @@ class Program:
             yield f"{way} copied", self._written_out(way, copied=True)
 
     def _made(self, way: str, copies: int) -> tuple[Workload, list[Phase]]:
-        """The tasks and ranges of so many passes, and their phases."""
+        """Return the tasks and ranges of ``copies`` passes, and their phases."""
         roots: list[Task] = []
         phases: list[Phase] = []
         families: list[RangeFamily] = []
@@ -265,7 +265,7 @@ RUNTIMES = (
 
 
 def random_case(chance: Random) -> Case:
-    """A small program of one or two phases, on up to eight workers of one or two nodes."""
+    """Draw a small program of one or two phases, on up to eight workers of one or two nodes."""
     shapes = ("plain",) * 4 + ("parents", "bodies", "chain")
     parts = [random_part(chance, chance.choice(shapes)) for _ in range(chance.choice((1, 1, 2)))]
     effects = replace(NO_EFFECTS, contention=chance.choice(("none", "none", "none", "fluid")))
@@ -279,7 +279,7 @@ def random_case(chance: Random) -> Case:
 
 
 def random_part(chance: Random, shape: str) -> Part:
-    """One phase; all deals, and one in eight serial."""
+    """Draw one phase with any deal; one phase in eight is serial."""
     count = chance.randint(1, 20)
     alike = chance.random() < 0.5
     usual = chance.choice((100, 777, 1000))

@@ -176,7 +176,7 @@ def two_that_drip(alone_ps: int) -> Workload:
 
 
 def _drips(count: int, alone_ps: int) -> Task:
-    """Return the steps of such a task; lengths of stretches and of spawned tasks take turns."""
+    """Return a task with ``count`` stretches of work, each before two spawned tasks; the lengths take turns."""
     ns, steps = 1000, list[object]()
     for at in range(count):
         steps += [alone_ps + 1_300 * ns * (at % 7), task((90 + 50 * (at % 5)) * ns)]

@@ -46,7 +46,7 @@ IDLE = {**SILENT, "steal_attempts": 0, "steal_attempts_remote": 0, "lock_acquisi
 
 
 def streaming(blocks: int = 1) -> ns.Graph:
-    """One task that reads 80 MB from the memory of its own node, at 1 GB/s."""
+    """Return tasks that each read 80 MB from the memory of their own node, at 1 GB/s."""
     graph = ns.Graph("stream")
     graph.range(blocks, compute_ns=0, reads={0: 80_000_000})
     return graph

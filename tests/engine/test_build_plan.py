@@ -36,11 +36,6 @@ def spec(**changes: Any) -> RunSpec:
 WAITS_FOR_A_TASK = {"like": "randomized", "backoff": {"first_ns": "task", "factor": 2, "max_ns": 10**6}}
 
 
-def test_all_runs_of_a_cell_share_its_plan() -> None:
-    cell = spec()
-    assert build_plan(cell) is build_plan(cell)
-
-
 def test_cells_that_differ_in_seeds_and_repeats_alone_share_a_plan() -> None:
     assert build_plan(spec()) is build_plan(spec(seed=3, repeat=7))
     assert build_plan(spec()) is not build_plan(spec(model={"skip": "off"}))
@@ -62,11 +57,6 @@ def test_plans_of_different_page_policies_have_times_of_their_own() -> None:
     assert near.workload is far.workload
     assert near.placement is not far.placement
     assert segment_times(near, Run(near, 0).placement) is not segment_times(far, Run(far, 0).placement)
-
-
-def test_the_number_of_workers_is_that_of_the_cell() -> None:
-    assert build_plan(spec(workers=2)).workers.workers == 2
-    assert build_plan(spec(workers=3)).workers.workers == 3
 
 
 def test_a_back_off_of_a_task_follows_the_tasks_of_each_seed() -> None:

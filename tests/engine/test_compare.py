@@ -31,7 +31,7 @@ RUN = seeded(plan_of(WORK, 3, "randomized", runtime(join="help", costs={"push_ns
 
 @pytest.fixture
 def register() -> Iterator[dict[str, Any]]:
-    """The registry of engines, in which tests may put one of their own."""
+    """Return the registry of engines; tests may put an engine of their own into the registry."""
     before = dict(ENGINES)
     yield ENGINES
     ENGINES.clear()
@@ -40,10 +40,6 @@ def register() -> Iterator[dict[str, Any]]:
 
 def with_other_seed(run: Run, keep_log: bool, listener: Listener | None) -> Any:
     return ENGINES["reference"](Run(run.plan, run.seed + 1), keep_log, listener)
-
-
-def test_an_engine_agrees_with_itself() -> None:
-    assert difference(RUN, "reference", "reference") is None
 
 
 def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, Any]) -> None:
@@ -108,7 +104,7 @@ RECORDS = st.lists(st.tuples(WORD, WORD, WORD, WORD, WORD), max_size=8)
 
 
 def by_definition(record: tuple[int, ...]) -> int:
-    """h = mix((h + 0x9E37...) ^ word) over the five words, spelt out."""
+    """Compute h = mix((h + 0x9E37...) ^ word) over the five words, step by step."""
     h = 0
     for word in record:
         h = (h + 0x9E3779B97F4A7C15) % 2**64 ^ word
@@ -163,12 +159,6 @@ def test_an_idle_episode_is_one_record_with_its_failures() -> None:
     plan = plan_of(items(1, 300 * NS))
     for seen in (observe(plan), observe(event_by_event(plan))):
         assert episodes(seen) == ((300 * NS, 0, 0, 0), (300 * NS, 1, 3, 0))
-
-
-def test_an_idle_episode_ends_with_a_steal() -> None:
-    # the child is there at 250 ns: two probes fail, the third one succeeds, and with it the episode ends
-    seen = run(graph(task(250 * NS, task(500 * NS), 1000 * NS)))
-    assert episodes(seen)[0] == (300 * NS, 1, 2, 0)
 
 
 def test_the_release_of_each_phase_is_recorded() -> None:

@@ -26,7 +26,7 @@ RISING = {"first": 0, "elsewhere-miss": 0.1}
 
 
 def plan_with(queue: str, *levels: dict[str, Any]) -> Plan:
-    """Two workers, each with two pools of its node; worker 1 puts the child into its pool of family ``queue``."""
+    """Return a plan of two workers with two pools each; worker 1 puts the child into its pool of family ``queue``."""
     rules = [{"to": "own", "queue": queue}]
     return plan_of(ONE_CHILD, 2, stealing(*levels, queues=POOLS, dispatch=rules), machine=TWO_NODES)
 
@@ -69,7 +69,7 @@ def test_a_task_that_some_probe_comes_to_is_waited_for(why: str) -> None:
 
 
 def refilling(leave: int) -> Plan:
-    """Two workers that look for more while they have one task, and a program of two tasks beside its root."""
+    """Return a plan of two workers that look for more work while they hold one task, and of a root with two tasks."""
     level = {"from": "others", "leave": leave}
     return plan_of(graph(task(task(10 * NS), task(10 * NS))), 2, stealing(level, refill=1), runtime(poll_ns=100))
 
@@ -95,12 +95,12 @@ SEED = 1
 
 
 def alone(*lengths_ps: int, skip: bool = True) -> Plan:
-    """Segments one after the other on one worker."""
+    """Return a plan of segments one after the other on one worker."""
     return plan_of(graph(task(*map(Segment, lengths_ps))), 1, skip=skip)
 
 
 def side_by_side(*lengths_ps: int) -> Workload:
-    """A body of four equal segments for each worker."""
+    """Return a program with a body of four equal segments for each worker."""
     bodies = [body(*[Segment(length) for _ in range(4)]) for length in lengths_ps]
     return graph(*bodies, deal=Deal.CYCLIC)
 

@@ -98,7 +98,7 @@ def test_a_number_gives_one_plan() -> None:
 
 
 def names_in(document: Any) -> set[str]:
-    """Every key of a document, and every word that is a value of one."""
+    """Return every key of a document, and every word that is the value of a key."""
     if isinstance(document, dict):
         return {*document}.union(*map(names_in, document.values()))
     if isinstance(document, list | tuple):

@@ -31,7 +31,7 @@ TEAM = 3
 
 
 def runs(name: str, parameters: object) -> str | None:
-    """None where the program is run, or need not be; why it is refused otherwise. Fails where engines differ."""
+    """Return why the program is refused; None if the program runs or is too large. Fail if engines differ."""
     checked = accepted(name, parameters)  # type: ignore[arg-type]
     if isinstance(checked, str):
         return checked
@@ -55,7 +55,7 @@ def runs(name: str, parameters: object) -> str | None:
 
 
 def tried() -> list[tuple[str, str]]:
-    """(family, parameter) of one family of those that have the same parameters and generator."""
+    """Return (family, parameter) pairs; of families with the same parameters and generator, one family alone."""
     alike = {(family.generate, *keys_of(family)): name for name, family in FAMILIES.items()}
     pairs = {(name, key) for name, key, _ in every_value() if name in alike.values()}
     return sorted(pair for pair in pairs if pair[1] != "nodes")  # a list, one for each thread

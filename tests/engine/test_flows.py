@@ -32,7 +32,7 @@ FLUID, SNAPSHOT, NONE = (Effects(contention=name) for name in ("fluid", "snapsho
 
 
 def toy(controller: float = 6.4, link: float = 100, shape: dict[str, int] | None = None, **changes: Any) -> Machine:
-    """One core on each of two nodes, unless told otherwise; bandwidths in GB/s."""
+    """Return a machine, by default of two nodes with one core each; bandwidths are in GB/s."""
     shape = shape or {"sockets": 2, "cores": 1}
     nodes = shape.get("sockets", 1) * shape.get("nodes", 1)
     links = [{"between": (a, b), "bandwidth_gbs": link} for a in range(nodes) for b in range(a + 1, nodes)]
@@ -43,18 +43,18 @@ ONE_NODE = toy(shape={"cores": 3})
 
 
 def read(size: int = 6400, offset: int = 0, mode: Mode = Mode.READ, compute_ps: int = 0, region: int = 0) -> Run:
-    """6400 bytes are 100 lines: 1000 ns from the own node."""
+    """Return a segment that reads ``size`` bytes; 6400 bytes are 100 lines, which take 1000 ns from the own node."""
     return Run(compute_ps, (Access(region, offset, size, mode=mode),))
 
 
 def each(*bodies: tuple[Any, ...] | Task, regions: tuple[Region, ...] = (DATA,)) -> Workload:
-    """The steps of worker 0, 1, ... as bodies."""
+    """Return a program with one body for each worker, from worker 0 on."""
     roots = [steps if isinstance(steps, Task) else body(*steps) for steps in bodies]
     return graph(*roots, deal=Deal.CYCLIC, regions=regions)
 
 
 def flow(work: Workload, workers: int, machine: Machine, effects: Effects, **keys: Any) -> Seen:
-    """A run with all data on node 0."""
+    """Run ``work`` with all data on node 0."""
     strategy = stealing(placement={"policy": "bind", "node": 0})
     keys = {"strategy": strategy, "how": runtime(costs={"probe_remote_ns": 100}), **keys}
     return run(work, workers, machine=machine, effects=effects, **keys)
@@ -83,23 +83,17 @@ def test_two_readers_of_one_controller_get_half_each() -> None:
     assert seen["imc_busy_max"] == 1
 
 
-def test_contention_none_lets_everybody_through() -> None:
-    seen = flow(each((read(),), (read(),)), 2, ONE_NODE, Effects(overlap_ppm=0))
-    assert ends(seen) == [1000 * NS] * 2
-    assert seen.of_worker("inflation_contention_ps") == [0, 0]
-
-
-def test_fluid_shares_are_those_of_the_moment() -> None:
-    # worker 0 is halfway when worker 1 begins; both run at half speed until it ends, half of worker 1's bytes left
-    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, FLUID)
-    assert ends(seen) == [1500 * NS, 2000 * NS]
-    assert seen.of_worker("inflation_contention_ps") == [500 * NS, 500 * NS]
-
-
-def test_a_snapshot_share_stays_as_it_was_at_the_start() -> None:
-    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, SNAPSHOT)
-    assert ends(seen) == [1000 * NS, 2500 * NS]
-    assert seen.of_worker("inflation_contention_ps") == [0, 1000 * NS]
+@pytest.mark.parametrize(
+    ("effects", "ends_ns", "waits_ns"), [(FLUID, [1500, 2000], [500, 500]), (SNAPSHOT, [1000, 2500], [0, 1000])]
+)
+def test_fluid_shares_are_those_of_the_moment_and_snapshots_those_of_the_start(
+    effects: Effects, ends_ns: list[int], waits_ns: list[int]
+) -> None:
+    # worker 0 is halfway when worker 1 begins; if fluid, both run at half speed until worker 0 ends, when half of the
+    # bytes of worker 1 are left
+    seen = flow(each((read(),), (500 * NS, read())), 2, ONE_NODE, effects)
+    assert ends(seen) == [end * NS for end in ends_ns]
+    assert seen.of_worker("inflation_contention_ps") == [wait * NS for wait in waits_ns]
 
 
 def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() -> None:
@@ -109,12 +103,6 @@ def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() ->
     first_ps = -((-1000 * NS << 48) // two_thirds)
     left = (2000 * NS << 48) - first_ps * two_thirds
     assert ends(seen) == [first_ps, first_ps - (-left >> 48)]
-
-
-def test_three_readers_are_a_third_as_fast() -> None:
-    # the share is rounded down, below a third, so that the last picosecond is not enough
-    seen = flow(each(*[(read(),)] * 3), 3, ONE_NODE, FLUID)
-    assert ends(seen) == [3000 * NS + 1] * 3
 
 
 def test_what_a_controller_keeps_for_its_own_node() -> None:
@@ -127,16 +115,11 @@ def test_what_a_controller_keeps_for_its_own_node() -> None:
     assert ends(fair)[0] == 1500 * NS + 1  # two thirds, rounded down
 
 
-def test_the_local_share_holds_nobody_back_who_is_local() -> None:
-    effects = Effects(contention="fluid", local_share_ppm=1_000_000)
-    assert ends(flow(each((read(),)), 1, ONE_NODE, effects)) == [1000 * NS]
-
-
 # ---- links ---------------------------------------------------------------------------------------------------------
 
 
 def on_node_1(steps: tuple[Any, ...]) -> Workload:
-    """Nothing for the workers of node 0 (0 and 2), the steps for those of node 1 (1 and 3)."""
+    """Return a program in which workers 1 and 3, on node 1, run the steps, and workers 0 and 2 nothing."""
     return each((), steps, (), steps)
 
 
@@ -164,7 +147,7 @@ def test_a_long_way_uses_every_link_on_it() -> None:
 
 
 def test_dirty_bytes_travel_over_the_link_between_the_caches() -> None:
-    # 100 lines of 6 ns: 10.7 GB/s, of which the link lets 6.4 through: 1000 ns
+    # 100 lines of 6 ns ask for 10.7 GB/s; the link has 6.4 GB/s: 1000 ns
     caches = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
     work = graph(
         body(read(mode=Mode.WRITE)), body(), body(), body(read()),
@@ -237,12 +220,6 @@ CORE = toy(100, shape={"cores": 1, "threads": 2}, smt={"busy_ppm": 500_000, "pol
 SMT, SMT_MEMORY = Effects(smt="compute"), Effects(smt="memory")
 
 
-def test_siblings_that_compute_slow_each_other() -> None:
-    seen = flow(each((1000 * NS,), (1000 * NS,)), 2, CORE, SMT)
-    assert ends(seen) == [2000 * NS] * 2
-    assert seen.of_worker("work_local_ps") == seen.of_worker("inflation_smt_ps") == [1000 * NS] * 2
-
-
 @pytest.mark.parametrize(("effects", "takes_ns"), [(SMT, 1000), (SMT_MEMORY, 2000)])
 def test_waiting_for_memory_is_slower_beside_a_sibling_if_so_wished(effects: Effects, takes_ns: int) -> None:
     seen = flow(each((read(),), (read(),)), 2, CORE, effects)
@@ -275,11 +252,6 @@ def test_a_sibling_asleep_in_a_join_costs_nothing() -> None:
     seen = flow(graph(task(task(1000 * NS), WAIT)), 2, CORE, SMT, how=how)
     assert ends(seen) == [1100 * NS]
     assert seen.of_worker("parked_ps") == [1100 * NS, 0]
-
-
-def test_workers_on_cores_of_their_own_slow_nobody() -> None:
-    cores = toy(100, shape={"cores": 2, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 750_000})
-    assert ends(flow(each((1000 * NS,), (1000 * NS,)), 2, cores, SMT)) == [1000 * NS] * 2
 
 
 def test_slower_siblings_ask_for_less() -> None:
@@ -385,15 +357,6 @@ def test_items_ask_for_the_mean_of_their_range() -> None:
     assert end == -((-alone[first] << 20) // share)
 
 
-def test_a_worker_s_next_item_takes_the_place_of_the_last() -> None:
-    # two workers with items of 640 ns that are all waiting, half the controller each from the first to the last
-    work = items(20, 0, None, Deal.CYCLIC, (Access(0, 0, 4 * KIB),), ((1, 4 * KIB, 0),), (DATA,))
-    for effects in (FLUID, SNAPSHOT):
-        seen = flow(work, 2, ONE_NODE, effects)
-        assert set(lengths(seen)) == {1280 * NS}
-        assert seen["makespan_ps"] == 10 * 1280 * NS
-
-
 # ---- flows of one class under levels that change --------------------------------------------------------------------
 # One reader uses up the 6.4 GB/s of a node: 64 bytes take it 10 ns. Equal readers are one class. Classes that the same
 # resource holds back are a group; in the second machine a link leads to the other node.
@@ -420,18 +383,9 @@ def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
     late = (Run(200 * NS, ()), reads(100))
     seen = together(body(reads(100)), body(*late), body(*late), body(task(reads(25))), pop_ns=400)
     assert ends(seen)[3] == 1400 * NS
-    # three are left, of which worker 0 is the first to end, having 600 ns left at a third
+    # three flows are left; worker 0, with 600 ns left at a third of the speed, is the first to end
     assert ends(seen)[0] == 1400 * NS + 1800 * NS + 1
     assert ends(seen)[1] == ends(seen)[2]
-
-
-def test_levels_rise_again_when_others_leave() -> None:
-    # both at a half until worker 1 ends, at 500 ns; then worker 0 has all: its other 750 ns end at 1250 ns
-    seen = together(body(reads(100)), body(reads(25)))
-    assert ends(seen) == [1250 * NS, 500 * NS]
-    # and a third one, later, alone again, runs undisturbed
-    seen = together(body(reads(100), Run(1000 * NS, ()), reads(100)), body(reads(25)))
-    assert ends(seen)[0] == 3250 * NS
 
 
 def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -> None:
@@ -469,19 +423,6 @@ def test_a_class_that_another_resource_holds_back_goes_on_from_where_it_was() ->
     assert ends(seen)[1] == 5875 * NS
 
 
-def test_so_does_a_class_whose_flows_have_not_begun() -> None:
-    # as above, but instead of worker 2 it is worker 4 that reads, and owes 4000 ns for a task of 450, all of which is
-    # done at 3/8
-    near, far, late = body(reads(200)), body(reads(100)), body(task(reads(45)))
-    seen = together(near, far, body(Run(1, ())), body(reads(25)), late, pop_ns=4000, machine=TWO_NODES)
-    assert ends(seen)[3] == 2000 * NS
-    assert ends(seen)[4] == 5200 * NS
-    # 500 ns at a fourth, 1200 at 3/8, and 300 at the half that the link gives it
-    assert ends(seen)[1] == 5800 * NS
-    # 687.5 ns at 11/32, 1200 at 3/8, and 112.5 at 11/16, which is what the controller has left for one who asks for 6.4
-    assert ends(seen)[0] == 5200 * NS + 163_637
-
-
 # ---- what coherence costs on links ----------------------------------------------------------------------------------
 
 HT = {"request_bytes": 8, "answer_bytes": 4}  # HyperTransport
@@ -491,7 +432,7 @@ EVERY_PAIR = list(product(range(4), repeat=2))
 
 
 def square() -> Machine:
-    """Four nodes, of which 0 and 3 are two links apart, and so are 1 and 2."""
+    """Return a machine of four nodes; nodes 0 and 3 are two links apart, and so are nodes 1 and 2."""
     sides = [(0, 1), (0, 2), (1, 3), (2, 3)]
     links = [{"between": side, "bandwidth_gbs": 4} for side in sides]
     routes = [[0, 1, 3], [3, 2, 0], [1, 0, 2], [2, 3, 1]]
@@ -499,7 +440,7 @@ def square() -> Machine:
 
 
 def on_links(machine: Machine, loads: OnLinks) -> dict[tuple[int, int], int]:
-    """Bytes by the ends of a link."""
+    """Return the bytes on each link, by the two ends of the link."""
     links = machine.links
     return {(int(links.source[at]), int(links.target[at])): size for at, size in loads.items()}
 
@@ -541,15 +482,6 @@ def test_a_line_that_is_written_back_is_acknowledged() -> None:
     assert written(machine, 0, 0) == {}
 
 
-def test_a_line_takes_116_bytes_in_the_mean_of_a_square() -> None:
-    """A request of 8 over one link, three questions of 8, three answers of 4, a line of 68, an acknowledgement of 4."""
-    machine = square()
-    total = Counter[int]()
-    for node, home in EVERY_PAIR:
-        total.update(fetched(machine, node, home))
-    assert sum(total.values()) == 16 * (8 + 3 * 8 + 3 * 4 + 68 + 4)
-
-
 def test_nodes_without_cores_are_not_asked() -> None:
     memory = {"socket": 0, "memory": "1GiB", "imc_bandwidth_gbs": 10}
     links = [{"between": pair, "bandwidth_gbs": 10} for pair in ((0, 1), (0, 2), (1, 2))]
@@ -585,32 +517,6 @@ def test_messages_take_links(reader: int, mode: Mode, link: float, takes_ns: int
 
 
 # ---- a machine that is shipped -------------------------------------------------------------------------------------
-
-
-def all_read(machine: Machine, placement: dict[str, object]) -> Seen:
-    """All cores read, each of the regions of its node."""
-    size = 1 << 24
-    reads = [body(Run(0, (Access(core % machine.nodes, 0, size),))) for core in range(machine.cores)]
-    regions = tuple(Region(f"of node {node}", size, True) for node in range(machine.nodes))
-    work = graph(*reads, deal=Deal.CYCLIC, regions=regions)
-    strategy = stealing(placement=placement)
-    return run(work, machine.cores, machine=machine, strategy=strategy, effects=Effects(contention="fluid"))
-
-
-@pytest.mark.parametrize(
-    ("placement", "gbs"),
-    [
-        ({"policy": "by-region"}, 25),  # what its controllers have, which is what STREAM measures
-        # Of 16 lines, one of each pair of nodes, the busiest links carry 2 requests, lines and acknowledgements, 6
-        # answers, and the questions of two homes out of four.
-        ({"policy": "interleave"}, 3.62 * 64 * 16 / (2 * (8 + 68 + 4) + 6 * 4 + 2 * 4 * 8)),
-    ],
-)
-def test_four_opterons_read(placement: dict[str, object], gbs: float) -> None:
-    machine = build(ns.Machine("opteron-8380-4s").spec)
-    seen = all_read(machine, placement)
-    moved = seen["bytes_local"] + seen["bytes_remote"]
-    assert moved * 1000 / seen["makespan_ps"] == pytest.approx(gbs, rel=1e-3)
 
 
 ALL_PAIRS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]

@@ -20,7 +20,6 @@ from numasim.engine.check.invariants import violations
 from numasim.engine.native.native_engine import longest_chains_ps as native_chains_ps
 from numasim.errors import InputError
 from numasim.objects.graph_object import Graph
-from numasim.plan.skippable import obstacle
 from numasim.workload.builder import frozen
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.graph_rules import validate
@@ -36,12 +35,12 @@ ANY = stealing({"from": "thief"}, {"from": "others", "pick": "in-order"})
 
 
 def free(join: str = "continuation", **costs: float) -> Any:
-    """Probes take the least that counts, 1 ns, and all else nothing; who finds nothing looks again after 1 ns."""
+    """Return a runtime in which a probe and the wait after a failure take 1 ns each, and all else no time."""
     return runtime(join=join, poll_ns=1, costs={"probe_ns": 0, "probe_remote_ns": 0, **costs})
 
 
 def on_both(work: Workload, workers: int, how: Any, deal_to: Any = ANY) -> Seen:
-    """A run that is equal on both engines, and breaks no rule."""
+    """Run ``work`` on all engines, event by event; the engines agree, and no invariant is broken."""
     validate(work)
     plan = plan_of(work, workers, deal_to, how)
     seen = observe(event_by_event(plan))
@@ -50,12 +49,12 @@ def on_both(work: Workload, workers: int, how: Any, deal_to: Any = ANY) -> Seen:
 
 
 def chain(length: int) -> Task:
-    """A task that works, spawns the rest of the chain and ends at once."""
+    """Return a task that works, spawns the rest of the chain and ends at once."""
     return task(T, *([chain(length - 1)] if length > 1 else []))
 
 
 def independent(count: int) -> Task:
-    """A task of no length that leaves so many children unjoined."""
+    """Return a task that takes no time and leaves ``count`` children unjoined."""
     return task(*(task(T) for _ in range(count)))
 
 
@@ -93,12 +92,12 @@ def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
 
 
 def last_end_ps(seen: Seen) -> int:
-    """When the last task but the root has ended."""
+    """Return the time at which the last task except the root ends."""
     return max(end for _, ran, _, end in seen.stretches if ran != 0)
 
 
 def starts_behind(seen: Seen, join: str) -> None:
-    """What stands behind the group starts as the last descendant ends; who polls sees it 2 ns later at most."""
+    """Assert that the root goes on as the last descendant ends; a worker that polls goes on at most 2 ns later."""
     (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
     delay_ps = start - last_end_ps(seen)
     assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS
@@ -147,30 +146,6 @@ def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
         assert seen["work_ps"] == 3 * (8 * T + 2 * BEHIND)
 
 
-def test_dependences_of_tasks_in_a_group() -> None:
-    """A grandchild that waits for another is awaited all the same."""
-    work = graph(task(GROUP, task(task(T, name="a"), task(T, name="b", after=("a",))), END, BEHIND))
-    for workers in (1, 2):
-        seen = on_both(work, workers, free())
-        assert seen["makespan_ps"] == seen["span_ps"] == 2 * T + BEHIND == span_ps(work, 0)
-
-
-def joined(steps: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The steps with a wait behind those of every task below, and without groups."""
-    inside = (replace(each, steps=(*joined(each.steps), WAIT)) if isinstance(each, Task) else each for each in steps)
-    return tuple(WAIT if each == END else each for each in inside if each != GROUP)
-
-
-@pytest.mark.parametrize("workers", [1, 2, 3, 4])
-def test_explicit_joins_give_the_same_makespan(workers: int) -> None:
-    """A wait at the end of a task changes nothing but who has ended, where waiting costs nothing."""
-    tree = task(GROUP, *(task(T, *(task((1 + i) * T, chain(i + 1)) for i in range(4))) for _ in range(3)), END, BEHIND)
-    explicit = replace(tree, steps=joined(tree.steps))
-    assert (
-        on_both(graph(tree), workers, free())["makespan_ps"] == on_both(graph(explicit), workers, free())["makespan_ps"]
-    )
-
-
 def test_a_group_costs_what_a_wait_does() -> None:
     """Each of the three tasks is counted off once; one wait is passed, or the task is resumed."""
     work = graph(task(GROUP, chain(3), END, BEHIND))
@@ -185,14 +160,9 @@ def test_a_blocked_worker_alone_is_a_deadlock_that_is_named() -> None:
         observe(plan_of(graph(task(GROUP, chain(2), END)), 1, ANY, free("block")))
 
 
-def test_a_program_with_groups_is_not_skipped() -> None:
-    work = graph(task(GROUP, task(T), WAIT, END))
-    assert obstacle(plan_of(work, 2)) == "tasks wait for groups of others"
-
-
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_folded_programs_have_groups(join: str) -> None:
-    """A row that is spawned twelve times, of which each time a child is left unjoined."""
+    """One row is spawned twelve times; each time it leaves a child unjoined."""
     once = graph(task(GROUP, task(T, task(T)), END, BEHIND))
     times = 12
     folded = replace(
@@ -217,7 +187,7 @@ def test_folded_programs_have_groups(join: str) -> None:
 
 
 def written(*, nested: bool) -> Graph:
-    """A graph whose root leaves a child behind, and waits for a group in which others are left."""
+    """Return a graph whose root leaves one child unjoined, and waits for a group with other unjoined tasks."""
     drawn = Graph("groups")
     with drawn.task() as root:
         root.spawn(cost_ns=5)
@@ -312,7 +282,7 @@ def test_a_group_in_which_a_task_waits_for_one_behind_it_is_a_cycle() -> None:
 
 
 def longest_path_ps(work: Workload, root: int) -> int:
-    """The longest path through a network with a node for every op, and an edge for every order that is demanded."""
+    """Return the longest path through a network with a node for every op and an edge for every demanded order."""
     network = nx.DiGraph()
     ends = work.subtree_end().tolist()
     for row in range(root, ends[root]):
@@ -344,7 +314,7 @@ def longest_path_ps(work: Workload, root: int) -> int:
 
 
 def programs_with_groups(count: int) -> list[Workload]:
-    """Random programs that have groups, and whose dependences stay inside of trees."""
+    """Return random programs with groups, whose dependences stay inside of trees."""
     found: list[Workload] = []
     number = 0
     while len(found) < count:
@@ -367,9 +337,3 @@ def test_spans_are_longest_paths() -> None:
         for each, right in ((work, longest), (plain, longest_chains_ps(plain, plain.segment_compute_ps))):
             plan = plan_of(each, 2, ANY, free())
             assert native_chains_ps(seeded(plan), each.segment_compute_ps) == right
-
-
-def test_the_span_of_a_run_is_that_of_its_program() -> None:
-    work = graph(task(GROUP, task(T, chain(3)), GROUP, independent(3), END, T, END, BEHIND, WAIT))
-    for workers in (1, 2, 4):
-        assert on_both(work, workers, free())["span_ps"] == span_ps(work, 0) == 4 * T + BEHIND

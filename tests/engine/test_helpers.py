@@ -25,14 +25,14 @@ OBJECTS = (SyncObject("objects", Role.OBJECTS, parties=1, undo_ps=5 * NS),)
 
 
 def reads(*places: int, size: int = 320, mode: Mode = Mode.READ) -> tuple[Access, ...]:
-    """Accesses of chunks of their own: each line takes 100 ns from memory and 10 from the cache."""
+    """Return one access to each chunk; a line takes 100 ns from memory and 10 ns from the cache."""
     return tuple(Access(0, place * CHUNK, size, mode=mode, pattern=Pattern.CHASE) for place in places)
 
 
 def helped(
     *units: Task, workers: int = 1, cores: int = 2, effects: Effects = ALONE, gbs: float = 10, **keys: Any
 ) -> Plan:
-    """The units in a worklist without a lock, where a look takes a nanosecond; ``keys`` are those of the helpers."""
+    """Return a plan of units in a worklist without a lock; a look takes 1 ns; ``keys`` are keys of ``helpers``."""
     strategy = stealing(
         {"from": "own", "queue": "all"},
         queues={"all": {"per": "machine", "own": "fifo"}},
@@ -49,7 +49,7 @@ def helped(
 
 
 def ran(plan: Plan) -> Result:
-    """The result of a run, which is that of both engines."""
+    """Return the result of a run; all engines have the same result."""
     results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
     first = seen(results[0])
     assert all(seen(each) == first for each in results)
@@ -92,12 +92,6 @@ def test_a_helper_gets_as_far_as_its_worker_lets_it() -> None:
     assert outcome(helped(*units)) == (1 + 1000 + 1 + 600 + 1 + 100 + 1000, 640, 640)
 
 
-def test_what_an_access_takes_longer_is_missing_later() -> None:
-    """Of three segments of 300 ns, the first begins an access of 500, the second another, and the third none."""
-    units = [task(0), task(300 * NS, 300 * NS, 300 * NS), task(Run(0, reads(1, 2, 3, 4)))]
-    assert outcome(helped(*units)) == (1 + 1 + 900 + 1 + 100 + 1000, 640, 640)
-
-
 def test_a_helper_computes_its_share() -> None:
     """Half of 1600 ns in four parts of 200: with an access, each takes 700, so that 1400 ns are enough for two."""
     units = [task(0), task(1400 * NS), task(Run(1600 * NS, reads(1, 2, 3, 4)))]
@@ -107,18 +101,6 @@ def test_a_helper_computes_its_share() -> None:
 def test_a_helper_passes_over_what_is_only_written() -> None:
     units = [task(0), task(9000 * NS), task(Run(0, reads(1, 2, mode=Mode.WRITE)))]
     assert outcome(helped(*units))[1:] == (0, 0)
-
-
-def test_a_helper_pollutes_the_cache() -> None:
-    """The third unit reads a megabyte, and the fourth again what the second has read: without a helper that is younger
-    than the cache is large.
-    """
-    big = Access(0, 32 * CHUNK, 1 << 19, mode=Mode.READ)
-    units = [task(0), task(Run(10**6 * NS, (big,))), task(Run(0, (Access(0, 0, 1 << 20),))), task(Run(0, (big,)))]
-    without, with_helper = (ran(helped(*units, lifespan=lifespan)).counters for lifespan in (None, "2MiB"))
-    assert with_helper["bytes_prefetched"] > 1 << 20
-    assert with_helper["bytes_prefetched_used"] <= with_helper["bytes_prefetched"]
-    assert with_helper["bytes_local"] >= without["bytes_local"]
 
 
 def test_a_helper_uses_bandwidth() -> None:
@@ -139,13 +121,7 @@ def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
             assert plain - time == used // 64 * 90
 
 
-def test_no_lifespan_no_helper() -> None:
-    units = [task(Run(1000 * NS, reads(n))) for n in range(5)]
-    none, dead = (ran(helped(*units, workers=2, lifespan=lifespan)) for lifespan in (None, 0))
-    assert seen(none) == seen(dead)
-
-
-# ---- who has one ---------------------------------------------------------------------------------------------------
+# ---- workers with a helper -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -191,9 +167,6 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
     counters = ran(helped(long, task(0), short, last, workers=2, cores=4)).counters
     assert counters["aborts"] > 1
     assert counters["bytes_prefetched"] >= 640  # no attempt is long enough for a second access, but each begins one
-
-
-# ---- both engines --------------------------------------------------------------------------------------------------
 
 
 # ---- memory that tasks allocate ------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ READY = Region("ready", 1 << 20, initialised=True)  # on node 0
 
 
 def tree(repeat: int) -> Workload:
-    """Task 0 computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits; ``repeat`` times."""
+    """Return ``repeat`` turns of task 0: it computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits."""
     child = task(Run(100 * NS, (Access(0, 0, 128, passes=2), Access(0, 4096, 64, mode=Mode.WRITE))))
     work = graph(task(10 * NS, child, WAIT), regions=(READY,))
     return replace(work, phases=(replace(work.phases[0], repeat=repeat),))
@@ -59,7 +59,7 @@ def measured(plan: Plan) -> list[Measures]:
 
 
 def test_times_misses_and_bytes_of_each_task() -> None:
-    """One worker: 4 + 1 lines, of which the written one moves twice, wait for 100 ns each, ten or so at a time."""
+    """One worker waits 100 ns for each of 4 + 1 lines, up to ten at a time; the written line moves twice."""
     first, second = measured(plan_of(tree(3), 1, TUNED, machine=TWO_NODES))
     assert [each.iteration for each in (first, second)] == [0, 1]
     for each in (first, second):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
+from random import Random
 
 import pytest
-from engine_setup import FIRST, NS, Seen, observe, plan_of, quickly, run, runtime, shipped_strategy, stealing, toy
-from plain_dags import Dag, dags
+from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, Task, body, call, graph, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
@@ -15,13 +17,14 @@ from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Workload
 from numasim.workload.graph_rules import validate
+from numasim.workload.json_form.graph_io import unchecked
 
 # task ids are preorder: 0 the root, 1 = A, 2 = B
 FORK = graph(task(task(2030 * NS), task(1000 * NS), WAIT, 50 * NS))
 
 
 def joined(join: str, **costs: float) -> Seen:
-    """Two workers run FORK: worker 1 steals A at 100 ns and ends it at 2130 ns, worker 0 runs B until 1000 ns."""
+    """Run FORK on two workers: worker 1 steals A at 100 ns and ends A at 2130 ns, worker 0 runs B until 1000 ns."""
     return run(FORK, how=runtime(join=join, costs=costs))
 
 
@@ -253,13 +256,6 @@ def ends_of(seen: Seen, row: int) -> int:
     return max(end for _, task_id, _, end in seen.stretches if task_id == row)
 
 
-def test_help_takes_a_foreign_task() -> None:
-    seen = run(FOREIGN, workers=3, how=runtime(join="help"))
-    assert (250 * NS, 0, 1, 1) in seen.steals
-    assert ends_of(seen, 0) == 1300 * NS
-    assert seen["makespan_ps"] == 2120 * NS
-
-
 def test_strict_leaves_foreign_tasks_alone() -> None:
     # the probes at 250, ..., 550 ns see foreign tasks; at 650 ns the join is over
     seen = run(FOREIGN, workers=3, how=runtime(join="strict"))
@@ -338,24 +334,6 @@ def test_a_diamond_on_two_workers() -> None:
     assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (500 * NS, 500 * NS, 700 * NS)
 
 
-def test_a_diamond_on_one_worker_takes_its_work() -> None:
-    assert run(graph(diamond()), workers=1)["makespan_ps"] == 700 * NS
-
-
-def test_dependences_hold_anew_in_every_repeat() -> None:
-    seen = run(graph(diamond(), phases=(phase(0, repeat=3),)), workers=1)
-    assert seen.order() == [1, 3, 2, 4] * 3
-    assert (seen["makespan_ps"], seen["span_ps"], seen["tasks"]) == (2100 * NS, 1500 * NS, 15)
-
-
-def test_a_released_task_goes_to_the_queue_of_the_worker_that_released_it() -> None:
-    # worker 1 ends the stolen a at 1100 ns; b is put there, and worker 0 (500 ns of other work) has to steal it
-    parts = (task(1000 * NS, name="a"), task(500 * NS), task(10 * NS, name="b", after=("a",)), WAIT)
-    seen = run(graph(task(*parts)), strategy=FIRST)
-    assert seen.of_rank(Rank.PUT)[-1] == (1100 * NS, 1, 3, 1)
-    assert (1, 3, 1100 * NS, 1110 * NS) in seen.stretches
-
-
 # ---- deadlocks -----------------------------------------------------------------------------------------------------
 
 TWO_LEVELS = graph(task(task(task(10 * NS), task(10 * NS), WAIT), task(task(10 * NS), WAIT), WAIT))
@@ -414,17 +392,79 @@ def test_a_task_in_the_queue_of_a_worker_that_waits_to_poll_is_no_deadlock() -> 
 
 # ---- roots ----------------------------------------------------------------------------------------------------------
 
+
+@dataclass(frozen=True)
+class Dag:
+    """[tasks] times, and the tasks that wait for each; tasks are in a topological order."""
+
+    times_ps: Sequence[int]
+    then: Sequence[Sequence[int]]
+
+    @property
+    def work_ps(self) -> int:
+        """Return the time of all tasks."""
+        return sum(self.times_ps)
+
+    def longest_ps(self) -> int:
+        """Return the longest path."""
+        begins = [0] * len(self.times_ps)
+        ends = [0] * len(self.times_ps)
+        for number, time in enumerate(self.times_ps):
+            ends[number] = begins[number] + time
+            for later in self.then[number]:
+                begins[later] = max(begins[later], ends[number])
+        return max(ends, default=0)
+
+    def workload(self) -> Workload:
+        """Return the program as a user writes it in JSON: tasks and edges, without phases."""
+        tasks = [{"ops": [["run", task]], "then": list(then)} for task, then in enumerate(self.then)]
+        segments = [{"compute_ps": time} for time in self.times_ps]
+        return unchecked({"name": "dag", "tasks": tasks, "segments": segments})
+
+
+def one_task(chance: Random) -> Dag:
+    return Dag([chance.randint(0, 5000) * NS], [[]])
+
+
+def random_dag(chance: Random) -> Dag:
+    """Draw tasks that each wait for up to three earlier tasks."""
+    count = chance.randint(2, 300)
+    before = [[chance.randrange(task) for _ in range(chance.randint(0, 3))] if task else [] for task in range(count)]
+    return _from_predecessors(chance, before)
+
+
+def layered(chance: Random) -> Dag:
+    """Draw layers of tasks; each task waits for up to three tasks of the layer before."""
+    layers, width = chance.randint(2, 8), chance.randint(1, 60)
+    before = [
+        [(layer - 1) * width + chance.randrange(width) for _ in range(chance.randint(1, 3))] if layer else []
+        for layer in range(layers)
+        for _ in range(width)
+    ]
+    return _from_predecessors(chance, before)
+
+
+SHAPES: tuple[Callable[[Random], Dag], ...] = (random_dag, layered, one_task)
+
+
+def dags(count: int) -> list[Dag]:
+    """Return ``count`` DAGs, of every shape in turn."""
+    chance = Random("plain DAGs")
+    return [SHAPES[number % len(SHAPES)](chance) for number in range(count)]
+
+
+def _from_predecessors(chance: Random, before: Sequence[Iterable[int]]) -> Dag:
+    then: list[list[int]] = [[] for _ in before]
+    for number, earlier in enumerate(before):
+        for each in sorted(set(earlier)):
+            then[each].append(number)
+    return Dag([chance.randint(5_000, 15_000) * NS for _ in before], then)
+
+
 DAGS = dags(100)
 CHAIN = graph(task(5000 * NS, name="first"), task(1000 * NS, after=("first",)))
 FORK_PLAIN_DAGS = graph(task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS, after=("a",)))
 THREE = graph(*[task(1000 * NS) for _ in range(3)])
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_root_waits_for_its_predecessors(workers: int) -> None:
-    seen = run(CHAIN, workers)
-    assert seen.stretches == ((0, 0, 0, 5000 * NS), (0, 1, 5000 * NS, 6000 * NS))
-    assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (6000 * NS,) * 3
 
 
 def test_a_worker_begins_its_first_root_and_others_steal_the_rest() -> None:
@@ -442,41 +482,28 @@ def test_nobody_steals_implicit_bodies_nor_the_roots_of_a_serial_phase() -> None
         assert seen["steal_success"] == 0
 
 
-def test_a_root_for_which_no_queue_has_room_stays_with_its_worker() -> None:
-    # root 1 fills the queue; root 2 is begun before it, and worker 1 steals root 1
-    seen = run(THREE, how=runtime(capacity=1, on_full="block", s_rule="avail"))
-    assert seen.order(0) == [0, 2]
-    assert seen.order(1) == [1]
-
-
 def test_only_roots_that_wait_for_nobody_are_dealt() -> None:
     roots = (task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS))
     seen = run(graph(*roots, phases=(phase(0, 1, 2, deal=Deal.CYCLIC),)))
     assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 1, 1000 * NS, 2000 * NS), (1, 2, 0, 1000 * NS))
 
 
-def test_whoever_finishes_the_last_predecessor_puts_a_task_into_its_queue() -> None:
-    # at 1000 ns worker 1 looks into the queue into which worker 0 has put both, and takes the one at the front
-    seen = run(FORK_PLAIN_DAGS)
-    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 2, 1000 * NS, 2000 * NS), (1, 1, 1000 * NS, 2000 * NS))
-
-
-def test_it_begins_the_first_itself_where_the_runtime_says_so() -> None:
-    """The rule of Arora, Blumofe and Plaxton (1998)."""
-    seen = run(FORK_PLAIN_DAGS, how=runtime(release="begin"))
-    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 1, 1000 * NS, 2000 * NS), (1, 2, 1000 * NS, 2000 * NS))
+@pytest.mark.parametrize(("release", "others"), [("queue", (2, 1)), ("begin", (1, 2))])
+def test_whoever_finishes_the_last_predecessor_queues_tasks_or_begins_the_first(
+    release: str, others: tuple[int, int]
+) -> None:
+    """At 1000 ns worker 0 puts both into its queue, whose front worker 1 takes at once. By the rule of Arora, Blumofe
+    and Plaxton (1998) worker 0 begins the first of the two itself.
+    """
+    seen = run(FORK_PLAIN_DAGS, how=runtime(release=release))
+    second, third = others
+    assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, second, 1000 * NS, 2000 * NS), (1, third, 1000 * NS, 2000 * NS))
 
 
 def test_a_task_that_is_begun_at_once_is_neither_pushed_nor_popped() -> None:
     costs = {"push_ns": 7, "pop_ns": 10}
     queued, begun = (run(CHAIN, 1, how=runtime(costs=costs, release=rule)) for rule in ("queue", "begin"))
     assert (queued["makespan_ps"], begun["makespan_ps"]) == (6017 * NS, 6000 * NS)
-
-
-def test_a_phase_of_a_dag_is_repeated_with_all_its_dependences() -> None:
-    roots = (task(100 * NS, name="a"), task(10 * NS, after=("a",)), task(1 * NS, after=("a",)))
-    seen = run(graph(*roots, phases=(phase(0, 1, 2, repeat=3),)), 1)
-    assert (seen["makespan_ps"], seen["tasks"], seen["span_ps"]) == (3 * 111 * NS, 9, 3 * 110 * NS)
 
 
 @pytest.mark.parametrize(
@@ -506,34 +533,3 @@ def test_engines_agree_on_plain_dags_and_no_run_beats_its_bounds(numbers: range)
         assert one["span_ps"] == dag.longest_ps()
         assert one["work_ps"] == dag.work_ps
         assert one["makespan_ps"] >= max(dag.longest_ps(), -(-dag.work_ps // 12))
-
-
-def test_parallel_dags_are_worked_on_in_parallel() -> None:
-    parallel = [dag for dag in DAGS if dag.parallelism >= 24]
-    assert len(parallel) >= 10
-    for dag in parallel:
-        seen = run(dag.workload(), 12, "randomized", machine=toy(2, 6))
-        assert seen["serial_ps"] >= 8 * seen["makespan_ps"]
-        assert seen["steal_success"] > 0
-
-
-STEP_PS = NS
-ORACLE = stealing(
-    {"from": "own", "queue": "ready"},
-    queues={"ready": {"per": "machine", "own": "fifo"}},
-    dispatch=[{"to": "own", "queue": "ready"}],
-)
-
-
-@pytest.mark.parametrize("workers", [2, 12])
-def test_greedy_bound_of_plain_dags(workers: int) -> None:
-    """P T <= T1' + (P - 1) Tinf' (model 8, item 2), with one look of a nanosecond in front of every task."""
-    how = runtime(costs={"probe_ns": 1, "probe_remote_ns": 1})
-    for dag in DAGS[:40]:
-        seen = quickly(plan_of(dag.workload(), workers, ORACLE, how, toy(1, 12)))
-        work_ps = dag.work_ps + STEP_PS * len(dag.times_ps)
-        assert workers * seen["makespan_ps"] <= work_ps + (workers - 1) * dag.longest_ps(STEP_PS)
-
-
-def test_the_longest_path_of_a_diamond() -> None:
-    assert Dag([1, 2, 3, 4], [[1, 2], [3], [3], []]).longest_ps() == 1 + 3 + 4

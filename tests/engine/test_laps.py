@@ -35,7 +35,7 @@ pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 
 def long_and_short(*lengths_ps: int) -> Workload:
-    """A body for each worker."""
+    """Return a program with one body for each worker."""
     return graph(*[body(Run(length)) for length in lengths_ps], deal=Deal.CYCLIC)
 
 

@@ -55,13 +55,6 @@ def test_a_root_may_run_in_several_phases() -> None:
     assert_valid(seeded(plan), seen.result, seen.log)
 
 
-def test_dependences_begin_anew_in_every_pass_and_phase() -> None:
-    first, second = task(10 * NS, name="first"), task(20 * NS, after=("first",))
-    work = looped(graph(first, second, task(NS), phases=(phase(0, 1), phase(2), phase(0, 1))), Loop(0, 3, 3))
-    seen = run(work, 2)
-    assert seen["makespan_ps"] == seen["span_ps"] == 3 * (30 + 1 + 30) * NS
-
-
 def test_work_span_and_bounds_count_every_pass() -> None:
     first, second = task(10 * NS, name="first"), task(20 * NS, after=("first",))
     phases = (phase(0, 1), phase(2, 3), phase(0, 1))
@@ -97,7 +90,7 @@ def test_a_program_that_loops_may_skip_ahead() -> None:
 
 
 def sweeps(size: int, machine: Any, **effects: Any) -> Seen:
-    """Three passes of a to b and b to a; worker w, on node w, has one half of either."""
+    """Run three passes that copy a to b and b to a; worker w, on node w, copies half w of each."""
     regions = (Region("a", 2 * size, False), Region("b", 2 * size, False))
 
     def part(half: int, source: int, target: int) -> Run:
@@ -157,7 +150,7 @@ def test_a_change_of_placement_comes_into_force_when_its_phase_first_runs() -> N
 
 
 def noisy_turns(seed: int, turns: int, task: int, number: int) -> list[int]:
-    """What 1000 ns take in each turn, with a noise of 10 %: the seed of turn k is seed ^ mix(k * G) (model 1.4)."""
+    """Return the time of 1000 ns in each turn with a noise of 10 %; turn k has seed ^ mix(k * G) (model 1.4)."""
     found = []
     for turn in range(turns):
         of_turn = seed ^ draws.mix(turn * draws.GAMMA % 2**64)
@@ -201,17 +194,6 @@ def test_a_result_has_a_row_for_each_run_of_a_phase() -> None:
     assert rows["tasks"].tolist() == [2, 1, 1] * 2
 
 
-def test_rows_tell_what_the_first_pass_costs() -> None:
-    rows = sweeps(64 * KIB, TWO_CACHES, cache="share").result.iterations
-    steps = 2 * 2 * 64 * KIB  # two workers; each walks over one half of a and one of b
-    first, *later = rows["bytes_local"].tolist()
-    assert first > 0
-    assert rows["bytes_remote"].tolist() == [0] * 6
-    assert (first + rows["bytes_cache"][0] >= steps, rows["iteration"].tolist()) == (True, [0, 0, 1, 1, 2, 2])
-    assert all(cached >= steps for cached in rows["bytes_cache"].tolist()[1:])
-    assert len(set(later)) == 1
-
-
 def test_rows_add_up_to_the_run() -> None:
     phases = (phase(*range(6)), phase(*range(6, 9), deal=Deal.BLOCK, repeat=2))
     works = looped(graph(*[task(NS * (200 + 70 * at)) for at in range(9)], phases=phases), Loop(0, 2, 2))
@@ -233,28 +215,6 @@ def test_only_so_many_rows_are_kept() -> None:
 
 
 # ---- phases ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_phase_starts_when_the_one_before_has_ended() -> None:
-    works = graph(task(100 * NS), task(300 * NS), phases=(phase(0), phase(1)))
-    seen = run(works)
-    assert seen.stretches == ((0, 0, 0, 100 * NS), (0, 1, 100 * NS, 400 * NS))
-    assert seen.of_rank(Rank.RELEASE) == ((100 * NS, 0, 0, 0), (400 * NS, 0, 1, 0))
-    assert seen["span_ps"] == 400 * NS
-
-
-def test_the_roots_of_a_phase_run_at_once_and_its_span_is_the_longest() -> None:
-    works = graph(task(100 * NS), task(300 * NS), phases=(phase(0, 1, deal=Deal.CYCLIC),))
-    seen = run(works)
-    assert seen.stretches == ((0, 0, 0, 100 * NS), (1, 1, 0, 300 * NS))
-    assert (seen["makespan_ps"], seen["span_ps"], seen["work_ps"]) == (300 * NS, 300 * NS, 400 * NS)
-
-
-def test_a_phase_is_repeated_from_its_beginning() -> None:
-    works = graph(task(10 * NS, task(100 * NS), WAIT, 20 * NS), phases=(phase(0, repeat=4),))
-    seen = run(works, workers=1)
-    assert seen.order() == [0, 1, 0] * 4
-    assert (seen["makespan_ps"], seen["tasks"]) == (4 * 130 * NS, 8)
 
 
 def test_in_a_serial_phase_the_others_wait_at_the_barrier() -> None:
@@ -279,20 +239,6 @@ def test_back_off_starts_anew_in_every_phase() -> None:
     seen = run(works, how=runtime(backoff={"first_ns": 50}))
     assert seen.of_worker("steal_attempts") == [0, 4]
     assert seen.of_worker("idle_backoff_ps") == [0, 2 * 100 * NS]
-
-
-def test_thieves_keep_working_after_the_root_has_ended() -> None:
-    # nobody waits for the child; the phase ends with it
-    seen = run(graph(task(task(1000 * NS), 150 * NS)))
-    assert seen.stretches == ((0, 0, 0, 150 * NS), (1, 1, 100 * NS, 1100 * NS))
-    assert seen["makespan_ps"] == 1100 * NS
-
-
-def test_repeated_ranges_are_dealt_anew() -> None:
-    seen = run(items(4, 100 * NS, deal=Deal.CYCLIC, repeat=2), how=runtime(costs={"probe_ns": 1000}))
-    assert seen.order(0) == [0, 2, 0, 2]
-    assert seen.order(1) == [1, 3, 1, 3]
-    assert seen["makespan_ps"] == 400 * NS
 
 
 def test_an_empty_program_takes_no_time() -> None:

@@ -5,12 +5,11 @@ A line takes 100 ns from the own node and 200 ns from the other one; ten sequent
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from balanced_programs import CASES, FAULT_NS, MIGRATE_NS, PAGE, SCAN, STEP_NS, TWO_NODES, Balanced, touched_in_turn
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,24 +17,26 @@ from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim.engine.reference.memory.page_map import split
 from numasim.parts.base import canonical_json
-from numasim.parts.models.placement_model import PlacementSpec, ScanSpec
-from numasim.plan.effects import Effects
+from numasim.parts.models.placement_model import PlacementSpec
+from numasim.plan.effects import NO_EFFECTS, Effects
+from numasim.plan.plan import Plan
 from numasim.plan.skippable import obstacle
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 DATA = Region("data", 1 << 20, True)
 FRESH = Region("fresh", 1 << 20, False)
 KIB = 1024
+TWO_NODES = toy(sockets=2, cores=1)
 GRANULE = 16 * 4 * KIB  # bytes placed together
 
 
 def on_both(*steps: Run, regions: tuple[Region, ...] = (DATA,)) -> Workload:
-    """The steps as a body on worker 0 (node 0) and the same steps on worker 1 (node 1)."""
+    """Return a program with the steps as a body on worker 0 (node 0), and the same steps on worker 1 (node 1)."""
     return graph(body(*steps), body(*steps), phases=(phase(0, 1, deal=Deal.CYCLIC),), regions=regions)
 
 
 def times(seen: Seen) -> list[int]:
-    """Time of the one segment of each of two workers."""
+    """Return the time of the one segment of each worker."""
     return [end - start for _, _, start, end in seen.stretches]
 
 
@@ -90,19 +91,6 @@ def test_accesses_of_a_segment_add_up() -> None:
     assert times(seen) == [1200 * NS, 2400 * NS]
 
 
-def test_interleaved_pages_are_half_local_on_either_node() -> None:
-    strategy = stealing(placement="interleave")
-    seen = run(on_both(Run(0, (Access(0, 0, 16 * KIB),))), strategy=strategy, machine=TWO_NODES)
-    assert seen.result.node_bytes.tolist() == [[8 * KIB, 8 * KIB]] * 2
-    assert times(seen) == [(1280 + 2560) * NS] * 2  # 128 lines from each node
-
-
-def test_bound_pages_stay_where_they_are_bound() -> None:
-    strategy = stealing(placement={"policy": "bind", "node": 1})
-    seen = run(on_both(Run(0, (Access(0, 0, 6400),))), strategy=strategy, machine=TWO_NODES)
-    assert seen.result.node_bytes.tolist() == [[0, 6400], [0, 6400]]
-
-
 # ---- first touch ---------------------------------------------------------------------------------------------------
 
 
@@ -121,21 +109,6 @@ def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> No
     read = seen.stretches[0]
     assert (read[1], read[3] - read[2]) == (0, (10_240 + 20_480) * NS)
     assert seen.result.node_bytes.tolist() == [[2 * GRANULE + GRANULE, GRANULE], [0, 2 * GRANULE]]
-
-
-def test_a_small_region_has_only_its_own_pages() -> None:
-    small = Region("small", 9 * KIB, False)  # 3 pages
-    seen = run(on_both(Run(0, (Access(0, 0, 9 * KIB, mode=Mode.WRITE),)), regions=(small,)), machine=TWO_NODES)
-    assert seen["page_faults"] == 3
-    assert seen.result.node_bytes.tolist() == [[18 * KIB, 0], [18 * KIB, 0]]  # worker 0 comes first in one instant
-
-
-def test_pages_keep_their_homes_in_later_repeats() -> None:
-    touch = body(Run(0, (Access(0, 0, 64 * KIB),)))
-    work = graph(touch, touch, phases=(phase(1, deal=Deal.BLOCK), phase(0, repeat=3)), regions=(FRESH,))
-    seen = run(work, machine=TWO_NODES)
-    assert seen["page_faults"] == 16
-    assert seen.result.node_bytes.tolist() == [[4 * 64 * KIB, 0], [0, 0]]
 
 
 def test_initialised_regions_are_touched_by_worker_0_before_the_start() -> None:
@@ -198,12 +171,105 @@ def test_a_granule_is_a_size_or_a_number_of_pages(granule: str | int, page: str,
     assert run(touches, 1, strategy, machine=machine)["page_faults"] == faults
 
 
-def test_granules_are_64_kib_by_default() -> None:
-    usual = PlacementSpec(policy="first-touch")
-    assert [usual.granule_pages(page * KIB) for page in (4, 64)] == [16, 1]
+# ---- automatic numa balancing (model 2.11) -------------------------------------------------------------------------
+# One worker at a time reads all pages of one region and computes for 100 us meanwhile, in a phase of its own. As long
+# as nothing costs anything, touch number i is at 100 i us. Unless a case says otherwise, the pages are on node 0, the
+# node of worker 0, and all pages are scanned at 50, 150, 250, ... us: one scan between two touches. A hinting fault
+# takes 100 ns, a page fault 70 ns and a migration 900 ns, too little to change the order.
+
+PAGE = 4096
+STEP_NS = 100_000
+HINT_NS, FAULT_NS, MIGRATE_NS = 100, 70, 900
+SCAN: dict[str, Any] = {"delay_ns": 50_000, "period_ns": STEP_NS, "size": "1MiB", "fault_ns": HINT_NS}
 
 
-# ---- automatic numa balancing ---------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Balanced:
+    """A program and its results: ``read`` [worker][node] pages, including pages that are copied when they migrate,
+    ``hints`` [worker] pages with hinting faults.
+    """
+
+    name: str
+    touchers: tuple[int, ...]
+    read: list[list[int]]
+    hints: tuple[int, int]
+    migrated: int = 0  # pages, all of them to the node of worker 1
+    placed: int = 0  # pages, all of them by worker 1
+    pages: int = 1
+    scan: dict[str, Any] = field(default_factory=dict)  # what differs from SCAN
+    placement: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def overhead_ns(self) -> list[int]:
+        """Return the overhead of each worker."""
+        theirs = self.hints[1] * HINT_NS + self.placed * FAULT_NS + self.migrated * MIGRATE_NS
+        return [self.hints[0] * HINT_NS, theirs]
+
+    @property
+    def makespan_ns(self) -> int:
+        """Return the time of the touches one after the other."""
+        return len(self.touchers) * STEP_NS + sum(self.overhead_ns)
+
+    def plan(self, effects: Effects = NO_EFFECTS, **costs: Any) -> Plan:
+        """Return the plan of the program, with other costs or effects if given."""
+        regions = (Region("data", self.pages * PAGE, initialised=not self.placed),)
+        placement = {"policy": "numa-balancing", "scan": {**SCAN, **self.scan}, "granule": 1, **self.placement}
+        work = touched_in_turn(self.touchers, Access(0, 0, self.pages * PAGE), regions)
+        how = runtime(costs={"fault_ns": FAULT_NS, "migrate_ns": MIGRATE_NS, **costs})
+        return plan_of(work, 2, stealing(placement=placement), how, TWO_NODES, effects=effects)
+
+
+def touched_in_turn(touchers: tuple[int, ...], access: Access, regions: tuple[Region, ...]) -> Workload:
+    """Return a program with a phase for each touch; the worker that does not touch anything waits."""
+    step = Run(STEP_NS * NS, (access,))
+    bodies = [body(step) if w == toucher else body() for toucher in touchers for w in (0, 1)]
+    phases = (phase(2 * at, 2 * at + 1, deal=Deal.CYCLIC) for at in range(len(touchers)))
+    return graph(*bodies, phases=tuple(phases), regions=regions)
+
+
+ON_THE_WAY = {"policy": "numa-balancing", "scan": SCAN}
+CASES = (
+    # Nothing is scanned before touch 0. Touches 1 and 2 take hinting faults; at the second one the page is copied and
+    # then read at home, as in touch 3, which takes a third one.
+    Balanced("twice in a row", (1, 1, 1, 1), [[0, 0], [3, 2]], (0, 3), migrated=1),
+    # Touches 1 to 5 take hinting faults, of worker 0, 1, 0, 1, 0: never two of one node in a row.
+    Balanced("in turn", (1, 0, 1, 0, 1, 0), [[3, 0], [3, 0]], (3, 2)),
+    # Hinting faults of 1, 0, 1, 1: the one of worker 0, whose page it is, comes between; the last two are in a row.
+    Balanced("interrupted", (1, 1, 0, 1, 1), [[1, 0], [4, 1]], (1, 3), migrated=1),
+    # Scans at 100, 300 and 500 us: the first at the very time of touch 1, the second between touches 2 and 3.
+    Balanced(
+        "scan and touch in one instant", (1, 1, 1, 1, 1), [[0, 0], [4, 2]], (0, 2), migrated=1,
+        scan={"delay_ns": STEP_NS, "period_ns": 2 * STEP_NS},
+    ),
+    # Two pages a scan: 0 and 1 before touches 1 and 3, 2 and 3 before touches 2 and 4. At touch 3 two pages are copied
+    # and two read remotely, at touch 4 two are copied.
+    Balanced(
+        "windows", (1, 1, 1, 1, 1), [[0, 0], [4 + 4 + 4 + 4 + 2, 2 + 4]], (0, 8), migrated=4, pages=4,
+        scan={"size": 2 * PAGE},
+    ),
+    # Scanned at 0, 10, 20, ... us, but placed at 0 us by worker 1: touches 1 and 2 take hinting faults at home.
+    Balanced(
+        "placed by the first touch", (1, 1, 1), [[0, 0], [0, 3]], (0, 2), placed=1,
+        scan={"delay_ns": 0, "period_ns": 10_000},
+    ),
+    # Pages that were placed together take hinting faults and migrate together.
+    Balanced(
+        "granules", (1, 1, 1), [[0, 0], [48, 16]], (0, 32), migrated=16, pages=16, placement={"granule": 16},
+    ),
+    # In force from touch 2 on, at 200 us: scans at 250 and 350 us, hinting faults at touches 3 and 4.
+    Balanced(
+        "from a phase on", (1, 1, 1, 1, 1), [[0, 0], [5, 1]], (0, 2), migrated=1,
+        placement={"policy": "first-touch-master", "scan": None, "changes": [{"phase": 2, **ON_THE_WAY}]},
+    ),
+    # Scanned at 50 us; at touch 2 everything begins anew, and the hinting fault of touch 3 is the first again.
+    Balanced(
+        "forgotten", (1, 1, 1, 1), [[0, 0], [4, 0]], (0, 2), placement={"changes": [{"phase": 2, **ON_THE_WAY}]},
+    ),
+)  # fmt: skip
+
 
 TWICE = CASES[0]
 AMPLE = Effects(contention="fluid")  # two workers that take turns ask for less than there is
@@ -221,11 +287,6 @@ def test_by_hand(case: Balanced, effects: Effects | None) -> None:
     assert seen["makespan_ps"] == NS * case.makespan_ns
 
 
-def test_a_hinting_fault_takes_what_a_page_fault_takes_unless_it_is_given() -> None:
-    seen = observe(replace(TWICE, scan={"fault_ns": None}).plan())
-    assert seen.of_worker("overhead_ps") == [0, NS * (3 * FAULT_NS + MIGRATE_NS)]
-
-
 def test_pages_that_would_migrate_to_a_full_node_stay() -> None:
     """Two pages a node: `data` fills node 0, and `more` has gone to node 1."""
     full = toy_with({"sockets": 2, "cores": 1}, nodes={"memory": 2 * PAGE})
@@ -235,15 +296,6 @@ def test_pages_that_would_migrate_to_a_full_node_stay() -> None:
     seen = observe(plan_of(work, 2, stealing(placement=placement), runtime(), full))
     assert (seen["pages_migrated"], seen.result.node_pages.tolist()) == (0, [2, 2])
     assert seen.of_worker("overhead_ps") == [0, 3 * 2 * 100 * NS]
-
-
-def test_repeats_of_a_phase_do_not_begin_anew() -> None:
-    """The same touches as in the first case, as four repeats of one phase."""
-    step = body(Run(STEP_NS * NS, (Access(0, 0, PAGE),)))
-    work = graph(body(), step, phases=(phase(0, 1, deal=Deal.CYCLIC, repeat=4),), regions=(Region("data", PAGE, True),))
-    placement = {"policy": "numa-balancing", "scan": SCAN, "granule": 1}
-    seen = observe(plan_of(work, 2, stealing(placement=placement), runtime(), TWO_NODES))
-    assert seen.result.node_bytes.tolist() == [[PAGE * pages for pages in row] for row in TWICE.read]
 
 
 def test_hinting_faults_use_the_address_space() -> None:
@@ -267,13 +319,6 @@ def test_what_is_scanned_is_not_skipped() -> None:
 
 
 # ---- what can be written down --------------------------------------------------------------------------------------
-
-
-def test_numbers_are_those_of_linux_unless_they_are_given() -> None:
-    spec = PlacementSpec(policy="numa-balancing")
-    assert spec.rule == ScanSpec().rule == PlacementSpec(policy="numa-balancing", scan=ScanSpec()).rule
-    assert (spec.rule.scan_delay_ps, spec.rule.scan_period_ps) == (10**12, 10**12)  # a second
-    assert (spec.rule.scan_bytes, spec.rule.migrate_after) == (256 * 2**20, 2)
 
 
 def test_the_identity_is_that_of_the_scans_and_without_them_names_none() -> None:

@@ -11,7 +11,7 @@ from engine_setup import NS, SEED, Seen, observe, plan_of, runtime, shipped_stra
 from hypothesis import given
 from hypothesis import strategies as st
 from random_graphs import Draft, graph_document, workload_of
-from task_graphs import WAIT, Access, Run, call, graph, items, task
+from task_graphs import WAIT, Access, Run, graph, items, task
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.clock import Clock
@@ -45,34 +45,11 @@ def objects_and_pages(given_plan: Plan) -> tuple[ObjectMap, PageMap]:
     return ObjectMap(given_plan, placement, pages), pages
 
 
-def map_of(given_plan: Plan) -> ObjectMap:
-    return objects_and_pages(given_plan)[0]
-
-
 def using(*accesses: Access) -> Run:
     return Run(0, accesses)
 
 
 # ---- by hand -------------------------------------------------------------------------------------------------------
-
-
-def test_an_object_is_at_home_where_most_of_its_bytes_are() -> None:
-    given_plan = plan(using(Access(0, PAGE - 100, 300)), using(Access(0, PAGE - 200, 300)))
-    assert sorted(map_of(given_plan).of_task(0)) == [Objects(0, READ, 1, 300), Objects(1, READ, 1, 300)]
-
-
-def test_a_piece_of_memory_is_one_object_however_often_it_is_used() -> None:
-    """In every way in which it is used, and however many passes it takes."""
-    twice = using(Access(0, 0, 64), Access(0, 0, 64, mode=Mode.WRITE, passes=3))
-    assert map_of(plan(twice, using(Access(0, 0, 64)))).of_task(0) == [Objects(0, BOTH, 1, 64)]
-
-
-def test_calls_are_part_of_the_task_and_children_are_not() -> None:
-    inner = call(using(Access(0, 64, 64)), task(using(Access(0, PAGE, 64))))
-    objects = map_of(plan(using(Access(0, 0, 64)), inner, task(using(Access(0, 0, 9)))))
-    assert objects.of_task(0) == [Objects(0, READ, 2, 128)]
-    assert objects.of_task(2) == [Objects(1, READ, 1, 64)]
-    assert objects.of_task(3) == [Objects(0, READ, 1, 9)]
 
 
 def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
@@ -169,7 +146,7 @@ def test_the_objects_of_items_are_their_templates_moved(seed: int, policy: str) 
 
 
 def distinct(family: Any) -> list[int]:
-    """The templates that differ from those before them."""
+    """Return the numbers of the templates that differ from all earlier templates."""
     one = family.accesses
     parts = (one.region, one.offset, one.row_bytes, one.rows, one.stride)
     keys = [
@@ -195,15 +172,14 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
 
 # ---- runs whose tasks are dispatched to their data ------------------------------------------------------------------
 
-PAGE_DATA_DISPATCH = 4096
-HALVES = (Region("data", 2 * PAGE_DATA_DISPATCH, True),)  # in blocks: the first page on node 0, the second on node 1
-FIRST, SECOND = Access(0, 0, 64), Access(0, PAGE_DATA_DISPATCH, 64)
-TWO_NODES = toy(sockets=2, cores=1)  # worker 0 on node 0, worker 1 on node 1
-LINE = 40 * NS  # from one to the other
+FIRST, SECOND = Access(0, 0, 64), Access(0, PAGE, 64)
+LINE = 40 * NS  # from one node to the other
+# Item i uses half a page: the first two are at home on node 0, the others on node 1.
+HALF_PAGES = items(4, 1000 * NS, accesses=(Access(0, 0, PAGE // 2),), steps=((1, PAGE // 2, 0),), regions=HALVES)
 
 
 def bound(**keys: Any) -> StrategySpec:
-    """Locality binding in which nobody steals."""
+    """Return the strategy `locality-binding` without steal levels."""
     shipped = shipped_strategy("locality-binding").dispatch or ()
     rules = [rule.model_dump(by_alias=True, exclude_unset=True) for rule in shipped]
     given = {"name": "test", "steal": [], "dispatch": rules, "placement": "block", **keys}
@@ -230,14 +206,14 @@ def test_the_six_tasks_of_section_5_4_run_where_their_objects_are() -> None:
 
 
 def test_a_task_goes_to_the_node_that_most_of_its_data_is_on() -> None:
-    more = Access(0, PAGE_DATA_DISPATCH, 128)
+    more = Access(0, PAGE, 128)
     run = seen(graph(task(on(FIRST, more), on(FIRST, SECOND), WAIT, 100), regions=HALVES), runtime())
     assert (workers_of(run)[1], workers_of(run)[2]) == (1, 0)
 
 
 @pytest.mark.parametrize(("access", "line_ps"), [(FIRST, 0), (SECOND, LINE)])
 def test_a_push_costs_the_look_at_the_data_and_the_line_of_another_queue(access: Access, line_ps: int) -> None:
-    """They are owed after the push: the first task is there after 60 ns, the next after 150 + line + 60 more."""
+    """Both costs are owed after the push: the first task is there after 60 ns, the next 150 + line + 60 ns later."""
     how = runtime(costs={"push_ns": 60, "locate_ns": 150, "line": "yes"})
     run = seen(graph(task(*[on(access, ns=5000)] * 4), regions=HALVES), how)
     step = (60 + 150) * NS + line_ps
@@ -254,36 +230,21 @@ def test_a_task_that_no_rule_asks_about_costs_no_look() -> None:
 
 
 def test_a_producer_pays_for_each_item_that_it_has_looked_at() -> None:
-    """Item i uses half a page: the first two are at home on node 0, the others on node 1."""
-    work = items(
-        4,
-        1000 * NS,
-        accesses=(Access(0, 0, PAGE_DATA_DISPATCH // 2),),
-        steps=((1, PAGE_DATA_DISPATCH // 2, 0),),
-        regions=HALVES,
-    )
-    run = seen(work, runtime(producer="extra", costs={"push_ns": 60, "locate_ns": 150}))
+    run = seen(HALF_PAGES, runtime(producer="extra", costs={"push_ns": 60, "locate_ns": 150}))
     puts = run.of_rank(Rank.PUT)
     assert [t for t, *_ in puts] == [60 * NS + k * 210 * NS for k in range(4)]
     assert [queue for *_, queue in puts] == [0, 0, 1, 1]
 
 
 def test_items_that_are_dealt_at_the_start_go_to_their_data_for_nothing() -> None:
-    work = items(
-        4,
-        1000 * NS,
-        accesses=(Access(0, 0, PAGE_DATA_DISPATCH // 2),),
-        steps=((1, PAGE_DATA_DISPATCH // 2, 0),),
-        regions=HALVES,
-    )
-    run = seen(work, runtime(costs={"locate_ns": 150}))
+    run = seen(HALF_PAGES, runtime(costs={"locate_ns": 150}))
     assert workers_of(run) == {0: 0, 1: 0, 2: 1, 3: 1}
     assert run.of_worker("overhead_ps") == [0, 0]
 
 
 def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
     """Fresh memory is unbound, so its first user goes by its other data; where that ran, the next one goes."""
-    regions = (*HALVES, Region("fresh", 2 * PAGE_DATA_DISPATCH, False))
+    regions = (*HALVES, Region("fresh", 2 * PAGE, False))
     fresh = Access(1, 0, 32, mode=Mode.WRITE)
     root = task(on(fresh, SECOND), WAIT, on(fresh), WAIT, 100)
     work = graph(root, regions=regions)
@@ -293,8 +254,8 @@ def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
 
 
 def test_a_task_whose_data_is_nowhere_goes_to_the_node_with_the_fewest_tasks() -> None:
-    regions = (*HALVES, Region("fresh", 2 * PAGE_DATA_DISPATCH, False))
-    root = task(on(FIRST), on(Access(1, 0, 64)), on(Access(1, PAGE_DATA_DISPATCH, 64)), WAIT, 100)
+    regions = (*HALVES, Region("fresh", 2 * PAGE, False))
+    root = task(on(FIRST), on(Access(1, 0, 64)), on(Access(1, PAGE, 64)), WAIT, 100)
     run = seen(graph(root, regions=regions), runtime(), placement="parallel-first-touch")
     assert [queue for *_, queue in run.of_rank(Rank.PUT)] == [0, 1, 0]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -9,7 +11,6 @@ import pytest
 from engine_setup import NS, machine_spec, observe, plan_of, run, runtime, stealing, toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_oracle import BY_TOUCH, Document, PageOracle
 from task_graphs import Access, Run, body, graph, items, phase
 
 from numasim import draws
@@ -22,6 +23,191 @@ from numasim.parts.models.placement_model import TouchPolicyName
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
+Document = dict[str, Any]
+BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-touch", "deferred", "numa-balancing")
+
+
+class PageOracle:
+    """The placement policies page by page, from the words of the model (2.2, 2.11), for programs of known times.
+
+    Homes are those of single pages, or of granules if the policies go by touch alone.
+
+    ``workers`` are the nodes of workers, ``latency`` [nodes][nodes], ``room`` [nodes] the pages that nodes hold. Scans
+    are simulated one by one.
+    """
+
+    def __init__(
+        self,
+        spec: Document,
+        regions: Sequence[Region],
+        page_bytes: int,
+        workers: Sequence[int],
+        latency: Sequence[Sequence[int]],
+        room: Sequence[int],
+        seed: int,
+    ) -> None:
+        self.spec, self.page_bytes, self.workers, self.latency, self.seed = spec, page_bytes, workers, latency, seed
+        self.nodes = len(latency)
+        self.pages = [-(-region.bytes // page_bytes) for region in regions]
+        self.room = list(room) if spec.get("overflow") == "next" else None
+        self.policy: Document = spec
+        self.home: list[list[int | None]] = [[None] * pages for pages in self.pages]
+        self.marked: set[tuple[int, int]] = set()
+        self.bytes = [[0] * self.nodes for _ in range(self.nodes)]
+        self.faults = self.migrated = 0
+        self.hints = Counter[int | None]()  # hinting faults, by what each takes
+        for r, region in enumerate(regions):
+            if region.initialised or self._is_static():
+                for page in range(self.pages[r]):
+                    self._put(r, [page], self._planned(r, page))
+        if spec["policy"] == "next-touch":
+            self._mark()
+        self._start_scans(0)
+
+    def _is_static(self) -> bool:
+        name = self.spec["policy"]
+        return name == "first-touch-master" or (name not in BY_TOUCH and not self.spec.get("changes"))
+
+    def _planned(self, region: int, page: int) -> int:
+        """Return the home by formula, also for initialised regions."""
+        policy, pages, workers = self.policy, self.pages[region], self.workers
+        home_set = policy.get("nodes") or list(range(self.nodes))
+        drawn = draws.draw(draws.base(self.seed, 4, region), page)
+        homes = {
+            "parallel-first-touch": workers[page * len(workers) // pages],
+            "first-touch-init": workers[page * policy.get("tasks", 1) // pages % len(workers)],
+            "interleave": home_set[page % len(home_set)],
+            "by-region": home_set[region % len(home_set)],
+            "bind": policy.get("node", 0),
+            "block": page * self.nodes // pages,
+            "random": home_set[draws.below(drawn, len(home_set))],
+        }
+        return homes.get(policy["policy"], workers[0])
+
+    def _put(self, region: int, pages: Sequence[int], wanted: int) -> None:
+        home = wanted
+        if self.room is not None:
+            order = sorted(range(self.nodes), key=lambda node: (node != wanted, self.latency[wanted][node], node))
+            home = next((node for node in order if self.room[node] >= len(pages)), wanted)
+            self.room[home] -= len(pages)
+        for page in pages:
+            self.home[region][page] = home
+
+    def _mark(self) -> None:
+        self.marked = {
+            (r, page) for r, homes in enumerate(self.home) for page, home in enumerate(homes) if home is not None
+        }
+
+    def start_phase(self, phase: int, now_ps: int = 0) -> None:
+        for change in self.spec.get("changes", ()):
+            if change["phase"] == phase:
+                self.policy = change
+                if change["policy"] == "next-touch":
+                    self._mark()
+                self._start_scans(now_ps)
+
+    def _start_scans(self, now_ps: int) -> None:
+        """Start the scans of the policy that is in force from now on; earlier scans are forgotten."""
+        self.scan: Document | None = self.policy.get("scan") if self.policy["policy"] == "numa-balancing" else None
+        self.scanned: set[tuple[int, int]] = set()
+        self.told: dict[tuple[int, int], list[int]] = {}  # the nodes of the hinting faults of a granule
+        self.place = 0  # in the address space, where the next scan begins
+        self.next_scan_ps = now_ps + 1000 * self.scan["delay_ns"] if self.scan else None
+
+    def pass_time(self, now_ps: int) -> None:
+        """Do the scans that are due."""
+        while self.scan and self.next_scan_ps is not None and self.next_scan_ps <= now_ps:
+            end = self.place + self.scan["size"]
+            self.scanned |= self._placed_from(self.place, end)
+            self.place = end if end < sum(self.pages) * self.page_bytes else 0
+            self.next_scan_ps += 1000 * self.scan["period_ns"]
+
+    def _placed_from(self, begin: int, end: int) -> set[tuple[int, int]]:
+        """Return the placed pages whose granule begins at these places of the address space."""
+        found, before = set(), 0
+        for r, homes in enumerate(self.home):
+            for page, home in enumerate(homes):
+                if home is not None and begin <= (before + self._granule(r, page)[0]) * self.page_bytes < end:
+                    found.add((r, page))
+            before += len(homes)
+        return found
+
+    def touch(self, access: Access, node: int, factor: int, now_ps: int = 0) -> None:
+        """Do one access of a worker on ``node``, which moves each byte ``factor`` times."""
+        self.pass_time(now_ps)
+        for page in self._pages_of(access):
+            self._touch_page(access, page, node)
+        for byte in self._bytes_of(access):
+            home = self.home[access.region][byte // self.page_bytes]
+            self.bytes[node][node if home is None else home] += factor
+
+    def _touch_page(self, access: Access, page: int, node: int) -> None:
+        r = access.region
+        together = self._granule(r, page)
+        if (r, page) in self.marked:
+            self.marked -= {(r, each) for each in together}
+            self._migrate(r, together, node)
+        if (r, page) in self.scanned:
+            self.scanned -= {(r, each) for each in together}
+            self._hint(r, together, node)
+        if self.home[r][page] is None and self._places(access):
+            by_touch = self.policy["policy"] in BY_TOUCH
+            self._put(r, together, node if by_touch else self._planned(r, page))
+            self.faults += len(together)
+
+    def _granule(self, region: int, page: int) -> range:
+        """Return the pages that are placed together with a page."""
+        granule = self.spec.get("granule", 16)
+        first = page // granule * granule
+        return range(first, min(first + granule, self.pages[region]))
+
+    def _hint(self, region: int, pages: Sequence[int], node: int) -> None:
+        assert self.scan is not None
+        self.hints[self.scan.get("fault_ns")] += len(pages)
+        told = self.told.setdefault((region, pages[0]), [])
+        told.append(node)
+        last = told[-self.scan["migrate_after"] :]
+        if len(last) == self.scan["migrate_after"] and set(last) == {node}:
+            self._migrate(region, pages, node)
+
+    def _places(self, access: Access) -> bool:
+        reads_place = self.spec.get("touch_on_read", "yes") == "yes" and self.policy["policy"] != "deferred"
+        return access.mode != Mode.READ or reads_place
+
+    def _migrate(self, region: int, pages: Sequence[int], node: int) -> None:
+        home = self.home[region][pages[0]]
+        assert home is not None
+        if home == node or (self.room is not None and self.room[node] < len(pages)):
+            return
+        if self.room is not None:
+            self.room[node] -= len(pages)
+            self.room[home] += len(pages)
+        for page in pages:
+            self.home[region][page] = node
+            self.bytes[node][home] += self.page_bytes
+        self.migrated += len(pages)
+
+    def bytes_at(self, access: Access) -> list[int]:
+        """Return the bytes of an access by home, without unplaced ones."""
+        total = [0] * self.nodes
+        for byte in self._bytes_of(access):
+            home = self.home[access.region][byte // self.page_bytes]
+            if home is not None:
+                total[home] += 1
+        return total
+
+    def node_pages(self) -> list[int]:
+        """Return the pages by node."""
+        return [sum(homes.count(node) for homes in self.home) for node in range(self.nodes)]
+
+    def _bytes_of(self, access: Access) -> list[int]:
+        rows = [access.offset + row * access.stride for row in range(access.rows)]
+        return [byte for start in rows for byte in range(start, start + access.row_bytes)]
+
+    def _pages_of(self, access: Access) -> list[int]:
+        return sorted({byte // self.page_bytes for byte in self._bytes_of(access)})
+
+
 PAGE = 64
 NODES = 3
 LATENCY_NS = [[100, 300, 200], [200, 100, 200], [300, 200, 100]]
@@ -29,7 +215,7 @@ REGIONS = (Region("data", 37 * PAGE + 5, True), Region("fresh", 40 * PAGE, False
 
 
 def small_pages(room: int) -> Machine:
-    """Three nodes of one core, at different distances, with ``room`` pages each."""
+    """Return a machine of three nodes of one core, at different distances, with ``room`` pages each."""
     usual = machine_spec(sockets=NODES, cores=1).model_dump(by_alias=True, exclude_none=True)
     nodes = {**usual["nodes"], "memory": room * PAGE}
     usual = {key: value for key, value in usual.items() if not key.endswith("latency_ns")}
@@ -89,7 +275,7 @@ one_policy = st.sampled_from(sorted(POLICIES)).flatmap(lambda name: POLICIES[nam
 
 
 def accesses(page_bytes: int, regions: int, pattern: Pattern) -> st.SearchStrategy[Access]:
-    """Up to three rows, overlapping, touching or apart, within the first 31 pages of one of the first regions."""
+    """Draw up to three rows, which may overlap, within the first 31 pages of one of the first ``regions`` regions."""
     return st.builds(
         Access,
         region=st.integers(0, regions - 1),
@@ -142,11 +328,10 @@ KIB = 1024
 DATA = Region("data", 64 * KIB, True)
 FRESH = Region("fresh", 64 * KIB, False)
 ALL = Access(0, 0, 64 * KIB)
-WRITTEN = ALL._replace(mode=Mode.WRITE)
 
 
 def in_turn(*steps: tuple[int, Access], region: Region = DATA, names: tuple[str, ...] = ()) -> Workload:
-    """Accesses on worker 0 or 1, a phase each."""
+    """Return accesses of worker 0 or 1, a phase for each access."""
     bodies = [body(Run(0, (access,))) if worker == w else body() for worker, access in steps for w in (0, 1)]
     titles = names or ("",) * len(steps)
     phases = (phase(2 * at, 2 * at + 1, deal=Deal.CYCLIC, name=name) for at, name in enumerate(titles))
@@ -166,11 +351,6 @@ def test_next_touch_moves_every_page_once() -> None:
     assert seen.result.node_pages.tolist() == [0, 16]
 
 
-def test_a_page_that_lives_there_already_is_not_moved_and_loses_its_mark() -> None:
-    seen = run(in_turn((0, ALL), (1, ALL)), strategy=placed("next-touch"), machine=TWO_NODES)
-    assert (seen["pages_migrated"], seen.result.node_pages.tolist()) == (0, [16, 0])
-
-
 @pytest.mark.parametrize("name", [2, "compute"])
 def test_the_policy_changes_at_a_phase_by_number_or_name(name: int | str) -> None:
     work = in_turn((1, ALL), (0, ALL), (1, ALL), names=("first", "init", "compute"))
@@ -178,22 +358,6 @@ def test_the_policy_changes_at_a_phase_by_number_or_name(name: int | str) -> Non
     seen = run(work, strategy=strategy, machine=TWO_NODES)
     assert seen.result.node_bytes.tolist() == [[64 * KIB, 0], [2 * 64 * KIB, 64 * KIB]]
     assert seen["pages_migrated"] == 16
-
-
-def test_what_is_unplaced_follows_the_policy_in_force() -> None:
-    half = Access(0, 0, 32 * KIB, mode=Mode.WRITE)
-    work = in_turn((0, half), (0, half._replace(offset=32 * KIB)), region=FRESH)
-    strategy = placed("first-touch", granule=1, changes=[{"phase": 1, "policy": "bind", "node": 1}])
-    seen = run(work, strategy=strategy, machine=TWO_NODES)
-    assert (seen.result.node_pages.tolist(), seen["page_faults"]) == ([8, 8], 16)
-
-
-@pytest.mark.parametrize(("policy", "keys"), [("deferred", {}), ("first-touch", {"touch_on_read": "no"})])
-def test_reads_that_place_nothing_find_the_bytes_at_home(policy: str, keys: dict[str, Any]) -> None:
-    work = in_turn((0, ALL), (1, WRITTEN), (0, ALL), region=FRESH)
-    seen = run(work, strategy=placed(policy, **keys), machine=TWO_NODES)
-    assert seen.result.node_bytes.tolist() == [[64 * KIB, 64 * KIB], [0, 2 * 64 * KIB]]
-    assert seen.result.node_pages.tolist() == [0, 16]
 
 
 def test_repeats_of_a_phase_do_not_mark_again() -> None:
@@ -222,12 +386,6 @@ def test_random_homes_depend_on_the_seed_of_a_repeat() -> None:
     drawn = [[draws.below(draws.draw(draws.base(seed, 4, 0), page), 2) for page in range(16)] for seed in range(8)]
     assert found == [[4 * KIB * homes.count(node) for node in (0, 1)] for homes in drawn]
     assert len({tuple(each) for each in found}) > 2
-
-
-def test_overflow_is_not_looked_at_unless_asked() -> None:
-    tight = small_pages(1)
-    plan = plan_of(graph(body(Run(0, (Access(0, 0, 100),))), regions=REGIONS), 1, placed("bind", node=0), machine=tight)
-    assert observe(plan).result.node_pages.tolist() == [38 + 40 + 33, 0, 0]
 
 
 # ---- errors --------------------------------------------------------------------------------------------------------

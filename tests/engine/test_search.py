@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from engine_setup import (
-    FIRST,
     NS,
     SEED,
     event_by_event,
@@ -31,20 +30,19 @@ IN_ORDER = {"from": "others", "pick": "in-order"}
 # ---- back-off ------------------------------------------------------------------------------------------------------
 
 
-def test_waits_double_up_to_the_longest() -> None:
-    # probes of 100 ns, waits of 50, 100, then 150 ns: looks at 100, 250, 450, 700, 950, ..., 1950 ns
-    how = runtime(backoff={"first_ns": 50, "factor": 2, "max_ns": 150})
-    seen = run(graph(task(2000 * NS)), how=how)
-    assert seen.of_worker("steal_attempts") == [0, 9]
-    assert seen.of_worker("idle_steal_ps") == [0, 900 * NS]
-    assert seen.of_worker("idle_backoff_ps") == [0, (50 + 100 + 6 * 150 + 50) * NS]
-
-
-def test_waits_grow_by_the_factor_without_bound() -> None:
-    # waits of 10, 30, 90, 270, 810 ns: looks at 100, 210, 340, 530, 900, 1810 ns
-    seen = run(graph(task(2000 * NS)), how=runtime(backoff={"first_ns": 10, "factor": 3}))
-    assert seen.of_worker("steal_attempts") == [0, 6]
-    assert seen.of_worker("idle_steal_ps") == [0, 600 * NS]
+@pytest.mark.parametrize(
+    ("backoff", "looks", "waits_ns"),
+    [
+        # probes of 100 ns; looks at 100, 250, 450, 700, 950, ..., 1950 ns
+        ({"first_ns": 50, "factor": 2, "max_ns": 150}, 9, 50 + 100 + 6 * 150 + 50),
+        ({"first_ns": 10, "factor": 3}, 6, 10 + 30 + 90 + 270 + 810 + 190),  # 100, 210, 340, 530, 900, 1810 ns
+    ],
+)
+def test_waits_grow_by_the_factor_up_to_the_longest(backoff: dict[str, int], looks: int, waits_ns: int) -> None:
+    seen = run(graph(task(2000 * NS)), how=runtime(backoff=backoff))
+    assert seen.of_worker("steal_attempts") == [0, looks]
+    assert seen.of_worker("idle_steal_ps") == [0, looks * 100 * NS]
+    assert seen.of_worker("idle_backoff_ps") == [0, waits_ns * NS]
 
 
 def test_a_success_starts_the_waits_anew() -> None:
@@ -105,15 +103,11 @@ def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
     assert seen.of_worker("idle_backoff_ps") == [0, 1000 * NS]
 
 
-def test_a_worker_without_victims_wakes_up_for_its_own_queue() -> None:
-    assert run(items(3, 100 * NS), workers=1)["steal_attempts"] == 0
-
-
 # ---- amounts -------------------------------------------------------------------------------------------------------
 
 
 def stolen(amount: Any, leave: int = 0) -> tuple[int, ...]:
-    """(t, thief, queue, tasks) of the first steal from a queue of 7."""
+    """Return (t, thief, queue, tasks) of the first steal from a queue of 7 tasks."""
     seen = run(items(8, 10_000 * NS), strategy=stealing({**IN_ORDER, "amount": amount, "leave": leave}))
     assert seen["tasks_stolen"] == sum(count for *_, count in seen.steals)
     return seen.steals[0]
@@ -187,13 +181,6 @@ def test_refill_looks_for_work_before_the_own_queue_is_empty() -> None:
     assert (seen["steal_attempts"], seen["makespan_ps"]) == (8, 2400 * NS)
 
 
-def test_without_refill_the_own_queue_is_emptied_first() -> None:
-    # worker 0 looks in vain at 2100 and at 2200 ns, the instant at which worker 1 ends
-    seen = run(items(4, 1000 * NS), strategy=stealing(IN_ORDER))
-    assert seen.steals == ((100 * NS, 1, 0, 1), (1200 * NS, 1, 0, 1))
-    assert (seen["steal_attempts"], seen["makespan_ps"]) == (4, 2200 * NS)
-
-
 # ---- probes of near and far queues ---------------------------------------------------------------------------------
 
 
@@ -223,12 +210,6 @@ def test_a_round_goes_on_after_a_failure() -> None:
     bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
     seen = run(bodies, 3, stealing({**IN_ORDER, "tries": "all"}))
     assert seen.steals == ((200 * NS, 2, 1, 1),)
-
-
-def test_a_round_with_one_try_starts_anew_after_a_failure() -> None:
-    bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
-    seen = run(bodies, 3, stealing(IN_ORDER))
-    assert [thief for _, thief, _, _ in seen.steals] == []
 
 
 # ---- draws ---------------------------------------------------------------------------------------------------------
@@ -298,21 +279,7 @@ def test_priorities_order_by_rank_then_actor_and_spare_those_of_simpy() -> None:
     assert min(keys) == 2
 
 
-@pytest.mark.parametrize("deal", list(Deal))
-def test_dealt_items_of_equal_length_end_together(deal: Deal) -> None:
-    seen = run(items(6, 100 * NS, deal=deal), workers=3, strategy=FIRST, how=runtime(costs={"probe_ns": 1000}))
-    per_worker = {Deal.MASTER: (6, 0, 0), Deal.BLOCK: (2, 2, 2), Deal.CYCLIC: (2, 2, 2)}[deal]
-    assert tuple(seen.of_worker("tasks")) == per_worker
-    assert seen["makespan_ps"] == max(per_worker) * 100 * NS
-
-
 # ---- full queues ----------------------------------------------------------------------------------------------------
-
-
-def test_spawns_into_a_full_queue_run_at_once() -> None:
-    work = graph(task(*[task(100 * NS) for _ in range(6)], WAIT))
-    seen = run(work, workers=1, how=runtime(capacity=4, on_full="inline"))
-    assert seen.order() == [5, 6, 4, 3, 2, 1]
 
 
 def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
@@ -322,14 +289,6 @@ def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
     seen = run(work, how=runtime(capacity=4, on_full="inline", resume=0.5))
     assert seen.order(0)[:6] == [5, 6, 7, 8, 9, 10]
     assert [(t, task_id) for t, _, task_id, _ in seen.of_rank(Rank.PUT)][4:] == [(600 * NS, 11), (600 * NS, 12)]
-
-
-def test_a_resume_fill_of_one_queues_as_soon_as_there_is_room() -> None:
-    # worker 1's steals at 100 and 300 ns make room for tasks 7 and 10, spawned at 200 and 400 ns
-    work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
-    seen = run(work, how=runtime(capacity=4, on_full="inline", resume=1))
-    assert [task_id for _, _, task_id, _ in seen.of_rank(Rank.PUT)] == [1, 2, 3, 4, 7, 10]
-    assert seen.order(0)[:6] == [5, 6, 8, 9, 11, 12]
 
 
 def test_a_growing_queue_has_no_bound() -> None:
@@ -349,12 +308,6 @@ def test_an_extra_producer_deals_round_robin_and_waits_for_room() -> None:
     assert seen["makespan_ps"] == 3100 * NS
 
 
-def test_efficiency_counts_workers_and_no_producer() -> None:
-    seen = run(items(6, 100 * NS), 2, how=runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10}))
-    assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
-    assert seen.result.row()["efficiency"] == seen["serial_ps"] / (2 * seen["makespan_ps"])
-
-
 def test_an_extra_producer_is_no_worker() -> None:
     how = runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10})
     seen = run(items(6, 1000 * NS), how=how)
@@ -362,6 +315,7 @@ def test_an_extra_producer_is_no_worker() -> None:
     assert seen.of_worker("overhead_ps") == [0, 0, 60 * NS]
     assert seen.of_worker("parked_ps") == [0, 0, 60 * NS]
     assert (seen["overhead_ps"], seen["parked_ps"]) == (0, 0)
+    assert seen.result.row()["efficiency"] == seen["serial_ps"] / (2 * seen["makespan_ps"])
 
 
 def test_the_master_produces_into_its_own_queue_and_executes_what_does_not_fit() -> None:
@@ -370,13 +324,6 @@ def test_the_master_produces_into_its_own_queue_and_executes_what_does_not_fit()
     assert seen.order() == [2, 3, 4, 5, 1, 0]
     assert seen["makespan_ps"] == (2 * 10 + 6 * 100) * NS
     assert seen["overhead_ps"] == 20 * NS
-
-
-def test_the_master_works_when_it_has_produced_everything() -> None:
-    how = runtime(producer="master", costs={"push_ns": 10, "pop_ns": 5})
-    seen = run(items(3, 100 * NS), workers=1, how=how)
-    assert seen.order() == [2, 1, 0]
-    assert seen["makespan_ps"] == (3 * 10 + 3 * 105) * NS
 
 
 # ---- several tasks that become ready at once ------------------------------------------------------------------------

@@ -67,14 +67,6 @@ def test_the_serial_order_is_depth_first(model: str) -> None:
     assert serial_of(work, Effects(cache=model)) == 3 * lines * (10 + 2) * NS
 
 
-def test_dirty_lines_of_others_are_no_matter_for_one_worker() -> None:
-    work = graph(
-        body(read(6400, mode=Mode.WRITE)), body(), body(), body(read(6400)),
-        phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=(DATA,),
-    )  # fmt: skip
-    assert serial_of(work, Effects(cache="share")) == (2000 + 200) * NS
-
-
 def test_repeats_find_what_the_first_time_left() -> None:
     work = graph(body(read(6400)), phases=(phase(0, repeat=4),), regions=(DATA,))
     assert serial_of(work, Effects(cache="share")) == (1000 + 3 * 200) * NS
@@ -110,7 +102,7 @@ def test_without_caches_it_is_the_sum_of_what_is_declared(work: Workload, overla
 
 
 def combined_sum(work: Workload, effects: Effects) -> int:
-    """Return the sum over segments, each of which runs once; a segment takes as long as its waits."""
+    """Return the sum over all segments; each segment runs once and takes as long as its waits."""
     running = np.concatenate([[0], np.cumsum(access_ps(work.accesses, LOCAL_PS))])
     waits = np.diff(running[work.segment_accesses])
     assert (np.maximum(work.segment_compute_ps, waits) == segment_ps(work, LOCAL_PS)).all()

@@ -6,35 +6,48 @@ sums are exact. Beside it stands a solver in rational arithmetic.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
 import numpy as np
 import pytest
-from engine_setup import SEED, plan_of, stealing, toy_with
-from hypothesis import example, given, settings
+from engine_setup import SEED, Seen, event_by_event, found, observe, plan_of, stealing, toy_with
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
+from random_plans import AMPLE_GBS, SETTLED, UNCHANGED_PPM, coupled_plans, seeds, with_effects
 from task_graphs import body, graph
 
 from numasim.draws import MASK, DrawClass, base, base_array, draw, draw_array
 from numasim.engine.reference.memory.flows import ONE, Demands, max_min_shares
 from numasim.engine.reference.memory.speeds import Activity, Speeds
 from numasim.parts.unit_factors import MILLION
-from numasim.plan.effects import LANES_DEVIATION, LEAST_PPM, MOST_PPM, Effects, noise_ppm, noisy_array_ps, noisy_ps
+from numasim.plan.build_plan import revised
+from numasim.plan.effects import (
+    LANES_DEVIATION,
+    LEAST_PPM,
+    MOST_PPM,
+    NO_EFFECTS,
+    Effects,
+    noise_ppm,
+    noisy_array_ps,
+    noisy_ps,
+)
 from numasim.plan.plan import Plan
+from numasim.plan.segment_times import RangeTimes, segment_times
 
 Units = st.integers(1, 10**11)
 CONTROLLER, LINK, PORT = 0, 1, 2
 
 
 def rate(demand: int, share: int) -> Fraction:
-    """Units per second that a flow gets, not rounded."""
+    """Return the units per second that a flow gets, not rounded."""
     return Fraction(demand * share, ONE)
 
 
 @st.composite
 def networks(draw: st.DrawFn) -> tuple[list[int], list[Demands]]:
-    """Capacities, and flows that use some of the resources each."""
+    """Draw the capacities of resources, and flows that each use some of the resources."""
     capacity = draw(st.lists(Units, min_size=1, max_size=4))
     one = st.dictionaries(st.integers(0, len(capacity) - 1), st.integers(0, 10**11), max_size=len(capacity))
     flows = draw(st.lists(one, max_size=7))
@@ -77,7 +90,7 @@ def test_every_flow_held_back_meets_a_full_resource_where_none_has_more(
 
 
 def is_tight(resource: int, share: int, capacity: int, flows: list[Demands], shares: list[int]) -> bool:
-    """Whether the resource is full up to rounding and lets nobody have more than ``share``."""
+    """Return whether the resource is full up to rounding and no flow on it has more than ``share``."""
     users = [(dict(flow)[resource], s) for flow, s in zip(flows, shares, strict=True) if dict(flow).get(resource)]
     used = sum(rate(q, s) for q, s in users)
     lost = Fraction(sum(q for q, _ in users), ONE)
@@ -126,7 +139,7 @@ def exact_shares(capacity: list[int], flows: list[Demands]) -> list[Fraction]:
 
 
 def system_of_flows(chance: Random) -> tuple[list[int], list[Demands]]:
-    """Up to forty flows over up to a dozen resources, in the numbers of machines: bytes per second."""
+    """Draw up to forty flows over up to a dozen resources, in the bytes per second of real machines."""
     capacity = [chance.randrange(10**8, 10**12) for _ in range(chance.randrange(1, 13))]
     resources = range(len(capacity))
     flows = []
@@ -156,7 +169,7 @@ ALL = Effects(smt="compute", clock="turbo", worker_spread_ppm=100_000)
 
 
 def plan(cores: int, threads: int, effects: Effects, sockets: int = 1) -> Plan:
-    """Every hardware thread has a worker, in the order of cores."""
+    """Return a plan with a worker on every hardware thread, in the order of cores."""
     machine = toy_with(
         {"sockets": sockets, "cores": cores, "threads": threads},
         smt={"busy_ppm": 600_000, "poll_ppm": 900_000},
@@ -166,7 +179,7 @@ def plan(cores: int, threads: int, effects: Effects, sockets: int = 1) -> Plan:
 
 
 def computing(effects: Effects, *activity: Activity, cores: int = 1, threads: int = 1, sockets: int = 1) -> list[int]:
-    """[workers] speeds of computing."""
+    """Return [workers] the speeds of computing."""
     speeds = Speeds(plan(cores, threads, effects, sockets), SEED).of_all(activity)
     return [speed.compute_ppm for speed in speeds]
 
@@ -248,6 +261,97 @@ def test_extremes_are_cut() -> None:
     assert noisy_ps(1000, most, MILLION) == 4000
 
 
-@given(numbers, st.integers(0, 2**50))
-def test_no_deviation_changes_nothing(number: int, time_ps: int) -> None:
-    assert noisy_ps(time_ps, number, 0) == time_ps
+# ---- flows under any plan (model 8, items 7 and 8) -------------------------------------------------------------------
+
+quick = settings(max_examples=25)
+
+PLAIN = {
+    "cache": "none",
+    "queueing": "none",
+    "smt": "none",
+    "clock": "fixed",
+    "overlap_ppm": 1_000_000,
+    "mlp_ppm": UNCHANGED_PPM,
+    "task_noise_ppm": 0,
+    "worker_spread_ppm": 0,
+}
+
+
+@quick
+@given(plan=coupled_plans(placements=SETTLED, **PLAIN), seed=seeds)
+def test_no_segment_takes_less_than_alone_or_than_its_bytes(plan: Plan, seed: int) -> None:
+    """Without caches a segment's own time follows from its node, and its bytes from the pages."""
+    seen = observe(event_by_event(plan), seed)
+    longer = 0
+    for length_ps, alone_ps, traffic in by_segment(plan, seen, seed):
+        assert length_ps >= alone_ps
+        longer += length_ps > alone_ps
+        if plan.effects.contention != "none" and not plan.workload.ranges:  # items ask for what the mean one needs
+            # what a flow asks for is rounded down, by one byte per second at most
+            assert (length_ps * plan.machine.imc_bytes_per_s + alone_ps >= traffic * 10**12).all()
+    event("some wait" if longer else "all run freely")
+    assert longer == 0 or plan.effects.contention != "none"
+
+
+def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
+    """Return (length, length if it were alone, [nodes] bytes) of everything that was executed."""
+    alone_by_rule = revised(plan, effects=NO_EFFECTS)  # what is coupled finds its times out while it runs
+    placement = plan.placement.drawn(seed)
+    times = segment_times(alone_by_rule, placement)
+    ranges = [RangeTimes(plan, placement, family, seed) for family in plan.workload.ranges]
+    found = []
+    for each in seen.log or ():
+        node = int(plan.workers.node[each.worker])
+        if each.task < plan.workload.rows:
+            alone, traffic = int(times.total_ps[node][each.segment]), times.traffic[each.segment]
+        else:
+            item = each.task - plan.workload.rows
+            alone, traffic = ranges[0].item(node, item)[0], ranges[0].traffic(np.array([item]))
+        found.append((each.end_ps - each.start_ps, alone, traffic))
+    return found
+
+
+@quick
+@given(plan=coupled_plans(gbs=(AMPLE_GBS,)), seed=seeds)
+def test_contention_plays_no_part_below_capacity(plan: Plan, seed: int) -> None:
+    plan = event_by_event(revised(plan, costs=replace(plan.costs, faults_per_s=0)))
+    none, snapshot, fluid = (
+        observe(with_effects(plan, contention=name), seed) for name in ("none", "snapshot", "fluid")
+    )
+    assert found(none.result) == found(snapshot.result) == found(fluid.result)
+    assert none["event_hash"] == snapshot["event_hash"] == fluid["event_hash"]
+
+
+@quick
+@given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0), seed=seeds)
+def test_one_worker_alone_contends_with_nobody(plan: Plan, seed: int) -> None:
+    """A flow of memory asks for 6.4 GB/s at most and what it finds in the cache for 32: only the latter is too much."""
+    plan = with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
+    none, fluid = (observe(with_effects(plan, contention=name), seed) for name in ("none", "fluid"))
+    assert found(none.result) == found(fluid.result)
+
+
+@quick
+@given(plan=coupled_plans(gbs=(3,), most_workers=1, placements=SETTLED, **PLAIN | {"contention": "fluid"}), seed=seeds)
+def test_one_worker_alone_gets_no_more_than_there_is(plan: Plan, seed: int) -> None:
+    seen = observe(event_by_event(plan), seed)
+    waits = sum(length - alone for length, alone, _ in by_segment(plan, seen, seed))
+    event("waits" if waits else "runs freely")
+    assert seen["inflation_contention_ps"] == waits
+    assert plan.workload.ranges or seen["imc_busy_max"] <= 1
+
+
+@quick
+@given(plan=coupled_plans(placements=SETTLED, **PLAIN | {"contention": "none", "local_share_ppm": 0}), seed=seeds)
+def test_finding_out_while_running_equals_knowing_beforehand(plan: Plan, seed: int) -> None:
+    """Effects that change nothing: the same run with times from tables, to the last event."""
+    known = event_by_event(revised(plan, effects=Effects()))
+    assert plan.coupled
+    assert not known.coupled
+    while_running, beforehand = observe(event_by_event(plan), seed), observe(known, seed)
+    left, right = found(while_running.result), found(beforehand.result)
+    left["pairs"] = {name: left["pairs"][name] for name in right["pairs"]}  # tables do not tell kinds of bytes apart,
+    left["counters"]["link_busy_max"] = right["counters"]["link_busy_max"]  # nor the ways that they take
+    assert left == right
+    assert while_running.stretches == beforehand.stretches
+    assert while_running["event_hash"] == beforehand["event_hash"]

@@ -14,11 +14,14 @@ from itertools import chain, combinations
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from engine_setup import (
+    FIRST,
     NS,
     SEED,
     assert_agree,
+    assert_skipping_changes_nothing,
     event_by_event,
     found,
     in_both_modes,
@@ -36,8 +39,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from random_plans import UNCHANGED_PPM, loaded
 from random_recipes import random_run
-from skippable_drafts import assert_skipping_changes_nothing, skippable_plan
 from task_graphs import WAIT, Access, Task, body, graph, items, phase, task, two_that_drip
+from task_graphs import Run as Segment
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.check.invariants import violations
@@ -47,10 +50,15 @@ from numasim.engine.reference.polling import ALL_SHORTCUTS, Shortcut
 from numasim.engine.reference.reference import ReferenceEngine, finished, makespan_ps
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
+from numasim.machine.topology import Machine
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.plan.effects import Effects
+from numasim.parts.unit_factors import MILLION
+from numasim.plan.build_plan import revised
+from numasim.plan.coupling import may_be_scarce, most_asked
+from numasim.plan.effects import NO_BACKGROUND, NO_EFFECTS, Background, Effects
 from numasim.plan.plan import Plan, Run
+from numasim.plan.resources import ResourceKind, resources_of
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 NATIVE = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
@@ -122,7 +130,7 @@ def search_plan(strategy: StrategySpec | str, join: str, alone_ns: int, **keys: 
 
 
 def bursts(chance: Random) -> Task:
-    """Spawns up to four short tasks after each stretch of work, twelve times, so that queues fill up and run dry."""
+    """Draw a task that spawns up to four short tasks after each of twelve stretches: queues fill up and run dry."""
     steps: list[object] = []
     for _ in range(12):
         steps += [chance.randrange(100, 2500) * NS]
@@ -203,7 +211,7 @@ def producing(capacity: int, **costs: int) -> Any:
 
 
 def like_items(effects: Effects) -> Plan:
-    """600 equal items for eight workers on shared cores, data of both nodes, made at the side."""
+    """Return a plan of 600 equal items with data on both nodes, a producer, and eight workers on shared cores."""
     accesses = (Access(0, 0, 6400, passes=2), Access(0, 8192, 640, mode=Mode.WRITE))
     work = items(600, 300 * NS, None, Deal.MASTER, accesses, ((1, 0, 0), (1, 0, 0)), (READY,))
     how = producing(6, push_ns=3, pop_ns=5)
@@ -223,12 +231,12 @@ def ruled(rule: dict[str, str]) -> Plan:
 
 
 def mixed(roots: Workload, items_of: Workload) -> Workload:
-    """The first root and the items in one phase."""
+    """Return a program with the first root of one program and the items of the other in one phase."""
     return replace(roots, ranges=items_of.ranges, phases=(phase(0, range_family=0, deal=Deal.MASTER),))
 
 
 def nested(join: str) -> Plan:
-    """Worker 0 waits for a child that a thief runs, and takes items meanwhile, from the other end of its queue."""
+    """Return a plan in which worker 0 waits for a stolen child and takes items from its queue meanwhile."""
     work = mixed(graph(task(10 * NS, task(1000 * NS), WAIT, 10 * NS)), items(60, 170 * NS))
     return plan_of(work, 3, how=runtime(join=join, queue_order="fifo-lifo"))
 
@@ -237,7 +245,7 @@ def uneven(
     count: int, workers: int, read: int = 4096, deal: Deal = Deal.CYCLIC, strategy: str = "randomized",
     sockets: int = 2, **how: Any,
 ) -> Plan:  # fmt: skip
-    """Equal items that read one node's memory: the workers of the other nodes are slower and will be robbed."""
+    """Return a plan of equal items that read one node's memory: workers of other nodes are slower and are robbed."""
     work = items(count, 100 * NS, deal=deal, accesses=(Access(0, 0, read),), steps=((1, 0, 0),), regions=(READY,))
     bound = shipped_strategy(strategy).model_copy(update={"placement": PlacementSpec(policy="bind", node=0)})
     return plan_of(work, workers, bound, runtime(**how), toy(sockets, 6))
@@ -307,17 +315,6 @@ def test_ranges(name: str) -> None:
         assert fast["events"] < slow["events"] / (3 if "like" in name else 1)
 
 
-@pytest.mark.parametrize("effect", COUPLING)
-def test_like_items_differ_by_nothing_but_their_place(effect: str) -> None:
-    """In steady state all items of a worker take the same time."""
-    seen = observe(event_by_event(like_items(COUPLING[effect])))
-    for worker in range(8):
-        lengths = [
-            end - start for who, _, start, end in sorted(seen.stretches, key=lambda row: row[2]) if who == worker
-        ]
-        assert len(set(lengths[10:-20])) == 1
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_items_that_take_no_time_are_not_produced_in_bulk(engine: str) -> None:
     """The worker steals from itself, which takes time: so the producer finds the queue full while the
@@ -338,7 +335,183 @@ def test_thieves_in_bulk_take_far_fewer_events_than_steals() -> None:
 
 # ---- random plans --------------------------------------------------------------------------------------------------
 
-UNCOUPLED_SPAN = "local memory or caches differ between workers, so the span depends on who executes what"
+
+MOST_TASKS = 60
+GRAINS_PS = (1, 100, NS, 30 * NS)  # of segments; probes take a nanosecond and more, so either may be the longer
+REGIONS = (Region("a", 300_000, initialised=True), Region("b", 5_000, initialised=True))
+PLACEMENTS = ("first-touch-master", "interleave", "block")
+SHIPPED = ("randomized", "randomized-self", "ring", "ring-after-last", "last-victim", "nearest-first")
+NODE_BY_NODE = stealing({"from": "own-node"}, {"from": "other-nodes", "by": "node", "tries": 2})
+STRATEGIES = (FIRST, NODE_BY_NODE, *map(shipped_strategy, SHIPPED))
+DEALS = tuple(Deal)
+ITEM_STEPS = (
+    (1, 0, 0),
+    (1, 12, 0),
+    (7, 2, 3),
+    (10, 0, 50),
+    (16, 40, 0),
+)  # divisor, step_div, step_mod: within 5,000 bytes
+
+
+class Draft:
+    """Fully strict programs, drawn from a generator of random numbers; times are at least ``shortest`` grains, and
+    equal or vanishing times are frequent.
+    """
+
+    def __init__(self, chance: Random, shortest: int) -> None:
+        self.chance = chance
+        self.times = [grains for grains in (0, 0, 1, 1, 2, 3, 5, 9) if grains >= shortest]
+        self.grain_ps = chance.choice(GRAINS_PS)
+        self.moves_bytes = chance.random() < 0.5
+        self.left = chance.randint(1, MOST_TASKS)
+
+    def time_ps(self) -> int:
+        return self.chance.choice(self.times) * self.grain_ps
+
+    def run(self) -> Segment:
+        return Segment(
+            self.time_ps(), tuple(self.access() for _ in range(self.chance.randint(0, 2) * self.moves_bytes))
+        )
+
+    def access(self) -> Access:
+        region = self.chance.randrange(len(REGIONS))
+        size = self.chance.choice((64, 4_000))
+        offset = self.chance.randrange(REGIONS[region].bytes - size)
+        return Access(
+            region, offset, size, mode=self.chance.choice(tuple(Mode)), pattern=self.chance.choice(tuple(Pattern))
+        )
+
+    def steps(self, depth: int) -> list[Any]:
+        """Draw groups of segments and children, each closed by a WAIT if it spawns."""
+        steps: list[Any] = []
+        for _ in range(self.chance.randint(0, 2)):
+            steps += self.group(depth)
+        return steps + [self.run() for _ in range(self.chance.randint(0, 1))]
+
+    def group(self, depth: int) -> list[Any]:
+        ops: list[Any] = []
+        for _ in range(self.chance.randint(0, 5)):
+            if self.left > 0 and depth < 8 and self.chance.random() < 0.6:
+                self.left -= 1
+                ops.append(task(*self.steps(depth + 1)))
+            else:
+                ops.append(self.run())
+        return [*ops, WAIT] if any(isinstance(op, Task) for op in ops) else ops
+
+    def roots(self, workers: int) -> Workload:
+        deal = self.chance.choice(DEALS)
+        count = 1 if deal == Deal.MASTER else self.chance.randint(1, workers)
+        kind = self.chance.choice((task, body))
+        start = phase(0, deal=deal, repeat=self.chance.randint(1, 2))
+        drawn = graph(*(kind(*self.steps(0)) for _ in range(count)), phases=(start,), regions=REGIONS)
+        roots = tuple(row for row in range(drawn.rows) if drawn.parent[row] < 0)
+        return replace(drawn, phases=(replace(start, roots=roots),))
+
+    def items(self) -> Workload:
+        low, high = sorted((self.time_ps(), self.time_ps()))
+        count = self.chance.choice((1, 5, 40, 150))
+        accesses = tuple(self.access() for _ in range(self.chance.randint(0, 2) * self.moves_bytes))
+        moved = tuple(access._replace(offset=0, row_bytes=64) for access in accesses)  # the items move them on
+        steps = tuple(self.chance.choice(ITEM_STEPS) for _ in moved)
+        deal, repeat = self.chance.choice(DEALS), self.chance.randint(1, 2)
+        return items(count, low, high, deal, moved, steps, REGIONS, repeat)
+
+
+PACES_PPM = (MILLION, MILLION, 999_999, 650_000, 333_333, 50_000)  # of a thread beside another
+
+
+def skippable_plan(chance: Random) -> Plan:
+    """Draw a plan that mostly may skip ahead: its workers are coupled by steals alone, share cores and clocks, or have
+    items that demand as much bandwidth as there is, a little more, or half of it.
+    """
+    kind = chance.choice(("steals", "speeds", "speeds", "bandwidth"))
+    if kind == "steals":
+        shape = {"sockets": chance.choice((1, 1, 2)), "cores": chance.choice((1, 3)), "threads": chance.choice((1, 2))}
+        return plan_on(toy(**shape, nodes=chance.choice((1, 2))), NO_EFFECTS, chance)
+    machine = machine_of(chance)
+    effects = Effects(
+        smt=chance.choice(("none", "compute", "memory")),
+        clock=chance.choice(("turbo", "fixed")),
+        overlap_ppm=chance.choice((MILLION, MILLION, 0, 333_333)),
+        mlp_ppm=chance.choice((MILLION, 2_500_000)),
+    )
+    drawn = {"task_noise_ppm": chance.choice((0, 200_000)), "worker_spread_ppm": chance.choice((0, 200_000))}
+    if kind == "speeds" and chance.random() < 0.8:
+        return plan_on(machine, effects, chance)
+    effects = replace(effects, cache=chance.choice(("none", "share", "lru")), **drawn)
+    if kind == "speeds":
+        return plan_on(machine, effects, chance, ranges=1)
+    contended = replace(
+        effects,
+        contention=chance.choice(("fluid", "fluid", "snapshot")),
+        queueing=chance.choice(("none", "none", "none", "md1")),
+        local_share_ppm=chance.choice((0, 0, 0, 300_000)),
+    )
+    plan = plan_on(machine, contended, chance, ranges=1)
+    percent, margin = chance.choice(((100, 0), (100, 0), (100, 1), (100, -1), (50, 0), (200, 0)))
+    return with_bandwidth(plan, percent, margin, chance.choice((0, 0, 12_345)))
+
+
+def machine_of(chance: Random) -> Machine:
+    """Draw a machine with shared cores, clocks and caches."""
+    shape = {
+        "sockets": chance.choice((1, 1, 2, 3)),
+        "cores": chance.choice((1, 3)),
+        "threads": chance.choice((1, 2, 4)),
+    }
+    caches: dict[str, Any] = {"l2": chance.choice((0, 600))}
+    if chance.random() < 0.6:
+        caches |= {"llc": chance.choice((1000, 20_000, 1 << 20)), "llc_hit_ns": 15, "llc_remote_hit_ns": 60}
+        caches |= {"llc_scope": chance.choice(("socket", "core"))}
+        caches |= {"llc_bandwidth_gbs": chance.choice((1, 10))} if chance.random() < 0.3 else {}
+    paces = {"busy_ppm": chance.choice(PACES_PPM), "poll_ppm": chance.choice(PACES_PPM)}
+    turbo = [{"active": most, "ghz": ghz} for most, ghz in ((1, 3.1), (2, 2.3))[: shape["cores"]]]
+    return toy_with(shape, caches=caches, smt=paces, clock={"base_ghz": 2, "turbo": turbo})
+
+
+def with_bandwidth(plan: Plan, percent: int, margin: int, load: int) -> Plan:
+    """Return the plan on a machine whose controllers and links have ``percent`` of the largest demand, and ``margin``,
+    beside ``load``. These numbers determine whether any resource can be scarce.
+    """
+    asked, nodes = most_asked(plan), plan.machine.nodes
+    enough = [max(1, asked[at] * percent // 100 + margin) for at in range(len(resources_of(plan).listed))]
+    links = [at for at, each in enumerate(resources_of(plan).listed) if each.kind == ResourceKind.LINK]
+    machine = replace(
+        plan.machine,
+        imc_bytes_per_s=np.array(enough[:nodes]) + load,
+        links=replace(plan.machine.links, bytes_per_s=np.array(enough, np.int64)[links]),
+    )
+    background = Background(nodes=tuple((node, load) for node in range(nodes))) if load else NO_BACKGROUND
+    made = revised(plan, machine=machine, effects=replace(plan.effects, background=background))
+    kept = plan.effects.local_share_ppm or machine.caches.llc_bytes_per_s
+    if any(most_asked(plan)[node] > 1 for node in range(nodes)) and (percent < 100 or margin < 0):
+        assert may_be_scarce(made)
+    elif not kept and percent >= 100 and margin >= 0:
+        assert not may_be_scarce(made)
+    return made
+
+
+def plan_on(machine: Machine, effects: Effects, chance: Random, ranges: float = 0.3) -> Plan:
+    workers = chance.randint(1, machine.threads)
+    draft = Draft(chance, shortest=0 if effects == NO_EFFECTS else 1)
+    if effects.task_noise_ppm:
+        draft.grain_ps = max(10, draft.grain_ps)  # of which a tenth is left at least
+    work = draft.items() if chance.random() < ranges else draft.roots(workers)
+    brief = draft.grain_ps <= NS and not draft.moves_bytes  # else the shortest probes are made a million times
+    costs = {
+        "probe_ns": chance.choice((1, 1, 20, 100) if brief else (70, 100)),
+        "probe_remote_ns": chance.choice((2, 300) if brief else (200, 300)),
+        "take_ns": chance.choice((0, 3)),
+    }
+    if work.ranges:
+        costs["pop_ns"] = chance.choice((0, 1, 40))
+    backoff = {"first_ns": chance.choice((0, 0, 50)), "after": chance.choice(("round", "probe"))}
+    how = runtime(
+        poll_ns=chance.choice((0, 7, 270)), costs=costs, backoff=backoff, capacity="none", join="continuation"
+    )
+    placement = PlacementSpec(policy=chance.choice(PLACEMENTS))
+    strategy = chance.choice(STRATEGIES).model_copy(update={"placement": placement})
+    return plan_of(work, workers, strategy, how, machine, effects=effects)
 
 
 @settings(max_examples=120)
@@ -381,7 +554,7 @@ def produced(chance: Random) -> Plan:
 @settings(max_examples=60)
 @given(st.randoms(use_true_random=False))
 def test_random_production(chance: Random) -> None:
-    """Where the producer catches up before any worker takes again, the native engine follows the last takes alone."""
+    """If the producer catches up before any worker takes again, the native engine simulates the last takes alone."""
     plan, seed = produced(chance), chance.getrandbits(64)
     fast, _ = in_both_modes(plan, seed)
     passed = {engine: observe(plan, seed, engine).result.passed_items for engine in ENGINES}

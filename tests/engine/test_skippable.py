@@ -10,6 +10,7 @@ from engine_setup import (
     FIRST,
     NS,
     SEED,
+    assert_skipping_changes_nothing,
     event_by_event,
     found,
     in_both_modes,
@@ -22,7 +23,6 @@ from engine_setup import (
     toy_with,
 )
 from random_recipes import STRATEGIES
-from skippable_drafts import assert_skipping_changes_nothing
 from task_graphs import WAIT, Access, Run, Use, body, call, graph, items, phase, task
 
 from numasim.engine.simulate import ENGINES, simulate
@@ -328,32 +328,10 @@ def test_equal_subtrees_may_be_written_down_once(times: dict[str, int]) -> None:
     assert found(skipped) == found(simulate(unfolded, SEED)) == found(eager)
 
 
-@pytest.mark.parametrize("join", ["help", "own", "strict", "continuation", "block"])
-def test_ranges_have_no_joins_whatever_the_runtime_has(join: str) -> None:
-    plan = plan_of(items(300, 90 * NS, 410 * NS, Deal.MASTER), 4, "randomized", runtime(join=join))
-    assert assert_skipping_changes_nothing(plan).counters["steal_success"] > 0
-
-
 def test_tasks_that_take_no_time_are_run_at_once() -> None:
     work = graph(task(task(), task(0, task(), WAIT, 0), task(0), WAIT, 0, task(), WAIT))
     result = assert_skipping_changes_nothing(plan_of(work, 4))
     assert (result.counters["makespan_ps"], result.counters["tasks"], result.counters["steal_attempts"]) == (0, 6, 0)
-
-
-def test_the_cost_of_a_steal_is_paid_with_the_first_work_behind_it() -> None:
-    # the thief's probe takes effect at 100 ns; the stolen task has no work of its own before its child's
-    work = graph(task(task(task(50 * NS), WAIT, 7 * NS), 1000 * NS, WAIT))
-    result = assert_skipping_changes_nothing(plan_of(work, 2, how=runtime(costs={"take_ns": 30})))
-    assert result.per_worker["overhead_ps"].tolist() == [0, 30 * NS]
-    assert result.per_worker["work_local_ps"].tolist() == [1000 * NS, 57 * NS]
-
-
-def test_the_last_child_goes_on_with_its_parent() -> None:
-    # worker 1 has the child from 100 to 400 ns; worker 0 comes to the join at 150 ns
-    work = graph(task(task(300 * NS), 150 * NS, WAIT, 40 * NS))
-    result = assert_skipping_changes_nothing(plan_of(work, 2))
-    assert result.counters["makespan_ps"] == 440 * NS
-    assert result.per_worker["work_local_ps"].tolist() == [150 * NS, 340 * NS]
 
 
 @pytest.mark.parametrize("thief", [1, 2])
@@ -366,21 +344,6 @@ def test_ends_of_an_instant_come_in_worker_order(thief: int) -> None:
 
 
 # ---- speeds that change ---------------------------------------------------------------------------------------------
-
-
-def test_a_sibling_that_polls_slows_a_task_down() -> None:
-    result = assert_skipping_changes_nothing(plan_of(graph(task(1000 * NS)), 2, machine=ONE_CORE, effects=SMT))
-    assert result.counters["makespan_ps"] == 1250 * NS
-    assert result.per_worker["inflation_smt_ps"].tolist() == [250 * NS, 0]
-
-
-def test_what_is_left_of_a_segment_is_scaled_when_its_sibling_starts_and_when_it_stops() -> None:
-    # 0 to 100 ns at 0.8: 1150 of 1250 ns are left. Then both execute at 0.5: the child until 900 ns; of 1840 ns, which
-    # are 1150 ns at that speed, 1040 ns are left, and at 0.8 they take 650 ns.
-    plan = plan_of(graph(task(task(400 * NS), 1000 * NS, WAIT)), 2, machine=ONE_CORE, effects=SMT)
-    result = assert_skipping_changes_nothing(plan)
-    assert result.counters["makespan_ps"] == 1550 * NS
-    assert result.per_worker["inflation_smt_ps"].tolist() == [550 * NS, 400 * NS]
 
 
 def test_what_comes_behind_the_segment_in_hand_takes_its_time_at_the_other_speed() -> None:
@@ -415,14 +378,6 @@ def test_steals_in_bulk_where_waits_for_memory_hide_all_speeds() -> None:
     assert not result.per_worker["inflation_smt_ps"].any()
 
 
-def test_a_clock_that_falls_with_load_is_that_of_all_cores_whoever_polls() -> None:
-    # nobody rests: 2 of 3 GHz are 666,666 ppm
-    machine = toy_with({"cores": 2}, clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]})
-    plan = plan_of(graph(task(1000 * NS)), 2, machine=machine, effects=Effects(clock="turbo"))
-    result = assert_skipping_changes_nothing(plan)
-    assert result.counters["makespan_ps"] == -(-1000 * NS * MILLION // 666_666)
-
-
 @pytest.mark.parametrize("children", [5, 100, 5000])
 def test_the_many_children_of_one_task(children: int) -> None:
     work = graph(task(*(step for _ in range(children) for step in (task(90 * NS), 10 * NS)), WAIT))
@@ -438,7 +393,7 @@ ENOUGH_PS = 12_800  # for a line, at 5 GB/s
 
 
 def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
-    """Items that each read a line or write it, which takes 10 ns or 20 ns to wait for."""
+    """Return items that each read or write one line; the wait for the line takes 10 ns or 20 ns."""
     return items(count, compute_ps, compute_ps, Deal.CYCLIC, (Access(0, 0, 64, mode=mode),), ((1, 64, 0),), (READY,))
 
 

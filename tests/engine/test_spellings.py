@@ -47,7 +47,7 @@ def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.Monkey
 
 
 def spelled(turns: int, count: int, time_ns: int, deal: Deal) -> dict[str, Workload]:
-    """``turns`` turns of ``count`` tasks of ``time_ns`` each."""
+    """Return the spellings of ``turns`` turns of ``count`` tasks of ``time_ns`` each."""
     tasks = [task(time_ns * NS)] * turns * count
     copies = tuple(phase(*range(t * count, (t + 1) * count), deal=deal) for t in range(turns))
     once = copies[0]
@@ -73,17 +73,6 @@ def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal) -> None:
         for spelling, work in spelled(8, 64, 1000, deal).items():
             plan = plan_of(work, 8, strategy, machine=EIGHT)
             assert simulated(plan, 1).counters["makespan_ps"] == 64_000 * NS, spelling
-
-
-@pytest.mark.parametrize("deal", Deal)
-def test_a_root_is_begun_by_whom_dispatch_means_it_for(deal: Deal) -> None:
-    """64 tasks of 1000 ns in blocks on eight workers take 8 us; with workers that begin roots of others they would take
-    9 us.
-    """
-    for spelling, work in spelled(1, 64, 1000, deal).items():
-        result = simulated(plan_of(work, 8, STATIC, machine=EIGHT), 1)
-        assert result.counters["makespan_ps"] == 8000 * NS, spelling
-        assert result.workers["tasks"].tolist() == [8] * 8
 
 
 def test_tasks_are_numbered_root_by_root_and_calls_and_bodies_have_no_number() -> None:

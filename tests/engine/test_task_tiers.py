@@ -24,12 +24,12 @@ TREE = graph(task(*[task(task(100 * NS), task(100 * NS), WAIT) for _ in range(2)
 
 
 def pooled(**keys: Any) -> StrategySpec:
-    """Tasks of a worker's deque and of its socket's pool."""
+    """Return a strategy in which a worker takes from its deque and from its socket's pool."""
     return stealing({"from": "own", "queue": "pool"}, queues=QUEUES, **keys)
 
 
 def puts(seen: Seen) -> list[tuple[int, int, int]]:
-    """(time in ns, task, queue) of everything that came into a queue."""
+    """Return (time in ns, task, queue) of every put into a queue."""
     return [(t // NS, a0, a1) for t, _, a0, a1 in seen.of_rank(Rank.PUT)]
 
 
@@ -61,27 +61,12 @@ def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_
     assert seen["makespan_ps"] == 600 * NS
 
 
-def test_work_first_alone_is_work_first_for_every_tier() -> None:
-    every = {"free": "work-first", "root": "work-first", "local": "work-first"}
-    found = [
-        run(TREE, 2, pooled(tiers={"depth": 1}, dispatch=TO_POOL, spawn=spawn)).result.counters
-        for spawn in ("work-first", every)
-    ]
-    assert found[0] == found[1]
-
-
-def test_a_rule_for_some_iterations() -> None:
-    rules = [{"to": "own", "queue": "pool", "iterations": [1, 2]}, {"to": "own"}]
+@pytest.mark.parametrize(("iterations", "queues"), [([1, 2], [0, 1, 1, 0]), ([2, "last"], [0, 0, 1, 1])])
+def test_a_rule_for_some_iterations(iterations: list[Any], queues: list[int]) -> None:
+    rules = [{"to": "own", "queue": "pool", "iterations": iterations}, {"to": "own"}]
     again = graph(task(task(100 * NS), WAIT), phases=(phase(0, repeat=4),))
     seen = run(again, 1, pooled(dispatch=rules))
-    assert [q for _, _, q in puts(seen)] == [0, 1, 1, 0]
-
-
-def test_to_the_last_iteration_has_no_end() -> None:
-    rules = [{"to": "own", "queue": "pool", "iterations": [2, "last"]}, {"to": "own"}]
-    again = graph(task(task(100 * NS), WAIT), phases=(phase(0, repeat=5),))
-    seen = run(again, 1, pooled(dispatch=rules))
-    assert [q for _, _, q in puts(seen)] == [0, 0, 1, 1, 1]
+    assert [q for _, _, q in puts(seen)] == queues
 
 
 # ---- switches ------------------------------------------------------------------------------------------------------
@@ -92,18 +77,12 @@ def switched(plan: Plan, switches: int) -> Plan:
     return replace(plan, control=TaskControl(control.tiers, control.labels, control.item_units, switches))
 
 
-def test_switches_are_off_until_somebody_turns_them_on() -> None:
-    rules = [{"to": "own", "queue": "pool", "when": "late"}, {"to": "own"}]
+@pytest.mark.parametrize(("asks", "queues"), [("when", [0, 1]), ("unless", [1, 0])])
+def test_a_switch_is_off_until_somebody_turns_it_on(asks: str, queues: list[int]) -> None:
+    rules = [{"to": "own", "queue": "pool", asks: "late"}, {"to": "own"}]
     plan = plan_of(TREE, 1, pooled(dispatch=rules))
-    assert {q for _, _, q in puts(observe(plan))} == {0}
-    assert {q for _, _, q in puts(observe(switched(plan, 1)))} == {1}
-
-
-def test_unless_is_the_contrary_of_when() -> None:
-    rules = [{"to": "own", "queue": "pool", "unless": "late"}, {"to": "own"}]
-    plan = plan_of(TREE, 1, pooled(dispatch=rules))
-    assert {q for _, _, q in puts(observe(plan))} == {1}
-    assert {q for _, _, q in puts(observe(switched(plan, 1)))} == {0}
+    for each, queue in zip((plan, switched(plan, 1)), queues, strict=True):
+        assert {q for _, _, q in puts(observe(each))} == {queue}
 
 
 @pytest.mark.parametrize("number", [0, 1, 62, 63])
@@ -130,7 +109,7 @@ def test_a_level_that_is_switched_off_is_passed_over() -> None:
 
 
 def by_number(program: Program, units: int) -> Any:
-    """Every task but the first is meant for the unit of its number, those of every third for none."""
+    """Return labels: task i is for unit i modulo ``units``, but every third task is for no unit."""
     number = np.arange(program.tasks)
     return np.where(number % 3 == 0, -1, number % units)
 
@@ -143,20 +122,14 @@ def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
 LABELLED = {"labels": "by-number", "dispatch": [{"to": "label", "queue": "pool"}, {"to": "own"}]}
 
 
+@pytest.mark.parametrize("sockets", [2, 4])  # of four sockets two have a worker: label 1 is the second of those
 @pytest.mark.usefixtures("numbered")
-def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names() -> None:
+def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names(sockets: int) -> None:
     # one worker of each socket; queues 0 and 1 are their deques, 2 and 3 the pools of the sockets
-    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=2, cores=1))
+    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets, cores=1))
     where = {task: q for _, task, q in puts(seen)}
     assert {task: q for task, q in where.items() if task % 3} == {1: 3, 2: 2, 4: 2, 5: 3}
     assert {where[3], where[6]} <= {0, 1}
-
-
-@pytest.mark.usefixtures("numbered")
-def test_labels_name_units_that_have_a_worker() -> None:
-    # of four sockets two have a worker: label 1 is the second of those
-    seen = run(TREE, 2, pooled(**LABELLED), machine=toy(sockets=4, cores=1))
-    assert {task: q for _, task, q in puts(seen) if task % 3} == {1: 3, 2: 2, 4: 2, 5: 3}
 
 
 @pytest.mark.parametrize(("labels", "where"), [("by-number", [[], []]), ("slices", [[0, 1, 2], [3, 4]])])
@@ -177,7 +150,7 @@ QUEUES_LIVE_SUBTREES = {"deque": {"per": "worker"}, "pool": {"per": "machine", "
 
 
 def gated(most: int = 1, per: str = "socket", *levels: dict[str, Any], **keys: Any) -> StrategySpec:
-    """Tasks of depth 1 are the roots of subtrees; they go to one pool, from which workers take them through gates."""
+    """Return a strategy that puts roots of subtrees, the tasks of depth 1, into one pool behind a gated level."""
     given: dict[str, Any] = {
         "queues": QUEUES_LIVE_SUBTREES,
         "tiers": {"depth": 1},
@@ -197,11 +170,6 @@ def test_the_second_subtree_waits_for_the_first() -> None:
     assert seen.order(0) == [1, 2]
     assert seen.order(1) == []
     assert seen["makespan_ps"] == 2200 * NS
-
-
-def test_as_many_as_most_are_live_together() -> None:
-    seen = run(TWO, 2, gated(most=2))
-    assert seen.stretches == ((0, 1, 100 * NS, 1100 * NS), (1, 2, 100 * NS, 1100 * NS))
 
 
 def test_each_unit_counts_its_own() -> None:
@@ -245,7 +213,7 @@ HALVES = {
 
 
 def halves(own_first: str, work: Workload, depth: int = 1) -> Seen:
-    """Two sockets with a worker each; the first half of the children of the only root is for socket 0."""
+    """Run one worker on each of two sockets; the first half of the children of the root is for socket 0."""
     levels = [OWN_POOL, {**OTHER_POOL, "own_first": own_first}]
     strategy = stealing(*levels, tiers={"depth": depth}, live={"per": "socket", "most": 1}, **HALVES)
     return run(work, 2, strategy, machine=toy(sockets=2, cores=1))
@@ -297,7 +265,7 @@ def test_never_more_than_most_are_live(join: str, spawn: Any, most: int) -> None
 
 
 def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
-    """Twelve subtrees of unlike sizes on two sockets with two workers each."""
+    """Return plan and run of twelve subtrees of unlike sizes on two sockets with two workers each."""
     subtrees = [
         task(*[task((50 + 70 * (at * 5 + part) % 300) * NS) for part in range(2 + at % 3)], 40 * NS, WAIT, 30 * NS)
         for at in range(12)
@@ -311,7 +279,7 @@ def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
 
 
 def lives(work: Workload, seen: Seen) -> list[tuple[int, int, int]]:
-    """(worker that began it, begin, end) of each subtree of depth 1, by what was executed."""
+    """Return (first worker, begin, end) of each subtree of depth 1, from the executed stretches."""
     found = []
     for root in np.flatnonzero(work.parent == 0).tolist():
         end = int(work.subtree_end()[root])

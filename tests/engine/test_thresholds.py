@@ -43,7 +43,6 @@ def seen(
     [
         (0, 60, 1000, 500),  # nothing arrives: the whole capacity
         (10, 100, 500, 498),  # 10 * 100 / 500 = 2 exactly
-        (10, 100, 501, 498),  # 1.996 rounds up
         (10, 100, 499, 497),  # 2.004 rounds up to 3
         (1, 1, 10**15, 499),  # any arrival costs at least one place
         (10**6, 10**6, 1, 1),  # never below one
@@ -93,7 +92,7 @@ def test_thresholds_before_anything_is_measured() -> None:
 
 
 def flags(condition: Any, lengths: list[int]) -> list[int]:
-    """The bit of a watch with S = 4 and s = 2 while the queue's length walks through ``lengths``."""
+    """Return the bits of a watch with S = 4 and s = 2 while the queue's length walks through ``lengths``."""
     spec = stealing({"from": "others", "if": condition}, thresholds={"max": 4, "min": 2})
     queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
     found = []
@@ -133,22 +132,7 @@ def test_new_thresholds_take_effect_at_once() -> None:
     assert queues.watch[0][0] == 0
 
 
-def test_a_latched_victim_is_robbed_below_max() -> None:
-    # worker 0 starts 5 items of 1 us: 4 are left at 0, 3 after the first steal, 2 at 1 us; max 3, min 1
-    levels = {"from": "others", "if": "announced"}
-    seen = run(items(5, 1000 * NS), strategy=stealing(levels, thresholds={"max": 3, "min": 1}))
-    assert seen.steals == ((100 * NS, 1, 0, 1), (1200 * NS, 1, 0, 1))
-    assert seen["makespan_ps"] == 3000 * NS
-
-
-def test_a_strict_victim_is_robbed_at_max_only() -> None:
-    levels = {"from": "others", "if": {"length": "max"}}
-    seen = run(items(5, 1000 * NS), strategy=stealing(levels, thresholds={"max": 3, "min": 1}))
-    assert seen.steals == ((100 * NS, 1, 0, 1),)
-    assert seen["makespan_ps"] == 4000 * NS
-
-
-# ---- who announces -------------------------------------------------------------------------------------------------
+# ---- announcements of the owner --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,14 +191,8 @@ def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int)
     assert queues.watch[0][0] == kept
 
 
-def announced_by(announce: str) -> Any:
-    """Thieves go to announced queues; S is 3 and s 1."""
-    thresholds = {"max": 3, "min": 1, "announce": announce}
-    return stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-
-
 def behind_a_body(work: Workload) -> Workload:
-    """The items of ``work`` behind a body that takes no time, so that worker 0 takes them all from its queue."""
+    """Return the items of ``work`` behind a body that takes no time: worker 0 takes all items from its queue."""
     first = phase(0, range_family=0, deal=work.phases[0].deal)
     return replace(graph(body()), ranges=work.ranges, phases=(first,))
 
@@ -236,36 +214,11 @@ def test_an_owner_that_compares_for_equality_announces_late(
     at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
     S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
     """
-    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=announced_by(announce))
+    thresholds = {"max": 3, "min": 1, "announce": announce}
+    strategy = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
+    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=strategy)
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
-
-
-@pytest.mark.parametrize(("announce", "false"), [("always", 1), ("owner", 10), ("owner-exact", 10)])
-def test_a_drained_queue_stays_a_victim_while_its_owner_executes(announce: str, false: int) -> None:
-    """Worker 0 starts 3 of 4 items of 1 us on 4 workers, so that it announces 3: workers 1 to 3 probe at once.
-
-    It takes one of three itself. At 0.1 us two thieves have the others, the third finds nothing. Where every change
-    counts, the queue is no victim from the first of these steals on. Else it is until its owner is back at 1 us: the
-    third probes every 100 ns, and comes in vain at 0.1, 0.2, ... and, last, at 1 us.
-    """
-    seen = run(behind_a_body(items(3, 1000 * NS)), 4, strategy=announced_by(announce))
-    assert (seen["steal_success"], seen["steal_false"]) == (2, false)
-    assert seen["makespan_ps"] == 1100 * NS
-
-
-@pytest.mark.parametrize(("announce", "false"), [("always", 0), ("owner", 0), ("owner-exact", 18)])
-def test_a_queue_that_thieves_leave_below_s_stays_a_victim_by_equality(announce: str, false: int) -> None:
-    """S is 4, s is 2. Worker 0 takes one of 4 items of 1 us, and two thieves have one each at 0.1 us: 1 is left.
-
-    At 1 us worker 0 finds 1, less than s, and takes it. By equality it withdraws nothing before it searches, at 2 us.
-    So the thieves, who are back at 1.1 us, come in vain every 100 ns from 1.2 to 2 us.
-    """
-    thresholds = {"max": 4, "min": 2, "announce": announce}
-    spec = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-    seen = run(behind_a_body(items(4, 1000 * NS)), 3, strategy=spec)
-    assert (seen["steal_success"], seen["steal_false"]) == (2, false)
-    assert seen["makespan_ps"] == 2000 * NS
 
 
 # ---- when they are computed ----------------------------------------------------------------------------------------
@@ -283,24 +236,25 @@ def thresholds_after(work: Any, workers: int = 1, **keys: Any) -> tuple[list[int
 THREE = graph(task(*[task(20 * NS) for _ in range(3)], WAIT))
 
 
-def test_thresholds_are_computed_when_a_queue_first_drains() -> None:
-    # 3 pushes of 10 ns in 3 * 10 + 3 * (30 + 20) = 180 ns: S = 8 - ceil(30 / 180); 4 tasks in 60 ns: s = ceil(120 / 60)
-    assert thresholds_after(THREE) == ([7], [2])
+LONG = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
 
 
-def test_fixed_thresholds_stay_as_they_began() -> None:
-    assert thresholds_after(THREE, when="fixed") == ([7], [1])
-
-
-def test_thresholds_of_the_first_drain_are_kept() -> None:
-    # the first phase gives s = ceil(30 * 1 / 10) = 3; by the second one 2 tasks ran in 1010 ns, which would give 1
-    long = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
-    assert thresholds_after(long) == ([8], [3])
-
-
-def test_thresholds_of_each_phase_are_computed_anew() -> None:
-    long = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
-    assert thresholds_after(long, when="phase") == ([8], [1])
+@pytest.mark.parametrize(
+    ("work", "keys", "expected"),
+    [
+        # 3 pushes of 10 ns in 3 * 10 + 3 * (30 + 20) = 180 ns: S = 8 - ceil(30 / 180); 4 tasks in 60 ns:
+        # s = ceil(120 / 60)
+        (THREE, {}, ([7], [2])),
+        (THREE, {"when": "fixed"}, ([7], [1])),  # they stay as they began
+        # the first phase gives s = ceil(30 * 1 / 10) = 3; by the second one 2 tasks ran in 1010 ns, which gives 1
+        (LONG, {}, ([8], [3])),
+        (LONG, {"when": "phase"}, ([8], [1])),
+    ],
+)
+def test_thresholds_are_computed_when_a_queue_first_drains_in_each_phase_or_never(
+    work: Workload, keys: dict[str, str], expected: tuple[list[int], list[int]]
+) -> None:
+    assert thresholds_after(work, **keys) == expected
 
 
 def test_a_worker_that_has_run_nothing_computes_nothing() -> None:

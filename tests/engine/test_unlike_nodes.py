@@ -30,7 +30,7 @@ FROM_OTHERS = stealing({"from": "others"})
 
 
 def of_nodes(*nodes: dict[str, Any]) -> Machine:
-    """The toy machine on one socket with these nodes: 100 ns to the own memory, 100 more for another's."""
+    """Return the toy machine on one socket with these nodes: 100 ns to the own memory, 200 ns to another node's."""
     usual = machine_spec(nodes=sum(node.get("count", 1) for node in nodes)).model_dump(by_alias=True, exclude_none=True)
     return build(MachineSpec.model_validate({**usual, "nodes": [{"socket": 0, **node} for node in nodes]}))
 
@@ -39,7 +39,7 @@ FAR_MEMORY = of_nodes({"cores": 2, **MEMORY}, {**MEMORY}, {"cores": 2})  # the s
 
 
 def touching(placement: Any, workers: int = 4) -> Plan:
-    """Sixteen tasks, each of which writes half a page."""
+    """Return a plan of sixteen tasks that each write half a page."""
     tasks = [task(Run(1000 * NS, (Access(0, at * PAGE // 2, PAGE // 2, mode=Mode.WRITE),))) for at in range(16)]
     strategy = stealing(mapping="contiguous", placement=placement)
     return plan_of(graph(task(*tasks, WAIT), regions=(DATA,)), workers, strategy, machine=FAR_MEMORY)

@@ -23,7 +23,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from engine_setup import NS, SEED, Rows, event_by_event, found, plan_of, runtime, seeded, shipped_runtime, toy
+from engine_setup import (
+    NS,
+    SEED,
+    Rows,
+    event_by_event,
+    found,
+    plan_of,
+    runtime,
+    seeded,
+    shipped_machine,
+    shipped_runtime,
+    toy,
+)
 from equality import MOST_WATCHED_EVENTS
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -40,13 +52,10 @@ from numasim.engine.observe.watch import COLUMNS, NOBODY, STRETCHES, Watched
 from numasim.engine.result import Result
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
-from numasim.machine.build_machine import build
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.plan.build_plan import revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import ResourceKind, resources_of
-from numasim.spec.single_part import read_machine
 from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Phase, Region
 from numasim.workload.phases import steps
@@ -272,24 +281,7 @@ def test_what_a_watcher_raises_comes_out(engine: str) -> None:
 
 # ---- tables over time ----------------------------------------------------------------------------------------------
 
-TIMES = {
-    "work_ps": ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
-    "overhead_ps": ("overhead_ps",),
-    "idle_ps": ("idle_steal_ps", "idle_backoff_ps"),
-    "parked_ps": ("parked_ps",),
-    "idle_barrier_ps": ("idle_barrier_ps",),
-}
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_the_bins_are_equally_long_and_end_with_the_run(name: str) -> None:
-    _, result, tables, _ = told_of(name)
-    edges = tables.edges_ps
-    assert BINS // 2 < len(edges) - 1 <= BINS
-    assert (edges[0], edges[-1]) == (0, result.counters["makespan_ps"])
-    widths = np.diff(edges)
-    assert set(widths[:-1].tolist()) == {1 << tables.shift}
-    assert 0 < widths[-1] <= 1 << tables.shift
+TIMES = {STATES[kind]: columns for kind, columns in COMPONENTS.items()}
 
 
 @each_run
@@ -302,20 +294,7 @@ def test_states_fill_every_bin_and_add_up_to_the_time_split(name: str) -> None:
     for state, columns in TIMES.items():
         expected = sum(result.per_worker[column][:workers] for column in columns)
         assert frame[state].tolist() == expected.tolist()
-    assert set(TIMES) == set(STATES.values())
-
-
-@each_run
-def test_mean_lengths_are_those_of_a_recount(name: str) -> None:
-    """The length of a queue at every picosecond would be too much to count: its integral over the run is counted."""
-    plan, result, tables, rows = told_of(name)
-    lengths = rows[rows[:, 0] == Watched.LENGTH]
-    frame = tables.queue_length_frame()
-    area = ((frame["end_ps"] - frame["begin_ps"]) * frame["tasks"]).groupby(frame["queue"]).sum()
-    for queue in range(len(plan.steal.queues)):
-        mine = lengths[lengths[:, 1] == queue]
-        until = np.append(mine[1:, 2], result.counters["makespan_ps"])
-        assert area[queue] == pytest.approx(int((mine[:, 4] * (until - mine[:, 2])).sum()), rel=1e-9)
+    assert set(COMPONENTS) == set(STATES)
 
 
 @each_run
@@ -325,18 +304,6 @@ def test_steals_are_counted_by_distance(name: str) -> None:
     assert tables.steals_made.sum(axis=1).tolist() == [result.counters["steal_success"] - far, far]
     assert tables.steals.tolist() == rows[rows[:, 0] == Watched.STEAL][:MOST_STEALS].tolist()
     assert tables.steals_frame()[["near", "far"]].to_numpy().T.tolist() == tables.steals_made.tolist()
-
-
-def test_loads_become_means() -> None:
-    plan = plan_of(TREE, machine=toy(2, 2), effects=Effects(worker_spread_ppm=1))
-    tables = OverTime(plan)
-    load = int(Watched.LOAD)
-    tables(np.array([[load, 1, 0, 0, 4000, 0, 0], [load, 1, 256, 256, 1000, 0, 0], [load, 0, 512, 512, 7, 0, 0]]))
-    tables.close(1024)
-    assert tables.resource_load.sum(axis=1)[:2].tolist() == [512 * 7, 256 * 4000 + 768 * 1000]
-    assert not tables.resource_load[2:].any()
-    frame = tables.resource_load_frame()
-    assert frame[frame["resource"] == 1]["used"].iloc[[255, 256]].tolist() == [4000, 1000]
 
 
 def test_a_run_of_hours_is_refused() -> None:
@@ -424,15 +391,6 @@ def test_large_loads_over_long_times_do_not_overflow() -> None:
     assert steps.values(MOST_SHIFT).tolist() == [[rate << MOST_SHIFT] * BINS]
 
 
-@pytest.mark.parametrize("kind", [Integrals, Steps])
-def test_memory_does_not_grow(kind: type) -> None:
-    part = kind(4)
-    arrays = [value.shape for value in vars(part).values() if isinstance(value, np.ndarray)]
-    for shift in range(MOST_SHIFT):
-        part.widen(shift)
-    assert [value.shape for value in vars(part).values() if isinstance(value, np.ndarray)] == arrays
-
-
 # ---- loads of resources ------------------------------------------------------------------------------------------
 
 LEAST_PS = 2_000 * NS  # of what a segment computes; at its fastest it takes half of that
@@ -456,7 +414,7 @@ def loading_plans() -> dict[str, Plan]:
         steps=((1, 0, 0),),
         regions=regions,
     )
-    narrow, square = loaded(3, 2, 2, "socket", 8), build(read_machine("opteron-8380-4s"))
+    narrow, square = loaded(3, 2, 2, "socket", 8), shipped_machine("opteron-8380-4s")
     everything = Effects(
         cache="lru", contention="fluid", local_share_ppm=300_000, smt="memory", clock="turbo", overlap_ppm=0
     )
@@ -533,27 +491,6 @@ def test_a_run_that_is_not_coupled_tells_of_no_loads() -> None:
     plan = plan_of(graph(task(task(50 * NS))))
     assert not plan.coupled
     assert len(heard(plan).tables.resource_load_frame()) == 0
-
-
-def test_resources_have_names_and_units() -> None:
-    machine: Any = loaded(2, 2, 1, "socket", 8)
-    plan = plan_of(graph(task(50 * NS)), machine=machine, effects=replace(FLUID, local_share_ppm=250_000))
-    limited = revised(plan, costs=replace(plan.costs, faults_per_s=10_000))
-    rate = 8 * 10**9
-    assert [(r.name, r.capacity, r.kind.unit) for r in resources_of(limited).listed] == [
-        ("controller 0", rate, "bytes/s"),
-        ("controller 1", rate, "bytes/s"),
-        ("controller 0, remote flows", rate * 3 // 4, "bytes/s"),
-        ("controller 1, remote flows", rate * 3 // 4, "bytes/s"),
-        ("link 0 to 1", rate, "bytes/s"),
-        ("link 1 to 0", rate, "bytes/s"),
-        ("cache 0", rate, "bytes/s"),
-        ("cache 1", rate, "bytes/s"),
-        ("address space", 10_000, "faults/s"),
-    ]
-    giving_back = revised(limited, workload=ragged(1, 0, freed=each(1)), costs=replace(limited.costs, unmap_ps=1))
-    last = resources_of(giving_back).listed[-1]
-    assert (last.name, last.capacity, last.kind.unit) == ("address space", 10**12, "ps/s")
 
 
 def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() -> None:

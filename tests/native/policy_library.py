@@ -136,8 +136,6 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ns_masks_fill": (None, [PLAN, c_void_p]),
     "ns_thresholds_first": (ThresholdsStruct, [RULES, c_int64]),
     "ns_thresholds_computed": (ThresholdsStruct, [RULES, c_int64, c_int64, MEASURED]),
-    "ns_watch_mark": (c_int32, [PLAN, c_void_p, c_uint32, c_int64, ThresholdsStruct]),
-    "ns_watch_owner_steps": (c_int32, [PLAN, c_void_p, c_uint32, ctypes.c_int, c_int64, ThresholdsStruct]),
     "ns_backoff_wait_ps": (c_int64, [BACKOFF, c_int64, c_bool]),
     "ns_overflows": (c_bool, [c_bool, c_int64, c_int64, c_int64]),
     "ns_dealt_to": (c_uint32, [DEAL, c_uint64, c_uint64, c_uint32]),
@@ -149,7 +147,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 @cache
 def library() -> ctypes.CDLL:
-    """The core as a shared library; skips the test where there is no compiler."""
+    """Return the core as a shared library; skip the test if there is no compiler."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
@@ -162,7 +160,7 @@ def library() -> ctypes.CDLL:
 
 @dataclass
 class ArrayView:
-    """What a worker sees, in arrays that both interpreters read."""
+    """The state that a worker sees, in arrays that both interpreters read."""
 
     length: Any  # [queues] int64
     watch: Any  # [watches, queues] uint8
@@ -173,7 +171,7 @@ class ArrayView:
 
     @classmethod
     def of(cls, plan: StealPlan) -> ArrayView:
-        """Empty queues."""
+        """Return a view of empty queues."""
         queues = len(plan.queues)
         bits = np.zeros((len(plan.watch), queues), np.uint8)
         return cls(np.zeros(queues, np.int64), bits, *np.zeros((2, plan.workers), np.int64))
@@ -186,16 +184,11 @@ class ArrayView:
 
 
 def sets_of(bits: Any) -> Any:
-    """[rows, words] uint64 sets, as in ``base/bitset.h``, of [rows, members] bits of a byte each."""
+    """Return [rows, words] uint64 sets, as in ``base/bitset.h``, of [rows, members] bits of a byte each."""
     rows, members = bits.shape
     padded = np.zeros((rows, -(-members // 64) * 64), np.uint8)
     padded[:, :members] = bits
     return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-
-
-def bits_of(sets: Any, members: int) -> Any:
-    """The bits of such sets."""
-    return np.unpackbits(sets.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :members]
 
 
 class NativePlan:
@@ -291,13 +284,13 @@ class NativeProber:
         return None if rule < 0 else int(rule)
 
     def quiet_round(self, worker: int, most: int = MOST_QUIET_PROBES) -> list[tuple[int, list[int]]] | None:
-        """(level, queues) of each probe; None also for more than ``most`` of them."""
+        """Return (level, queues) of each probe; None also for more than ``most`` probes."""
         levels, segments = (c_uint32 * most)(), (c_uint32 * most)()
         count = self.library.ns_quiet_round(self.plan.struct, self.actors[worker], levels, segments, most)
         return None if count < 0 else [(levels[i], self.plan.segments[segments[i]]) for i in range(count)]
 
     def within_reach(self, worker: int, view: ArrayView, stop_after: int = -1) -> tuple[list[tuple[int, int]], bool]:
-        """What is visited until ``stop_after`` visits (-1: no end), and whether the visitor has stopped it."""
+        """Return the visits up to ``stop_after`` (-1: all visits), and whether the visitor stopped the search."""
         seen: list[tuple[int, int]] = []
 
         def visit(_context: Any, level: int, queue: int) -> bool:
@@ -310,7 +303,7 @@ class NativeProber:
         return seen, bool(stopped)
 
     def memory(self, position: int) -> dict[str, Any]:
-        """What the actor remembers."""
+        """Return the actor's memory, by name."""
         actor = self.actors[position]
         return {
             "last": actor.last,

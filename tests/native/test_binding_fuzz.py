@@ -59,7 +59,7 @@ class Impatience(BaseException):
 
 
 def _entry(chance: Random, array: Array) -> Array:
-    """An array with some entries at or beyond what its type holds."""
+    """Return the array with some entries at or beyond the limits of its type."""
     changed = array.copy()
     for _ in range(chance.choice((1, 1, 3)) if len(array) else 0):
         at = chance.randrange(len(array))
@@ -117,7 +117,7 @@ def distort(chance: Random, fields: dict[str, Any]) -> None:
 
 
 def valid_plans(chance: Random) -> list[dict[str, Any]]:
-    """The fields of plans of every kind, one with a folded program among them."""
+    """Return the fields of plans of every kind; one plan has a folded program."""
     from numasim.engine.native.native_engine import fields
 
     folded = generate(workload_spec("fib", n=9, spawn_ns=1, leaf_ns=1, join_ns=1), folded=True)

@@ -52,7 +52,7 @@ def test_a_new_interpreter_imports_the_same_package_wherever_it_starts() -> None
 
 
 def signatures(stub: str) -> dict[str, list[str]]:
-    """The names of the arguments of every function and method, by its name."""
+    """Return the names of the arguments of every function and method, by the name of the function."""
     functions = (node for node in ast.walk(ast.parse(stub)) if isinstance(node, ast.FunctionDef))
     return {node.name: [argument.arg for argument in node.args.args] for node in functions}
 

@@ -1,37 +1,26 @@
-"""Thresholds, watch bits, back-off, overflow and ranges in C against the Python of the reference engine, to 64 bits."""
+"""Thresholds, back-off, overflow and ranges in C against the Python of the reference engine, to 64 bits."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
-import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from policy_library import (
-    ArrayView,
     BackoffStruct,
     ItemsStruct,
     MeasuredStruct,
-    NativePlan,
     RulesStruct,
-    ThresholdsStruct,
-    bits_of,
     library,
-    sets_of,
 )
-from strategy_setup import compiled, strategy
 
-from numasim.engine.reference.backoff import LONGEST_WAIT_PS, Waits
+from numasim.engine.reference.backoff import Waits
 from numasim.engine.reference.dispatcher import Dispatcher
-from numasim.engine.reference.task_queues import Measured, TaskQueues, computed_thresholds, first_thresholds
+from numasim.engine.reference.task_queues import Measured, computed_thresholds, first_thresholds
 from numasim.engine.reference.work_source import dealt_items, dealt_to
-from numasim.schema.enumerations import OWNER_EXACT_MARK, OWNER_MARK, Full
+from numasim.schema.enumerations import Full
 from numasim.strategy.steal_plan import Thresholds
 from numasim.workload.graph import Deal
 
@@ -63,7 +52,7 @@ def pair_of(found: Any) -> tuple[int, int]:
 
 
 def held(n: int) -> int:
-    """What 64 bits hold of ``n``; no queue is that long, so that no comparison with a length notices."""
+    """Return ``n``, at most the largest signed 64-bit number; no queue is longer than that number."""
     return min(n, GREATEST)
 
 
@@ -89,45 +78,6 @@ def test_computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: 
     assert pair_of(library().ns_thresholds_computed(struct_of(rule), push_ps, pop_ps, measured)) == expected
 
 
-OWNERS_BOUNDS = [(OWNER_MARK, OWNER_MARK), (OWNER_EXACT_MARK, OWNER_EXACT_MARK)]
-EVERY_BOUND = [*product(range(-4, 3), repeat=2), *OWNERS_BOUNDS]  # the marks, and numbers
-SMALL = range(4)
-
-
-STEPS: tuple[Callable[[TaskQueues, int], None], ...] = (
-    TaskQueues.owner_takes,
-    TaskQueues.owner_executed,
-    TaskQueues.owner_searches,
-)
-
-
-@pytest.mark.parametrize("before", [0, 1])
-@pytest.mark.parametrize("length", [*SMALL, 2**62])
-@pytest.mark.parametrize("step", [None, *range(len(STEPS))])
-def test_watch_bits(step: int | None, length: int, before: int) -> None:
-    """The bits of one queue after a change of length or a step of its owner; the bits of the other queue stay."""
-    bounds = EVERY_BOUND if step is None else [(2, 1), *OWNERS_BOUNDS]
-    plan = replace(compiled(strategy("randomized"), [0, 0]), watch=np.array(bounds, np.int32))
-    native = NativePlan(plan)
-    for high, low in product(SMALL, SMALL):
-        view, queues = ArrayView.of(plan), TaskQueues(plan)
-        queues.length[1], queues.high[1], queues.low[1] = length, high, low
-        view.watch[:] = before
-        for bits in queues.watch:
-            bits[:] = bytes([before, before])
-        sets, thresholds = sets_of(view.watch), ThresholdsStruct(high, low)
-        place = native.struct, sets.ctypes.data, 1
-        if step is None:
-            queues.set_thresholds(1, high, low)
-            more = library().ns_watch_mark(*place, length, thresholds)
-        else:
-            STEPS[step](queues, 1)
-            more = library().ns_watch_owner_steps(*place, step, length, thresholds)
-        marked = bits_of(sets, len(plan.queues))
-        assert marked.tolist() == [list(bits) for bits in queues.watch]
-        assert more == int(marked.sum()) - int(view.watch.sum())
-
-
 # ---- back-off ------------------------------------------------------------------------------------------------------
 
 
@@ -148,12 +98,6 @@ def test_wait(first: int, factor: int, most: int | None, poll: int, scan: int, f
     expected = Waits(first, factor, most, poll, scan, laps=False).wait_ps(fails, probed)
     struct = BackoffStruct(first, factor, -1 if most is None else most, poll, scan)
     assert library().ns_backoff_wait_ps(struct, fails, probed) == expected
-
-
-def test_a_wait_without_bound_stops_doubling() -> None:
-    struct = BackoffStruct(1, 2, -1, 0, 0)
-    waits = [library().ns_backoff_wait_ps(struct, fails, True) for fails in range(1, 64)]
-    assert waits == [min(2 ** (fails - 1), LONGEST_WAIT_PS) for fails in range(1, 64)]
 
 
 @given(
@@ -203,12 +147,6 @@ def test_large_deals(deal: Deal, count: int, workers: int, data: st.DataObject) 
     found = library().ns_dealt_items(deal, worker, workers, 0, count % 2**32)
     assert found.count == len(expected)
     assert not expected or (found.first, found.step) == (expected.start, expected.step)
-
-
-@pytest.mark.parametrize("workers", [1, 3, 2**32 - 1])
-def test_the_last_worker_of_a_block_deal_gets_the_end(workers: int) -> None:
-    found = library().ns_dealt_items(Deal.BLOCK, workers - 1, workers, 5, 2**32 - 1)
-    assert found.first + found.count == 5 + 2**32 - 1
 
 
 @given(st.integers(0, 2**60), st.integers(1, 2**32 - 1), st.lists(st.booleans(), max_size=30))

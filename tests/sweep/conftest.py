@@ -18,9 +18,19 @@ HERE = Path(__file__).parent
 HEARS_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
 
 
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the results of a sweep that nobody kills."""
+    from toy_sweep import REPEAT, sweep_toy, toy_sweep
+
+    directory = tmp_path_factory.mktemp("undisturbed")
+    sweep_toy(toy_sweep(repeat=REPEAT), directory)
+    return directory
+
+
 @pytest.fixture
 def started_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder in which the processes of ``start_sweep`` are started."""
+    """Return the folder in which ``start_sweep`` starts its processes."""
     return tmp_path_factory.mktemp("script")
 
 

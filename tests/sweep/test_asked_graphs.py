@@ -23,7 +23,7 @@ def asked(*words: str | Path) -> int:
 
 @pytest.fixture
 def graph(tmp_path: Path) -> Path:
-    """Return a chain of two tasks, of 3 and 4 microseconds."""
+    """Return the file of a chain of two tasks, of 3 and 4 microseconds."""
     file = tmp_path / "pair.dot"
     file.write_text(DOT)
     return file

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
-from dask_cluster import DaskCluster, dask_cluster
 from test_killed_sweep import alive, descendants, shards
 from test_run_sweep import same_tables
 from toy_sweep import (
+    REPEAT,
+    WAIT_S,
+    be_patient,
     die_at_two_workers,
     fail_at_two_workers,
     interrupt_at_three_workers,
@@ -28,21 +32,90 @@ from toy_sweep import (
     stalled,
     sweep_toy,
     toy_sweep,
+    wait_until,
 )
-from waiting import WAIT_S, be_patient, wait_until
 
 from numasim import cli
 from numasim.errors import InputError
 from numasim.sweep import dask_cluster as cluster
 from numasim.sweep import handshake
 from numasim.sweep.batch import DIED
+from numasim.sweep.dask_cluster import SETTINGS, variables
 from numasim.sweep.run_sweep import SweepOutcome
 from numasim.sweep.store.results_tables import RESULTS
 
 if TYPE_CHECKING:
     from distributed import Security
 
-REPEAT = 12
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+class DaskCluster:
+    """A cluster with its files in ``scratch``. Each process leads a session, so that its children can be killed."""
+
+    def __init__(self, scratch: Path, allowed_failures: int) -> None:
+        self.scratch = scratch
+        self.allowed_failures = allowed_failures
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.file = scratch / "scheduler.json"
+        self.scheduler = self._start(
+            "scheduler", "--host=127.0.0.1", "--port=0", "--dashboard-address=:0", f"--scheduler-file={self.file}"
+        )
+        wait_until(self._is_up)
+        self.address = self._read_address()
+
+    def _is_up(self) -> bool:
+        assert self.scheduler.poll() is None, "the scheduler has ended"
+        try:
+            return bool(self._read_address())
+        except (OSError, ValueError):
+            return False
+
+    def _read_address(self) -> str:
+        return str(json.loads(self.file.read_text())["address"])
+
+    def add_workers(self, count: int, paths: Sequence[Path] = (HERE, ROOT)) -> None:
+        """Start worker processes of one thread each; dead workers are not restarted."""
+        for _ in range(count):
+            self._start("worker", self.address, "--no-nanny", "--nthreads=1", paths=paths)
+
+    def _start(self, kind: str, *options: str, paths: Sequence[Path] = (HERE, ROOT)) -> subprocess.Popen[bytes]:
+        here = ["--no-dashboard"] + ([f"--local-directory={self.scratch}"] if kind == "worker" else [])
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", kind, *here, *options],
+            env={
+                **os.environ,
+                **variables(SETTINGS),
+                "PYTHONPATH": os.pathsep.join(map(str, paths)),
+                "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(self.allowed_failures),
+                "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": f"{WAIT_S}s",
+            },
+            cwd=self.scratch,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def close(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(WAIT_S)
+
+
+@contextmanager
+def dask_cluster(scratch: Path, workers: int, allowed_failures: int = 3) -> Iterator[DaskCluster]:
+    cluster = DaskCluster(scratch, allowed_failures)
+    cluster.add_workers(workers)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -53,13 +126,6 @@ def sweep_on(address: str, directory: Path, runner: object = run_toy, repeat: in
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     be_patient(monkeypatch.setattr)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("undisturbed")
-    sweep_toy(toy_sweep(repeat=REPEAT), directory)
-    return directory
 
 
 @pytest.fixture(scope="module")
@@ -101,20 +167,6 @@ def test_a_run_that_kills_its_workers_is_recorded_and_the_others_are_done(
     assert outcome.complete
     rows = pq.read_table(tmp_path / RESULTS).to_pylist()
     assert [row["error"] for row in rows] == [None, DIED, None]
-
-
-def test_a_sweep_that_is_killed_goes_on_locally(
-    tmp_path: Path, two_workers: DaskCluster, undisturbed: Path, start_sweep: Start
-) -> None:
-    process = start_sweep(tmp_path, two_workers.address, "stall_at_three_workers", REPEAT)
-    wait_until(lambda: shards(tmp_path), process)
-    process.kill()
-    process.communicate()
-    (two_workers.scratch / "released").touch()
-    assert not (tmp_path / RESULTS).exists()
-    outcome = sweep_toy(toy_sweep(repeat=REPEAT), tmp_path)
-    assert 0 < outcome.executed < outcome.rows
-    assert same_tables(tmp_path, undisturbed)
 
 
 def test_a_scheduler_that_goes_is_one_sentence_and_the_sweep_goes_on_locally(
@@ -330,7 +382,7 @@ def test_a_local_cluster_whose_workers_are_all_killed_is_given_up(tmp_path: Path
 
 
 def test_a_local_cluster_refuses_strangers_and_its_processes_do_not_watch_themselves() -> None:
-    """A stranger who could speak with the scheduler or a worker could let them execute code as the user.
+    """A stranger with a connection to the scheduler or a worker could execute code as the user.
 
     Plain connections and connections with another certificate are refused at every open port, and only the user can
     read the certificate.

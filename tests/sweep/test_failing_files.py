@@ -41,7 +41,7 @@ def outcomes(library: Path, folder: Path, before: str, step: int) -> list[dict[s
 
 
 def is_sound(outcome: dict[str, Any]) -> bool:
-    """Return whether the sweep succeeded or failed with one sentence, and the next sweep succeeded without traces."""
+    """Return whether the sweep succeeded or failed with one sentence, and the next sweep left only its results."""
     says_why = outcome["status"] == BAD_INPUT and outcome["said"] and "\n" not in outcome["said"]
     has_ended = says_why or (outcome["status"] == OK and outcome["complete"])
     is_resumed = outcome["following"] == [OK, ""] and outcome["same"] and not outcome["left behind"]

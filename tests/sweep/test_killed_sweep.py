@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
 import pytest
 from test_run_sweep import TABLES, same_tables
-from toy_sweep import stalled, sweep_toy, toy_sweep
-from waiting import WAIT_S, wait_until
+from toy_sweep import REPEAT, WAIT_S, stalled, sweep_toy, toy_sweep, wait_until
 
 from numasim.sweep.store.results_store import SHARDS
 from numasim.sweep.store.results_tables import RESULTS
 
-REPEAT = 12
 Start = Callable[..., subprocess.Popen[str]]
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("undisturbed")
-    sweep_toy(toy_sweep(repeat=REPEAT), directory)
-    return directory
 
 
 def shards(directory: Path) -> int:
@@ -151,33 +141,4 @@ def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
     assert "cannot be written (File too large); expected a file in a folder that can be written" in text
     assert not list(tmp_path.rglob(".tmp-*"))
     assert not any((results / name).exists() for name in TABLES)
-    assert results.exists() == (limit_bytes > 1000)  # if the first file already had no room, there is no directory
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Yield a file system of 64 KiB; skip if mounting is not permitted."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("mounting needs root")
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting is not permitted here")
-    yield disk
-    subprocess.run(["umount", "-l", disk], check=True)
-
-
-def test_a_disk_that_fills_up_keeps_what_was_whole_and_the_sweep_goes_on_elsewhere(
-    tmp_path: Path, small_disk: Path, start_sweep: Start
-) -> None:
-    process = start_sweep(small_disk / "results", 1, "run_toy", 100)
-    _, text = process.communicate(timeout=WAIT_S)
-    assert process.returncode == 1
-    assert len(text.splitlines()) == 1
-    assert "cannot be written (No space left on device)" in text
-    assert not list(small_disk.rglob(".tmp-*"))
-    assert shards(small_disk / "results") > 0
-    shutil.copytree(small_disk / "results", tmp_path / "elsewhere")
-    outcome = sweep_toy(toy_sweep(repeat=100), tmp_path / "elsewhere")
-    assert 0 < outcome.executed < outcome.rows
+    assert results.exists() == (limit_bytes > 1000)  # where not even the first file had room, there is no directory

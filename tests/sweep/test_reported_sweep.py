@@ -16,7 +16,7 @@ from numasim.sweep.store.results_store import ANSWERS, REPORT
 
 @pytest.fixture(autouse=True)
 def no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw no machine, because the machine of a toy cannot be drawn."""
+    """Leave the pictures out of the page: the machine of a toy sweep cannot be drawn."""
     monkeypatch.setattr("numasim.report.page.sweep_page.page_pictures", lambda *_: [])
 
 

@@ -9,7 +9,7 @@ import pytest
 from toy_sweep import refuse, run_toy, sweep_toy, toy_sweep
 
 from numasim.errors import InputError
-from numasim.files.owned_folder import MANIFEST, locked
+from numasim.files.owned_folder import MANIFEST
 from numasim.spec import identity
 from numasim.sweep import run_sweep
 from numasim.sweep.store.results_store import PROVENANCE, SHARDS, SPEC
@@ -17,7 +17,7 @@ from numasim.sweep.store.results_tables import RESULTS
 
 
 def contents(directory: Path) -> dict[str, bytes | None]:
-    """Return every path below ``directory`` with the bytes of the files."""
+    """Return every path below ``directory``, with the bytes of the files."""
     return {
         str(path.relative_to(directory)): path.read_bytes() if path.is_file() else None for path in directory.rglob("*")
     }
@@ -67,14 +67,6 @@ def test_a_damaged_provenance(tmp_path: Path, text: str) -> None:
     (tmp_path / PROVENANCE).write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError, match=r"provenance.json\S*: .*; expected the file that a sweep wrote"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
-
-
-def test_a_directory_in_use(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(), tmp_path)
-    before = contents(tmp_path)
-    with locked(tmp_path), pytest.raises(InputError, match="another command is writing here; expected another folder"):
-        sweep_toy(toy_sweep(), tmp_path, refuse)
-    assert contents(tmp_path) == before
 
 
 def test_a_new_directory_is_made_with_its_parents_and_holds_no_leftovers(tmp_path: Path) -> None:

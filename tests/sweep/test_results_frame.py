@@ -2,21 +2,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from toy_sweep import counter_value, fail_at_two_workers, sweep_toy, toy_sweep
+from toy_sweep import Part, ToyCell, counter_value, fail_at_two_workers, sweep_toy, toy_spec, toy_sweep
 
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
 from numasim.report.command_output import save_sweep_plots
 from numasim.report.sweep_result import SweepResult
+from numasim.sweep.planned_runs import PlannedRow, PlannedRun
 from numasim.sweep.store.frame import load, load_table
-from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, WORKERS
+from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, WORKERS, axis_column, label, named_column
 
 
 def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None:
@@ -35,16 +38,6 @@ def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None
 def test_a_directory_and_its_table_load_alike(tmp_path: Path) -> None:
     sweep_toy(toy_sweep(), tmp_path)
     pd.testing.assert_frame_equal(load(tmp_path), load(str(tmp_path / RESULTS)))
-
-
-def test_a_result_gives_all_its_tables(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(workers=(3,)), tmp_path)
-    result = SweepResult(tmp_path)
-    assert len(result.to_frame()) == 4
-    assert len(result.workers()) == 4 * 3
-    assert len(result.node_pairs()) == 4 * 4
-    assert (result.timing()["engine_s"] < 1).all()
-    assert set(result.workers()["run_id"]) == set(result.to_frame()["run_id"])
 
 
 def test_a_table_that_is_missing(tmp_path: Path) -> None:
@@ -113,3 +106,66 @@ assert os.listdir("/proc/self/task") == before
     command = [sys.executable, "-c", program, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# ---- the columns of axes ------------------------------------------------------------------------------------------
+
+
+def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
+    """A row for each value; None leaves the axis out. ``names`` are the strategies' names, a letter each."""
+    letters = names or "s" * len(values)
+    made = []
+    for index, (value, letter) in enumerate(zip(values, letters, strict=True)):
+        spec = toy_spec(1).model_copy(update={"strategy": Part(name=letter)})
+        cell = ToyCell(index, {} if value is None else {axis: value}, spec)
+        made.append(PlannedRow(cell, 0, PlannedRun(str(index), spec, 0)))  # type: ignore[arg-type]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        ([1, 2, None], pa.int64(), [1, 2, None]),
+        ([True, False], pa.bool_(), [True, False]),
+        ([1, Decimal("2.5")], pa.float64(), [1.0, 2.5]),
+        (["a", "b"], pa.string(), ["a", "b"]),
+        ([1, "all"], pa.string(), ["1", "all"]),
+        ([True, 1], pa.string(), ["true", "1"]),
+        ([{"name": "matmul", "n": 8}, "fib"], pa.string(), ["matmul n=8", "fib"]),
+    ],
+)
+def test_an_axis_keeps_its_type_where_all_values_share_it(values: list[Any], kind: Any, expected: list[Any]) -> None:
+    column = axis_column(rows("axis", values), "axis")
+    assert column.type == kind
+    assert column.to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("randomized", "randomized"),
+        (12, "12"),
+        (Decimal("0.50"), "0.50"),
+        (None, "null"),
+        ([1, "two", Decimal("3.5")], "[1, two, 3.5]"),
+        ({"name": "uts", "depth": 3, "seed": 1}, "uts depth=3 seed=1"),
+        ({"costs": {"push_ns": 5}, "name": "ompi"}, "ompi costs={push_ns=5}"),
+        ({"n": 4}, "n=4"),
+    ],
+)
+def test_labels_read_like_the_yaml(value: Any, text: str) -> None:
+    assert label(value) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "names", "column"),
+    [
+        (["a.yaml", {"name": "b", "threshold": 2}, None], "abc", ["a", "b", "c"]),
+        # a variant is not called what it was made from
+        (["a", {"like": "s", "threshold": 2}, {"like": "t", "name": "c"}], "asc", ["a", "like=s threshold=2", "c"]),
+        # variants of one name are told apart
+        (["s", *({"name": "s", "threshold": n} for n in (2, 3))], "sss", ["s", "s threshold=2", "s threshold=3"]),
+    ],
+)
+def test_a_part_is_called_by_its_name(values: list[Any], names: str, column: list[str]) -> None:
+    assert named_column(rows("strategy", values, names), "strategy") == column

@@ -71,11 +71,3 @@ def test_a_bar_in_a_notebook_is_not_drawn_for_each_of_many_runs(monkeypatch: pyt
         bar(1)
     bar.close()
     assert output.shown == ["0 of 1,000 runs", "400 of 1,000 runs simulated"]
-
-
-def test_a_bar_in_a_notebook_is_as_long_as_what_is_done() -> None:
-    bar = NotebookBar(4, "<runs>", Output().display)
-    bar(1)
-    page = bar._repr_html_()
-    assert "width: 25.0%" in page
-    assert "1 of 4 &lt;runs&gt;" in page

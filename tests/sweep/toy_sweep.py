@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from numasim.sweep.run_sweep import SweepOutcome
 
 NODES = 2
-LONGEST_STALL_S = 3600  # a process that is not killed ends after this time
+REPEAT = 12  # of the sweeps that are killed
+WAIT_S = 600  # until a test gives up, because on a busy machine processes may take minutes to start
+LONGEST_STALL_S = 3600  # what nobody kills ends some day
 
 
 class Part(Model):
@@ -127,7 +131,7 @@ def stall() -> None:
 
 
 def stalled(directory: Path) -> list[int]:
-    """Return the ids of the processes in ``directory`` that stall, or stalled before they were killed."""
+    """Return the ids of the processes of ``directory`` that stall, or stalled before they were killed."""
     return [int(mark.read_text()) for mark in directory.glob("*.stalls")]
 
 
@@ -188,10 +192,33 @@ def sweep_toy(
     return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
 
 
+def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait until ``condition`` holds; fail if ``process`` ends before."""
+    end = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        assert process is None or process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.01)
+
+
+def be_patient(change: Callable[[ModuleType, str, float], None] = setattr) -> None:
+    """Raise all time limits of numasim and of Dask in this process, so that none ends while a test waits."""
+    import dask
+
+    from numasim.sweep import dask_cluster, handshake
+
+    dask.config.set({"distributed.comm.timeouts.connect": f"{WAIT_S}s"})
+    limits = {
+        handshake: ("CONNECT_S", "ANSWER_S"),
+        dask_cluster: ("CONNECT_S", "FIRST_WORKER_S", "ANY_WORKER_S", "CLOSE_S", "LONELY_S"),
+    }
+    for module, names in limits.items():
+        for name in names:
+            change(module, name, WAIT_S)
+
+
 def main(directory: str, workers: str, runner: str, repeat: str) -> None:
     """Sweep in this process, which a test kills; ``workers`` is a number of jobs, or a cluster."""
-    from waiting import be_patient
-
     be_patient()
     chosen: Callable[..., Result] = globals()[runner]
     where: dict[str, Any] = {"jobs": int(workers)} if workers.isdigit() else {"jobs": None, "cluster": workers}

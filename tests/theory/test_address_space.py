@@ -29,24 +29,13 @@ def space(work: Workload, workers: int, machine: Machine = ONE_NODE, effects: Ef
 
 
 def one_each(workers: int, compute_ps: int = 0, **pages: Amounts) -> Workload:
-    """An item for every worker."""
+    """Return a range with one item for every worker."""
     return ragged(workers, compute_ps, deal=Deal.CYCLIC, **pages)
 
 
 def of_pages(*counts: int) -> Amounts:
-    """So many pages for each item, of which the last one is touched in a single byte."""
+    """Return amounts of ``counts`` pages for each item; of the last page a single byte is touched."""
     return each(*(max(0, (count - 1) * PAGE + 1) if count else 0 for count in counts))
-
-
-@pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
-def test_one_worker_pays_for_its_pages_and_interrupts_nobody(effects: Effects) -> None:
-    work = ragged(3, 1000 * NS, fresh=of_pages(3, 0, 1), freed=of_pages(0, 2, 1))
-    costs = {"fault_ns": 50, "unmap_ns": 20, "shootdown_ns": 7000, "faults_per_s": 10**7}
-    seen = observe(space(work, 1, effects=effects, **costs))
-    pages_ps = (4 * 50 + 3 * 20) * NS
-    assert (seen["makespan_ps"], seen["overhead_ps"]) == (3000 * NS + pages_ps, pages_ps)
-    assert (seen["page_faults"], seen["pages_unmapped"]) == (4, 3)
-    assert seen["serial_ps"] == seen["work_local_ps"] == 3000 * NS
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
@@ -56,11 +45,6 @@ def test_faults_alone_are_as_fast_as_the_address_space_lets_them(workers: int) -
     assert seen["makespan_ps"] == workers * 10 * 100 * NS
     assert seen["overhead_ps"] == workers * 10 * 50 * NS
     assert seen["inflation_contention_ps"] == workers * (workers * 1000 - 500) * NS
-
-
-def test_enough_faults_for_all_do_not_wait() -> None:
-    seen = observe(space(one_each(4, fresh=of_pages(10, 20, 10, 10)), 4, fault_ns=50, faults_per_s=8 * 10**7))
-    assert (seen["makespan_ps"], seen["inflation_contention_ps"]) == (1000 * NS, 0)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
@@ -73,13 +57,6 @@ def test_memory_is_given_back_by_one_worker_at_a_time(workers: int, batch: int, 
     assert seen["makespan_ps"] == workers * alone_ps
     assert seen.of_worker("overhead_ps") == [alone_ps] * workers
     assert seen["pages_unmapped"] == 10 * workers
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5, 8])
-def test_the_same_work_takes_longer_the_more_threads_there_are(threads: int) -> None:
-    # one item, whoever has it: the others idle, and are interrupted all the same
-    seen = observe(space(ragged(1, 0, freed=of_pages(6)), threads, shootdown_ns=500, unmap_batch=2))
-    assert seen["makespan_ps"] == 3 * 500 * (threads - 1) * NS
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
@@ -127,41 +104,6 @@ def test_what_computes_beside_the_lock_hides_its_holders() -> None:
 # ---- memory that is given back where it is -------------------------------------------------------------------------
 
 NEAR_PS, FAR_PS = (int(TWO_NODES.latency_ps[0, home]) for home in (0, 1))
-
-
-@pytest.mark.parametrize("effects", [FLUID, NO_EFFECTS])
-def test_a_page_takes_as_much_longer_as_its_home_is_farther(effects: Effects) -> None:
-    # half of 5 pages and a byte of the far node are 3, of one page of the near one 1; with the two freed ones 6 pages
-    far, near = on(1, each(5 * PAGE + 1), returned_ppm=500_000), on(0, each(PAGE), returned_ppm=500_000)
-    work = ragged(1, 10**9 * NS, far, near, freed=of_pages(2))
-    seen = observe(space(work, 1, TWO_NODES, effects, unmap_ns=20, shootdown_ns=7000))
-    assert (FAR_PS, seen["pages_unmapped"]) == (2 * NEAR_PS, 6)
-    assert seen["overhead_ps"] == (2 * 20 + 1 * 20 + 3 * 40) * NS
-    assert seen["makespan_ps"] == 10**9 * NS + seen["overhead_ps"]
-
-
-def test_memory_of_both_nodes_costs_both_workers_as_much_but_each_its_own() -> None:
-    # each worker gives back a page here and three there, all one after the other under one lock, with one flush of both
-    both = on((0, 1), each(4 * PAGE, 4 * PAGE), shares=(1, 3), returned_ppm=10**6)
-    seen = observe(space(ragged(2, 0, both, deal=Deal.CYCLIC), 2, TWO_NODES, unmap_ns=100, shootdown_ns=64))
-    alone_ps = [(100 + 3 * 200 + 64) * NS, (3 * 100 + 200 + 64) * NS]
-    assert seen.of_worker("overhead_ps") == alone_ps
-    assert seen["pages_unmapped"] == 8
-
-
-@pytest.mark.parametrize("workers", [2, 4, 8])
-def test_the_same_pages_take_longer_where_nobody_gives_back_his_own(workers: int) -> None:
-    # item i is of worker i, whose node is i mod 2: P U(k) with one price or the other
-    def makespan_ps(own: bool) -> int:
-        of_node = [each(*[40 * PAGE * (i % 2 == node) for i in range(workers)]) for node in (0, 1)]
-        accesses = [on(node, of_node[node if own else 1 - node], returned_ppm=10**6) for node in (0, 1)]
-        plan = space(ragged(workers, 0, *accesses, deal=Deal.CYCLIC), workers, TWO_NODES, unmap_ns=10**4)
-        assert plan.workers.node.tolist() == [i % 2 for i in range(workers)]
-        return int(observe(plan)["makespan_ps"])
-
-    once_ps = workers * 40 * 10**4 * NS
-    assert makespan_ps(own=True) == pytest.approx(once_ps, rel=0.01)  # beside it the bytes are read
-    assert makespan_ps(own=False) == pytest.approx(2 * once_ps, rel=0.01)
 
 
 @pytest.mark.parametrize(("deal", "remote"), [("locality", 0), ("interleave", Fraction(1, 2))])

@@ -82,7 +82,7 @@ def test_the_time_of_an_iteration_is_within_its_bound(depth: int) -> None:
 
 @cache
 def packed_plan(program: str, depth: int, mixed: bool = False) -> tuple[Plan, Program, I64]:
-    """A program whose tasks at ``depth`` are roots from the first iteration on; ``mixed``: every core takes roots."""
+    """Return a plan whose tasks at ``depth`` are roots from the start; if ``mixed``, every core takes roots."""
     work = generate(workload_spec(program, **BARE[program]))
     strategy = Strategy("laws", steal=MIXED, live="none").spec if mixed else shipped_strategy("laws")
     plan = plan_of(work, SOCKETS * CORES, strategy, "bare", toy(SOCKETS, CORES))
@@ -93,7 +93,7 @@ def packed_plan(program: str, depth: int, mixed: bool = False) -> tuple[Plan, Pr
 
 
 def second_pass(seen: Seen, program: Program) -> Pass:
-    """The second iteration of a program of one phase."""
+    """Return the second iteration of a program of one phase."""
     row = seen.result.iterations.query("iteration == 1").iloc[0]
     assert seen.log is not None
     return pass_of(seen.log, seen.records, program, int(row.start_ps), int(row.start_ps + row.time_ps))
@@ -111,7 +111,7 @@ def test_a_pass_keeps_the_bounds_of_its_subtrees_and_of_its_space(program: str, 
 
 
 def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
-    """Where every core takes the next root before it helps another one, equation 9 fails for some."""
+    """If every core takes the next root before it helps another core, equation 9 fails for some subtrees."""
     whole, mixed = (
         time_checks(second_pass(quickly(plan), known), known, roots, SOCKETS, CORES, ROUND_PS)["9"]
         for plan, known, roots in (packed_plan("mandelbrot", 3, mixed=each) for each in (False, True))

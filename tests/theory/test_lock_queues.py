@@ -18,16 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy
-from engine_setup import NS, SEED, machine_spec, plan_of, runtime, simulated, stealing, toy
+from engine_setup import NS, SEED, machine_spec, plan_of, runtime, shipped_machine, simulated, stealing
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import Use, body, graph, phase
 
+from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.spec.run_spec import resolve
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
@@ -41,7 +41,7 @@ KINDS = ("mcs", "ticket", "mutex", "clh")
 
 
 def free_lines(cores: int) -> Machine:
-    """One socket on which cache lines and memory cost nothing."""
+    """Return a machine of one socket on which cache lines and memory cost nothing."""
     lines = {"same_core_ns": 0, "same_socket_ns": 0}
     given = machine_spec(cores=cores).model_dump(by_alias=True, exclude_none=True)
     return build(MachineSpec.model_validate({**given, "coherence": lines, "local_latency_ns": 0}))
@@ -59,14 +59,14 @@ def constant(chance: np.random.Generator, count: int) -> I64:
 
 
 def draw_times(clients: int, rounds: int, load: float, service: Draw, seed: int) -> tuple[I64, I64]:
-    """The gaps before arrivals, and the service times, [clients, rounds]."""
+    """Return the gaps before arrivals, and [clients, rounds] the service times."""
     chance, arrivals = np.random.default_rng(seed), clients * rounds
     gaps = np.rint(chance.exponential(MEAN_PS / load, arrivals)).astype(np.int64)
     return gaps, service(chance, arrivals).reshape(clients, rounds)
 
 
 def open_system(gaps: I64, service: I64) -> Workload:
-    """Body 0 is the source, the others are the clients, each of which is served once in every round."""
+    """Return a program: body 0 is the source, each other body is a client that is served once in every round."""
     (clients, rounds), arrivals = service.shape, len(gaps)
     source = Shape([Op.RUN, Op.SIGNAL] * arrivals, [0] * arrivals, [0] * arrivals, words=[GO] * arrivals)
     client = Shape(
@@ -81,7 +81,7 @@ def open_system(gaps: I64, service: I64) -> Workload:
 
 
 def lindley_ps(gaps_ps: I64, service_ps: I64) -> I64:
-    """The wait of each client that comes after a gap: W' = max(0, W + service - gap'), from an idle server on."""
+    """Return the wait of each client: W' = max(0, W + service - gap'), from an idle server on."""
     steps = np.concatenate([[0], service_ps[:-1] - gaps_ps[1:]]).cumsum()
     return steps - np.minimum.accumulate(steps)  # type: ignore[no-any-return]
 
@@ -91,8 +91,8 @@ def wait_by_lindley_ps(gaps: I64, service: I64) -> int:
     return int(lindley_ps(gaps, service.T.ravel()).sum())
 
 
-def wait_by_engine_ps(gaps: I64, service: I64, kind: str) -> int:
-    """Return all waits together for a lock of that kind."""
+def wait_by_engine_ps(gaps: I64, service: I64, kind: str, simulate: Callable[..., Result] = simulate) -> int:
+    """Return all waits together for a lock of that kind, in a run by ``simulate``."""
     clients = len(service)
     strategy = stealing(locks={"kind": kind})
     how = runtime(poll_ns=10**6)
@@ -131,25 +131,16 @@ def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_wait_is_that_of_lindley(kind: str) -> None:
-    """W' = max(0, W + service - gap), to the picosecond."""
-    clients, rounds = 30, 20
-    gaps, services = draw_times(clients, rounds, 0.8, constant, seed=1)
-    work, arrivals = open_system(gaps, services), np.cumsum(gaps).tolist()
-    expected, free = 0, 0
-    for arrival in arrivals:
-        begin = max(arrival, free)
-        expected += begin - arrival
-        free = begin + MEAN_PS
-    strategy = stealing(locks={"kind": kind})
-    plan = plan_of(work, clients + 1, strategy, runtime(poll_ns=10**6), free_lines(clients + 1))
-    assert simulated(plan).counters["lock_wait_ps"] == expected > 0
+    """On every engine W' = max(0, W + service - gap), to the picosecond."""
+    gaps, services = draw_times(30, 20, 0.8, constant, seed=1)
+    assert wait_by_engine_ps(gaps, services, kind, simulated) == wait_by_lindley_ps(gaps, services) > 0
 
 
 # ---- the closed system ---------------------------------------------------------------------------------------------
 
 
 def closed_system(times: list[list[tuple[int, int]]]) -> Workload:
-    """[clients][rounds] (think, hold) times."""
+    """Return a program of clients with [clients][rounds] (think, hold) times."""
     lock, unlock = Use(Op.LOCK), Use(Op.UNLOCK)
     bodies = [body(*[step for think, hold in each for step in (think, lock, hold, unlock)]) for each in times]
     return graph(*bodies, deal=Deal.CYCLIC, words=WORDS[:1])
@@ -214,36 +205,13 @@ def lock_ps(machine: Machine, node: int, home: int, reads: int, swap_ps: int = 0
     return reads * int(machine.latency_ps[node, home]) + swap_ps
 
 
-def remote_excess_ps(machine: Machine, reads: int) -> Fraction:
-    """Return the mean excess of the reads of a remote word: (R_NUMA - 1) times those of a local word."""
-    local = Fraction(int(np.trace(machine.latency_ps)), machine.nodes)
-    return (numa_ratio(machine) - 1) * reads * local
-
-
-def thesis_machine() -> Machine:
-    given = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 1}, "strategy": "ring", "workers": 1}
-    return build(resolve(given).machine)
-
-
 def test_the_ratio_of_the_thesis() -> None:
-    assert numa_ratio(thesis_machine()) == Fraction(2475, 1523)
-    assert round(float(numa_ratio(thesis_machine())), 3) == 1.625
-
-
-def test_one_node_has_no_remote_memory() -> None:
-    assert numa_ratio(toy()) == 1
-    assert remote_excess_ps(toy(), READS) == 0
-
-
-def test_the_excess_is_that_of_the_mean_lock_times() -> None:
-    machine = thesis_machine()
-    local = Fraction(sum(lock_ps(machine, node, node, READS, 5) for node in (0, 1)), 2)
-    remote = Fraction(sum(lock_ps(machine, node, 1 - node, READS, 5) for node in (0, 1)), 2)
-    assert remote - local == remote_excess_ps(machine, READS)
+    assert numa_ratio(shipped_machine("xeon-e5-2620-2s")) == Fraction(2475, 1523)
+    assert round(float(numa_ratio(shipped_machine("xeon-e5-2620-2s"))), 3) == 1.625
 
 
 def reading(owner: int) -> Workload:
-    """Worker 1 reads a word ``READS`` times that is kept for ``owner``; nobody else does."""
+    """Return a program in which worker 1 alone reads a word of ``owner``, ``READS`` times."""
     bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]
     words = (SyncObject("word", Role.ATOMIC, owner),)
     return graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
@@ -251,7 +219,7 @@ def reading(owner: int) -> Workload:
 
 @pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
 def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
-    machine = thesis_machine()
+    machine = shipped_machine("xeon-e5-2620-2s")
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
     result = simulated(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine))
     node = 1 if home == "owner" and owner == 1 else 0

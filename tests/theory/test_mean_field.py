@@ -44,13 +44,13 @@ HOW = runtime(poll_ns=50, costs={"probe_ns": 1, "probe_remote_ns": 1})
 
 
 def exponentials(count: int, mean_ps: float, chance: np.random.Generator) -> Iterator[int]:
-    """Picoseconds in random order, one from each of ``count`` equally likely strata, so that their mean is exact."""
+    """Return exponential times in random order, one from each of ``count`` equally likely strata: the mean is exact."""
     quantiles = (np.arange(count) + 0.5) / count
     return iter(np.rint(-mean_ps * np.log(chance.permutation(quantiles))).astype(np.int64).tolist())
 
 
 def arrivals(rate: float, seed: int) -> Workload:
-    """Server i is worker i, its source worker 64 + i."""
+    """Return a program: server i is worker i, and the source of server i is worker 64 + i."""
     chance = np.random.default_rng(seed)
     count = int(1.1 * rate * SERVERS * END)
     gaps, services = exponentials(count, MEAN_PS / rate, chance), exponentials(count, MEAN_PS, chance)
@@ -117,7 +117,7 @@ MEAN_PS_TRANSACTION_RATES = 1_000_000  # a thousand times what an abort takes
 
 
 def two_workers(objects: int) -> Workload:
-    """Transactions without pause; the times before and behind the object that each opens are exponential."""
+    """Return transactions without pauses that open one object each, after and before exponential times."""
     ops = [Op.BEGIN, Op.RUN, Op.STORE, Op.RUN, Op.COMMIT]
     shape = Shape(
         ops * TRANSACTIONS, [0] * (2 * TRANSACTIONS), [0] * (2 * TRANSACTIONS), words=[0] * (3 * TRANSACTIONS)

@@ -46,7 +46,7 @@ F64 = npt.NDArray[np.float64]
 
 
 def gaps(count: int, mean: float, seed: int) -> F64:
-    """Exponential times in random order, one from each of ``count`` equally likely strata: their mean is exact."""
+    """Return exponential times in random order, one from each of ``count`` equally likely strata: the mean is exact."""
     quantiles = (np.arange(count) + 0.5) / count
     return -mean * np.log(np.random.default_rng(seed).permutation(quantiles))
 
@@ -56,7 +56,7 @@ def arrivals(workers: int, load: float, count: int) -> list[int]:
 
 
 def waits(arrival: npt.NDArray[np.generic], workers: int, service: float) -> F64:
-    """[n] the recursion."""
+    """Return [n] the waits of all tasks, by the recursion."""
     found = np.zeros(len(arrival))
     for first in range(workers):
         every = arrival[first::workers].astype(np.float64)
@@ -69,7 +69,7 @@ def waits(arrival: npt.NDArray[np.generic], workers: int, service: float) -> F64
 
 
 def program(workers: int, arrival: list[int]) -> Workload:
-    """Workers 0 to c - 1 serve; worker c is the source, and then idles until all is done."""
+    """Return a program: workers 0 to c - 1 serve; worker c is the source, and then idles until all is done."""
     steps: list[int | Task] = []
     for gap in np.diff([0, *arrival]).tolist():
         steps += [gap, task(Run(0, (Access(0, 0, READ_BYTES),)))]
@@ -98,7 +98,7 @@ def test_every_wait_is_that_of_the_recursion(workers: int, load: float) -> None:
     assert {end - start for _, start, end in reads} == {SERVICE_PS}  # the controller has bandwidth for all of them
     found = np.array([start - arrived for arrived, start, _ in reads])
     expected = waits(np.array(arrival), workers, SERVICE_PS)
-    # an idle worker looks once a poll; who is late by that makes those late who queue up behind
+    # an idle worker looks once a poll; a task that starts late by a poll delays all tasks that queue up behind it
     late = found - expected
     assert late.min() >= -1
     assert late.max() <= 0.005 * SERVICE_PS
@@ -110,13 +110,13 @@ def test_every_wait_is_that_of_the_recursion(workers: int, load: float) -> None:
 
 @cache
 def mean_wait(workers: int, load: float) -> float:
-    """In service times, of a million tasks."""
+    """Return the mean wait of a million tasks, in service times."""
     arrival = np.cumsum(gaps(MANY, 1 / (workers * load), 2))
     return float(waits(arrival, workers, 1.0).mean())
 
 
 def erlang_wait(workers: int, load: float) -> float:
-    """The mean wait of the M/M/c queue in service times (Erlang C)."""
+    """Return the mean wait of the M/M/c queue in service times (Erlang C)."""
     offered = workers * load
     waiting = offered**workers / factorial(workers) / (1 - load)
     served_at_once = sum(offered**k / factorial(k) for k in range(workers))
@@ -143,8 +143,3 @@ def test_the_recursion_has_the_wait_of_an_md_c_queue(workers: int, load: float) 
 @pytest.mark.parametrize(("workers", "load"), [(1, 0.5), (1, 0.7), (1, 0.9), (2, 0.7), (2, 0.9), (4, 0.9)])
 def test_lee_and_longton_are_near_where_tasks_queue(workers: int, load: float) -> None:
     assert mean_wait(workers, load) == pytest.approx(lee_longton(workers, load), rel=0.05)
-
-
-def test_the_approximation_is_exact_for_one_worker() -> None:
-    for load in LOADS:
-        assert lee_longton(1, load) == pytest.approx(load / (2 * (1 - load)))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from engine_setup import toy
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.reference.ledger import Executed
@@ -16,12 +14,9 @@ from numasim.strategy.control.controller import Program
 sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 
 from laws_equations import (
-    LeafAccess,
     live_at_most,
-    on_machine,
     packed_work,
     pass_of,
-    space_bound,
     space_checks,
     time_checks,
 )
@@ -41,12 +36,6 @@ def test_work_and_chains_by_hand() -> None:
     assert found.chain == 34  # 0, 5, 6
 
 
-def test_subtrees_that_begin_lower_on_one_side() -> None:
-    found = packed_work(OWN, PARENT, END, np.array([1, 6]))
-    assert (found.free, found.free_chain, found.chain) == (14, 14, 34)
-    assert (found.subtrees, found.chains) == ((22, 20), (10, 20))
-
-
 def test_time_bounds_by_hand() -> None:
     """Two sockets of two cores."""
     found = packed_work(OWN, PARENT, END, np.array([1, 5]))
@@ -56,46 +45,6 @@ def test_time_bounds_by_hand() -> None:
     assert found.sum_ps(2, 2) == 15 + 53
     assert found.printed_ps(2, 2) == 5 + 12 + 17 + 34
     assert found.greedy_ps(2, 2) == 34 + 10 + 36  # (10 + 21 + 36) / 2, then the free chain and the longer subtree
-
-
-def test_without_subtrees_all_is_free() -> None:
-    found = packed_work(OWN, PARENT, END, np.array([], np.int64))
-    assert (found.free, found.subtrees, found.free_chain, found.chain) == (56, (), 34, 34)
-    assert found.greedy_ps(2, 2) == found.printed_ps(2, 2) == 28 + 34
-
-
-def test_the_printed_bound_does_not_hold_for_few_subtrees() -> None:
-    """Eight leaves of 1,000 ps below a root that takes no time, packed as one subtree: a socket of two cores executes
-    them, two at a time, in 4,000 ps. Equation 13 says 2,000 + 500 + 1,000 on two sockets.
-    """
-    own, parent = np.array([0] + [1000] * 8), np.array([-1] + [0] * 8)
-    found = packed_work(own, parent, np.array([9, *range(2, 10)]), np.array([0]))
-    assert found.printed_ps(2, 2) == 3500
-    assert found.sum_ps(2, 2) == 3500
-    assert found.greedy_ps(2, 2) == 2500 + 5000
-
-
-def test_space_bound_by_hand() -> None:
-    """A chain of 5 tasks is live on one worker."""
-    assert space_bound(serial_tasks=5, subtrees=3, workers=16) == 80
-    assert space_bound(serial_tasks=5, subtrees=100, workers=16) == 500
-
-
-def test_locality_by_hand() -> None:
-    """Four sockets, 1 ps a byte at home and 3 elsewhere; 60 bytes of its own, 4 at the border."""
-    leaf = LeafAccess(60, 4, Fraction(1), Fraction(3))
-    assert leaf.random_ps(4) == 64 * Fraction(1, 4) + 64 * 3 * Fraction(3, 4) == 160
-    assert leaf.allocated_ps == 60 + 12
-    assert leaf.gain_ps(4) == Fraction(1, 2) * (180 - 4) == 88 == leaf.random_ps(4) - leaf.allocated_ps
-    assert LeafAccess(1, 9, Fraction(1), Fraction(3)).gain_ps(4) < 0  # little of its own, much at the border
-
-
-def test_a_leaf_on_a_machine_by_hand() -> None:
-    """100 ns for a line at home, 200 elsewhere, ten at a time: 10 and 20 ns for 64 bytes."""
-    mean, most = on_machine(toy(sockets=2), own_bytes=64, border_bytes=64)
-    assert mean == most
-    assert mean.random_ps(2) == 2 * (10_000 + 20_000) // 2
-    assert most.allocated_ps == 10_000 + 20_000
 
 
 # ---- a pass of the tree above on two sockets of two cores, with 1 and 5 as roots, from 100 to 160 -----------------
