@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TURNS                                                                                                  \
-    "NUMASIM_RECORD_TURNS" /* seconds without the end of a turn after which turns are given up; if \ */
+#define TURNS                                                                                                   \
+    "NUMASIM_RECORD_TURNS" /* seconds without the end of a turn after which turns are given up; if the variable \
+                              is not set, there are no turns */
 
 typedef struct {
     sem_t turn;      /* posted when the thread gets its turn */

@@ -60,11 +60,11 @@ int ns_topology_read(ns_topology *self, const char *root);
 /* Free a topology, and set it to zero. Destroying a destroyed topology or null has no effect. */
 void ns_topology_destroy(ns_topology *self);
 
-/* Print a topology as one JSON object. Returns 0; NS_ERROR_OPTION for null and for a destroyed topology, NS_ERROR_FILE.
+/* Print a topology as one JSON object. Return 0; NS_ERROR_OPTION for null and for a destroyed topology, NS_ERROR_FILE.
  */
 int ns_topology_print(const ns_topology *self, FILE *file);
 
-/* Pin the calling thread to the hardware thread `cpu`. Returns 0, or NS_ERROR_THREAD if `cpu` does not exist or may
+/* Pin the calling thread to the hardware thread `cpu`. Return 0, or NS_ERROR_THREAD if `cpu` does not exist or may
  * not be used. */
 int ns_cpu_pin(uint32_t cpu);
 
