@@ -6,8 +6,8 @@ scores.csv         every score
 tables/*.csv       the cells of each table
 figures/*.svg
 
-Every file is whole or absent. The page is written last, so that the page always fits the other files. Files that an
-earlier report wrote for other tables are removed, unless the user has changed them (`numasim.files.owned_folder`).
+Every file is complete or absent. The page is written last, so that the page always fits the other files. Files of an
+earlier report on other tables are removed, unless the user has changed these files (`numasim.files.owned_folder`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 def report_environment(*, escaped: bool) -> Environment:
-    """Return the environment of the templates of pages, or with ``escaped`` false of Markdown."""
+    """Return the Jinja environment of the templates of pages, or with ``escaped`` false of Markdown."""
     environment = page_environment(TEMPLATES, escaped=escaped)
     environment.globals |= {
         "texts": text,
@@ -150,7 +150,7 @@ def _roles(findings: Findings) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Reported:
-    """A study whose report is in a folder of its name, beside the page of all studies."""
+    """A study whose report is in a folder with the study's name, beside the page of all studies."""
 
     name: str
     findings: Findings

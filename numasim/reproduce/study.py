@@ -1,8 +1,8 @@
 """A study: its programs and tables, the rules of its scores, and the questions that its paper leaves open.
 
-experiments/NAME/study.py          makes the study, under the name ``STUDY``
-experiments/NAME/paper.yaml        title, source, readings and remarks of the paper (`read_paper`)
-experiments/NAME/programs/*.yaml   the programs that tables run, unless they are in `study.py`
+experiments/NAME/study.py          defines the study as ``STUDY``
+experiments/NAME/paper.yaml        title and source of the paper, readings and remarks (`read_paper`)
+experiments/NAME/programs/*.yaml   the programs that the tables run, unless `study.py` defines the programs
 experiments/NAME/published/*.csv   the values as printed
 experiments/NAME/calibrated.yaml   fitted and refused parameters, if any
 """
@@ -50,21 +50,22 @@ class ScoreRule:
     name: str
     metric: str  # one of `METRICS`
     bound: float | None = None
-    of: str = ""  # the class whose cells count, by default the one with the rule's name
-    tables: Names = ()  # whose cells count, by default all
-    part: str = ""  # the quantity whose share is pooled
+    of: str = ""  # the class whose cells count; by default the class with the rule's name
+    tables: Names = ()  # the tables whose cells count; by default all tables
+    part: str = ""  # for a pooled share: the quantity whose share is pooled
     question: str = "absolute"  # one of `QUESTIONS`
     null: Elsewhere | Literal["best-constant"] | None = None  # replaces the null models of the cells
     nulls: Mapping[str, float] = field(default_factory=dict)  # the published values of ``null`` by row
-    unknown: str = ""  # what cannot be known from the paper
+    unknown: str = ""  # the facts that the paper does not reveal
 
 
 @dataclass(frozen=True)
 class Tried:
-    """An attempt to improve a score: the hypothesis, the change, and the score before and after.
+    """An attempt to improve a score: the hypothesis, the change, and the score before and after the change.
 
-    Scores are on the scale of their metric, with the model at that time. ``of`` names the examined cells of the score,
-    "" for all cells. ``seen`` is whether the scored figures were known. ``kept`` is whether the study has the change.
+    Scores are on the scale of their metric, and belong to the model of that time. ``of`` names the examined cells of
+    the score, "" for all cells. ``seen`` says whether the scored figures were known. ``kept`` says whether the study
+    has the change.
     """
 
     score: str
@@ -94,7 +95,7 @@ class Paper:
     ``readings`` are questions that the paper leaves open. ``learned`` are the first sentences of the page, in which
     ``{times}`` stands for the score ``times``, ``{times/null}`` for the score of its null model and ``{times/ceiling}``
     for its ceiling. ``inconsistencies`` are contradictions within the paper, each with the affected tables. ``notes``
-    are remarks by table. ``unknown`` says by score what cannot be known from the paper.
+    are remarks by table. ``unknown`` has, by score, the facts that the paper does not reveal.
     """
 
     title: str

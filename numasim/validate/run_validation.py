@@ -1,4 +1,4 @@
-"""The whole validation: every cell of every part, predicted, run and compared."""
+"""The whole validation: predict, run and compare every cell of every part."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from numasim.validate.validation_cells import Part
 
 @dataclass(frozen=True)
 class PartFindings:
-    """The findings of one part: ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured costs.
+    """The findings of one part: ``equalities`` for model costs, ``comparisons`` and ``verdicts`` for measured costs.
 
-    ``rejected_runs`` counts the runs whose threads were not placed as the machine file says; see `placement_differs`.
+    ``rejected_runs`` counts the runs whose threads were not placed as described by the machine file:
+    `placement_differs`.
     """
 
     part: Part
@@ -50,10 +51,10 @@ class PartFindings:
 def validate_parts(
     parts: Sequence[Part], directory: Path, *, jobs: int = 1, progress: bool = False
 ) -> tuple[PartFindings, ...]:
-    """Run what is missing of ``parts`` in ``directory`` and compare.
+    """Run the missing repeats of ``parts`` in ``directory``, and compare.
 
-    ``jobs`` cells run at a time, which only virtual time allows: otherwise they would compete for cores. Raises
-    InputError for bad input and CheckError where the program fails.
+    ``jobs`` cells run at a time. Only virtual time allows more than one, since otherwise cells would compete for cores.
+    Raise InputError for bad input, and CheckError if the program fails.
     """
     if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
         raise InputError(f"jobs is {jobs}, and cells on real threads run alone", expected="--jobs 1")
@@ -70,9 +71,9 @@ def validate_parts(
 
 
 def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[StoredRuns]:
-    """Return the runs of all cells in their order. After the first error no other cell is begun.
+    """Return the runs of all cells in their order. After the first error no further cell is begun.
 
-    A graph that cells share is recorded before any of the cells runs, so that no two threads record the graph.
+    A graph that cells share is recorded before any of these cells runs, so that no two threads record the graph.
     """
     found: list[StoredRuns] = []
     for _, some in groupby(part.cells, key=lambda cell: cell.program):
