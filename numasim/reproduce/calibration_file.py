@@ -52,13 +52,13 @@ class Parameter(Model):
 
     @property
     def runs(self) -> str:
-        """The runs in which the parameter is set, as text: ``bots (Strassen-2048)``."""
+        """Return the runs in which the parameter is set, as text: ``bots (Strassen-2048)``."""
         rows = f" ({', '.join(self.rows)})" if self.rows else ""
         return f"{', '.join(self.programs)}{rows}"
 
     @property
     def data(self) -> str:
-        """The published columns that were read, as text."""
+        """Return the published columns that were read, as text."""
         return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
     @property
@@ -87,7 +87,7 @@ class FittedParameter(Parameter):
 
     @property
     def first(self) -> bool:
-        """Whether the parameter is a rate that was fitted to serial times."""
+        """Return whether the parameter is a rate that was fitted to serial times."""
         return self.step == FIRST_STEP
 
     def value_in(self, *, only_rates: bool) -> Value:
@@ -146,7 +146,10 @@ def rms(errors: Iterable[float]) -> float:
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Read the file at ``path``, or return an empty calibration if there is no file. InputError for a bad file."""
+    """Read the file at ``path``, or return an empty calibration if there is no file.
+
+    Raise InputError for a bad file.
+    """
     return validate(Calibration, load(path)) if path.is_file() else Calibration()
 
 

@@ -51,12 +51,12 @@ class Findings:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the runs were simulated on a machine other than the machine of the study."""
+        """Return whether the runs were simulated on a machine other than the machine of the study."""
         return self.machine != self.published_machine
 
     @property
     def metrics(self) -> dict[str, str]:
-        """The metric of each score."""
+        """Return the metric of each score."""
         return {rule.name: rule.metric for rule in self.rules}
 
 

@@ -80,11 +80,11 @@ class Metric:
     chance: Callable[[Observations], float] | None = None  # the mean score of a random guess
 
     def meets(self, value: float, bound: float) -> bool:
-        """Whether ``value`` meets ``bound``, up to the rounding of sums."""
+        """Return whether ``value`` meets ``bound``, up to the rounding of sums."""
         return value >= bound - ROUNDING if self.rising else value <= bound + ROUNDING
 
     def beats(self, value: float, other: float) -> bool:
-        """Whether ``value`` is better than ``other``."""
+        """Return whether ``value`` is better than ``other``."""
         return value > other if self.rising else value < other
 
 

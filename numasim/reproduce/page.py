@@ -73,7 +73,7 @@ Advance = Callable[[], None]
 def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: None) -> Path:
     """Write the report to ``directory``, which is made if missing, and return the path of the page.
 
-    ``advance`` is called after each of the `figure_count` figures. InputError if a file cannot be written.
+    ``advance`` is called after each of the `figure_count` figures. Raise InputError if a file cannot be written.
     """
     with owned_folder(directory, REPORT) as folder:
         files = _files(findings, _draw(findings, advance))
@@ -157,17 +157,17 @@ class Reported:
 
     @property
     def page(self) -> str:
-        """The path of the report."""
+        """Return the path of the report."""
         return f"{self.name}/{PAGE}"
 
     @property
     def learned(self) -> tuple[str, ...]:
-        """The first sentences."""
+        """Return the first sentences."""
         return filled(self.findings.paper.learned, self.findings.scores)
 
     @property
     def picture(self) -> str:
-        """The figure of the score sheet, embedded."""
+        """Return the figure of the score sheet, embedded."""
         return embedded(svg_text(score_figure(self.findings.scores)))
 
 

@@ -50,7 +50,9 @@ class Readings:
     done: list[Reading] = field(default_factory=list)
 
     def values(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
-        """Return row -> printed value, of all rows of a column or of ``rows``. InputError for a row without a value."""
+        """Return row -> printed value, of all rows of a column or of ``rows``. Raise InputError for a row without a
+        value.
+        """
         printed = self.study.published(table, column)
         for row in rows or ():
             if row not in printed:
@@ -137,7 +139,7 @@ class Verdict:
 
     @property
     def refused(self) -> bool:
-        """Whether the interval reaches an end of the searched range."""
+        """Return whether the interval reaches an end of the searched range."""
         return self.low <= self.axis.low or self.high >= self.axis.high
 
     @property
@@ -154,7 +156,7 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """The verdict as one line."""
+        """Return the verdict as one line."""
         why = f"refused. {self.reason}" if self.refused else "identified"
         return f"{self.axis.name} {self.found}, {self.low} to {self.high}: {why}"
 
@@ -403,7 +405,7 @@ class _Profile:
     explored: _Explored
 
     def reaches_an_end(self, at: int) -> bool:
-        """Whether an end of axis ``at`` is alike. The end with the lower cost is searched first."""
+        """Return whether an end of axis ``at`` is alike. The end with the lower cost is searched first."""
         axis = self.axes[at]
         costs = {end: self._start(at, end)[1] for end in (axis.low, axis.high)}
         seen_there = not costs.keys().isdisjoint(self._seen(at))

@@ -30,7 +30,7 @@ def unknown_name(problem: str, name: str, known: Collection[str]) -> InputError:
 
 
 def looked_up(what: str, name: str, known: Mapping[str, Known]) -> Known:
-    """Return ``known[name]``. InputError if ``known`` does not have the name."""
+    """Return ``known[name]``. Raise InputError if ``known`` does not have the name."""
     check_known(what, (name,), known)
     return known[name]
 
@@ -77,7 +77,7 @@ class Program:
 
     @cached_property
     def document(self) -> Node:
-        """The run without rows and variants, as a YAML document."""
+        """Return the run without rows and variants, as a YAML document."""
         return from_python(self.spec, Place(Source(f"program {self.name}", Path())))
 
     @cached_property
@@ -109,7 +109,7 @@ class Scope:
     variants: Names = ()
 
     def concerns(self, wanted: Wanted) -> bool:
-        """Whether the runs ``wanted`` are selected."""
+        """Return whether the runs ``wanted`` are selected."""
         own = (wanted.table, wanted.program.name, wanted.row, wanted.variant)
         asked = (self.tables, self.programs, self.rows, self.variants)
         return all(not names or name in names for name, names in zip(own, asked, strict=True))

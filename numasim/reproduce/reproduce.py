@@ -149,7 +149,7 @@ def reproduce(
 
 
 def comparable(setting: Setting) -> bool:
-    """Whether the simulated machine is the study's own machine, the only machine with published values."""
+    """Return whether the simulated machine is the study's own machine, the only machine with published values."""
     return setting.machine is None
 
 

@@ -107,8 +107,8 @@ _PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # value -> place
 def least_error(metric: str, published: Sequence[float]) -> float:
     """Return the mean error of the best single prediction of all ``published`` values; 0 if no value counts.
 
-    The error of counts (``median-factor``) is |ln(predicted + 1) - ln(published + 1)|. KeyError for a metric that is
-    not computed cell by cell.
+    The error of counts (``median-factor``) is |ln(predicted + 1) - ln(published + 1)|. Raise KeyError for a metric that
+    is not computed cell by cell.
     """
     counted = _counted(metric, published)
     if not counted:

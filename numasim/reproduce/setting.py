@@ -71,12 +71,12 @@ class StudyRuns:
 
     @property
     def name(self) -> str:
-        """The name of the study's folder."""
+        """Return the name of the study's folder."""
         return legible_text(self.folder.name)
 
     @property
     def parameters(self) -> tuple[FittedParameter, ...]:
-        """The fitted parameters."""
+        """Return the fitted parameters."""
         return self.calibration.parameters
 
     def published(self, table: str, column: str) -> dict[str, float]:
@@ -120,7 +120,10 @@ class Setting:
             check_known(f"choice of the reading {name!r}:", [choice], self.study.readings[name].answers)
 
     def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
-        """Return a run for each seed. NotSimulatedError for runs that are left out, InputError for a bad field."""
+        """Return a run for each seed.
+
+        Raise NotSimulatedError for runs that are left out, InputError for a bad field.
+        """
         if self.quick and wanted.row in wanted.program.quick.get("without", ()):
             raise NotSimulatedError("left out of the quick reproduction")
         if self.rows and wanted.row not in self.rows:
@@ -131,20 +134,23 @@ class Setting:
     def spec(self, wanted: Wanted) -> RunSpec:
         """Return the specification of the runs, also for rows that the setting leaves out.
 
-        NotSimulatedError for a machine that is too small for the runs, InputError for a bad field.
+        Raise NotSimulatedError for a machine that is too small for the runs, InputError for a bad field.
         """
         made = self._assignments(wanted)
         self._refuse_many_workers(made if self.machine else wanted.changes)
         return self.resolver.run(wanted.program.document, made)
 
     def resizes(self, program: str) -> bool:
-        """Whether this setting changes the workload of a program. If so, no parameter was fitted to these runs."""
+        """Return whether this setting changes the workload of a program.
+
+        If so, no parameter was fitted to these runs.
+        """
         quick = self.study.programs[program].fields("quick").assignments
         return self.quick and any(each.path[0] == WORKLOAD for each in quick)
 
     @property
     def threads(self) -> int:
-        """The number of hardware threads of the simulated machine."""
+        """Return the number of hardware threads of the simulated machine."""
         return self._machine.threads
 
     @cached_property

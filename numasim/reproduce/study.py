@@ -148,7 +148,7 @@ class Study(StudyRuns):
 
     @property
     def refused(self) -> tuple[RefusedParameter, ...]:
-        """The parameters that the data do not identify. No run has them."""
+        """Return the parameters that the data do not identify. No run has them."""
         return self.calibration.refused
 
     def part(self, name: str) -> ModuleType:
@@ -163,7 +163,7 @@ class Study(StudyRuns):
     def published(self, table: str, column: str) -> dict[str, float]:
         """Return the published value of ``column`` in each row of ``table``, NaN for a value that nobody printed.
 
-        InputError for a value that is no number.
+        Raise InputError for a value that is no number.
         """
         of = self.tables[table]
         source = of.columns[column].published or column
@@ -189,7 +189,7 @@ class Study(StudyRuns):
 
     @cached_property
     def score_rules(self) -> tuple[ScoreRule, ...]:
-        """The rules of all scores, with the unknowns of the paper and the published values of null models."""
+        """Return the rules of all scores, with the unknowns of the paper and the published values of null models."""
         return tuple(self._rule(each) for each in self.rules)
 
     def _rule(self, rule: ScoreRule) -> ScoreRule:
@@ -199,7 +199,10 @@ class Study(StudyRuns):
         return replace(rule, bound=None if bound is None else float(bound), nulls=nulls, unknown=unknown)
 
     def checked(self) -> Study:
-        """Return the study. InputError for an unknown name in the study, or a published value that is no number."""
+        """Return the study.
+
+        Raise InputError for an unknown name in the study, or a published value that is no number.
+        """
         scores = [rule.name for rule in self.rules]
         check_known("metric", [rule.metric for rule in self.rules], METRICS)
         check_known("question", [rule.question for rule in self.rules], QUESTIONS)
@@ -226,7 +229,7 @@ def make_study(
 ) -> Study:
     """Return a study of these parts and of ``calibrated.yaml`` in its folder, if any; ``more`` are fields of `Study`.
 
-    ``ablations`` may be plain mappings. InputError for a name that no part has.
+    ``ablations`` may be plain mappings. Raise InputError for a name that no part has.
     """
     by_id = {each.id: each for each in tables}
     made = Study(

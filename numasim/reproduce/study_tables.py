@@ -69,7 +69,7 @@ class Kind:
     """The rule by which runs determine the cells of a table."""
 
     def unit(self, quantity: str) -> str:
-        """Return the unit of a quantity of a column. InputError for an unknown quantity."""
+        """Return the unit of a quantity of a column. Raise InputError for an unknown quantity."""
         return looked_up("quantity", quantity, QUANTITIES).unit
 
     def check(self, table: StudyTable, program: Program) -> None:
@@ -131,7 +131,7 @@ class StudyTable:
     labels: Names = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the published values. InputError for a file without these rows and columns."""
+        """Read the published values. Raise InputError for a file without these rows and columns."""
         published = read_published(self.file)
         shown = (each.published or name for name, each in self.columns.items())
         used = (name for name in shown if isinstance(name, str) and name != NOTHING)
@@ -141,7 +141,7 @@ class StudyTable:
 
     @property
     def keys(self) -> Names:
-        """The published columns that name a row."""
+        """Return the published columns that name a row."""
         return listed(self.rows)
 
 
@@ -453,19 +453,19 @@ class Claim:
 
     @property
     def variants(self) -> Names:
-        """All variants that the claim names."""
+        """Return all variants that the claim names."""
         return tuple(name for names in (self.least, self.most, self.alike, self.of) for name in listed(names))
 
     @property
     def by_chance(self) -> float | None:
-        """The probability a! b! / (a + b)! that a random order of the variants fulfils the claim; None for claims on
-        sizes.
+        """Return the probability a! b! / (a + b)! that a random order of the variants fulfils the claim; None for
+        claims on sizes.
         """
         least, most = len(listed(self.least)), len(listed(self.most))
         return 1 / math.comb(least + most, least) if least else None
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Whether ``values``, by variant, fulfil the claim."""
+        """Return whether ``values``, by variant, fulfil the claim."""
         if self.least:
             most = min(values[each] for each in listed(self.most))
             return max(values[each] for each in listed(self.least)) * self.times < most

@@ -59,7 +59,7 @@ class Cell:
 
     @property
     def mean(self) -> float:
-        """The mean over seeds; NaN without a simulated value."""
+        """Return the mean over seeds; NaN without a simulated value."""
         return math.fsum(self.simulated) / len(self.simulated) if self.simulated else math.nan
 
     @property
@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def factor_error(self) -> float:
-        """The `factor_error` of the mean; NaN without a simulated value."""
+        """Return the `factor_error` of the mean; NaN without a simulated value."""
         return factor_error(self.mean, self.published)
 
     @property

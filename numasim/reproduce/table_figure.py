@@ -153,7 +153,7 @@ FEWEST_POINTS = 4  # fewer points get no line, since a line would suggest a shap
 
 
 def over_workers(rows: Sequence[str]) -> bool:
-    """Whether the names of the rows are numbers, and there are enough of them for a line."""
+    """Return whether the names of the rows are numbers, and there are enough of them for a line."""
     return len(rows) >= FEWEST_POINTS and all(_is_number(row) for row in rows)
 
 

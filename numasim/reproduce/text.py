@@ -35,12 +35,12 @@ class Group:
 
     @property
     def first(self) -> Cell:
-        """A cell that stands for all cells, for the attributes that all cells share."""
+        """Return a cell that stands for all cells, for the attributes that all cells share."""
         return next(iter(self.cells.values()))
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles of the cells, in the order of `Role`."""
+        """Return the roles of the cells, in the order of `Role`."""
         present = {cell.role for cell in self.cells.values()}
         return tuple(role for role in Role if role in present)
 
@@ -163,12 +163,14 @@ def bound_text(score: Score) -> str:
 
 
 def met(score: Score) -> bool | None:
-    """Whether the bound is met; None without a bound."""
+    """Return whether the bound is met; None without a bound."""
     return None if score.bound is None else METRICS[score.metric].meets(score.value, score.bound)
 
 
 def beats_null(score: Score) -> bool | None:
-    """Whether the simulation is better than the null model on the cells with a null model; None without such cells."""
+    """Return whether the simulation is better than the null model on the cells with a null model; None without such
+    cells.
+    """
     if score.null is None or score.against_null is None:
         return None
     return METRICS[score.metric].beats(score.against_null, score.null)

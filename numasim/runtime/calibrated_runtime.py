@@ -135,7 +135,7 @@ class Calibration:
 
 
 def calibrate(*, quick: bool, name: str | None = None) -> Calibration:
-    """Read and measure this machine. InputError where the task runtime is not built."""
+    """Read and measure this machine. Raise InputError if the task runtime is not built."""
     return calibration(read_sysfs(), run_probe(quick=quick), name or label(None))
 
 

@@ -44,7 +44,7 @@ def built(path: Path, what: str, where: str = "a machine") -> Path:
 
 
 def are_flags(arguments: Sequence[str]) -> bool:
-    """Whether the arguments of the command ask only for flags."""
+    """Return whether the arguments of the command ask only for flags."""
     return bool(arguments) and all(argument in FLAGS for argument in arguments)
 
 

@@ -123,7 +123,7 @@ class Verdict:
 
     @property
     def met(self) -> bool:
-        """Whether enough cells satisfy the bound. A bound without a tested cell is not met."""
+        """Return whether enough cells satisfy the bound. A bound without a tested cell is not met."""
         return self.cells > 0 and self.within >= float(self.bound.share) * self.cells - 1e-9
 
 
@@ -178,7 +178,7 @@ MOST_FACTOR = 2  # largest factor between a measured transfer time and the machi
 
 
 def placement_differs(run: KernelRun, plan: Plan) -> bool:
-    """Whether the transfer times of cache lines beside the run differ from those of the machine of ``plan``."""
+    """Return whether the transfer times of cache lines beside the run differ from those of the machine of ``plan``."""
     expected_ps = hop_ps(plan)
     return any(hop and (hop > MOST_FACTOR * expected_ps or MOST_FACTOR * hop < expected_ps) for hop in run.hop_ps)
 

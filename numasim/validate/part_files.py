@@ -122,7 +122,7 @@ class PartFile(CheckedModel):
 
     @property
     def exact(self) -> bool:
-        """Whether every counter must be equal."""
+        """Return whether every counter must be equal."""
         return self.costs == "model"
 
     def _problems(self) -> Iterator[str]:

@@ -34,17 +34,17 @@ class PartFindings:
 
     @property
     def broken(self) -> tuple[Verdict, ...]:
-        """The bounds that are not met."""
+        """Return the bounds that are not met."""
         return tuple(verdict for verdict in self.verdicts if not verdict.met)
 
     @property
     def unequal(self) -> tuple[Equality, ...]:
-        """The cells with a counter that differs."""
+        """Return the cells with a counter that differs."""
         return tuple(each for each in self.equalities if each.differing)
 
     @property
     def met(self) -> bool:
-        """Whether all bounds are met and all counters equal."""
+        """Return whether all bounds are met and all counters equal."""
         return not self.broken and not self.unequal
 
 

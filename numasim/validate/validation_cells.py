@@ -36,7 +36,7 @@ class Cell:
 
     @property
     def team(self) -> int | None:
-        """The number of workers if the recording of the program depends on this number, otherwise None."""
+        """Return the number of workers if the recording of the program depends on this number, otherwise None."""
         return self.workers if self.program.team else None
 
     @property

@@ -194,7 +194,7 @@ class ThreadEvents:
 
     @property
     def number_base(self) -> int:
-        """The number before the first number that the thread gives to a task, a region or an implicit task."""
+        """Return the number before the first number that the thread gives to a task, a region or an implicit task."""
         return (self.thread + 1) << THREAD_SHIFT
 
 

@@ -373,7 +373,7 @@ def require_declared(program: str, data: RecordedData) -> None:
 
 
 def declares(program: str) -> bool:
-    """Whether the file of ``program`` has the mark of numasim/record.h."""
+    """Return whether the file of ``program`` has the mark of numasim/record.h."""
     found = shutil.which(program)
     try:
         return found is not None and SECTION in Path(found).read_bytes()

@@ -131,7 +131,7 @@ class _RowMaker:
         self._rows.odd[_APART] += sum(bool(each.dependences) for each in made)
 
     def _is_nothing(self, steps: Steps) -> bool:
-        """Whether the steps consist only of time that is not the program's own time."""
+        """Return whether the steps consist only of time that is not the program's own time."""
         return self._time(steps) <= 0 and all(step[0] == Step.WORK for step in steps)
 
     def _time(self, steps: Steps) -> int:

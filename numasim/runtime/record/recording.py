@@ -227,7 +227,7 @@ class _Runs:
         self._work.append(_work(self.chosen()))
 
     def more(self, order: Order) -> bool:
-        """Whether another run is needed."""
+        """Return whether another run is needed."""
         if order.repeats is not None:
             return self.count < order.repeats
         if self.count < FEWEST_REPEATS:
@@ -251,7 +251,7 @@ class _Runs:
 
     @property
     def joined(self) -> int:
-        """The number of recordings that the graph is made of."""
+        """Return the number of recordings that the graph is made of."""
         return len(self._alike()) or 1
 
     def chosen(self) -> tuple[TimedEvents, ...]:

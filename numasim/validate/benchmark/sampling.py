@@ -51,7 +51,7 @@ class Finding:
 
     @property
     def met(self) -> bool | None:
-        """Whether the value meets its goal; None if there is no goal."""
+        """Return whether the value meets its goal; None if there is no goal."""
         return bool(JUDGES[self.goal.kind](self.value, self.goal.bound)) if self.goal else None
 
 
