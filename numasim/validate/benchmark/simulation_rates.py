@@ -245,7 +245,7 @@ def family_probes() -> Iterator[Probe]:
         chosen = FAMILIES[family]  # on the runtime that the family's paper used; for matmul, the thesis' own
         runtime = chosen.benchmark_runtime or chosen.parameters.default_runtime
         skip = "off" if runtime == "bare" else "auto"  # if skipping ahead were allowed, the engines would do different
-                                                       # work
+        # work
         plan = plan_of({"name": family, **parameters}, runtime=runtime, skip=skip)
         memory = memory_of(plan)
         row = f"{family}: {plan.workload.tasks:,} tasks on {runtime}"
