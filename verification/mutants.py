@@ -99,7 +99,7 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
 
 
 def copy_to(folder: Path) -> None:
-    """Copy the files that the engines' tests need, without the compiled engine, which would hide the reference engine."""
+    """Copy the files that the engines' tests need, without the compiled engine, which would hide the other one."""
     for name in COPIED:
         source, target = REPOSITORY / name, folder / name
         if source.is_dir():

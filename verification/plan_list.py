@@ -152,7 +152,7 @@ def _specified(recipe: Document) -> Document:
 
 
 def _graph(workload: Document, folded: bool) -> Document | None:
-    """Return the task graph, in JSON, of a program that is a graph or that needs a row for every task; otherwise None."""
+    """Return the task graph, in JSON, of a program that is a graph or needs a row for every task; else None."""
     if "phases" in workload:
         return workload
     if folded:

@@ -271,7 +271,7 @@ def test_a_pause_that_follows_an_event_is_not_taken_from_the_time_before_the_eve
 
 @pytest.mark.parametrize("divides", [True, False])
 def test_one_thread_is_refused_where_the_program_divides_more_than_a_hundredth(divides: bool) -> None:
-    """In a region of 300 ns, the program asks for the number of threads before 200 ns of work, or before 2 ns of work."""
+    """In a region of 300 ns, the program asks for the number of threads before 200 ns or before 2 ns of its work."""
     writer = EventWriter().program().region(2, place=0x77)
     writer.add(Event.TEAM, after=100 if divides else 298).sync(BARRIER, Endpoint.BEGIN, 200 if divides else 2)
     recording = [timed_events(writer.sync(BARRIER, Endpoint.END, 9).end_region(50))]

@@ -68,7 +68,7 @@ def test_one_thread_says_nothing_of_a_loop_that_a_team_divides() -> None:
 
 
 def test_a_program_that_sleeps_has_the_graph_of_one_that_does_not() -> None:
-    """Three tasks sleep for 30 ms each, and the program sleeps for 60 ms after the region: none of this time is work."""
+    """Three tasks sleep for 30 ms each, and the program sleeps for 60 ms after the region: nothing of this is work."""
     program = compiled("waits", WAITS)
     awake, asleep = (recorded(program, us, threads=None, repeats=1) for us in ("0", "30000"))
     for one, other in zip(awake.workload.phases, asleep.workload.phases, strict=True):

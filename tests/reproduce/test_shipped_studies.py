@@ -177,7 +177,7 @@ def test_home_test_is_as_its_text_says_but_for_the_average_of_a_single_tile(tmp_
 
 
 def test_with_one_thread_both_tournaments_are_interleave_once_and_twice() -> None:
-    """One thread merges nothing. So vertical produces the same as interleave, and horizontal builds every table twice."""
+    """One thread merges nothing. So vertical does the same as interleave, and horizontal builds every table twice."""
     setting, program = Setting(PHOENIX), PHOENIX.programs["paragon"]
 
     def time(variant: str) -> float:
@@ -327,7 +327,7 @@ def ends(tasks: int, requests: int, think: int, serve: int, order: Order) -> lis
     "order", [lambda core, at: at, lambda core, at: core], ids=["in turn", "always the same first"]
 )
 def test_the_last_task_at_a_single_server_takes_less_than_three_times_the_average(serve: int, order: Order) -> None:
-    """Alone a task takes T = 30 * (40 + s). T + (n - 1) S bounds the last task; T and S (n + 1) / 2 bound the average."""
+    """Alone a task takes T = 30 * (40 + s). T + (n - 1) S bounds the last task; T and S (n + 1) / 2 the average."""
     tasks, requests, think = 64, 30, 40
     found = ends(tasks, requests, think, serve, order)
     alone, busy, mean = requests * (think + serve), requests * serve, sum(found) / tasks

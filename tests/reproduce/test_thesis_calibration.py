@@ -140,7 +140,7 @@ def _assert_as_committed(found: StepScore, committed: Calibration) -> None:
 def test_the_committed_values_give_the_committed_times(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """If this test fails, a mechanism has changed: run python experiments/thesis/calibrate.py to fit the values again."""
+    """If this test fails, a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
     data, bench = script.read_data(Readings(study)), _bench(script, study, committed.of([1, 2]))
     rows = ("Strassen-2048", "SparseLU-for")
     _assert_as_committed(script.score_serial(bench, data, rows), committed)
@@ -163,7 +163,7 @@ def test_the_committed_values_give_the_committed_overheads(
 def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """The search uses small matrices with shorter tasks; the first back-off lasts as many tasks as in the large ones."""
+    """The search uses small matrices with shorter tasks. The first back-off lasts as many tasks as before."""
     refused = committed.of([3]).refused
     data, bench = script.read_data(Readings(study)), _bench(script, study, committed.of([1, 2]))
     size_ns, stand_in_ns = (

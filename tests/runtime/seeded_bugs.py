@@ -1,4 +1,4 @@
-"""Bugs that the explorer of interleavings must find. Each bug breaks one memory order or one step of a runtime source."""
+"""Bugs that the explorer of interleavings must find. Each bug breaks one memory order or one step of a source."""
 
 from __future__ import annotations
 

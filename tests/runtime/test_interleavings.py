@@ -40,7 +40,7 @@ def program(c_compiler: str, parts: dict[str, Path], tmp_path_factory: pytest.Te
 
 
 def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
-    """Return the result of each case whose name begins with ``prefix``, and print the results. Check the exit status."""
+    """Return and print the result of each case whose name begins with ``prefix``. Check the exit status."""
     found = subprocess.run([program, memory, prefix], check=False, capture_output=True, text=True, timeout=1800)
     print(found.stdout)
     cases = dict(re.findall(rf"^(\S.*) {memory}: (.*); \d+ schedules, ", found.stdout, re.MULTILINE))

@@ -32,7 +32,7 @@ PRESETS = Path(__file__).parents[2] / "configs" / "runtimes"
 
 
 def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi") -> Path:
-    """Return the file of a compiled plan: a strategy (shipped or a file), a shipped runtime preset and the given joins."""
+    """Write the compiled plan of a strategy (shipped or a file), a runtime preset and joins. Return the file."""
     name = f"{runtime}-{join}"
     preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
     text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
@@ -67,7 +67,7 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
 
 
 def needs_no_graph(strategy: str) -> bool:
-    """Return whether a shipped strategy needs nothing from the plan's graph (test_tasks_told_apart.py has the others)."""
+    """Return whether a shipped strategy needs nothing from the plan's graph (see test_tasks_told_apart.py)."""
     found = read_strategy(strategy)
     return not (found.needs_every_task or found.numbers_tasks)
 

@@ -62,7 +62,7 @@ def part_file(folder: Path, mode: str = "virtual", costs: str = "measured", repe
 
 @dataclass
 class FakeRuntime:
-    """Runs nothing: writes a generated graph as a recording, and answers with predictions. ``orders`` has all orders."""
+    """Runs nothing: records a generated graph, and answers with predictions. ``orders`` has all received orders."""
 
     change: Change = lambda order, run: run
     orders: list[Order] = field(default_factory=list)

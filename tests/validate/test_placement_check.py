@@ -53,7 +53,7 @@ def test_who_was_nowhere_has_not_moved() -> None:
 
 
 def elsewhere(runs: list[int], times: int) -> FakeRuntime:
-    """Return a runtime whose first ``times`` native runs are on another machine. ``runs`` gets a number for each run."""
+    """Return a runtime whose first ``times`` native runs are on another machine. ``runs`` gets a number per run."""
 
     def change(order: Order, run: KernelRun) -> KernelRun:
         runs.append(1)

@@ -336,7 +336,7 @@ def test_a_part_with_a_mistake_names_it(
 def test_cells_that_a_machine_has_no_room_for_are_left_out_or_refused_before_any_runs(
     workers: str, options: list[str], sentence: str | None, tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
-    """Cells are left out if a machine is named and a cell remains; else refused. The machines have 16 and 24 threads."""
+    """Cells are left out if a machine is named and a cell remains, else refused. Machines have 16 and 24 threads."""
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     path = Path(part_file(tmp_path))
     path.write_text(path.read_text().replace("workers: [2, 6]", f"workers: {workers}"))

@@ -99,7 +99,7 @@ class Fixed:
     roots: I64
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[bool, Controls]:
-        """Return controls with all tasks free in the first iteration of a loop, and later with the tiers of ``roots``."""
+        """Return controls with all tasks free in the first iteration of a loop, later with the tiers of ``roots``."""
         if measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
             return True, Controls(tiers=tiers_of_packing(program, self.roots[:0]))
         if measures.iteration == 0:
