@@ -17,10 +17,7 @@
 #define NS_EVENT_MAGIC UINT64_C(0x31304345524d534e) /* the bytes NSMREC01 */
 enum { NS_HEADER_WORDS = 8 };                       /* magic, thread, ticks and ns at the start, then 4 words of 0 */
 enum { NS_THREAD_SHIFT = 40 };
-enum {
-    NS_STACK = 1024
-}; /* the most scheduled tasks that NS_EVENT_RETURN may go back to; with more, all are
-      forgotten */
+enum { NS_STACK = 1024 }; /* most tasks that NS_EVENT_RETURN may go back to; with more, all are forgotten */
 
 enum ns_event_kind {
     NS_EVENT_CREATE = 1,    /* a task is made; argument: NS_TASK_ flags; operand: the address in the program */

@@ -1,8 +1,8 @@
 /* numasim-openmp-probe measures the costs of an OpenMP runtime. It can also run a program without any work, by which
  * the recorder measures its own costs.
  *
- * numasim-openmp-probe costs LIBRARY    print each cost on a line: its name and nanoseconds
- * numasim-openmp-probe empty ROUNDS     run empty tasks, with all events that begin and end a segment
+ *   numasim-openmp-probe costs LIBRARY    print each cost on a line: its name and nanoseconds
+ *   numasim-openmp-probe empty ROUNDS     run empty tasks, with all events that begin and end a segment
  *
  * The command `empty` uses the OpenMP runtime that is already loaded.
  */

@@ -2,7 +2,7 @@
  *
  *     8 bytes  "NSFIELD1"
  *     u64      number of fields, n
- * u64      Adler-32 checksum of all following bytes
+ *     u64      Adler-32 checksum of all following bytes
  *     n times  char name[48], zero-padded; u32 kind; u32 zero; u64 count; u64 offset from the start of the file
  *     the arrays, each on a multiple of 8 bytes
  *

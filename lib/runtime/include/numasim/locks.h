@@ -107,9 +107,9 @@ int ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node);
 /* ---- barriers ---------------------------------------------------------------------------------------------------- */
 
 /* Kinds: "central"     all parties count their arrivals in one word, and wait for another word to change.
- * "flag"        each party sets its own word; party 0 reads all words, then opens the barrier (OMPi).
- * "tree"        party i waits for parties 2 i + 1 and 2 i + 2, and later releases them.
- * "per-domain"  central within each node, then among the last parties of the nodes (thesis section 6.3.1). */
+ *        "flag"        each party sets its own word; party 0 reads all words, then opens the barrier (OMPi).
+ *        "tree"        party i waits for parties 2 i + 1 and 2 i + 2, and later releases them.
+ *        "per-domain"  central within each node, then among the last parties of the nodes (thesis section 6.3.1). */
 typedef struct {
     const char *kind;           /* NULL: "per-domain" */
     uint32_t parties;           /* at least 1 */

@@ -3,18 +3,18 @@
  *
  * Before the first iteration, and between two iterations, a record of decisions is read from the file `controls`:
  *
- * i64      the parts of the record, as a sum of: 1 tiers, 2 labels, 4 switches, 8 a page policy
- * u64      switches, one bit for each switch that is on
+ *     i64      the parts of the record, as a sum of: 1 tiers, 2 labels, 4 switches, 8 a page policy
+ *     u64      switches, one bit for each switch that is on
  *     i64      the number of the page policy
- * i64      the cost of measuring at the end of each task of the iteration, in ps
- * u8[rows] tiers, i32[rows] labels, if the record has these parts
+ *     i64      the cost of measuring at the end of each task of the iteration, in ps
+ *     u8[rows] tiers, i32[rows] labels, if the record has these parts
  *
  * Before each record but the first, the measurements are written to the file `measures`, if there is one, in this
  * order:
  *
  *     i64      the time at which the iteration ended
- * i64[rows], i64[rows][nodes]     for each task's own segments in the iteration: time; bytes by home node
- * i64[nodes][nodes], i64[workers] sums since the start: bytes by node and home; time spent executing
+ *     i64[rows], i64[rows][nodes]     for each task's own segments in the iteration: time; bytes by home node
+ *     i64[nodes][nodes], i64[workers] sums since the start: bytes by node and home; time spent executing
  *
  * All numbers are little-endian. Both files may be pipes.
  */

@@ -51,7 +51,7 @@ static place *take_place(clh_lock *self) {
 /* Wait until the place `before` is left. Then the thread of `mine`, the next place, has the lock. */
 static inline void follow(clh_lock *self, place *before, place *mine) {
     if (before) {
-        ns_wait_for(&before->state, LEFT); /* acquires all that the last holder did */
+        ns_wait_for(&before->state, LEFT); /* acquires what the last holder did */
         /* relaxed: no other thread reads the place any more; a thread that takes the place needs only this word */
         ns_atomic_u32_store(&before->state, FREE, memory_order_relaxed);
     }
