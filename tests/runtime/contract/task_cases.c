@@ -117,10 +117,7 @@ static void loop_pieces(ns_task *self, int64_t begin, int64_t end, int64_t grain
 BODY(loop) { loop_pieces(self, 0, 100, 10, 16); }
 BODY(loop_grain_minus_five) { loop_pieces(self, 0, 8, -5, 8); }
 BODY(loop_backwards) { loop_pieces(self, 5, -5, 1, 0); }
-BODY(loop_all) {
-    loop_pieces(self, INT64_MIN, INT64_MAX, INT64_MAX, 3);
-} /* 2^63 - 1 indices, and 2^63 indices,
-     halved */
+BODY(loop_all) { loop_pieces(self, INT64_MIN, INT64_MAX, INT64_MAX, 3); } /* 2^63 - 1 indices, and 2^63, halved */
 BODY(loop_null) { ns_parallel_for(self, 0, 10, 1, NULL, NULL); }
 
 static int reduce(ns_task *self, int64_t begin, int64_t end, ns_reduce_body *body, ns_combine *combine, void *value,

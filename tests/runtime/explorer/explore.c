@@ -334,9 +334,7 @@ static void go_on(uint32_t process) {
 /* ---- functions that the library's sources call ------------------------------------------------------------------- */
 
 static uint64_t request(const step *asked) {
-    if (self.current == self.of->threads)
-        return execute(asked); /* no thread runs: a case is being set up, or
-                                  checked */
+    if (self.current == self.of->threads) return execute(asked); /* no thread runs: set-up or check of a case */
     thread *of = &self.threads[self.current];
     of->next = *asked;
     ns_fiber_switch(of->fiber, self.scheduler);

@@ -29,8 +29,8 @@ typedef struct {
     void *_Atomic value;
 } ns_atomic_pointer;
 
-#define NS_ALWAYS_INLINE static inline __attribute__((always_inline)) /* makes the order a constant also without -O2 \
-                                                                       */
+#define NS_ALWAYS_INLINE \
+    static inline __attribute__((always_inline)) /* makes memory orders constants, also without -O2 */
 
 #ifndef NS_EXPLORE
 

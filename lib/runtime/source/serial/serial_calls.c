@@ -269,9 +269,7 @@ static void join(ns_task *task) {
 static void get(ns_task *task, ns_future *future) {
     serial_task *self = (serial_task *)(void *)task;
     const bool own = future->task == task && future->done >= self->first_group;
-    if (!future->task || !pool_of(self)->recording || (own && future->done < self->group))
-        return; /* already waited
-                   for */
+    if (!future->task || !pool_of(self)->recording || (own && future->done < self->group)) return; /* waited for */
     if (!own) give_up(self, NS_ERROR_UNSUPPORTED, "a task gets a future of another; a task graph cannot say so", "");
     if (self->getting && (self->declared || ns_recorder_has_access(&pool_of(self)->recorder))) refuse_early_get(self);
     if (!self->getting) leave_body(self);

@@ -76,9 +76,7 @@ void ns_thread_stack_watch(void *apart, size_t bytes) {
     size_t guard_bytes = 0;
     const stack_t ours = {.ss_sp = apart, .ss_size = bytes};
     stack_t other;
-    if (sigaltstack(NULL, &other) || !(other.ss_flags & SS_DISABLE))
-        return; /* a sanitizer has set the stack for
-                   signals */
+    if (sigaltstack(NULL, &other) || !(other.ss_flags & SS_DISABLE)) return; /* a sanitizer set this stack */
     if (!find_stack(&begin, &guard_bytes) || sigaltstack(&ours, NULL)) return;
     guard.begin = begin - guard_bytes;
     guard.end = begin;
