@@ -1,7 +1,6 @@
 """Run every bad input of the tests in a process of its own, and measure the process.
 
-    python verification/bad_inputs.py [WORDS] [--jobs 2]    # python verification/bad_inputs.py [WORDS] [--jobs 2]    #
-                                                            # all bad inputs, or those whose names contain WORDS
+    python verification/bad_inputs.py [WORDS] [--jobs 2]    # all bad inputs, or those with WORDS in their names
 
 Each process must end with status 2 and one line on standard error (about twenty lines for very many mistakes), without
 a traceback, within 2 s of processor time and 500 MB of memory, and must leave its folder unchanged. The last line of

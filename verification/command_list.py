@@ -38,8 +38,8 @@ PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for
 EXAMPLES, SHIPPED = "examples of --help", "what ships"
 
 TAKES, NEED = "it takes ", "it needs "
-NEEDS: dict[str, tuple[str, ...] | None] = {  # need -> programs that must be found; None: a need that no machine meets
-    # by itself
+# need -> programs that must be found; None: a need that no machine meets by itself
+NEEDS: dict[str, tuple[str, ...] | None] = {
     "a package index": None,
     "a cluster": None,
     "another machine": None,

@@ -2,8 +2,7 @@
 
     python verification/every_command.py --jobs 2
     python verification/every_command.py --list
-    python verification/every_command.py validate   # python verification/every_command.py validate   # for each source,
-                                                    # all entries up to the last one with this word
+    python verification/every_command.py validate   # each source up to its last entry with this word
 
 `command_list.py` makes the list. Each source (a page, the examples of all help texts, the shipped files) has a folder
 of its own below build/every_command/COMMIT. The entries of a source run in this folder one after the other, and the

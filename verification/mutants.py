@@ -36,8 +36,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
 NATIVE = ("lib/core/**/*.c", "lib/core/**/thief.h", "lib/engine/**/*.cpp")
-LONGEST_S = 1200  # time limit of the tests, far above their usual time, which shows changes that make an engine run for
-# ever
+# time limit of the tests, far above their usual time, which shows changes that make an engine run for ever
+LONGEST_S = 1200
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 NOT_CODE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE

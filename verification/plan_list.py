@@ -121,8 +121,8 @@ def random_plans(sources: Path, seed: int) -> Iterator[Document]:
     generators = next((sources / "tests").rglob("random_recipes.py")).parent
     sys.path.append(str(generators))
     random_recipe = import_module("random_recipes").random_recipe
-    build(symbol("resolve", "spec.run")(ANY_SPEC), 0).run(engines()[-1])  # imports the modules once, before processes
-    # are forked
+    # imports the modules once, before processes are forked
+    build(symbol("resolve", "spec.run")(ANY_SPEC), 0).run(engines()[-1])
     for number in count():
         recipe = random_recipe(Random(f"numasim {seed} {number}"))
         coupled = number % 2 == 0

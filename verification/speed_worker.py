@@ -77,8 +77,8 @@ def families(engine: str) -> Iterator[Timed]:
     """Yield every family at its modest size, on the runtime that its paper used."""
     for name, family in symbol("FAMILIES", "workload.registry").items():
         runtime = family.benchmark_runtime or family.parameters.default_runtime
-        skip = "off" if runtime == "bare" else "auto"  # if skipping ahead were allowed, the engines would do different
-        # work
+        # if skipping ahead were allowed, the engines would do different work
+        skip = "off" if runtime == "bare" else "auto"
         yield Timed(f"family {name}", engine, spec_of({"name": name, **family.benchmark}, runtime=runtime, skip=skip))
 
 

@@ -43,7 +43,7 @@ typedef struct ns_event_log {
 
 extern _Thread_local ns_event_log *ns_log;
 
-/* Make the log of this thread. Return NULL where nothing is recorded. */
+/* Make the log of this thread. Return NULL if nothing is recorded. */
 ns_event_log *ns_log_start(void);
 void ns_log_flush(ns_event_log *self);
 /* Give the thread a number. */

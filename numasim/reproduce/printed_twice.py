@@ -137,13 +137,13 @@ def _prediction(study: Study, cell: Cell) -> str:
     """Return a text that is equal for cells with the same prediction."""
     table = study.tables[cell.table]
     read = []
-    if table.program:  # only for readings that concern single tables: all other readings follow from program, row and
-        # variant
+    # only for readings that concern single tables: all other readings follow from program, row and variant
+    if table.program:
         wanted = Wanted(study.programs[table.program], "" if table.key else cell.row, cell.variant, table=cell.table)
         of_table = (each for each in study.readings.values() if each.scope.tables and each.scope.concerns(wanted))
         read = [each.answers[each.scored].changes for each in of_table]
-    part = "" if isinstance(table.kind, Runs | Totals) else cell.column  # predictions of other kinds of tables may
-    # differ by column
+    # predictions of other kinds of tables may differ by column
+    part = "" if isinstance(table.kind, Runs | Totals) else cell.column
     return repr(
         [table.kind, table.program, table.key, list(filter(None, read)), cell.variant, cell.quantity, part, cell.row]
     )

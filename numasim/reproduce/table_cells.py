@@ -102,8 +102,8 @@ class Table:
     notes: tuple[str, ...] = ()
     extra: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     # named series that a kind of table adds, such as the points of a regression
-    figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)  # the figure of a kind
-    # of table
+    # the figure of a kind of table
+    figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
         found = probe.one(name)
         return Cost(found.median, f"{method}; {found.interval()}") if found else name
 
-    wake = max(probe.all("wake"), key=lambda each: each.median, default=None)  # the wake of a core on another node, if
-    # there is one
+    # the wake of a core on another node, if there is one
+    wake = max(probe.all("wake"), key=lambda each: each.median, default=None)
     call, together = probe.one("wake_call"), probe.one("page_fault_together")
     return {
         "push_ns": measured("push", "a push into the own queue"),

@@ -54,7 +54,7 @@ def run_plan(
 def run_kernel_under(plan: Plan, order: Order, program: Path | None = None) -> tuple[KernelRun, ...]:
     """Run a kernel as `run_kernel` does, under ``plan``, which is stored in the file ``order.plan``.
 
-    If the strategy of ``plan`` has a controller, a new controller decides in each run. Errors are those of `run_plan`.
+    If the strategy of ``plan`` has a controller, a new controller decides in each run. Errors are as in `run_plan`.
     """
     if plan.tuning is None:
         return run_kernel(order, program)

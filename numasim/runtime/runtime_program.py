@@ -153,7 +153,7 @@ def run_kernel(order: Order, program: Path | None = None) -> tuple[KernelRun, ..
 
 
 def answer(command: list[str | Path]) -> Any:
-    """Run the program, and return the JSON that the program prints. Errors are those of `run_kernel`."""
+    """Run the program, and return the JSON that the program prints. Errors are as in `run_kernel`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     except OSError as error:
@@ -162,7 +162,7 @@ def answer(command: list[str | Path]) -> Any:
 
 
 def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
-    """Return the JSON that the program has printed. Errors are those of `run_kernel`."""
+    """Return the JSON that the program has printed. Errors are as in `run_kernel`."""
     said = (done.stderr.strip().splitlines() or [""])[-1].removeprefix("numasim-runtime: ")
     if done.returncode == BAD_INPUT:
         raise InputError(said or "numasim-runtime rejects its arguments without a message")

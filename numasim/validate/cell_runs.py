@@ -125,7 +125,7 @@ class Recording:
 
 
 def record(part: Part, cell: Cell, graph: Path) -> Recording:
-    """Run the cell's program serially, and write its ``graph``. Errors are those of `run_kernel`."""
+    """Run the cell's program serially, and write its ``graph``. Errors are as in `run_kernel`."""
     program, file = cell.program, part.file
     order = Order(program.kernel, program.parameters, "serial", file.costs, cell.team, seed=file.seed, record=graph)
     (run,) = run_kernel(order)

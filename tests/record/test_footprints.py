@@ -15,8 +15,8 @@ from numasim.schema.enumerations import Mode
 
 MIB, N, TILE, DOUBLE = 1 << 20, 1024, 128, 8
 TILES = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, N, TILE)]
-OF_A_TILE = Footprint(TILE * DOUBLE, TILE, N * DOUBLE)  # 128 rows of 1,024 bytes, 8,192 bytes apart; 131,072 bytes in
-# all
+# 128 rows of 1,024 bytes, 8,192 bytes apart; 131,072 bytes in all
+OF_A_TILE = Footprint(TILE * DOUBLE, TILE, N * DOUBLE)
 
 
 def test_tiles_of_a_row_major_matrix_have_their_rows() -> None:

@@ -141,8 +141,8 @@ def test_a_recording_keeps_where_it_was_made(tmp_path: Path, monkeypatch: pytest
     program, here = compiled("fib", FIB), tmp_path / "here.yaml"
     here.write_text("{like: epyc-9654-2s, core_steps_per_s: 123000000}")
     graph = ns.Graph.recorded(program, 10, repeats=1, on=here)
-    assert graph.specified().workload.recorded == Recorded("here", 3_700_000_000, 123_000_000)  # the highest clock of
-    # the processor
+    # the highest clock of the processor
+    assert graph.specified().workload.recorded == Recorded("here", 3_700_000_000, 123_000_000)
     assert "recorded on here, 123.0 million steps per second" in graph.remarks
     with pytest.raises(InputError, match="has no core_steps_per_s"):  # raised before a program is looked for
         ns.Graph.recorded(tmp_path / "none", on="epyc-9654-2s")

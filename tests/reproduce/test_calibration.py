@@ -107,8 +107,8 @@ def found_of(verdicts: Iterable[Verdict], *, refused: bool) -> dict[str, int]:
         (Evidence(5), math.sqrt(5 / 4), math.sqrt(1.96)),
         (Evidence(10, others=4), math.sqrt(2), math.sqrt(1 + 0.384 * 2)),
         (Evidence(5, noise=2), 2, math.sqrt(1 + 3.84 * 4 / 5)),
-        (Evidence(2, others=1, noise=0.5), 0.5, math.sqrt(1 + 3.84 / 8)),  # no degree of freedom is left, so only the
-        # noise counts
+        # no degree of freedom is left, so only the noise counts
+        (Evidence(2, others=1, noise=0.5), 0.5, math.sqrt(1 + 3.84 / 8)),
     ],
 )
 def test_the_limit_follows_from_noise_or_from_the_residual(evidence: Evidence, deviation: float, limit: float) -> None:

@@ -50,8 +50,8 @@ def test_the_command_prints_tables_and_scores_and_leaves_a_report(
     assert "model.cache: none" in page  # the ablations are part of the command
     (row,) = (row for row in scores(tmp_path / "out") if row["table"] == "all")
     assert (row["quantity"], row["metric"], row["cells"], row["bound"]) == ("times", "mape", "2", "0.15")
-    assert float(row["null"]) == pytest.approx(((4 - 2) / 2 + (9 - 3) / 3) / 2)  # the null model predicts the plain
-    # times for the domain times
+    # the null model predicts the plain times for the domain times
+    assert float(row["null"]) == pytest.approx(((4 - 2) / 2 + (9 - 3) / 3) / 2)
 
 
 def test_a_part_is_done_without_ablations_and_says_how(small_study: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -173,8 +173,8 @@ def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     found = {each.field: each.found for each in refused}
     backoff = script.STEALS[2].sets
     found[backoff] = Decimal(stand_in_ns) * Decimal(found[backoff]) / size_ns
-    found[script.STEALS[1].sets] = Decimal("0.04")  # the spread at the best point of all three parameters, found
-    # without the stored values
+    # the spread at the best point of all three parameters, found without the stored values
+    found[script.STEALS[1].sets] = Decimal("0.04")
     errors = script.steal_errors(bench, data, {**found, "workload.n": script.STAND_IN})
     assert [each.residual for each in refused] == [pytest.approx(rms(errors.values()), abs=DRIFT)] * 2
 

@@ -33,8 +33,8 @@ BASE: dict[str, Any] = {
     "workload": {"name": "fib", "n": 1},  # a single task, which computes: the body that does nothing
 }
 NATIVE, EMULATED, VIRTUAL = 1, 2, 3
-WAYS: dict[str, tuple[int, Any]] = {  # ways in addition to serial mode and lanes, which need no plan: a mode, and the
-    # runtime preset
+# ways in addition to serial mode and lanes, which need no plan: a mode, and the runtime preset
+WAYS: dict[str, tuple[int, Any]] = {
     "stacks": (NATIVE, {"like": "bare", "join": "strict"}),
     "fibers": (NATIVE, "bare"),
     "pretended": (EMULATED, {"like": "bare", "join": "strict"}),

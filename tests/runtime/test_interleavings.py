@@ -54,8 +54,8 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     ("memory", "about"),
     [
         *(("reordered", about) for about in ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent")),
-        *(("buffered", about) for about in ("deque", "lane")),  # longer cases of these have too many schedules in other
-        # memory
+        # longer cases of these have too many schedules in other memory
+        *(("buffered", about) for about in ("deque", "lane")),
     ],
 )
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:

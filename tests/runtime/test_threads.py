@@ -282,8 +282,8 @@ def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: P
     fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"), 0)
     further_ps, tick_ps = 3_000_000, 1000
     fields["probe_far_ps"] = fields["probe_near_ps"] + further_ps
-    fields["line_ps"] = np.zeros_like(fields["line_ps"])  # all cache lines take the same time, so that lines add
-    # nothing
+    # all cache lines take the same time, so that lines add nothing
+    fields["line_ps"] = np.zeros_like(fields["line_ps"])
     write_fields(fields, tmp_path / "far.plan")
     graph = waiting_for_a_thief(tmp_path, 3)
     order = Order("graph", {"file": str(graph)}, mode="emulated", plan=tmp_path / "far.plan")
@@ -386,8 +386,8 @@ def test_a_cholesky_with_dependences_is_that_of_its_serial_twin(program: Path, p
     order = Order("cholesky", {"tiles": 9, "tile_size": 5, "dependences": 1}, repeat=5)
     for run in run_kernel(replace(order, plan=plan_file(plans, strategy, "help", 4)), program):
         holds(run)
-        assert run.columns["tasks"] == 1 + 9 * 10 * 11 // 6  # one task that spawns all others, and one task for each i
-        # >= j >= k
+        # one task that spawns all others, and one task for each i >= j >= k
+        assert run.columns["tasks"] == 1 + 9 * 10 * 11 // 6
 
 
 def usable_cpus(program: Path) -> list[int]:

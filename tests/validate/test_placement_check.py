@@ -71,8 +71,8 @@ def test_runs_elsewhere_are_made_again_and_counted(tmp_path: Path, monkeypatch: 
     assert sentence in capsys.readouterr().out
     assert sentence in (tmp_path / "out" / "index.html").read_text()
     assert len(runs) == 2 * 8 + 3
-    assert main(["validate", part, "-o", str(tmp_path / "out"), "--json"]) == OK  # the runs are kept, and so is the
-    # number of rejected runs
+    # the runs are kept, and so is the number of rejected runs
+    assert main(["validate", part, "-o", str(tmp_path / "out"), "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["parts"][0]["moved"] == 3
     assert len(runs) == 2 * 8 + 3
 

@@ -59,8 +59,8 @@ SOLIDS = ("6p", "6p-ir", "25p", "25p-ir")
 ELIMINATIONS = ("ge", "ge-ir")
 PROGRAMS = (*PLANES, *SOLIDS, *ELIMINATIONS)
 ROWS = 8096
-TRIED, WHOLE, STEPS = 1024, 2048, 32  # rows of an elimination: with all packings tried; as in the paper. Steps of a
-# loop
+# rows of an elimination: with all packings tried; as in the paper. Steps of a loop
+TRIED, WHOLE, STEPS = 1024, 2048, 32
 NOISE, SEEDS, PROFILE_NS = 0.03, 10, 200
 SEARCHED, FIXED, LAST = 16, 5, 3  # iterations of a run that searches; of a run that does not; that count
 KEEPS = ("faster", {"faster_by_per_mille": 5})

@@ -2,7 +2,7 @@
  * divides the tiles below tile (k, k), and updates every tile (i, j) right of column k. Only tiles on and below the
  * diagonal are stored, row by row, each tile in one piece.
  *
- * The tasks and their order, times and accesses are those of numasim/workload/families/cholesky.py. With the parameter
+ * The tasks and their order, times and accesses are as in numasim/workload/families/cholesky.py. With the parameter
  * `dependences`, a task waits only for the earlier writers of its own tiles, as with OpenMP's `depend`. Without the
  * parameter, the task that creates all others joins after the factorisation, after the divisions and after the updates
  * of every step. These joins keep every dependence, but make workers wait for each other more.

@@ -2,7 +2,7 @@
  * unity, and the next run transforms. A transform of more than 32 numbers has three parts and waits after each: it
  * spawns the unshuffling of its input, a transform for every residue class, and the butterflies with their twiddle
  * factors. A loop over more than 127 items is split into two halves, a task each. Input and output swap roles at every
- * level. The tasks are those of numasim/workload/families/fft.py.
+ * level. The tasks are as in numasim/workload/families/fft.py.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* LU decomposition of a sparse matrix of blocks, after the version of BOTS SparseLU with one task that creates all
  * others (thesis section 3.6). In each step, this task factors the diagonal block itself, spawns the divisions of the
  * blocks right of and below the diagonal block, waits, spawns an update for every pair of divided blocks, and waits.
- * The tasks are those of numasim/workload/families/sparselu.py, with one difference: the first update of a block that
+ * The tasks are as in numasim/workload/families/sparselu.py, with one difference: the first update of a block that
  * fills in clears the block, and therefore writes the block without reading it.
  */
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Strassen's matrix product in Winograd's form, after BOTS Strassen (thesis section 3.6). A task of size n fills eight
  * temporaries of half the size with sums, spawns seven products of half the size, waits, and adds the products up.
- * Products of matrices of at most `cutoff` are computed directly. The tasks are those of
+ * Products of matrices of at most `cutoff` are computed directly. The tasks are as in
  * numasim/workload/families/strassen.py with `heap: fresh`: every task has temporaries of its own, and is the first to
  * touch their pages.
  *

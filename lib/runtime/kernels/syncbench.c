@@ -1,5 +1,5 @@
 /* Repeated synchronisation constructs of OpenMP, as in EPCC syncbench (thesis section 6.4.1, Table 6.4). Each construct
- * surrounds a delay. The bodies are those of numasim/workload/families/syncbench.py, which lists the parts of each
+ * surrounds a delay. The bodies are as in numasim/workload/families/syncbench.py, which lists the parts of each
  * construct. One difference: successive segments there are one segment here.
  *
  * Every worker adds up observed values: the rounds that other workers publish, the tickets of the shared counter, and

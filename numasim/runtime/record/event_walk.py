@@ -127,8 +127,8 @@ class _ThreadWalk:
         self._work = 0  # the time of the piece so far, in ps
         self._blocked = 0  # the part of the piece for which the thread waited without a processor
         self._region_of: dict[int, Region] = {}  # the region of each implicit task of this thread
-        self._loop_of: dict[int, tuple[int, int]] = {}  # for each task, the loop that the task is executing: (Work,
-        # place)
+        # for each task, the loop that the task is executing: (Work, place)
+        self._loop_of: dict[int, tuple[int, int]] = {}
         self._taskloop_of: dict[int, int] = {}  # for each task, the place of the taskloop that the task is executing
         self._asked: set[int] = set()  # tasks that have asked for the size of the team since the last barrier
         self._tick = 0  # the time of the current event

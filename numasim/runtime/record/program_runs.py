@@ -23,8 +23,8 @@ from numasim.runtime.runtime_program import built
 
 # ---- LLVM's OpenMP runtime -------------------------------------------------------------------------------------------
 
-PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}  # Python packages, and the OpenMP library in
-# each
+# Python packages, and the OpenMP library in each
+PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}
 FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/*-linux-gnu", "/usr/lib/llvm*/lib", "/opt/llvm*/lib")
 NAMES = ("libomp.so", "libomp.so.5", "libiomp5.so")
 ENTRANCE = b"ompt_start_tool"  # a symbol of every runtime that has the tools interface

@@ -25,8 +25,8 @@ from numasim.workload.graph import I64, Deal, Op, Pattern, Phase, Workload
 # ---- names: a function, file and line, found by the address in the program that makes a row --------------------------
 
 UNKNOWN = "??"
-OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")  # the suffix that compilers add to the name of an
-# outlined part of a function
+# the suffix that compilers add to the name of an outlined part of a function
+OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")
 MOST_AT_ONCE = 500  # the most addresses on one command line
 
 

@@ -244,8 +244,8 @@ def family_probes() -> Iterator[Probe]:
     for family, parameters in effort.FAMILY_SIZES.items():
         chosen = FAMILIES[family]  # on the runtime that the family's paper used; for matmul, the thesis' own
         runtime = chosen.benchmark_runtime or chosen.parameters.default_runtime
-        skip = "off" if runtime == "bare" else "auto"  # if skipping ahead were allowed, the engines would do different
-        # work
+        # if skipping ahead were allowed, the engines would do different work
+        skip = "off" if runtime == "bare" else "auto"
         plan = plan_of({"name": family, **parameters}, runtime=runtime, skip=skip)
         memory = memory_of(plan)
         row = f"{family}: {plan.workload.tasks:,} tasks on {runtime}"

@@ -1,6 +1,6 @@
 /* Locks, condition variables and barriers for threads on NUMA machines, with or without a pool of tasks.
  *
- * The interface is that of the thesis (section 6.3: pthread_NUMA_xxx_init, _lock, _unlock, _cond_init, _cond_wait,
+ * The interface is as in the thesis (section 6.3: pthread_NUMA_xxx_init, _lock, _unlock, _cond_init, _cond_wait,
  * _cond_signal), with two nodes made explicit. The home of a lock or condition is an option: the creating thread need
  * not run on the home node. The caller passes its own node: the library need not ask the system at each call.
  *

@@ -24,7 +24,7 @@
  * sees through the recursion. Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to
  * separate memory. With other strategies and modes, the functions call numasim/runtime.h.
  *
- * Errors are those of ns_spawn, ns_spawn_after, ns_call and ns_join. Inline calls are not checked: fib_call nests on
+ * Errors are as in ns_spawn, ns_spawn_after, ns_call and ns_join. Inline calls are not checked: fib_call nests on
  * the stack as a call of C does (see `stack` in numasim/runtime.h), and fib_spawn needs an address for the result.
  *
  * A lane is a stack of tasks. Each task has a slot, which contains its arguments (Faxen, "Wool", 2008; van Dijk and van

@@ -1,4 +1,4 @@
-/* Dependences among the children of one task, by the addresses that the children name. The rules are those of `depend`
+/* Dependences among the children of one task, by the addresses that the children name. The rules are as for `depend`
  * of OpenMP 5.2 (section 15.9.5): a reader waits for the last writer; a writer waits for the readers since the last
  * write, or for the last writer if there are no such readers.
  *
