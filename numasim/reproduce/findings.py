@@ -43,7 +43,7 @@ class Findings:
     ablations: tuple[Ablation, ...]
     command: str  # the command that makes this report again
     version: str  # the version of numasim
-    others: Mapping[tuple[str, str], tuple[Score, ...]] = field(default_factory=dict)  # by reading and choice
+    others: Mapping[tuple[str, str], tuple[Score, ...]] = field(default_factory=dict)  # (reading, choice) -> scores
     calibration: Calibration = field(default_factory=Calibration)
     only_rates: tuple[Score, ...] = ()  # the scores if only the rates of serial runs are fitted
     ceilings: tuple[Ceiling, ...] = ()

@@ -135,7 +135,7 @@ class Verdict:
     found: int
     low: int
     high: int
-    residual: float  # at the best point
+    residual: float  # the residual at the best point
 
     @property
     def refused(self) -> bool:

@@ -161,7 +161,7 @@ class Wanted:
     """The request for the runs of a row under a variant. ``changes`` are fields that a cell of ``table`` sets."""
 
     program: Program
-    row: str = ""  # of the program
+    row: str = ""  # a row of the program
     variant: str = ""
     changes: tuple[Assignment, ...] = ()
     repeat: int | None = None

@@ -144,7 +144,7 @@ class Study(StudyRuns):
     rules: tuple[ScoreRule, ...] = ()
     lead: str = ""
     ceilings: Ceilings | None = None  # by default `printed_twice`
-    package: str = ""  # of the modules in the folder
+    package: str = ""  # the package of the modules in the folder
 
     @property
     def refused(self) -> tuple[RefusedParameter, ...]:

@@ -186,7 +186,7 @@ class ThreadEvents:
     ticks: I64
     first: I64  # [events + 1]
     operands: I64
-    modules: tuple[Module, ...] = ()  # of the process
+    modules: tuple[Module, ...] = ()  # the files that the process had loaded
 
     def __len__(self) -> int:
         """Return the number of events."""

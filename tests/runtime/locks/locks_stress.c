@@ -21,7 +21,7 @@ typedef struct {
     ns_numa_condition *filled, *emptied;
     ns_numa_barrier *barrier;
     int64_t counter;            /* not atomic: the tested lock makes the count exact */
-    int64_t items, taken, most; /* of a buffer with room for one item */
+    int64_t items, taken, most; /* the state of a buffer with room for one item */
     int64_t arrivals[THREADS];  /* not atomic: written before a barrier, read by all threads after the barrier */
     int64_t early;
 } shared;

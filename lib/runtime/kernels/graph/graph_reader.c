@@ -158,7 +158,7 @@ static void json_skip(json_reader *self) {
 
 typedef struct {
     json_reader json;
-    ns_growing first, code, argument, implicit; /* of rows and ops: uint64_t, uint8_t, uint32_t, bool */
+    ns_growing first, code, argument, implicit; /* entries: uint64_t, uint8_t, uint32_t, bool */
     ns_growing segment_ps;                      /* int64_t */
     ns_growing root, phase;                     /* uint32_t, ns_program_phase */
     ns_growing word;                            /* ns_program_word */
