@@ -1,10 +1,10 @@
-"""Run every bad input of the tests in a process of its own, and measure it.
+"""Run every bad input of the tests in a process of its own, and measure the process.
 
-    python verification/bad_inputs.py [WORDS] [--jobs 2]    # all of them, or those whose names contain WORDS
+    python verification/bad_inputs.py [WORDS] [--jobs 2]    # all bad inputs, or those with WORDS in their names
 
-Each must end with status 2 and one line on standard error (of very many mistakes some twenty), without a traceback,
-within 2 s of processor time and 500 MB of memory, and leave its folder as it was. The last line has the number of bad
-inputs, and the most that one has taken.
+Each process must end with status 2 and one line on standard error (about twenty lines for very many mistakes), without
+a traceback, within 2 s of processor time and 500 MB of memory, and must leave its folder unchanged. The last line of
+the output has the number of bad inputs, and the largest time and memory of a process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from test_bad_input import ALL as SPECIFICATIONS  # isort: skip
 from spec_texts import MACHINE, RUN  # isort: skip
 
 MOST_SECONDS, MOST_MB = 2.0, 500.0
-LIMIT_SECONDS, LIMIT_BYTES = 60, 8 * 2**30  # where a process is stopped, so that one defect does not stop them all
+LIMIT_SECONDS, LIMIT_BYTES = 60, 8 * 2**30  # limits at which a process is stopped, so that one defect does not stop all
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Measured:
 
 
 def make_specification(bad: Any, folder: Path) -> None:
-    """Write the files of a bad input of the tests of specifications."""
+    """Write the files of a bad input that the tests of specifications define."""
     for name, data in {"machine.yaml": MACHINE, "run.yaml": RUN, **bad.files}.items():
         (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
 
 
 def measured(name: str, command: Sequence[str], make: Any, says: Sequence[str]) -> Measured:
-    """Run one of them."""
+    """Run one bad input, and return its faults, time and memory."""
     with TemporaryDirectory(prefix="numasim-bad-") as scratch:
         folder = Path(scratch) / "here"
         folder.mkdir()
@@ -70,7 +70,7 @@ def measured(name: str, command: Sequence[str], make: Any, says: Sequence[str]) 
 
 
 def ended(command: list[str], folder: Path, scratch: Path) -> tuple[int, str, str, resource.struct_rusage]:
-    """Run a command to its end. Returns its status, standard output, standard error and resource usage."""
+    """Run a command to its end. Return its status, standard output, standard error and resource usage."""
     out, err = scratch / "out", scratch / "err"
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     with out.open("wb") as output, err.open("wb") as errors:
@@ -85,7 +85,7 @@ def ended(command: list[str], folder: Path, scratch: Path) -> tuple[int, str, st
 
 
 def main() -> int:
-    """Run them, name those that end otherwise, and return the exit status."""
+    """Run the bad inputs, name those with faults, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="?", default="")
     parser.add_argument("--jobs", type=int, default=1)

@@ -1,9 +1,11 @@
-"""The list of all commands: those of the pages, of the help texts, and what else ships and has a command of its own.
+"""The list of all commands: the commands on pages and in help texts, and shipped files that have a command of their
+own.
 
-An entry is a code block of a page, a line of such a block that is nothing but commands of numasim, or a line of this
-file. Entries of one source run in their order in one folder. A page says of a block why its tests do not run the block:
-`it takes ...` if the block only takes long, so that the list runs it, or `it needs ...`, of which `NEEDS` says whether
-that is here. Code of pages that is for the folder of the sources runs in a copy of that folder.
+An entry is a code block of a page, a line of a block that consists only of commands of numasim, or a line of this file.
+Entries of one source run in their order in one folder. If the tests do not run a block, a remark above the block gives
+the reason: `it takes ...` if the block only takes long (this list runs such blocks), or `it needs ...`. For each need,
+`NEEDS` says whether this machine has it. Code of pages that belongs into the folder of the sources runs in a copy of
+this folder.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from numasim.validate.part_files import part_names
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "docs"))
 
-page_blocks = import_module("code_blocks")  # of the tests of the documentation
+page_blocks = import_module("code_blocks")  # a module of the tests of the documentation
 CONTINUED: str = page_blocks.CONTINUED
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +38,8 @@ PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for
 EXAMPLES, SHIPPED = "examples of --help", "what ships"
 
 TAKES, NEED = "it takes ", "it needs "
-NEEDS: dict[str, tuple[str, ...] | None] = {  # programs that have to be found; None: what no machine has by itself
+# need -> programs that must be found; None: a need that no machine meets by itself
+NEEDS: dict[str, tuple[str, ...] | None] = {
     "a package index": None,
     "a cluster": None,
     "another machine": None,
@@ -50,7 +53,7 @@ NEEDS: dict[str, tuple[str, ...] | None] = {  # programs that have to be found; 
     "Snakemake": ("snakemake", "sbatch"),
     "a compiler with OpenMP": ("gcc",),
 }
-UNMARKED = {  # what blocks of README.md and CONTRIBUTING.md need, which no test runs and no remark marks
+UNMARKED = {  # the needs of blocks of README.md and CONTRIBUTING.md that no test runs and that have no remark
     r"pip install|release/": "a package index",
     r"/path/to/": "another version of numasim",
     r"cmake --build": "an editable build",
@@ -60,11 +63,11 @@ UNMARKED = {  # what blocks of README.md and CONTRIBUTING.md need, which no test
 NAMED = re.compile(r"# (\S+\.yaml):")  # the first line of a file that a block of README.md shows
 IN_SOURCES = re.compile(r"^\.venv/bin/|python (verification|notebooks|experiments)/", re.MULTILINE)
 TIMED = re.compile(r"numasim (bench|calibrate|validate native)|verification/speed")
-ONCE = re.compile(r"numasim (bench|validate|reproduce) ")  # takes long and leaves nothing to later entries
+ONCE = re.compile(r"numasim (bench|validate|reproduce) ")  # commands that take long and leave nothing for later entries
 OUTPUT = re.compile(r" (-o|--plot) \S+| --json")
 MAY_MISS = re.compile(r"numasim validate native(?!.*--quick)")
 
-MINUTES = {  # on two idle cores; all others take seconds
+MINUTES = {  # minutes on two idle cores; all other commands take seconds
     "numasim reproduce all": 45,
     "numasim reproduce thesis -o": 8,
     "numasim validate native --machine ./machine.yaml": 30,
@@ -83,8 +86,8 @@ MINUTES = {  # on two idle cores; all others take seconds
 class Entry:
     """A command, or a block of code.
 
-    With ``file`` the text is not run, but written to a file of that name. ``need`` names what the entry needs and this
-    machine lacks. ``also`` has the other places that show the same command, which is run once.
+    With ``file`` the text is not run, but written to a file of this name. ``need`` names a need of the entry that this
+    machine does not meet. ``also`` has the other places that show the same command, which is run only once.
     """
 
     source: str
@@ -97,43 +100,47 @@ class Entry:
 
     @property
     def runs(self) -> bool:
-        """Whether the entry is run here."""
+        """Return whether the entry is run here."""
         return self.file is None and self.need is None
 
     @property
     def title(self) -> str:
-        """The command, or the first lines of a block, as one line."""
+        """Return the command, or the first lines of a block, as one line."""
         lines = [line for line in self.text.replace(CONTINUED, " ").splitlines() if line.strip()]
         return re.sub(r"\s+", " ", "; ".join(lines[:2])) + (" ..." if len(lines) > 2 else "")
 
     @property
     def place(self) -> str:
-        """The page with the line of the block, or the source that has no lines."""
+        """Return the page with the line of the block, or the source that has no lines."""
         return f"{self.source}:{self.line}" if self.line else self.source
 
     @property
     def in_sources(self) -> bool:
-        """Whether the folder of the sources has to be the working folder."""
+        """Return whether the folder of the sources has to be the working folder."""
         return self.language == "sh" and bool(IN_SOURCES.search(self.text) or "-S lib/" in self.text)
 
     @property
     def timed(self) -> bool:
-        """Whether the entry measures time, and therefore runs alone."""
+        """Return whether the entry measures time, and therefore runs alone."""
         return bool(TIMED.search(self.text))
 
     @property
     def statuses(self) -> tuple[int, ...]:
-        """The exit statuses with which the entry has worked. On threads a missed bound is a result of the machine."""
+        """Return the exit statuses with which the entry has worked. On threads a missed bound is a result of the
+        machine.
+        """
         return (0, 1) if MAY_MISS.search(self.text) else (0,)
 
     @property
     def minutes(self) -> float:
-        """The time that the entry takes on two idle cores, about."""
+        """Return the time that the entry takes on two idle cores, about."""
         return next((minutes for text, minutes in MINUTES.items() if text in self.text), 0.05)
 
 
 def entries() -> list[Entry]:
-    """Return all entries. A command that takes long is listed once, at the first source that shows it in full."""
+    """Return all entries. A command that takes long is listed once, for the first source that shows the command in
+    full.
+    """
     every = [entry for page in PAGES for entry in page_entries(page, (ROOT / page).read_text())]
     every += [*_examples(), *_shipped()]
     kept: dict[object, Entry] = {}
@@ -158,8 +165,8 @@ def page_entries(page: str, text: str) -> Iterator[Entry]:
 
 
 def missing(remark: str | None, text: str) -> str | None:
-    """Return what a block needs and this machine lacks, by the remark above the block or by `UNMARKED`; None if
-    nothing.
+    """Return the need of a block that this machine does not meet, by the remark above the block or by `UNMARKED`; None
+    if there is no such need.
     """
     marked = remark is not None and remark.startswith((TAKES, NEED))
     unmarked = next((need for what, need in UNMARKED.items() if re.search(what, text)), None)
@@ -171,7 +178,7 @@ def missing(remark: str | None, text: str) -> str | None:
 
 
 def need_of(remark: str) -> str | None:
-    """Return the need that a remark names; None if the block only takes long. KeyError for any other remark."""
+    """Return the need that a remark names; None if the block only takes long. Raise KeyError for any other remark."""
     if remark.startswith(TAKES):
         return None
     return {f"{NEED}{need}": need for need in NEEDS}[re.split(r"[,;]", remark)[0]]
@@ -186,7 +193,7 @@ def commands(command: Any = None, path: str = "numasim") -> Iterator[tuple[str, 
 
 
 def _examples() -> Iterator[Entry]:
-    """Yield the examples of all help texts, one after the other, and before them the files that they need."""
+    """Yield the examples of all help texts, one after the other, preceded by the files that the examples need."""
     compiler = missing(f"{NEED}a compiler with OpenMP", "")
     page = page_blocks.code_blocks((ROOT / "docs" / "how-to" / "my-program.md").read_text())
     yield next(Entry(EXAMPLES, 0, block.language, block.text, block.file) for block in page if block.file == "fib.c")
@@ -196,7 +203,7 @@ def _examples() -> Iterator[Entry]:
 
 
 def _shipped() -> Iterator[Entry]:
-    """Yield what ships and has a command of its own: sweeps, parts of the validation, studies, kinds of files."""
+    """Yield the shipped files with a command of their own: sweeps, parts of the validation, studies, kinds of files."""
     lines = [f"numasim sweep {name} -o results/{name}" for name in catalog.names("sweeps")]
     lines += [f"numasim reproduce {name} --quick -o results/{name}" for name in study_names()]
     lines += [f"numasim schema {kind}" for kind in SCHEMAS]

@@ -1,12 +1,12 @@
-"""Whether `numasim compare` names causes where there are some, and none where there are none.
+"""Check that `numasim compare` names causes if there are causes, and none if there are none.
 
     python verification/contrasts.py
 
-Null contrasts are pairs of cells that differ in their draws alone: the same strategy with another seed. Each is asked
-as a question of its own, without the shelter of a correction over many settings, and all of them as one question. A
-strategy under two names draws the same, and does not differ at all. Planted effects change one thing that costs time,
-such as the bandwidth of a link; the sentence has to name it. Exit status 1 if a null contrast has a cause, or fewer
-than `NAMED_BOUND` effects are named.
+Null contrasts are pairs of cells that differ only in their random draws: the same strategy with another seed. Each null
+contrast is asked as a question of its own, without the correction for many settings; and all are asked together as one
+question. One strategy under two names makes the same draws, and must not differ at all. A planted effect changes one
+thing that costs time, such as the bandwidth of a link; the sentence of the answer must name this change. Exit status 1
+if a null contrast has a cause, or if fewer than `NAMED_BOUND` planted effects are named.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numasim.sweep.planned_runs import plan_rows
 from numasim.sweep.store.parquet import finished, rows_of
 from numasim.sweep.store.results_tables import results_table
 
-NAMED_BOUND = 18  # of the planted effects
+NAMED_BOUND = 18  # the least number of planted effects that must be named
 REPEAT = 12
 
 # ---- null contrasts ----
@@ -73,7 +73,7 @@ def under_two_names(programs: Sequence[Mapping[str, Any]], repeat: int) -> pd.Da
 
 @dataclass(frozen=True)
 class Nulls:
-    """The number of null contrasts, and the numbers of those that have a sure difference or a cause."""
+    """The number of null contrasts, the number with a sure difference, and the number with a cause."""
 
     contrasts: int
     sure_alone: int
@@ -83,7 +83,7 @@ class Nulls:
 
 
 def null_contrasts(frame: pd.DataFrame) -> Nulls:
-    """Compare the seeds in every cell alone, and in all cells together."""
+    """Compare the seeds in every cell separately, and in all cells together."""
     together = compare(frame, "seed").table
     alone = pd.concat(
         [compare(cell, "seed").table for _, cell in frame.groupby(["machine", "workload", "strategy"], sort=False)]
@@ -102,7 +102,7 @@ def null_contrasts(frame: pd.DataFrame) -> Nulls:
 
 @dataclass(frozen=True)
 class Planted:
-    """A planted effect: ``axis`` goes from one value to another, and the right sentence has ``word``."""
+    """A planted effect: ``axis`` changes from one value to another value. The right sentence contains ``word``."""
 
     name: str
     axis: str
@@ -111,7 +111,7 @@ class Planted:
     spec: dict[str, Any] = field(default_factory=dict)
 
     def names(self, sentence: str) -> bool:
-        """Whether a sentence names it as a cause, not as what the rest does."""
+        """Return whether a sentence names the effect as a cause, not as a part of the rest."""
         because = sentence.partition(", because ")[2].partition(", while all else")[0]
         return self.word in because
 
@@ -187,7 +187,7 @@ def answer_to(effect: Planted, repeat: int = REPEAT) -> str:
 
 
 def frame_of(document: Mapping[str, Any]) -> pd.DataFrame:
-    """Run a sweep in this process. Returns its table of results."""
+    """Run a sweep in this process. Return its table of results."""
     sweep = load_sweep(dict(document))
     rows = plan_rows(sweep)
     results = {

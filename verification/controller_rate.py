@@ -1,12 +1,12 @@
-"""How much of its rate the native engine keeps where a user's controller is asked between iterations.
+"""Measure how much of its speed the native engine keeps if it asks a user's controller between iterations.
 
     python verification/controller_rate.py --pairs 15
 
-The controller comes to the same choice every time, so that the run without it is the same run, event by event. Both
-are done one after the other in pairs, which alternate in who goes first, and their events per second of processor
-time compared. Both engines have to give the same hashes, with the controller and without. A line for each model says
-how many tasks an iteration has, the median ratio of the pairs, the least, and that of the fastest runs.
-Exit status 1 where hashes differ, or the median is below the bound under the model that runs have by default.
+The controller always makes the same choice, so that the run without the controller is the same run, event by event. The
+runs with and without the controller are done in pairs, one after the other, in alternating order; their events per
+second of processor time are compared. Both engines must give the same hashes, with and without the controller. A line
+for each model has the number of tasks of an iteration, the median ratio of the pairs, the least ratio, and the ratio of
+the fastest runs. Exit status 1 if hashes differ, or if the median is below the bound under the default model.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
 
 
 def plan_of(model: Mapping[str, Any], sweeps: int, folder: Path) -> Plan:
-    """Return the plan of the controlled strategy for a program of so many sweeps."""
+    """Return the plan of the controlled strategy for a program of ``sweeps`` sweeps."""
     (folder / "mine.py").write_text(CONTROLLER)
     steal = [{"from": "own-node"}, {"from": "other-nodes", "when": "far"}]
     document = {
@@ -88,14 +88,14 @@ def main() -> int:
     with TemporaryDirectory() as name:
         for label, model in MODELS.items():
             short, plan = (plan_of(model, sweeps, Path(name)) for sweeps in (4, given.sweeps))
-            # without the controller, the switch is as the controller leaves it
+            # without the controller, the switch has the state that the controller sets
             plain_short, plain = (
                 revised(each, tuning=None, control=replace(each.control, switches=1)) for each in (short, plan)
             )
             runs = [(each, engine) for each in (short, plain_short) for engine in ("reference", "native")]
             same = len({hashes(*run) for run in runs}) == 1
             sides = partial(cpu_s, plan), partial(cpu_s, plain)
-            in_pairs(*sides, 1)  # prepares the plans
+            in_pairs(*sides, 1)  # this first pair prepares the plans
             found = Ratio(label, "native", in_pairs(*sides, given.pairs))
             tasks = plan.workload.tasks // plan.workload.loops[0].repeat
             print(

@@ -1,18 +1,19 @@
-"""How often intervals of answers cover the truth, and how often an answer is called sure without an effect.
+"""Measure how often intervals of answers cover the truth, and how often an answer without an effect is called sure.
 
     python verification/coverage.py
 
-96 items whose times are drawn from one of five distributions are run under three strategies with many seeds. One half
-of the seeds is the truth. From the other half samples of few pairs are drawn, which are estimated as `numasim compare`
-does; *alone* is the median of one strategy. The shares of samples whose interval covers the truth stand below their
-numbers of pairs. Of those marked with * the answer says that the interval is the range, how often a range covers, and
-that nothing is sure. *below* and *above* are the largest shares of intervals below and above the truth where nothing is
-marked. *t* is how often Student's t interval of a mean difference of 20 pairs covers that mean.
+96 items, whose times are drawn from one of five distributions, are run under three strategies with many seeds. One half
+of the seeds is the truth. From the other half, samples of few pairs are drawn, and an interval is estimated from each
+sample as `numasim compare` does; *alone* is the median of one strategy. Below each number of pairs, the table has the
+share of samples whose interval covers the truth. For shares marked with *, the answer says that its interval is a
+range, how often a range covers, and that nothing is sure. *below* and *above* are the largest shares of intervals below
+and above the truth, among the shares without a mark. *t* is how often Student's t interval of a mean difference of 20
+pairs covers this mean.
 
-A null contrast has no effect: runs of one strategy against runs of the same with other seeds, or pairs of two
-strategies scaled so that the true median difference is zero. *families* are questions of several null contrasts: the
-share of those in which any is called sure. Exit status 1 where an interval covers less than `LEAST` and is not marked,
-or more than `FAMILY_ERROR` of the families have a sure difference.
+A null contrast has no effect: it compares runs of one strategy with runs of the same strategy with other seeds, or
+pairs of two strategies that are scaled so that the true median difference is zero. *families* are questions with
+several null contrasts; the table has the share of families in which any contrast is called sure. Exit status 1 if an
+interval without a mark covers less than `LEAST`, or if more than `FAMILY_ERROR` of the families have a sure difference.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Coverage:
-    """The shares of samples of one number of pairs whose interval is below the truth and above the truth, and the share
-    whose interval by Student's t covers the mean.
+    """For samples of one number of pairs: the share whose interval is below the truth, the share whose interval is
+    above the truth, and the share whose interval by Student's t covers the mean.
     """
 
     pairs: int
@@ -64,12 +65,12 @@ class Coverage:
 
     @property
     def covered(self) -> float:
-        """The share of samples whose interval covers the truth."""
+        """Return the share of samples whose interval covers the truth."""
         return 1 - self.below - self.above
 
     @property
     def warned(self) -> bool:
-        """Whether the answer says that so few pairs have no interval of 95 %."""
+        """Return whether the answer says that so few pairs give no 95 % interval."""
         return self.pairs < FEWEST
 
 
@@ -93,15 +94,15 @@ def estimated(first: FloatArray, other: FloatArray) -> list[Effect]:
 
 
 def coverage(first: FloatArray, other: FloatArray, truth: float, samples: int) -> Iterator[Coverage]:
-    """Yield the coverage for every number of pairs. Samples are from the first half of the pairs, and the ``truth`` is
-    the median of the second half.
+    """Yield the coverage for every number of pairs. Samples are drawn from the first half of the pairs; the ``truth``
+    is the median of the second half.
     """
     half = len(first) // 2
     change = other - first
     for pairs in PAIRS:
         drawn = np.random.default_rng(pairs).integers(0, half, (samples, pairs))
         found = [effect.percent for effect in estimated(first[drawn], other[drawn])]
-        with warnings.catch_warnings(action="ignore"):  # of samples that do not vary
+        with warnings.catch_warnings(action="ignore"):  # warnings about samples that do not vary
             student = stats.ttest_1samp(change[drawn], 0, axis=1).confidence_interval()
         inside = (student.low <= change[half:].mean()) & (change[half:].mean() <= student.high)
         yield Coverage(pairs, *missed(found, truth), float(inside.mean()))
@@ -142,7 +143,7 @@ def false_sure(nulls: list[tuple[FloatArray, FloatArray]], pairs: int, size: int
 
 
 def null_pairs(runs: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield contrasts without an effect: one strategy with unlike seeds, and two strategies of which one is scaled."""
+    """Yield contrasts without an effect: one strategy with different seeds, and two strategies, one of them scaled."""
     half = runs.shape[1] // 2
     yield runs[1, :half], runs[1, half : 2 * half]
     first, other = runs[0], runs[1]

@@ -1,12 +1,12 @@
-"""Runs the plans of a list (`plan_list.py`) on every engine of one installed numasim and prints everything they count.
+"""Run the plans of a list (`plan_list.py`) on every engine of one installed numasim, and print all counts.
 
     python verification/dump_runs.py LIST --first 0
 
-A line for each run: the plan's number, the run's name, how many values were counted, and those values as JSON with
-sorted keys, separated by tabs; equal runs have equal lines. The runs of a plan are one on each engine, one of its task
-graph in the runtime's virtual time, and, where the list says so, one on each engine that is traced. A deadlock and a
-refusal are outcomes like others, told by the error's name and the numbers in its text. A plan that needs more than a
-minute ends the process.
+The output has a line for each run, separated by tabs: the plan's number, the run's name, the number of counted values,
+and these values as JSON with sorted keys. Equal runs have equal lines. The runs of a plan are one run on each engine,
+one run of its task graph in the runtime's virtual time, and, if the list says so, one traced run on each engine. A
+deadlock and a refusal are outcomes like others, printed as the error's name and the numbers in its text. A plan that
+needs more than a minute ends the process.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ Document = dict[str, Any]
 Flat = dict[str, Any]
 
 PATIENCE_S = 60
-MEASURED = frozenset({"serial_ps"})  # by a clock: of what numasim-runtime prints
-EXPECTED_ERRORS = ("DeadlockError", "InputError")  # anything else is a failure, of numasim or of this program
+MEASURED = frozenset({"serial_ps"})  # outputs of numasim-runtime that are measured by a clock
+EXPECTED_ERRORS = ("DeadlockError", "InputError")  # any other error is a defect of numasim or of this program
 FAILURE = "failure"
 REFUSED = 2  # exit status of numasim-runtime
-LEFT_OUT = frozenset({"engine_s", "held", "over_time", "identity", "counters"})  # measured, or told in the columns
+LEFT_OUT = frozenset({"engine_s", "held", "over_time", "identity", "counters"})  # measured, or contained in the columns
 
 
 # ---- values by name -------------------------------------------------------------------------------------------------
 
 
 def flattened(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the value (number, text or list) of everything in nested mappings and arrays."""
+    """Yield the name and the value (number, text or list) of every leaf of nested mappings and arrays."""
     if isinstance(value, Mapping):
         for key in value:
             yield from flattened(value[key], f"{name}.{key}")
@@ -75,8 +75,8 @@ def columns_of(result: Any) -> Flat:
 
 @cache
 def resolver() -> Callable[[Document], Any]:
-    """Return the function that makes a specification of a mapping. The function reads shipped files once where the
-    installation can do that.
+    """Return the function that makes a specification from a mapping. The function reads shipped files only once, if the
+    installation supports this.
     """
     try:
         run = symbol("Resolver", "spec.run")().run
@@ -88,7 +88,7 @@ def resolver() -> Callable[[Document], Any]:
 
 
 def runs(plan: Document) -> Iterator[tuple[str, Flat]]:
-    """Yield the name and the counts of every run of ``plan``. Files are written into the working directory."""
+    """Yield the name and the counts of every run of ``plan``. Files are written to the working directory."""
     spec = resolver()(placed(plan, Path()))
     for engine in engines():
         yield engine, outcome(partial(run_on, engine, spec))
@@ -110,7 +110,7 @@ def outcome(run: Callable[[], Flat]) -> Flat:
 
 
 def numbers_in(sentence: str) -> list[int]:
-    """Return the numbers in a sentence, whose words may change between versions."""
+    """Return the numbers in a sentence. Its words may change between versions, and do not count."""
     return [int(digits) for digits in re.findall(r"[0-9]+", sentence)]
 
 
@@ -128,7 +128,7 @@ def traced(engine: str, spec: Any) -> Flat:
 
 
 def in_virtual_time(spec: Any) -> Flat:
-    """Run the task graph of the plan by the runtime's program. Returns the counts."""
+    """Run the task graph of the plan by the runtime's program. Return the counts."""
     path = Path("plan")
     build(spec, symbol("repeat_seed", "draws")(spec.seed, 0)).write(path)
     done = subprocess.run(
@@ -159,7 +159,7 @@ def main() -> None:
             for name, found in runs(json.loads(line)):
                 text = json.dumps(found, sort_keys=True, separators=(",", ":"))
                 print(number, name, sum(map(count_of, found.values())), text, sep="\t")
-            print(number, "", 0, "{}", sep="\t", flush=True)  # the plan is done
+            print(number, "", 0, "{}", sep="\t", flush=True)  # marks the end of the plan
     faulthandler.cancel_dump_traceback_later()
 
 

@@ -1,17 +1,17 @@
-"""Runs every command and every code block that the project shows, in full, and writes a page of results.
+"""Run every command and every code block that the project shows, in full, and write a page of results.
 
     python verification/every_command.py --jobs 2
     python verification/every_command.py --list
-    python verification/every_command.py validate   # of each source, all entries up to the last one with that word
+    python verification/every_command.py validate   # each source up to its last entry with this word
 
-The list is that of `command_list.py`. Each source (a page, the examples of all help texts, what ships) has a folder of
-its own below build/every_command/COMMIT, in which its entries run one after the other; the output of each entry is kept
-there. Up to --jobs sources run at once. Sources that measure time run after them, one by one. An entry that worked on
-this commit is not run again, so that a list that was stopped can be continued. With uncommitted changes of files that
-git knows, the results go to another folder, named by the commit and a digest of the changes.
+`command_list.py` makes the list. Each source (a page, the examples of all help texts, the shipped files) has a folder
+of its own below build/every_command/COMMIT. The entries of a source run in this folder one after the other, and the
+output of each entry is kept there. Up to --jobs sources run at once. Sources that measure time run afterwards, one by
+one. An entry that worked on this commit is not run again, so that a stopped list can be continued. If files that git
+knows have uncommitted changes, the results go to another folder, named by the commit and a digest of the changes.
 
-The page verification/every_command.md is written anew whenever an entry ends. The page has the status and seconds of
-each entry, and the entries that cannot run here, with the reason. Exit status 1 if an entry fails.
+The page verification/every_command.md is rewritten whenever an entry ends. The page has the status and seconds of each
+entry, and the entries that cannot run on this machine, with the reason. Exit status 1 if an entry fails.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class Folder:
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """Read the results that were kept."""
+        """Read the kept results."""
         self.path.mkdir(parents=True, exist_ok=True)
         if self.file.is_file():
             self.results = json.loads(self.file.read_text())
 
     @property
     def file(self) -> Path:
-        """The file of all results."""
+        """Return the file of all results."""
         return self.path / "results.json"
 
     def keep(self, entry: Entry, **result: Any) -> None:
@@ -74,7 +74,7 @@ class Folder:
             self.write_page()
 
     def write_page(self) -> None:
-        """Write the page of what has run so far."""
+        """Write the page of all results so far."""
         PAGE.write_text(page(self.every, self))
 
     def result(self, entry: Entry) -> dict[str, Any] | None:
@@ -82,14 +82,14 @@ class Folder:
         return self.results.get(key_of(entry))
 
     def is_done(self, entry: Entry) -> bool:
-        """Whether the entry has worked."""
+        """Return whether the entry has worked."""
         found = self.result(entry)
         return found is not None and found["status"] in entry.statuses
 
 
 def key_of(entry: Entry) -> str:
-    """Return the key of an entry among the results. The line of the entry is no part of the key, since any change of a
-    page moves lines.
+    """Return the key of an entry among the results. The key does not contain the line of the entry, since any change of
+    a page moves lines.
     """
     digest = hashlib.blake2b(f"{entry.source} {entry.text}".encode(), digest_size=8).hexdigest()
     return f"{entry.source} {digest}"
@@ -113,8 +113,8 @@ def commit() -> str:
 
 
 def environment(path: Path) -> dict[str, str]:
-    """Return the environment of all entries. In this environment `numasim` is the package of this interpreter, and a
-    browser shows nothing.
+    """Return the environment of all entries. In this environment `numasim` is the package of the running interpreter,
+    and a browser shows nothing.
     """
     programs = path / "bin"
     programs.mkdir(exist_ok=True)
@@ -137,7 +137,7 @@ def environment(path: Path) -> dict[str, str]:
 
 
 def copy_of_sources(path: Path) -> Path:
-    """Copy the commit with its compiled products. The copy has this environment as its own. Returns the folder."""
+    """Copy the commit with its compiled products, as installed in the entries' environment. Return the folder."""
     copy = path / "sources"
     if not copy.is_dir():
         subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
@@ -149,7 +149,9 @@ def copy_of_sources(path: Path) -> Path:
 
 
 def run_source(some: Sequence[Entry], folder: Folder) -> None:
-    """Run the entries of a source in its folder, one after the other; a block of Python begins with those before it."""
+    """Run the entries of a source in its folder, one after the other. A Python block first repeats the blocks before
+    it.
+    """
     here = folder.path / "folders" / re.sub(r"\W+", "-", some[0].source).strip("-")
     here.mkdir(parents=True, exist_ok=True)
     before = ""
@@ -179,7 +181,7 @@ def _run(entry: Entry, text: str, here: Path, folder: Folder) -> None:
     seconds = time.monotonic() - began
     status = done.returncode
     if status == 1 and status in entry.statuses and "cells within" not in output.read_text():
-        status = 2  # no bound is missed: the command ended before it compared anything
+        status = 2  # not a missed bound: the command ended before it compared anything
     folder.keep(entry, status=status, seconds=round(seconds, 1), at=at, output=output.name)
     worked = "ok  " if status in entry.statuses else "FAIL"
     print(f"{worked} {status:3} {seconds:8.1f} s  {entry.place}: {entry.title}", flush=True)

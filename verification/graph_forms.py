@@ -1,10 +1,10 @@
-"""How long task graphs take to load, in processor time and memory, and whether their digests agree.
+"""Measure the processor time and the memory of loading task graphs, and check their digests.
 
     python verification/graph_forms.py [--tasks 1000000]
 
-A graph of so many tasks with two dependences each is written as npz, and one of a tenth of them as JSON and as npz;
-each is then read by a new process, imports included. The command, which needs Linux, fails for a digest that differs,
-for more than 3 s of processor time or 0.5 GB for the large graph, and for more than 2 s for the one in JSON.
+A graph of --tasks tasks with two dependences each is written as npz, and a graph of a tenth of these tasks as JSON and
+as npz. A new process reads each file, imports included. The command needs Linux. It fails if a digest differs, if the
+large graph takes more than 3 s of processor time or 0.5 GB, and if the JSON file takes more than 2 s.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_NPZ_S, MOST_NPZ_MIB, MOST_JSON_S = 3.0, 477.0, 2.0  # 477 MiB are 0.5 GB
 
 
 def graph_of(tasks: int) -> ns.Graph:
-    """Return a graph of tasks that each wait for two of the thousand tasks before."""
+    """Return a graph in which each task waits for two of the previous thousand tasks."""
     chance = np.random.default_rng(1)
     after = np.arange(1, tasks)
     before = [np.maximum(after - chance.integers(1, 1000, tasks - 1), 0) for _ in range(2)]
@@ -42,8 +42,8 @@ def graph_of(tasks: int) -> ns.Graph:
 
 
 def read(path: Path, digest: str) -> tuple[float, float]:
-    """Read ``path`` in a new process, and compare its digest. Returns the seconds of processor time and the MiB that
-    reading takes.
+    """Read ``path`` in a new process, and compare its digest. Return the seconds of processor time and the MiB of
+    memory that reading takes.
     """
     done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
     tasks, found, seconds, mib = json.loads(done.stdout)
@@ -56,7 +56,7 @@ def read(path: Path, digest: str) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Write the graphs, read them, print a line for each."""
+    """Write the graphs, read the files, and print a line for each file."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tasks", type=int, default=1_000_000, help="tasks of the large graph")
     tasks = parser.parse_args().tasks

@@ -1,4 +1,4 @@
-"""Names of the installed numasim, wherever its modules lie: versions are compared that keep them in other folders."""
+"""Look-up of names in the installed numasim, whichever module has the name: versions have different modules."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ PROGRAM = "numasim-runtime"
 
 
 class NotFoundError(Exception):
-    """The installed numasim defines a name nowhere, or several times."""
+    """Raised if no module, or more than one module, of the installed numasim defines a name."""
 
 
 @cache
 def symbol(name: str, *modules: str) -> Any:
-    """Return the function, class or table ``name`` of the first of ``modules`` (below ``numasim``) that has the name.
+    """Return the function, class or table ``name`` from the first of ``modules`` (below ``numasim``) that has this
+    name.
 
-    If none of the modules has the name, all modules of the package are searched for its definition. Raises
-    NotFoundError unless exactly one module defines the name.
+    If none of the modules has the name, search all modules of the package for its definition. Raise NotFoundError
+    unless exactly one module defines the name.
     """
     for module in modules:
         try:
@@ -47,7 +48,7 @@ def _module_of(path: Path) -> str:
 
 
 def call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Call ``function`` with ``arguments``, and with those of ``named`` for which the function has parameters."""
+    """Call ``function`` with ``arguments``, and with the entries of ``named`` for which the function has parameters."""
     parameters = inspect.signature(function).parameters
     return function(*arguments, **{name: value for name, value in named.items() if name in parameters})
 
@@ -76,7 +77,7 @@ def build(spec: Any, seed: int) -> Built:
 
 
 def runtime_program() -> Path | None:
-    """Return the program of the task runtime; None where the program is not built."""
+    """Return the path of the program of the task runtime; None if the program is not built."""
     return next((path for path in sorted(PACKAGE.rglob(PROGRAM)) if path.is_file()), None)
 
 

@@ -1,8 +1,8 @@
-"""Lines and code files by capability, of product and of tests: ``python verification/lines.py``.
+"""Count lines and code files by capability, for the product and for its tests: ``python verification/lines.py``.
 
-Counted are the files in Python, C and C++ that git knows: the product is in ``numasim`` and ``lib``, without what is
-generated from the schema of plans; tests are in ``tests`` and ``verification``. Studies (``experiments``) stand apart.
-``--other`` is a checkout to compare with.
+Counted are the Python, C and C++ files that git knows. The product is in ``numasim`` and ``lib``, without the files
+generated from the schema of plans. Tests are in ``tests`` and ``verification``. Studies (``experiments``) are counted
+separately. ``--other`` names a checkout for comparison.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ GENERATED = "generated"
 
 
 def capability(path: PurePosixPath) -> str:
-    """Return the folder to which a file counts: two levels of the product and of the tests, one level elsewhere."""
+    """Return the folder under which a file counts: two levels for the product and the tests, one level elsewhere."""
     top, *rest = path.parts
     deeper = top in ("numasim", "lib", "tests") and len(rest) > 1
     return f"{top}/{rest[0]}" if deeper else top
 
 
 def counted(checkout: Path) -> Iterator[tuple[PurePosixPath, int]]:
-    """Yield the path and the lines of every code file of a checkout that is written by hand."""
+    """Yield the path and the number of lines of every hand-written code file of a checkout."""
     listed = subprocess.run(["git", "ls-files"], cwd=checkout, check=True, capture_output=True, text=True).stdout
     for name in listed.splitlines():
         path = PurePosixPath(name)

@@ -1,15 +1,16 @@
-"""Hold every engine against the reference engine on many random plans; what ends with a difference is a defect.
+"""Compare every engine with the reference engine on many random plans. Every difference is a defect.
 
     python verification/long_equality.py --plans 10000
     python verification/long_equality.py --plans 10000 --first 7500
     python verification/long_equality.py --plans 10000 --with "attempts, followers, ragged ranges"
     python verification/long_equality.py --cells
 
-Plan number k of a seed is always the same, whatever the number of plans and processes; ``--only K`` runs it alone. With
-``--with`` it is the first of its draws that has one of these features at least. With ``--cells`` the plans are those of
-the registries instead: every workload family under every shipped strategy on every shipped machine. A process that dies
-or needs more than a minute of processor time for one plan, however busy the machine is, counts as a difference. At the
-end come tables of how many plans have which feature. Exit status 0 where all plans are equal, else 1.
+Plan number k of a seed is always the same, whatever the number of plans and processes. ``--only K`` runs plan K alone.
+With ``--with``, plan k is the first of its draws that has at least one of these features. With ``--cells`` the plans
+are those of the registries instead: every workload family under every shipped strategy on every shipped machine. A
+process that dies, or needs more than a minute of processor time for one plan, counts as a difference; the load of the
+machine does not matter. At the end come tables with the number of plans that have each feature. Exit status 0 if all
+plans are equal, else 1.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ CELLS = list(every_cell())
 
 @dataclass(frozen=True)
 class Source:
-    """The source of plans: a ``seed``, or None for the cells of the registries. With ``wanted``, the plans of a seed
-    have at least one of these features.
+    """The source of plans: a ``seed``, or None for the cells of the registries. With ``wanted``, each plan of a seed
+    has at least one of these features.
     """
 
     seed: int | None
@@ -69,14 +70,14 @@ class Source:
 def serve(pipe: Connection, source: Source, numbers: range) -> None:
     """Judge plans and send a verdict for each."""
     for number in numbers:
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # ends this process, wherever it is
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # ends this process, whatever the process is doing
         pipe.send((number, judge(source.plan(number))))
     pipe.close()
 
 
 @dataclass
 class Share:
-    """The plans that one process judges, in order. If the process dies, a new process goes on behind the plan."""
+    """The plans that one process judges, in order. If the process dies, a new process continues after the plan."""
 
     source: Source
     numbers: range
@@ -93,7 +94,7 @@ class Share:
         sending.close()
 
     def receive(self) -> tuple[int, Verdict]:
-        """Return the verdict on the next plan, also if the plan has ended its process."""
+        """Return the verdict on the next plan, even if the plan has ended its process."""
         try:
             answer: tuple[int, Verdict] = self.pipe.recv()
         except EOFError:
@@ -103,7 +104,7 @@ class Share:
         return answer
 
     def _leave_out(self, reason: str) -> tuple[int, Verdict]:
-        """Return the verdict on a plan that has ended its process. Another process goes on behind the plan."""
+        """Return the verdict on a plan that has ended its process. A new process continues after the plan."""
         number, self.numbers = self.numbers[0], self.numbers[1:]
         if self.numbers:
             self._start()
@@ -117,7 +118,7 @@ def _fate(status: int | None) -> str:
 
 
 def verdicts(source: Source, numbers: range, jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """Yield the number and the verdict of every plan, as soon as the verdict is there."""
+    """Yield the number and the verdict of every plan, as soon as the verdict is known."""
     shares = [Share(source, numbers[first::jobs]) for first in range(min(jobs, len(numbers)))]
     while shares:
         ready = wait([share.pipe for share in shares])

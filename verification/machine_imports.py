@@ -1,11 +1,12 @@
-"""Machine files of others: each value is read, derived or assumed, and an independent reader agrees.
+"""Check machine files from other tools: each value is marked as read, derived or assumed, and an independent reader
+agrees.
 
     python verification/machine_imports.py FOLDER ...
 
-Every XML file of hwloc and every copy of sysfs (a folder `sys` with `devices` in it) below the folders is imported.
-What such a file says is read here once more, with `xml.etree` and plain files, without the readers of numasim. A row
-for each file has the numbers of values that are read, derived and assumed, and the fields on whose mark or value both
-disagree. The exit status is 1 if there are any.
+Every XML file of hwloc and every copy of sysfs (a folder `sys` that contains `devices`) below the folders is imported.
+The facts in such a file are also read here, with `xml.etree` and plain files, without the readers of numasim. A row for
+each file has the numbers of values that are read, derived and assumed, and the fields whose mark or value differs
+between both readers. The exit status is 1 if there are such fields.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ Facts = dict[str, Any]  # the expected mark of each field, and values under "="
 
 
 def facts_of_xml(path: Path) -> Facts:
-    """What a file of hwloc says."""
+    """Return the facts in a file of hwloc."""
     root = ElementTree.parse(path).getroot()
     top = root.find("object")
     assert top is not None
@@ -99,7 +100,7 @@ def facts_of_xml(path: Path) -> Facts:
 
 
 def facts_of_sysfs(path: Path) -> Facts:
-    """What a copy of sysfs says."""
+    """Return the facts in a copy of sysfs."""
     system = path / "devices/system"
     cpus = sorted(int(each.name[3:]) for each in (system / "cpu").glob("cpu[0-9]*"))
     online = bits_of_list(word(system / "cpu/online")) or -1
@@ -142,7 +143,7 @@ def facts_of_sysfs(path: Path) -> Facts:
 
 
 def disagreements(path: Path, facts: Facts) -> tuple[dict[str, int], list[str]]:
-    """(how many values have each mark, the fields on which the import and the facts disagree)."""
+    """Return how many values have each mark, and the fields on which the import and the facts disagree."""
     draft = import_machine(sysfs=path, name="copy") if path.is_dir() else import_machine(path)
     spec = draft.check()
     machine = build(spec)
@@ -169,13 +170,13 @@ def disagreements(path: Path, facts: Facts) -> tuple[dict[str, int], list[str]]:
 
 
 def machine_files(folder: Path) -> list[Path]:
-    """The XML files of hwloc and the copies of sysfs below a folder."""
+    """Return the XML files of hwloc and the copies of sysfs below a folder."""
     files = [path for path in folder.rglob("*.xml") if "<topology" in path.read_text(errors="replace")[:1000]]
     return sorted(files) + sorted(path.parent for path in folder.rglob("sys/devices") if path.is_dir())
 
 
 def main(folders: list[str]) -> int:
-    """Print the table; 1 if the two readers disagree."""
+    """Print the table. Return 1 if the two readers disagree."""
     shown, refused, wrong = 0, 0, 0
     for path in [each for folder in folders for each in machine_files(Path(folder))]:
         name = path.parent.name if path.is_dir() else path.name

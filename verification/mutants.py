@@ -1,13 +1,15 @@
-"""Draw small changes of the engines' sources, one at a time in a copy, and name those that the engine's tests miss.
+"""Make small random changes of the engines' sources, one at a time in a copy, and name the changes that no engine test
+notices.
 
     python verification/mutants.py [--native] [--count 50] [--seed 1] [WORDS]    # in all sources, or paths with WORDS
 
-A change turns a comparison, a sum, a minimum or a condition into its neighbour, or leaves out a statement. Without
---native the reference engine is changed, which its tests run alone. With it C and C++ are changed: after each change
-the compiled engine is built again, without optimisation, and the same tests run on it. Slow tests are left out.
+A change turns a comparison, a sum, a minimum or a condition into a similar one, or removes a statement. Without
+--native the reference engine is changed, and only the reference engine is tested. With --native C and C++ are changed:
+after each change the compiled engine is rebuilt without optimisation, and the same tests run on it. Slow tests are left
+out.
 
-A change that no test notices is printed with its line. It is for a reader to say whether a rule lacks a test or whether
-the change changes nothing, such as the order of two sums. The working tree is never touched.
+A change that no test notices is printed with its line. A reader has to decide whether a rule lacks a test, or whether
+the change has no effect, such as another order of two sums. The working tree is never touched.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
 NATIVE = ("lib/core/**/*.c", "lib/core/**/thief.h", "lib/engine/**/*.cpp")
-LONGEST_S = 1200  # of the tests, far above what they take: a change that lets an engine run on for ever is seen
+# time limit of the tests, far above their usual time, which shows changes that make an engine run for ever
+LONGEST_S = 1200
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 NOT_CODE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE
 )
-EDITS = (  # what stands in the code, and what stands there instead
+EDITS = (  # text in the code, and its replacement
     *((r" <= ", " < "), (r" < ", " <= "), (r" >= ", " > "), (r" > ", " >= "), (r" == ", " != "), (r" != ", " == ")),
     *((r" \+ 1\b", ""), (r" - 1\b", ""), (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " + ")),
     *((r"\bmin\(", "max("), (r"\bmax\(", "min("), (r"\bTrue\b", "False"), (r"\bFalse\b", "True")),
@@ -51,11 +54,11 @@ EDITS = (  # what stands in the code, and what stands there instead
 
 
 class SandboxError(Exception):
-    """The copy does not behave before anything is changed, or a test did not run at all."""
+    """Raised if the tests of the copy fail before any change, or if a test did not run at all."""
 
 
 class Mutant(NamedTuple):
-    """``file`` with ``text`` for contents; ``told`` says where and what."""
+    """A changed source: ``file`` with the contents ``text``. ``told`` describes the place and the change."""
 
     file: str
     text: str
@@ -63,7 +66,7 @@ class Mutant(NamedTuple):
 
 
 def blanked(text: str, python: bool) -> str:
-    """``text`` with blanks for comments and texts."""
+    """Return ``text`` with blanks in place of comments and strings."""
     if not python:
         return NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     lines = [list(line) for line in text.splitlines(keepends=True)]
@@ -77,7 +80,7 @@ def blanked(text: str, python: bool) -> str:
 
 
 def mutants_of(file: Path) -> Iterator[Mutant]:
-    """All changes of a source that can still be compiled, as far as Python can tell."""
+    """Yield all changes of a source that can still be compiled, as far as Python can tell."""
     text, python = file.read_text(), file.suffix == ".py"
     code = blanked(text, python)
     name = file.relative_to(REPOSITORY).as_posix()
@@ -96,7 +99,7 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
 
 
 def copy_to(folder: Path) -> None:
-    """Copy what the tests of the engines need, without the compiled engine, which would hide the reference one."""
+    """Copy the files that the engines' tests need, without the compiled engine, which would hide the other one."""
     for name in COPIED:
         source, target = REPOSITORY / name, folder / name
         if source.is_dir():
@@ -106,7 +109,7 @@ def copy_to(folder: Path) -> None:
 
 
 def build(folder: Path) -> bool:
-    """Build the compiled engine of the copy in place, or what has changed since the last build; whether it can be."""
+    """Build the compiled engine of the copy in place, incrementally. Return whether the build succeeds."""
     made, native = folder / "build", folder / "numasim" / "native"
     options = ("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1", "-DCMAKE_C_FLAGS=-O1")
     interpreter = f"-DPython_EXECUTABLE={sys.executable}"
@@ -123,10 +126,10 @@ def build(folder: Path) -> bool:
 
 
 def failing_tests(folder: Path, *options: str) -> list[str]:
-    """The modules and names of the engine's tests that fail in ``folder``."""
+    """Return the modules and names of the engine's tests that fail in ``folder``."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=ci", *options]
     command += [f"--deselect=tests/{entry}" for entry in SLOW if entry.startswith("engine/")]
-    # without byte code a source that was changed twice within a second cannot be mistaken for the one before
+    # no byte code: else a source changed twice within a second could be mistaken for its previous version
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run([*command, "tests/engine"], cwd=folder, env=environment, capture_output=True, text=True,
@@ -138,7 +141,7 @@ def failing_tests(folder: Path, *options: str) -> list[str]:
 
 
 def main() -> None:
-    """Print one line a change."""
+    """Print one line for each unnoticed change."""
     parser = argparse.ArgumentParser(description="Change the engines at random and name what their tests miss.")
     parser.add_argument("--native", action="store_true", help="change C and C++ in place of Python")
     parser.add_argument("--count", type=int, default=50, help="how many changes are drawn")

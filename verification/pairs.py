@@ -1,9 +1,9 @@
-"""Rates in pairs with other programs that do the same: ``python verification/pairs.py``.
+"""Measure rates in pairs with other programs that do the same work: ``python verification/pairs.py``.
 
-Each side of a pair is sampled right behind the other, so that a change of the machine's speed meets both; the ratio is
-the median of the pairs' ratios. A program of ``other_libraries`` is built here: pkg-config finds its library, a
-compiler builds the source, and a short run shows that the program starts. Results of programs are checked. A line says
-for each library that is missing what is missing. Exit status 1 where a goal is missed.
+The two sides of a pair are sampled one right after the other, so that a change of the machine's speed affects both. The
+ratio is the median of the pairs' ratios. Programs of ``other_libraries`` are built here: pkg-config finds the library,
+a compiler builds the source, and a short run checks that the program starts. Results of programs are checked. A line
+for each missing library says what is missing. Exit status 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ RUNTIME_FIB = 36
 KERNELS = {"nqueens": 12, "sort": 2_000_000, "strassen": 1024, "uts": 20_000}
 THREADS, CROWD = (1, 2), 32
 SWEEP_RUNS, SWEEP_WORKLOAD = 2000, {"name": "fib", "n": 20}
-TRIAL = ("4", "1")  # a size that every program has, and threads
+TRIAL = ("4", "1")  # a size that every program can run, and the number of threads
 C = ("cc", "-x", "c")
-CPP = ("clang++", "-std=c++17", "-x", "c++")  # clang++ has both libraries of OpenMP
+CPP = ("clang++", "-std=c++17", "-x", "c++")  # clang++ can use both OpenMP libraries
 
 Side = Callable[[], float]
 
 
 class MissingError(Exception):
-    """Something is not installed, or too different to be used: the text says what."""
+    """Raised if something is not installed, or is too different to be used. The text says what."""
 
 
 def pair_probe(row: str, goal: Goal | None, one: Side, other: Side) -> Probe:
@@ -87,7 +87,7 @@ def rate(counted: str, plan: Plan, engine: str) -> float:
 
 
 def bare_loop_rate(program: Path, workload: str, size: int) -> float:
-    """Return the events per second of the bare loop, which simulates stealing with nothing to choose."""
+    """Return the events per second of the bare loop, which simulates stealing without any options."""
     events, _, _, _, took_ns = printed_numbers(program, workload, size, WORKERS, NODES)
     return events / (took_ns / 1e9)
 
@@ -109,7 +109,9 @@ def simgrid_pairs(folder: Path) -> Iterator[Probe]:
 
 
 def lace_pairs(folder: Path) -> Iterator[Probe]:
-    """Yield the pairs of fib by a spawn and a call, with the same types: many threads to one, and Lace."""
+    """Return pairs of fib by a spawn and a call, with the same types: many threads against one thread, and against
+    Lace.
+    """
     ours, lace = (partial(ns_per_call, fib_program(name, folder)) for name in ("numasim", "lace"))
     counters = asked("--variable=counters", "numasim") != "OFF"
     goal, how = (1.5, "with counters") if counters else (1.2, "no counters")
@@ -126,7 +128,7 @@ def crowd_pairs(folder: Path) -> Iterator[Probe]:
 
 
 def fib_program(name: str, folder: Path) -> Path:
-    """Return the program of fib on a library, which is built where it is not there."""
+    """Return the program of fib on a library. Build the program if it does not exist."""
     program = folder / f"fib_{name}"
     return program if program.exists() else built(program, C, f"fib_{name}.c", package(name), ("1", "1"))
 
@@ -156,7 +158,9 @@ def kernel_pairs(library: str, options: Callable[[], list[str]], folder: Path) -
 
 
 def kernel_s(program: Path, size: int, threads: int, results: dict[Path, int]) -> float:
-    """Return the processor time of all threads, in seconds; the results of both sides are kept and must be equal."""
+    """Return the processor time of all threads, in seconds. The results of both sides are stored in ``results`` and
+    must be equal.
+    """
     results[program], took_ns = printed_numbers(program, size, threads)
     require(len(set(results.values())) == 1, f"results differ at size {size} on {threads} threads: {results}")
     return took_ns / 1e9
@@ -166,7 +170,7 @@ def kernel_s(program: Path, size: int, threads: int, results: dict[Path, int]) -
 
 
 def asked(*arguments: str) -> str:
-    """Return what pkg-config says. Raises MissingError where pkg-config, or the package, is missing."""
+    """Return what pkg-config says. Raise MissingError if pkg-config, or the package, is missing."""
     if shutil.which("pkg-config") is None:
         raise MissingError("there is no pkg-config")
     done = subprocess.run(["pkg-config", *arguments], capture_output=True, text=True, check=False)
@@ -176,12 +180,12 @@ def asked(*arguments: str) -> str:
 
 
 def package(name: str) -> list[str]:
-    """Return the options that build a program with a package, and let the program find its library."""
+    """Return the compiler options for a package, with which the program also finds the package's library."""
     return [*asked("--cflags", "--libs", name).split(), f"-Wl,-rpath,{asked('--variable=libdir', name)}"]
 
 
 def built(program: Path, compiler: Sequence[str], source: str, options: Sequence[str], trial: Sequence[str]) -> Path:
-    """Build ``program`` and run it once. Raises MissingError with the first error where that fails."""
+    """Build ``program`` and run it once. Raise MissingError with the first error where that fails."""
     command = [
         *compiler,
         "-O2",
@@ -211,7 +215,7 @@ def printed_numbers(program: Path, *arguments: int | str) -> list[int]:
 
 
 def require(right: bool, sentence: str) -> None:
-    """End the command with ``sentence`` where something is not right."""
+    """End the command with ``sentence`` unless ``right``."""
     if not right:
         sys.exit(sentence)
 
@@ -234,7 +238,7 @@ def cluster_pairs() -> Iterator[Probe]:
 
 
 def ending(spec: RunSpec, seed: int, engine: str, check: bool) -> Result:
-    """Do a run as every sweep does, but record the time of its end instead of the engine's duration."""
+    """Run ``spec`` as every sweep does, but record the time of the run's end instead of the engine's duration."""
     result = simulate_spec(spec, seed, engine, check)
     result.engine_s = time.time()
     return result
@@ -243,7 +247,7 @@ def ending(spec: RunSpec, seed: int, engine: str, check: bool) -> Result:
 def runs_per_second(**where: Any) -> float:
     """Return the throughput between the ends of the first and of the last tenth of the runs.
 
-    Processes need time to start, and the last process to finish works alone.
+    The start of processes and the last, lonely process do not count.
     """
     ends = sorted(swept(SWEEP_WORKLOAD, SWEEP_RUNS, ending, **where)[1])
     first, last = len(ends) // 10, len(ends) - 1 - len(ends) // 10

@@ -1,11 +1,11 @@
-"""Writes a list of plans as specifications, one JSON object a line: cells of the registries and random plans.
+"""Write a list of plans as specifications, one JSON object a line: cells of the registries and random plans.
 
     python verification/plan_list.py --sources . --plans 6000 --seed 1
 
-Specifications are what every version of numasim reads, so that the same list can be run by two of them. A line has
-``group``, ``name`` and ``spec``, the mapping that `numasim.run` takes; ``graph`` is, where there is one, the task graph
-that the specification names as a file; ``watched`` says that the run is to be traced as well. Of 20 plans in a row 14
-are cells, and the first N of a long list are the list of N plans, as long as there are cells.
+Every version of numasim reads specifications, so that two versions can run the same list. A line has ``group``,
+``name`` and ``spec``, the mapping that `numasim.run` takes. ``graph`` is the task graph, if the specification names one
+as a file. ``watched`` says that the run is traced as well. Of 20 successive plans 14 are cells. The first N plans of a
+long list are the list of N plans, as long as there are cells.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from installed import Built, build, engines, symbol
 
 Document = dict[str, Any]
 
-SMALL: dict[str, Document] = {  # parameters with which a family has some dozens of tasks
+SMALL: dict[str, Document] = {  # parameters that give a family some dozens of tasks
     "matmul": {"n": 5},
     "strassen": {"n": 128},
     "sort": {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128},
@@ -45,16 +45,16 @@ SMALL: dict[str, Document] = {  # parameters with which a family has some dozens
     "syncbench": {"construct": "reduction", "threads": 2, "repetitions": 3},
     "random-layered": {"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
 }
-RUNTIMES = {"matmul": "own"}  # the other families run on their own default
+RUNTIMES = {"matmul": "own"}  # all other families run on their own default runtime
 TEAMS = (2, 5, 16)
 UNCOUPLED: Document = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 CELL_MODELS: tuple[Document, ...] = ({**UNCOUPLED, "skip": "off"}, UNCOUPLED, {})
 CELLS_OF_20 = 14
-MOST_RECORDS = 20_000  # of a random plan's trace: some plans pass tasks to and fro for ever
+MOST_RECORDS = 20_000  # limit for a random plan's trace: some plans pass tasks to and fro for ever
 MOST_EVENTS = 20_000
-MOST_CPU_S = 1  # for a run that otherwise takes milliseconds
+MOST_CPU_S = 1  # limit for a run that usually takes milliseconds
 WATCHED_EVERY = 7
-BROKEN = 2  # exit status
+BROKEN = 2  # exit status of a plan that does not work
 ANY_SPEC: Document = {
     "machine": "xeon-e5-2620-2s",
     "workload": {"name": "fib", "n": 1},
@@ -65,7 +65,7 @@ GRAPH_FILE = "graph.json"
 
 
 class EndlessError(Exception):
-    """A plan has more records than a comparison has time for."""
+    """Raised if a plan has more records than a comparison has time for."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Names:
 
 
 def cells(names: Names) -> list[Document]:
-    """Return every family under every strategy on every machine. Every beginning of the list is spread over all
-    families, strategies and machines.
+    """Return every family under every strategy on every machine. Any beginning of the list covers all families,
+    strategies and machines evenly.
     """
     every = list(product(range(len(names.machines)), range(len(names.strategies)), range(len(SMALL))))
     Random("cells").shuffle(every)
@@ -114,14 +114,15 @@ def _cell(names: Names, machine: int, strategy: int, family: int) -> Document:
 
 
 def random_plans(sources: Path, seed: int) -> Iterator[Document]:
-    """Yield plans that the tests' generators draw. In every other plan nothing but steals couples the workers.
+    """Yield plans from the generators of the tests. In every other plan only steals couple the workers.
 
     Plans whose parts do not fit together, and plans that take too long, are left out.
     """
     generators = next((sources / "tests").rglob("random_recipes.py")).parent
     sys.path.append(str(generators))
     random_recipe = import_module("random_recipes").random_recipe
-    build(symbol("resolve", "spec.run")(ANY_SPEC), 0).run(engines()[-1])  # so that processes find it imported
+    # imports the modules once, before processes are forked
+    build(symbol("resolve", "spec.run")(ANY_SPEC), 0).run(engines()[-1])
     for number in count():
         recipe = random_recipe(Random(f"numasim {seed} {number}"))
         coupled = number % 2 == 0
@@ -139,7 +140,7 @@ def _uncoupled(recipe: Document) -> Document:
 
 
 def _specified(recipe: Document) -> Document:
-    """Return a recipe as a specification, with the task graph that the specification names."""
+    """Return a recipe as a specification, together with the task graph that the specification names."""
     graph = _graph(recipe["workload"], recipe["folded"])
     spec = {
         "machine": _machine_document(recipe["machine"]),
@@ -151,9 +152,7 @@ def _specified(recipe: Document) -> Document:
 
 
 def _graph(workload: Document, folded: bool) -> Document | None:
-    """Return the task graph in JSON of a program that is a graph, or that is to have a row for every task; otherwise
-    None.
-    """
+    """Return the task graph, in JSON, of a program that is a graph or needs a row for every task; else None."""
     if "phases" in workload:
         return workload
     if folded:
@@ -174,10 +173,10 @@ def _machine_document(given: Document) -> Document:
 
 
 def _is_useful(plan: Document) -> bool:
-    """Whether the parts fit together and the run, or its deadlock, is over soon.
+    """Return whether the parts fit together, and the run, or its deadlock, ends soon.
 
-    The run is made in a process of its own, which is ended where no record is seen for too long: some plans poll for
-    ever.
+    The run is made in a process of its own. The process is ended if no record is seen for too long, since some plans
+    poll for ever.
     """
     with TemporaryDirectory() as folder:
         try:
@@ -200,7 +199,7 @@ def _is_useful(plan: Document) -> bool:
 
 
 def _ends(built: Built) -> bool:
-    """Whether the run is over, with a result or in a deadlock, after at most so many records and events."""
+    """Return whether the run ends, with a result or in a deadlock, within the limits of records and events."""
     records = 0
 
     def listener(batch: Any) -> None:

@@ -1,18 +1,18 @@
-"""What recording costs, how near simulations of recorded programs come, and whether a busy machine spoils recordings.
+"""Measure the cost of recording, the accuracy of simulations of recorded programs, and the effect of a busy machine.
 
     python verification/recorded_programs.py [--quick] [--openmp libomp.so] [--compiler gcc]
 
-Own programs with tasks of known lengths (verification/recorded_programs.c) are compiled, run and recorded, all in one
-go, and a table is printed:
+Programs with tasks of known lengths (verification/recorded_programs.c) are compiled, run and recorded in one go. A
+table is printed:
 
-- recording: nanoseconds and bytes for each task of a program of empty tasks, with and without recorder side by side;
-- one thread and two: the time of the parallel region, measured without a recorder, beside that of a simulation of the
-  recording of one thread, with costs of the runtime that `numasim calibrate --openmp` measures, and their difference;
-- beside a busy loop on every processor: the recorded work, compared with that of the recording before.
+- recording: nanoseconds and bytes for each task of a program of empty tasks, with and without the recorder in turn;
+- one thread and two threads: the time of the parallel region, measured without a recorder; the time in a simulation of
+  the recording of one thread, with runtime costs measured by `numasim calibrate --openmp`; and their difference;
+- beside a busy loop on every processor: the recorded work, compared with the previous recording on an idle machine.
 
-Nothing is fitted. Exit status 1 where a bound is missed: 150 ns
-and 64 bytes a task; 5 % at one thread for tasks of 10 us, 15 % for those of 1 us; 10 % at two threads for four programs
-of five; 5 % beside busy loops. The machine should be idle.
+Nothing is fitted. Exit status 1 if a bound is missed: 150 ns and 64 bytes a task; at one thread 5 % for tasks of 10 us
+and 15 % for tasks of 1 us; at two threads 10 % for four programs of five; 5 % beside busy loops. The machine should be
+idle.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ from numasim.workload.json_form.graph_io import write
 
 SOURCE = Path(__file__).with_suffix(".c")
 PROGRAMS = ("tree", "flat", "wavefront", "loop", "queens")
-MACHINE = "xeon-6130-2s"  # of which two workers on one node matter here
+MACHINE = "xeon-6130-2s"  # only two workers on one node of this machine matter here
 MOST_NS, MOST_BYTES = 150, 64
 PAIRS = 20
 RECORDED_ROUNDS = 3
-FLAT_UNITS = 210 + 30 * (0 + 1 + 2 + 3 + 4 + 5 + 6) / 4  # that all tasks of the program `flat` work
+FLAT_UNITS = 210 + 30 * (0 + 1 + 2 + 3 + 4 + 5 + 6) / 4  # the work of all tasks of the program `flat`, in units
 CLOSE_AT_TWO = 4  # programs of five
 US_PER_PS = 1e-6
 
 
 @dataclass(frozen=True)
 class Line:
-    """A measurement: what, its figures as text, and whether it is within its bound."""
+    """A measurement: its name, its figures as text, and whether it is within its bound."""
 
     what: str
     figures: str
     within: bool
 
     def __str__(self) -> str:
-        """The line of the table."""
+        """Return the line of the table."""
         return f"{self.what:<34} {self.figures:<64} {'' if self.within else 'MISSED'}".rstrip()
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What all measurements need."""
+    """The common data of all measurements."""
 
     program: Path
     openmp: OpenmpLibrary
@@ -71,14 +71,14 @@ class Bench:
     rounds: int
 
     def command(self, name: str, units: int, rounds: int) -> tuple[str, ...]:
-        """The command of one of the programs."""
+        """Return the command of one of the programs."""
         return (str(self.program), name, str(units), str(rounds))
 
     def measured_us(self, name: str, units: int, threads: int, folder: Path | None = None) -> float:
-        """The time of the parallel region over rounds of the program, recorded to ``folder`` if it is given.
+        """Return the time of the parallel region over rounds of the program, recorded to ``folder`` if it is given.
 
-        Of one thread it is the lower quartile of its processor time, which a busy machine does not lengthen, and of
-        several the least time by the clock.
+        For one thread, the time is the lower quartile of the thread's processor time, which a busy machine does not
+        lengthen. For several threads, the time is the least time by the clock.
         """
         command = self.command(name, units, self.rounds)
         variables = environment(self.openmp, threads, folder)
@@ -87,12 +87,12 @@ class Bench:
         return of_processor if threads == 1 else by_clock
 
     def recorded(self, name: str, units: int) -> Recording:
-        """The recording of a few rounds at one thread: in the first the runtime is not at work yet."""
+        """Return the recording of a few rounds at one thread. In the first round the runtime is still starting."""
         return record(Order(self.command(name, units, RECORDED_ROUNDS), openmp=self.openmp.path, quiet=True))
 
 
 def recording_costs(bench: Bench) -> Iterator[Line]:
-    """Pairs of runs without and with the recorder, of tasks in which nothing happens."""
+    """Yield the costs from pairs of runs without and with the recorder, of tasks in which nothing happens."""
     name, units = "tree", 0
     found = bench.recorded(name, units)
     tasks = int((found.workload.kind == Kind.TASK).sum()) // RECORDED_ROUNDS
@@ -112,7 +112,7 @@ def recording_costs(bench: Bench) -> Iterator[Line]:
 
 
 def predictions(bench: Bench, unit_ns: float, runtimes: dict[int, Path]) -> Iterator[Line]:
-    """Simulated and measured times at one thread and at two."""
+    """Yield simulated and measured times at one thread and at two threads."""
     close = 0
     for length_ns, bound in ((20_000, 5), (1_500, 15)):
         units = round(length_ns / unit_ns)
@@ -134,7 +134,7 @@ def predictions(bench: Bench, unit_ns: float, runtimes: dict[int, Path]) -> Iter
 
 
 def simulated_us(graph: Path, workers: int, runtime: Path) -> float:
-    """The least time of a parallel region, as what is measured is the least of the program's rounds."""
+    """Return the least time of a parallel region, since the measured time is the least of the program's rounds, too."""
     spec = resolve(
         {
             "machine": MACHINE,
@@ -155,7 +155,7 @@ def simulated_us(graph: Path, workers: int, runtime: Path) -> float:
 
 
 def busy_recordings(bench: Bench, unit_ns: float) -> Iterator[Line]:
-    """The work of recordings beside a busy loop on every processor, compared with that before."""
+    """Yield the work of recordings beside a busy loop on every processor, compared with the previous recordings."""
     units = round(20_000 / unit_ns)
     for name in PROGRAMS:
         before = bench.recorded(name, units)
@@ -169,7 +169,7 @@ def busy_recordings(bench: Bench, unit_ns: float) -> Iterator[Line]:
 
 @contextmanager
 def busy_loops() -> Iterator[None]:
-    """A process that computes without an end for each processor."""
+    """Run a process with an endless computation for each processor."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
     try:
         yield

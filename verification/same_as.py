@@ -1,13 +1,13 @@
-"""Whether another installed numasim gives the same columns and both hashes for every plan of a list.
+"""Check whether another installed numasim gives the same columns and both hashes for every plan of a list.
 
     python verification/same_as.py --other /path/venv/bin/python --other-sources /path/src --plans 6000 --jobs 2
 
-The list is drawn by the generators of ``--other-sources`` with the interpreter ``--other``, as specifications, so that
-both installations are given the same plans and the list stays as it is while this checkout changes. Each plan runs on
-every engine and in the runtime's virtual time (which refuses ranges of items); one plan in seven is traced as well.
-Compared are all columns, both hashes among them, the tables of workers, of pairs of nodes and of shared objects, and
-the traces, exactly. ``--cache`` names a folder that keeps what an installation has counted, so that a comparison after
-each of several changes runs only what has changed. Exit status 1 where anything differs.
+The list is drawn by the generators of ``--other-sources`` with the interpreter ``--other``, as specifications. So both
+installations get the same plans, and the list does not change while this checkout changes. Each plan runs on every
+engine and in the runtime's virtual time (which refuses ranges of items); one plan in seven is traced as well. All
+columns, both hashes included, the tables of workers, of pairs of nodes and of shared objects, and the traces are
+compared exactly. ``--cache`` names a folder that keeps the counts of an installation, so that later comparisons run
+only the changed installation. Exit status 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 LISTER, DUMPER = HERE / "plan_list.py", HERE / "dump_runs.py"
 PROGRAMS = (HERE / "installed.py", LISTER, DUMPER)
-PLANS_OF_PART = 500  # that a process runs, and that are kept in a file
-SHOWN_RUNS, SHOWN_OF_RUN = 20, 3  # differences
-LONGEST = 60  # characters of a value that is shown
-MOST_SAID = 2000  # characters of what a process has said before it died
+PLANS_OF_PART = 500  # plans that one process runs and one file keeps
+SHOWN_RUNS, SHOWN_OF_RUN = 20, 3  # the most differing runs that are shown, and differences of each
+LONGEST = 60  # the most characters of a shown value
+MOST_SAID = 2000  # the most characters of a dead process' last output
 FAILURE, DIED = "failure", "died"
-RENAMED = {  # beginnings of names of this installation: what the other calls them
+RENAMED = {  # beginnings of names of this installation -> names in the other installation
     "per_worker": "workers",
     "sync_objects.object": "words.word",
     "sync_objects": "words",
@@ -55,8 +55,8 @@ class Side(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables for the processes of this side. Only this side's processes see a checkout that PYTHONPATH
-        names.
+        """Return the variables for the processes of this side. Only the processes of this side see a checkout that
+        PYTHONPATH names.
         """
         return _environment(self.label == THIS)
 
@@ -101,12 +101,12 @@ class Run(NamedTuple):
 
 
 def parts(lines: list[str]) -> list[list[str]]:
-    """Return the plans in parts of some hundreds."""
+    """Return the plans in parts of `PLANS_OF_PART` plans."""
     return [lines[first : first + PLANS_OF_PART] for first in range(0, len(lines), PLANS_OF_PART)]
 
 
 def dumped(of: Side, part: list[str], cache: Path) -> Path:
-    """Return the file with the runs of ``part``, which is kept in ``cache``."""
+    """Return the file with the runs of ``part``. ``cache`` keeps the file."""
     path = cache / f"{_digest(of.digest, *part, *(program.read_text() for program in PROGRAMS))}.gz"
     if not path.is_file():
         with TemporaryDirectory(dir=cache) as folder:
@@ -125,7 +125,7 @@ def _digest(*texts: str) -> str:
 
 
 def _lines(of: Side, part: list[str]) -> Iterator[str]:
-    """Yield what the processes print. If a plan ends its process, a new process goes on behind the plan."""
+    """Yield the output lines of the processes. If a plan ends its process, a new process continues after the plan."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "list"
         path.write_text("\n".join(part) + "\n", encoding="utf-8")
@@ -171,7 +171,7 @@ class Group:
     plans: set[int] = field(default_factory=set)
     runs: int = 0
     values: int = 0
-    errors: Counter[str] = field(default_factory=Counter)  # deadlocks and refusals, which are the same on both sides
+    errors: Counter[str] = field(default_factory=Counter)  # deadlocks and refusals that both sides share
     differences: int = 0
 
     def __str__(self) -> str:
@@ -185,13 +185,13 @@ class Group:
 
 @dataclass
 class Comparison:
-    """The comparison so far, by (group of plans, name of runs)."""
+    """The comparison so far, by group of plans and name of runs."""
 
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
-    shown: int = 0  # runs that differ
+    shown: int = 0  # number of differing runs that were shown
 
     def add(self, first: int, plans: list[dict[str, Any]], this: Iterable[Run], other: Iterable[Run]) -> None:
-        """Compare the runs of ``plans``, the first of which has the number ``first`` in the whole list."""
+        """Compare the runs of ``plans``. ``first`` is the number of the first of these plans in the whole list."""
         both: dict[tuple[int, str], list[Run | None]] = {}
         for at, runs in enumerate((this, other)):
             for run in runs:
@@ -208,7 +208,7 @@ class Comparison:
                 group.errors[_ending(found.text)] += 1
             sentences = list(differences(mine, its))
             if its and mine and name == "virtual time" and json.loads(its.text).get("error") == "refused":
-                group.errors["refused by the other"] += 1  # an older virtual time, which knew neither caches nor flows
+                group.errors["refused by the other"] += 1  # an older virtual time without caches and flows
                 sentences = []
             group.differences += len(sentences)
             self._show(f"plan {first + number}, {plan['name']}, {name}", sentences)
@@ -224,7 +224,7 @@ class Comparison:
 
     @property
     def differences(self) -> int:
-        """In all groups together."""
+        """Return the number of differences in all groups together."""
         return sum(group.differences for group in self.groups.values())
 
     def summary(self) -> str:
@@ -244,7 +244,9 @@ def _ending(text: str) -> str:
 
 
 def differences(this: Run | None, other: Run | None) -> Iterator[str]:
-    """A sentence for each name whose values differ, and for each failure, whether or not both sides have it."""
+    """Yield a sentence for each name whose values differ, and for each failure, even if both sides have the same
+    failure.
+    """
     if this is None or other is None:
         yield f"only {THIS if other is None else OTHER} has this run"
         return
@@ -258,7 +260,7 @@ def differences(this: Run | None, other: Run | None) -> Iterator[str]:
 
 
 def renamed(name: str) -> str:
-    """Return what the other installation calls ``name``."""
+    """Return the other installation's name for ``name``."""
     for here, there in RENAMED.items():
         if name.startswith(here):
             return there + name.removeprefix(here)

@@ -1,13 +1,13 @@
-"""How fast this installed numasim is beside another one: pairs of runs, one after the other, on one processor.
+"""Compare the speed of this installed numasim with another one: pairs of runs, one after the other, on one processor.
 
     python verification/speed.py --other /path/venv/bin/python --pairs 15
 
-Timed are the native engine and the reference engine on the plans of `numasim bench`, and the tasks of the C runtime
-under one deque each (fib on threads, with one and two workers). A process of each installation stays alive; which of
-them runs first alternates from pair to pair. What is measured is CPU time, so that other programs on the machine matter
-less. A line says for each plan the median over pairs of this speed to the other's, the least of the pairs, the ratio of
-the fastest runs, and the bound. A plan whose median is below its bound is measured once more with three times as many
-pairs, and what is found then counts. Exit status 1 where a median is below its bound.
+The native engine and the reference engine are timed on the plans of `numasim bench`, and the C runtime on tasks with
+one deque per worker (fib on threads, with one and two workers). A process of each installation stays alive; the order
+of both alternates from pair to pair. CPU time is measured, so that other programs on the machine matter less. A line
+for each plan has the median over pairs of this speed divided by the other speed, the least ratio, the ratio of the
+fastest runs, and the bound. A plan whose median is below its bound is measured once more with three times as many
+pairs, and the second result counts. Exit status 1 if a median is below its bound.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from same_as import OTHER, THIS, Side, side
 HERE = Path(__file__).resolve().parent
 WORKER = HERE / "speed_worker.py"
 BOUNDS = {"native": 0.97, "reference": 0.85, "C runtime": 0.97}
-FIB_N = 33  # 5,702,887 leaves, some 60 ms on one worker
+FIB_N = 33  # 5,702,887 leaves, about 60 ms on one worker
 RUNTIME_WORKERS = (1, 2)
 FEWEST_PAIRS = 5
-SAMPLE_S = 0.05  # that a sample of an engine takes at least
-PLAN_S = 8.0  # CPU time for the pairs of a plan, if so many are not too few
-AGAIN = 3  # times as many pairs, for a plan that misses its bound
+SAMPLE_S = 0.05  # least duration of a sample of an engine
+PLAN_S = 8.0  # CPU time for the pairs of a plan, if the number of pairs is then large enough
+AGAIN = 3  # factor of the number of pairs if a plan misses its bound
 
 Sample = Callable[[], float]  # CPU time in seconds
 
@@ -44,27 +44,27 @@ class Ratio(NamedTuple):
 
     name: str
     kind: str
-    pairs: tuple[tuple[float, float], ...]  # seconds of this installation and of the other
+    pairs: tuple[tuple[float, float], ...]  # seconds of this installation and of the other installation
 
     @property
     def ratios(self) -> list[float]:
-        """The ratio of each pair."""
+        """Return the ratio of each pair."""
         return [its_s / mine_s for mine_s, its_s in self.pairs]
 
     @property
     def of_fastest(self) -> float:
-        """The ratio of the fastest runs, on which other programs have the least influence."""
+        """Return the ratio of the fastest runs, on which other programs have the least influence."""
         mine_s, its_s = zip(*self.pairs, strict=True)
         return float(min(its_s) / min(mine_s))
 
     @property
     def median(self) -> float:
-        """The median of all ratios."""
+        """Return the median of all ratios."""
         return statistics.median(self.ratios)
 
     @property
     def is_met(self) -> bool:
-        """Whether the median is not below the bound of its kind."""
+        """Return whether the median is at least the bound of its kind."""
         return self.median >= BOUNDS[self.kind]
 
     def __str__(self) -> str:
@@ -77,13 +77,13 @@ class Ratio(NamedTuple):
 
 
 def ratio(name: str, kind: str, this: Sample, other: Sample, pairs: int) -> Ratio:
-    """Return the ratio of two samples, which have been taken before. A ratio below its bound is measured again."""
+    """Return the ratio of two samples that were already taken once. A ratio below its bound is measured again."""
     found = Ratio(name, kind, in_pairs(this, other, pairs))
     return found if found.is_met else Ratio(name, kind, in_pairs(this, other, AGAIN * pairs))
 
 
 def in_pairs(this: Sample, other: Sample, pairs: int) -> tuple[tuple[float, float], ...]:
-    """Return samples (of this, of other) in pairs. Which side is sampled first alternates."""
+    """Return samples (of this, of other) in pairs. The side that is sampled first alternates."""
     found = []
     for pair in range(pairs):
         if pair % 2:
@@ -128,7 +128,7 @@ class Worker:
 def engine_ratios(this: Side, other: Side, words: str, kinds: Sequence[str], pairs: int) -> Iterator[Ratio]:
     """Yield the ratio for each plan on its engine; both processes have run a plan before the plan is measured.
 
-    The plans are those that the other installation lists.
+    The other installation lists the plans.
     """
     processor = max(os.sched_getaffinity(0))
     with Worker(this, processor) as mine, Worker(other, processor) as its:

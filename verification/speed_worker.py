@@ -1,9 +1,9 @@
-"""Runs plans for `speed.py`: orders on standard input, answers on standard output, both one JSON object a line.
+"""Run plans for `speed.py`: orders on standard input, answers on standard output, both as one JSON object a line.
 
-``{"list": true}`` answers with all plans that are timed, each with its name, engine and specification. ``{"plan":
-SPECIFICATION}`` makes the plan that the following orders are about, and answers with the number of tasks. ``{"engine":
-NAME, "sample_s": S}`` runs the plan as often as S seconds have room for, once at least, and answers with the mean CPU
-time of a run in seconds.
+``{"list": true}`` answers with all timed plans, each with its name, engine and specification. ``{"plan":
+SPECIFICATION}`` makes the plan for the following orders, and answers with the number of tasks. ``{"engine": NAME,
+"sample_s": S}`` runs the plan as often as fits into S seconds, at least once, and answers with the mean CPU time of a
+run in seconds.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def timed_plans() -> Iterator[Timed]:
 def spec_of(
     workload: Document, workers: int = FEW[1], runtime: str = "bare", skip: str = "off", **others: Any
 ) -> Document:
-    """Return a specification with uniform stealing, whose workers are coupled by steals alone where not said else."""
+    """Return a specification with uniform stealing. By default, only steals couple the workers."""
     usual = {"machine": FEW[0] if workers <= FEW[1] else "synthetic-16x64", "strategy": "randomized", "seed": 1}
     model = {**others.pop("model", PLAIN), "skip": skip}
     return {**usual, "workload": workload, "workers": workers, "runtime": runtime, "model": model, **others}
@@ -77,12 +77,13 @@ def families(engine: str) -> Iterator[Timed]:
     """Yield every family at its modest size, on the runtime that its paper used."""
     for name, family in symbol("FAMILIES", "workload.registry").items():
         runtime = family.benchmark_runtime or family.parameters.default_runtime
-        skip = "off" if runtime == "bare" else "auto"  # where a run may skip ahead, engines would not do the same
+        # if skipping ahead were allowed, the engines would do different work
+        skip = "off" if runtime == "bare" else "auto"
         yield Timed(f"family {name}", engine, spec_of({"name": name, **family.benchmark}, runtime=runtime, skip=skip))
 
 
 def effects() -> Iterator[Timed]:
-    """Yield every cache and contention model while memory is calm and while it is saturated, and all effects."""
+    """Yield every cache and contention model with calm and with saturated memory, and all effects together."""
     kinds = [get_args(symbol(name, "parts.models.effects_model")) for name in ("CacheModel", "ContentionModel")]
     models = {f"{cache} and {how}": {**PLAIN, "cache": cache, "contention": how} for cache, how in product(*kinds)}
     models["all effects"] = {}

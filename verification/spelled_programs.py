@@ -1,11 +1,12 @@
-"""Spell random programs in every way that means the same and show that all spellings come to one end.
+"""Write random programs in all equivalent ways, and check that all ways give the same result.
 
     python verification/spelled_programs.py [--programs 2000] [--first 0] [--strategies 4] [--every-strategy]
 
-Each program is run as a loop, by `repeat`, as phases written out, with tasks of their own or shared, as ranges and as
-tasks (`tests/engine/spellings.py` says what is compared), under so many shipped strategies, drawn for the program, on
-every engine, and under the first of them in virtual time by the task runtime as well. Program number k is always the
-same. Exit status 1 where a spelling takes another time, moves other bytes, or has other faults or steals.
+Each program is run as a loop, by `repeat`, as phases written out (with separate or shared tasks), as ranges and as
+tasks (`tests/engine/spellings.py` says what is compared). It runs under --strategies shipped strategies, drawn for the
+program, on every engine; under the first of these strategies it also runs in the task runtime's virtual time. Program
+number k is always the same. Exit status 1 if one way takes another time, moves other bytes, or has other faults or
+steals.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ REPORT_EVERY_S = 10
 
 
 def main() -> int:
-    """Run the programs that the command line asks for; the exit status."""
+    """Run the programs that the command line asks for. Return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=2000, help="how many programs (default: 2000)")
     parser.add_argument("--first", type=int, default=0, help="number of the first one")

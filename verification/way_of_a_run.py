@@ -1,7 +1,7 @@
 """Count how often a second run changes file: ``python verification/way_of_a_run.py``.
 
-A change of file is a call of a function of one file of numasim from a function of another. Frames of libraries between
-the two are passed over, so that a validator that pydantic calls counts for the function that validates.
+A change of file is a call of a function in one file of numasim from a function in another file of numasim. Frames of
+libraries in between are skipped, so that a validator that pydantic calls counts as called by the validating function.
 
 The first line has the number of changes and of files, the other lines the busiest pairs of files.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numasim as ns
 
-MOST = 400  # changes of file
+MOST = 400  # the most changes of file
 ROOT = f"{Path(ns.__file__).resolve().parent}/"
 SPECIFICATION = {
     "machine": "xeon-x7560-4s",
@@ -50,7 +50,7 @@ def changes_of_file(specification: dict[str, Any]) -> Counter[tuple[str, str]]:
 
 
 def main() -> int:
-    """Print the number of changes and the busiest pairs; the status is 1 if there are more than `MOST`."""
+    """Print the number of changes and the busiest pairs. Return status 1 if there are more changes than `MOST`."""
     pairs = changes_of_file(SPECIFICATION)
     changes, files = pairs.total(), {file for pair in pairs for file in pair}
     print(f"{changes} changes of file (at most {MOST}) among {len(files)} files")

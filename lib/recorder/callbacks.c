@@ -1,5 +1,5 @@
-/* The callbacks of the OpenMP tools interface, which put events. A callback first reads the time, so that a segment of
- * a task ends there. */
+/* The callbacks of the OpenMP tools interface (OMPT). The callbacks put events into the log of the thread. A callback
+ * first reads the time, so that a segment of a task ends at the begin of the callback. */
 #include "event_log.h"
 #include "ompt.h"
 #include "turns.h"
@@ -184,8 +184,8 @@ static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, cons
     if (log) ns_put(log, now, NS_EVENT_MASKED, (uint32_t)endpoint);
 }
 
-/* A thread begins to wait for a lock; on_mutex follows when the thread has the lock. A thread in an ordered region
- * waits for iterations of other threads, which have their turns meanwhile. */
+/* Note that a thread begins to wait for a lock; `on_mutex` is called when the thread has the lock. A thread in an
+ * ordered region waits for iterations of other threads. Those threads have their turns during the wait. */
 static void on_acquire(int kind, unsigned hint, unsigned how, uint64_t which, const void *place) {
     const uint64_t now = ns_ticks();
     (void)hint, (void)how, (void)which, (void)place;
@@ -241,7 +241,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
         {ompt_callback_target_emi, (ompt_callback_t)on_target},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) set(all[i].event, all[i].callback);
-    /* Runtimes that do not tell the chunks of loops tell ends of regions in another way, too. */
+    /* Runtimes that do not report the chunks of loops report the ends of regions in another way, too. */
     if (set(ompt_callback_dispatch, (ompt_callback_t)on_dispatch) >= ompt_set_sometimes) ns_turns_begin();
     return 1;
 }
@@ -251,7 +251,7 @@ static void finalize(ompt_data_t *tool) {
     ns_log_finish();
 }
 
-/* The entrance of OMPT: the runtime looks for it by its name. NULL: nobody records. */
+/* The entry point of OMPT, which the runtime looks up by this name. Return NULL if the process does not record. */
 ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime);
 ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
     static ompt_start_tool_result_t tool = {initialize, finalize, {0}};

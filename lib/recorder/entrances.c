@@ -1,10 +1,10 @@
-/* Entrances of the OpenMP runtime, in front of those of the runtime itself, for what the tools interface does not tell:
+/* Wrappers of entry points of the OpenMP runtime. They record facts that the tools interface does not report:
  *
- * - tasks that the program executes in place, as it does with `if(0)`: with a single thread LLVM's runtime says of all
- *   tasks that they are undeferred;
- * - clauses without an effect on what is recorded, priority and affinity;
- * - that a program asks how many threads the team has: code that GCC makes of a static loop divides its iterations
- *   itself, as programs do by hand.
+ * - tasks that the program executes in place, as with `if(0)` (LLVM's runtime reports every task of a single thread as
+ *   undeferred);
+ * - the clauses `priority` and `affinity`, which have no effect on a recording;
+ * - queries of the number of threads of the team: GCC compiles a static loop to code that asks for this number and
+ *   divides the iterations itself, as some programs do by hand.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ enum { GOMP_PRIORITY = 1 << 4, KMP_PRIORITY = 1 << 5 }; /* flags of tasks */
 _Thread_local bool ns_in_place;
 _Thread_local const void *ns_place;
 
-/* Let `next` be the function that this one stands in front of, if it is not known so far. */
+/* Look up the wrapped function of the runtime and store its address at `next`, unless the address is known. */
 static void find_behind(void *next, const char *name) {
     void *found;
     memcpy(&found, next, sizeof found);

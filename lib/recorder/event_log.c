@@ -13,15 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FOLDER "NUMASIM_RECORD" /* the variable of the environment that has the folder for the files */
+#define FOLDER "NUMASIM_RECORD" /* the environment variable with the folder for the event files */
 
 enum { PATH_BYTES = 4096, MODE = 0600, GRACE_NS = 20 * 1000 * 1000, AWAY_NS = 5000 };
 
 _Thread_local ns_event_log *ns_log;
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
-static ns_event_log *logs; /* the one that began last */
-static uint32_t threads;   /* that have a number */
+static ns_event_log *logs; /* the log that was made last; the logs form a list */
+static uint32_t threads;   /* threads that have a number */
 static atomic_bool opened, finished, failed;
 static char folder[PATH_BYTES];
 
@@ -41,7 +41,8 @@ static void give_up(const char *why) {
 
 void ns_log_number(ns_event_log *self) {
     pthread_mutex_lock(&starting);
-    self->words[1] = threads; /* of the header, which is written only after the thread has a number */
+    self->words[1] = threads; /* the thread's number in the header, which is written only after the thread has a
+                                 number */
     self->first = (uint64_t)++threads << NS_THREAD_SHIFT;
     pthread_mutex_unlock(&starting);
 }
@@ -84,8 +85,8 @@ static void look_at_clocks(ns_event_log *self) {
     self->busy_ns = busy_ns();
 }
 
-/* Put a pause from `begin` to now. The clocks are read after the pause: if the thread loses its processor in between,
- * the time must not count both as a pause and as an absence. */
+/* Put a pause event from `begin` to now. The clocks are read after the pause. If the thread loses its processor between
+ * the two readings, this time must not count both as a pause and as an absence. */
 static void put_pause(ns_event_log *self, uint64_t begin) {
     ns_put_plain(self, begin, NS_EVENT_PAUSE, 0);
     ns_put_operand(self, ns_ticks() - begin);
@@ -157,7 +158,7 @@ static int write_module(struct dl_phdr_info *each, size_t bytes, void *file) {
     return 0;
 }
 
-/* Write a line for each file that the process has loaded: the begin and the end of the file in memory, and its path. */
+/* Write a line for each file that the process has loaded: the begin and the end of the file in memory, and the path. */
 static void write_modules(void) {
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/%ld.modules", folder, (long)getpid());
@@ -172,7 +173,7 @@ void ns_log_finish(void) {
     finished = true;
     if (ns_log && ns_log->next >= ns_log->full) ns_log_flush(ns_log);
     if (ns_log) put_end(ns_log, ns_put);
-    /* Another thread may still be putting an event, and nothing tells when the event is complete. */
+    /* Another thread may still be putting an event, and nothing tells when the event is complete: wait for GRACE_NS. */
     if (logs && logs->others) nanosleep(&(struct timespec){.tv_nsec = GRACE_NS}, NULL);
     for (ns_event_log *log = logs; log; log = log->others) {
         if (!opened && log->file < 0) continue; /* the process has not used OpenMP, and has written nothing */

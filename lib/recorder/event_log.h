@@ -15,25 +15,27 @@
 enum { NS_LOG_WORDS = 8192, NS_LOG_SPARE = 264 }; /* 64 KiB; room for the longest event, an absence and pauses */
 enum {
     NS_LONG_TICKS = 1 << 16
-}; /* after so long without an event, 20 to 70 us, the thread may have been without a processor */
+}; /* nanoseconds: after 20 to 70 us without an event the thread may have been without a processor */
 
 struct ns_team;
 
 typedef struct ns_event_log {
     uint64_t *next;            /* where the next word goes */
-    uint64_t *full;            /* from this place on, the buffer is written to the file before the next event */
+    uint64_t *full;            /* from this address on, the buffer is written to the file before the next event */
     uint64_t numbers;          /* tasks, regions and implicit tasks made */
-    uint64_t first;            /* the number before the first of these; 0 as long as the thread has no number */
+    uint64_t first;            /* the number before the first number of this thread; 0 as long as the thread has no
+                                  number */
     uint64_t seen;             /* the ticks of the last event */
-    uint64_t wall_ns, busy_ns; /* the clocks of the system and of the thread, when last read */
-    int64_t waits;             /* how often the thread had given up its processor at that time */
+    uint64_t wall_ns, busy_ns; /* the wall clock of the system and the CPU clock of the thread, when last read */
+    int64_t waits;             /* how often the thread had given up its processor when the clocks were last read */
     int file;
     bool in_place;               /* whether the program executes the task made last in place */
     bool knows_team;             /* whether the program has asked for the size of the team since the last barrier */
     struct ns_team *team;        /* the team in whose turns the thread takes part, or NULL */
-    uint32_t index;              /* the thread's number in that team */
-    bool leaves;                 /* whether the thread is at the end of the region, from which it may never go on */
-    uint32_t depth;              /* of `stack` */
+    uint32_t index;              /* the thread's number in `team` */
+    bool leaves;                 /* whether the thread is at the end of the region, where the thread may stay for
+                                    ever */
+    uint32_t depth;              /* the number of tasks in `stack` */
     uint64_t stack[NS_STACK];    /* tasks that are interrupted by the tasks that they began */
     struct ns_event_log *others; /* the next log in the list of all logs */
     uint64_t words[NS_LOG_WORDS];
@@ -41,7 +43,7 @@ typedef struct ns_event_log {
 
 extern _Thread_local ns_event_log *ns_log;
 
-/* Make the log of this thread. Returns NULL where nothing is recorded. */
+/* Make the log of this thread. Return NULL if nothing is recorded. */
 ns_event_log *ns_log_start(void);
 void ns_log_flush(ns_event_log *self);
 /* Give the thread a number. */
@@ -49,20 +51,20 @@ void ns_log_number(ns_event_log *self);
 /* Put an event for the time that this thread, the owner of the log, was without a processor before `ticks`. */
 void ns_note_away(ns_event_log *self, uint64_t ticks);
 
-/* Whether this process records: the environment asks for a recording, and the recording has not ended. */
+/* Return whether this process records: the environment asks for a recording, and the recording has not ended. */
 bool ns_log_is_on(void);
-/* Note that the process uses OpenMP. Only the recording of such a process is written at the end. */
+/* Note that the process uses OpenMP. A process that does not use OpenMP writes no recording at its end. */
 void ns_log_open(void);
-/* End the recording, and write what is left in the logs of all threads. */
+/* End the recording, and write the remaining events of all threads to their files. */
 void ns_log_finish(void);
 
-/* Whether the program executes the next task in place, and where the program makes the task; NULL: where the runtime
- * says (entrances.c). */
+/* Whether the program executes the next task in place, and the address in the program that makes the task. NULL: use
+ * the address that the runtime reports (entrances.c). */
 extern _Thread_local bool ns_in_place;
 extern _Thread_local const void *ns_place;
 
-/* Put an event for each variable, the first time, and for each large block of which other pages exist than when the
- * block was last looked at (memory.c). */
+/* Put an event for each variable (the first time only), and an event for each large block whose set of existing pages
+ * has changed since the last look (memory.c). */
 void ns_note_touched(ns_event_log *log);
 
 static inline uint64_t ns_now_ns(void) {
@@ -71,7 +73,8 @@ static inline uint64_t ns_now_ns(void) {
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Return the time in ticks: the cheapest counter of the processor that ascends evenly, and alike on all threads. */
+/* Return the time in ticks, from the cheapest counter of the processor that runs at a constant rate and is the same on
+ * all threads. */
 static inline uint64_t ns_ticks(void) {
 #if defined(__x86_64__)
     return __rdtsc();

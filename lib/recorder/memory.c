@@ -1,5 +1,5 @@
-/* The memory of the program, as events: its variables, the blocks that it allocates, which of their pages exist, and
- * the accesses that it declares. So the addresses of dependences and of declared accesses are places in blocks of known
+/* The memory of the program as events: the variables, the allocated blocks, the pages of the blocks that exist, and the
+ * declared accesses. With these events, the addresses of dependences and of accesses are places in blocks of known
  * sizes.
  */
 #include <elf.h>
@@ -17,21 +17,22 @@
 
 #include "event_log.h"
 
-enum { SMALLEST = 64 };       /* bytes: smaller blocks and variables are no more than a cache line */
-enum { LARGE_BYTES = 65536 }; /* the blocks of which pages are looked at */
+enum { SMALLEST = 64 };       /* bytes: smaller blocks and variables fit one cache line and get no event */
+enum { LARGE_BYTES = 65536 }; /* bytes: blocks from this size on are checked for existing pages */
 
-/* ---- which pages of large blocks exist: those that the program has touched --------------------------------------- */
+/* ---- the pages of large blocks that the program has touched
+ * ------------------------------------------------------- */
 
 enum { MOST_BLOCKS = 4096, SAMPLES = 16, NOT_LOOKED_AT = -1 };
 
 typedef struct {
     uintptr_t address;
     size_t bytes;
-    int touched; /* of its samples */
+    int touched; /* how many sampled pages of the block existed at the last look */
 } large_block;
 
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
-static large_block blocks[MOST_BLOCKS]; /* further blocks are not looked at */
+static large_block blocks[MOST_BLOCKS]; /* blocks beyond MOST_BLOCKS are not checked */
 static size_t block_count;
 
 static void begin_block(const void *address, size_t bytes) {
@@ -50,7 +51,7 @@ static void end_block(const void *address) {
     pthread_mutex_unlock(&changing);
 }
 
-/* Divide a block into SAMPLES equal parts. Returns in how many parts the page in the middle exists. */
+/* Divide a block into SAMPLES equal parts. Return the number of parts whose middle page exists. */
 static int touched_samples(const large_block *self) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     int found = 0;
@@ -71,7 +72,7 @@ static void note(ns_event_log *log, large_block *self) {
     ns_put_operand(log, self->address);
 }
 
-/* Write a log that is full. Returns the ticks that the writing took, which are an event of their own already. */
+/* Write a log that is full to its file. Return the ticks of the writing, which already have an event of their own. */
 static uint64_t make_room(ns_event_log *log) {
     const uint64_t begin = ns_ticks();
     if (log->next < log->full) return 0;
@@ -79,7 +80,7 @@ static uint64_t make_room(ns_event_log *log) {
     return ns_ticks() - begin;
 }
 
-/* ---- the functions that allocate memory, in place of those of the C library, which do the work ------------------- */
+/* ---- wrappers of the C library's allocation functions: they call the wrapped function and put an event ----------- */
 
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
@@ -139,7 +140,7 @@ void free(void *block) {
     __libc_free(block);
 }
 
-/* ---- variables that exist for the whole run, by the symbol tables of the program and of its shared objects ------- */
+/* ---- variables that exist for the whole run, from the symbol tables of the program and of its shared objects ----- */
 
 enum { BYTES_OF_WORD = 7, NAME_WORDS = 9 };
 
@@ -153,7 +154,7 @@ typedef struct {
     uint64_t flushed; /* the ticks that writing full logs took */
 } noting;
 
-/* Return the place of `count` entries of `size` bytes from `offset` on; NULL where the file is too short. */
+/* Return the address of `count` entries of `size` bytes at `offset` of the file; NULL if the file is too short. */
 static const void *part(const image *file, size_t offset, size_t count, size_t size) {
     const size_t most = size ? (file->bytes - (offset < file->bytes ? offset : file->bytes)) / size : 0;
     return count && count <= most ? file->data + offset : NULL;
@@ -192,7 +193,8 @@ static void put_symbols(noting *self, const image *file, uintptr_t base, const E
     }
 }
 
-/* Put the variables of the table of all symbols, or, in a stripped file, of the table of dynamic symbols. */
+/* Put the variables of one file: from its full symbol table, or from its dynamic symbol table if the file is
+ * stripped. */
 static void put_file(noting *self, const image *file, uintptr_t base) {
     const ElfW(Ehdr) *head = part(file, 0, 1, sizeof *head);
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr))) return;
@@ -210,7 +212,7 @@ static int put_object(struct dl_phdr_info *each, size_t bytes, void *self) {
     (void)bytes;
     const int opened = open(*each->dlpi_name ? each->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
     struct stat about;
-    if (opened < 0) return 0; /* as that of the kernel, which is no file */
+    if (opened < 0) return 0; /* some loaded objects have no file, such as the kernel's vdso */
     if (fstat(opened, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {
         const size_t size = (size_t)about.st_size;
         void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, opened, 0);
@@ -223,8 +225,8 @@ static int put_object(struct dl_phdr_info *each, size_t bytes, void *self) {
     return 0;
 }
 
-/* Put an event for each variable of the program and of its shared objects that is not smaller than a cache line.
- * Returns the ticks of making room for the events. */
+/* Put an event for each variable of the program and of its shared objects that has at least the size of a cache line.
+ * Return the ticks of writing full logs meanwhile. */
 static uint64_t note_globals(ns_event_log *log) {
     noting self = {.log = log};
     dl_iterate_phdr(put_object, &self);
@@ -243,7 +245,7 @@ void ns_note_touched(ns_event_log *log) {
     ns_put_operand(log, ns_ticks() - begin - flushed);
 }
 
-/* ---- what the functions of numasim/record.h call where a recorder is preloaded ----------------------------------- */
+/* ---- the functions behind numasim/record.h, which exist only if a recorder is preloaded -------------------------- */
 
 void ns_recorder_access(const void *begin, size_t bytes, int mode);
 void ns_recorder_tile(const void *begin, size_t rows, size_t bytes, size_t stride, int mode);

@@ -1,6 +1,7 @@
 /* The part of the OpenMP tools interface (OMPT, OpenMP 5.0 and 5.1, chapter 4) that the recorder uses.
  *
- * Names and values are those of the specification. This header has them because compilers do not always bring
+ * Names and values are those of the specification. This header defines them, because some compilers come without
+ * omp-tools.h.
  * omp-tools.h.
  */
 #ifndef NUMASIM_RECORD_OMPT_H
@@ -57,7 +58,7 @@ enum {
 };
 enum { ompt_mutex_lock = 1, ompt_mutex_critical = 5, ompt_mutex_ordered = 7 };
 enum { ompt_dispatch_ws_loop_chunk = 3 };
-enum { ompt_set_sometimes = 3 }; /* and above: the event is told */
+enum { ompt_set_sometimes = 3 }; /* this value and higher values: the runtime reports the event */
 enum {
     ompt_task_complete = 1,
     ompt_task_cancel = 3,

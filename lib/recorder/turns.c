@@ -7,29 +7,29 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TURNS                                                                                                  \
-    "NUMASIM_RECORD_TURNS" /* after so many seconds without the end of a turn, turns are given up; without the \
-                              variable there are no turns */
+#define TURNS                                                                                                   \
+    "NUMASIM_RECORD_TURNS" /* seconds without the end of a turn after which turns are given up; if the variable \
+                              is not set, there are no turns */
 
 typedef struct {
-    sem_t turn;      /* posted when it is the thread's turn */
+    sem_t turn;      /* posted when the thread gets its turn */
     sem_t go;        /* posted when all threads have had their turns */
-    bool at_barrier; /* whether the turn has ended at the barrier */
-    bool paused;     /* whether the thread waits in the runtime, and has not asked for a turn again */
-    bool ending;     /* whether the thread is at the barrier, and still executes tasks that it has made */
-    int64_t tasks;   /* that the thread has made and not ended */
+    bool at_barrier; /* whether the thread's turn has ended at the barrier */
+    bool paused;     /* whether the thread waits in the runtime, and has not asked for its turn since */
+    bool ending;     /* whether the thread is at the barrier, and still executes tasks that the thread has made */
+    int64_t tasks;   /* tasks that the thread has made and that have not ended */
 } member;
 
 struct ns_team {
-    uint64_t number; /* of the region */
-    ns_team *outer;  /* of the thread that began the region */
+    uint64_t number; /* number of the parallel region */
+    ns_team *outer;  /* the team of the thread that began the region */
     uint32_t outer_index;
-    uint32_t room; /* for members */
+    uint32_t room; /* how many members the allocation has space for */
     _Atomic uint32_t size;
-    pthread_mutex_t passing; /* protects what follows, and `at_barrier` and `paused` of the members */
-    uint32_t arrived;        /* members at the barrier */
+    pthread_mutex_t passing; /* protects the fields below, and `at_barrier` and `paused` of the members */
+    uint32_t arrived;        /* number of members at the barrier */
     bool free;               /* whether no thread has the turn */
-    ns_team *next;           /* the next team in the list of teams that are free */
+    ns_team *next;           /* the next team in the list `kept` */
     member members[];
 };
 
@@ -37,9 +37,9 @@ extern void *__libc_calloc(size_t count, size_t bytes);
 
 static atomic_bool in_turn;
 static long patience_s;
-static atomic_ulong passes; /* of turns, of all teams */
+static atomic_ulong passes; /* how often a turn has passed, over all teams */
 static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
-static ns_team *kept; /* teams whose regions have ended */
+static ns_team *kept; /* teams whose regions have ended, for reuse */
 
 void ns_turns_begin(void) {
     const char *asked = getenv(TURNS);
@@ -122,7 +122,7 @@ bool ns_turn_take(ns_team *self, uint32_t index) {
     return !has_it && wait_for(&mine->turn);
 }
 
-/* Let the next thread that can work have the turn; the team is locked. */
+/* Give the turn to the next thread that can work. The caller has locked the team. */
 static void pass_turn(ns_team *self, uint32_t index) {
     const uint32_t size = self->size;
     passes++;

@@ -25,14 +25,15 @@ def _listed(value: Any) -> Any:
 Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 Value = int | Decimal | str
 Ends = tuple[Value, Value]
-FIRST_STEP = 1  # fits rates to serial times, which do not depend on any parameter of parallel runs
+FIRST_STEP = 1  # the step that fits rates to serial times, which depend on no parameter of parallel runs
 
 
 class Parameter(Model):
-    """A parameter: the field that it sets in the runs of ``programs``, or only of their ``rows``, and its data.
+    """A parameter: the field that the parameter sets in the runs of ``programs``, or only of their ``rows``, and its
+    data.
 
     The parameter was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``interval`` has the lowest
-    and the highest value that these data cannot tell from the best value.
+    and the highest value that these data cannot distinguish from the best value.
     """
 
     name: Text = Field(description="The name of the parameter.")
@@ -51,13 +52,13 @@ class Parameter(Model):
 
     @property
     def runs(self) -> str:
-        """The runs in which the parameter is set, as text: ``bots (Strassen-2048)``."""
+        """Return the runs in which the parameter is set, as text: ``bots (Strassen-2048)``."""
         rows = f" ({', '.join(self.rows)})" if self.rows else ""
         return f"{', '.join(self.programs)}{rows}"
 
     @property
     def data(self) -> str:
-        """The published columns that were read, as text."""
+        """Return the published columns that were read, as text."""
         return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
     @property
@@ -70,8 +71,8 @@ class FittedParameter(Parameter):
     """A parameter with its fitted value.
 
     ``residual`` is the root mean square of the errors over the fitted rows. An error is relative, or for counts
-    ln((simulated + 1) / (published + 1)). ``alone`` is the value that was found with only the first step fitted, if it
-    differs from ``value``: a rate depends on the machine on which the rate was fitted.
+    ln((simulated + 1) / (published + 1)). ``alone`` is the value found with only the first step fitted, if this value
+    differs from ``value``: a rate depends on the machine for which the rate was fitted.
     """
 
     value: Value = Field(description="The fitted value.")
@@ -86,7 +87,7 @@ class FittedParameter(Parameter):
 
     @property
     def first(self) -> bool:
-        """Whether the parameter is a rate that was fitted to serial times."""
+        """Return whether the parameter is a rate that was fitted to serial times."""
         return self.step == FIRST_STEP
 
     def value_in(self, *, only_rates: bool) -> Value:
@@ -107,7 +108,7 @@ class RefusedParameter(Parameter):
 
 
 class StepScore(Model):
-    """The errors of one step at the published values that it was fitted to."""
+    """The errors of one step at the published values to which the step was fitted."""
 
     step: int = Field(description="The step of the calibration.")
     rms: float = Field(description="Root mean square of the errors.")
@@ -139,13 +140,16 @@ class Calibration(Model):
 
 
 def rms(errors: Iterable[float]) -> float:
-    """Return the root of the mean square."""
+    """Return the root mean square of ``errors``."""
     squares = [error**2 for error in errors]
     return math.sqrt(math.fsum(squares) / len(squares))
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Read the file at ``path``, or return an empty calibration if there is no file. InputError for a bad file."""
+    """Read the file at ``path``, or return an empty calibration if there is no file.
+
+    Raise InputError for a bad file.
+    """
     return validate(Calibration, load(path)) if path.is_file() else Calibration()
 
 

@@ -1,4 +1,4 @@
-"""The findings of a reproduction: tables and scores, as pages, terminal and CSV files show them."""
+"""The findings of a reproduction: the tables and scores that pages, terminal and CSV files show."""
 
 from __future__ import annotations
 
@@ -22,46 +22,48 @@ class Ablation:
     """The scores with one mechanism switched off. The first of several ablations has all mechanisms."""
 
     mechanism: str
-    fields: str  # that switch the mechanism off, as in a specification
+    fields: str  # the fields, in the form of a specification, that switch the mechanism off
     scores: tuple[Score, ...]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A study, the way that it was run, and its results."""
+    """A study, the options of its reproduction, and its results."""
 
     paper: Paper
     machine: str
-    published_machine: str  # the study's own; with another machine no published value is comparable
+    published_machine: str  # the machine of the study; on another machine no published value is comparable
     quick: bool
     without: tuple[str, ...]  # mechanisms that are switched off in all runs
     runs: int
     tables: tuple[Table, ...]
     rules: tuple[ScoreRule, ...]
     scores: tuple[Score, ...]
-    columns: tuple[TableScore, ...]  # of every column of every table
+    columns: tuple[TableScore, ...]  # the score of every column of every table
     ablations: tuple[Ablation, ...]
-    command: str  # that makes the same report
-    version: str  # of numasim
-    others: Mapping[tuple[str, str], tuple[Score, ...]] = field(default_factory=dict)  # by reading and choice
+    command: str  # the command that makes this report again
+    version: str  # the version of numasim
+    others: Mapping[tuple[str, str], tuple[Score, ...]] = field(default_factory=dict)  # (reading, choice) -> scores
     calibration: Calibration = field(default_factory=Calibration)
-    only_rates: tuple[Score, ...] = ()  # with nothing fitted but the rates of serial runs
+    only_rates: tuple[Score, ...] = ()  # the scores if only the rates of serial runs are fitted
     ceilings: tuple[Ceiling, ...] = ()
     lead: str = ""  # the score whose cells the page draws first
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the runs were simulated on another machine than the study's."""
+        """Return whether the runs were simulated on a machine other than the machine of the study."""
         return self.machine != self.published_machine
 
     @property
     def metrics(self) -> dict[str, str]:
-        """The metric of each score."""
+        """Return the metric of each score."""
         return {rule.name: rule.metric for rule in self.rules}
 
 
 def findings_of(found: Reproduction) -> Findings:
-    """Return the scored findings. A machine other than the study's has no scores, since nothing was published of it."""
+    """Return the scored findings. On a machine other than the study's there are no scores, since no values are
+    published.
+    """
     study, setting, rules = found.study, found.setting, found.study.score_rules
     published = comparable(setting)
     ceilings = (study.ceilings or printed_twice)(study, found.tables, rules) if published else ()
@@ -103,10 +105,10 @@ def findings_of(found: Reproduction) -> Findings:
 
 
 def _worst(score: Score, ceilings: Iterable[Ceiling]) -> float | None:
-    """Return the best value of a score that all ceilings allow, None without a ceiling.
+    """Return the best value of a score that all ceilings allow; None without a ceiling.
 
     The best value is the largest of the least errors, or the smallest of the largest values if more is better.
-    Ceilings do not add up, since one error may be due to several of them.
+    Ceilings do not add up, since one error may have several of these causes.
     """
     values = [bound.value for each in ceilings for bound in each.bounds if bound.score == score.name]
     worst = min if METRICS[score.metric].rising else max
@@ -114,7 +116,7 @@ def _worst(score: Score, ceilings: Iterable[Ceiling]) -> float | None:
 
 
 def _range(score: Score, others: Iterable[Sequence[Score]]) -> Interval | None:
-    """Return the least and the largest value of a score here and in ``others``, NaN left out; None without others."""
+    """Return the least and the largest value of ``score`` and ``others``, without NaN; None if there are no others."""
     values = [each.value for scores in others for each in scores if each.name == score.name]
     known = [value for value in values if not math.isnan(value)]
     if not known or math.isnan(score.value):

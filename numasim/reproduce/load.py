@@ -32,10 +32,11 @@ def study_titles() -> dict[str, str]:
 
 
 def read_study(name: str, tables: Collection[str] = (), begin: Callable[[Path], None] = lambda file: None) -> Study:
-    """Return the shipped study ``name``, or the study in the folder ``name``, with only ``tables`` to be reproduced.
+    """Return the shipped study ``name``, or the study in the folder ``name``, limited to the given ``tables``.
 
-    The code of the study is executed. Unless the study ships, ``begin`` is called with its file beforehand. InputError
-    for an unknown study or table, and for an error of the code, with its place.
+    The code of the study is executed. For a study that is not shipped, ``begin`` is called with the study's file before
+    the execution. Raise InputError for an unknown study or table, and for an error of the study's code, with the place
+    of the error.
     """
     folder = _folder(name)
     if not is_file(folder / STUDY):
@@ -52,7 +53,7 @@ def read_study(name: str, tables: Collection[str] = (), begin: Callable[[Path], 
 
 
 def describe(study: Study) -> str:
-    """Return title, source, and each table with its id, the value of ``--table``, as lines of text."""
+    """Return title, source, and each table with its id as lines of text. The id is the value of ``--table``."""
     width = max(len(table) for table in study.tables)
     tables = (f"  {each.id:<{width}}  {each.title}" for each in study.tables.values())
     return "\n".join([study.paper.title, study.paper.source, "tables", *tables])
@@ -73,7 +74,7 @@ def _folder(name: str) -> Path:
 
 
 def _executed(folder: Path) -> ModuleType:
-    """Execute the module of a study in a package of its own, so that the module may import modules beside it."""
+    """Execute the module of a study as part of a package of its own, so that the module can import its neighbours."""
     folder = folder.resolve()
     package = f"numasim_study_{next(_numbers)}"
     parent = ModuleType(package)
@@ -81,7 +82,7 @@ def _executed(folder: Path) -> ModuleType:
     sys.modules[package] = parent
     try:
         return imported(f"{package}.study")
-    except Exception as error:  # of the code of the study
+    except Exception as error:  # any error that the study's code raises
         own = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).parent == folder]
         file, line = (own[-1].filename, own[-1].lineno) if own else (str(folder / STUDY), None)
         if isinstance(error, SyntaxError):

@@ -1,19 +1,21 @@
-"""Metrics of the error of predictions, one number for many cells, and the questions to predictions (model 7.2).
+"""Metrics, which sum up the errors of many predicted cells as one number, and questions about predictions (model 7.2).
 
-A metric takes the cells as arrays, and a prediction of the cells: the mean over seeds, one resample of the seeds per
-line, or the null model. A metric has the same name in studies, in CSV columns and on pages.
+The input of a metric is the cells, as arrays, and a prediction of the cells. The prediction is the mean over seeds, a
+matrix with one resample of the seeds per line, or the null model. A metric has the same name in studies, in CSV columns
+and on pages.
 
-The null model of each question has the same knowledge as the prediction, so that a score tells what the simulation
-adds:
+The null model of each question has the same knowledge as the prediction. So a score shows the contribution of the
+simulation:
 
 - ``absolute``: the prediction is the simulated value. The null model has one published column, or the published value
   before each change.
 - ``one-step``: the prediction is the published value before a change times the simulated ratio of after to before. The
   null model predicts no change.
-- ``interaction``: how a change acts on one row more than on another. A single row tells the strength of the change: its
-  published ratio over its simulated ratio is a factor for the simulated ratios of all other rows. Each row is the
-  telling row in turn. The null model, which is told the same row, predicts that the other rows change like it.
-- ``departure``: whether a row gains more or less from a change than the rows do on average (geometric mean); for signs.
+- ``interaction``: how a change acts on one row more than on another. A single row reveals the strength of the change:
+  the row's published ratio over its simulated ratio is a factor for the simulated ratios of all other rows. Each row in
+  turn is the revealing row. The null model knows the same row, and predicts that the other rows change like this row.
+- ``departure``: whether a row gains more or less from a change than the rows do on average (geometric mean). Only the
+  sign counts.
 
 The arrays of a question have an element for each predicted value. The question ``interaction`` has an element for each
 ordered pair of rows of a column.
@@ -33,14 +35,14 @@ from numasim.report.answers.statistics import BOOTSTRAP_SEED
 
 FloatArray = npt.NDArray[np.float64]
 
-MOST_ORDERS = 40_320  # of eight
-EQUAL = 1e-9  # between rank correlations
+MOST_ORDERS = 40_320  # the orders of eight values, 8!
+EQUAL = 1e-9  # rank correlations that differ by less are equal
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Observations:
-    """Published values of some cells, with all that a metric needs; all arrays are [cells]."""
+    """Published values of some cells, with all data that a metric needs. All arrays are [cells]."""
 
     published: FloatArray
     baseline: FloatArray  # the published value before the change; NaN without one
@@ -49,7 +51,7 @@ class Observations:
     column: npt.NDArray[np.int64]  # cells of one column of one table have one number
 
     def at(self, cells: npt.NDArray[np.int64]) -> Observations:
-        """Return the observations of ``cells``; a cell may occur twice."""
+        """Return the observations of ``cells``. A cell may occur several times in ``cells``."""
         return Observations(
             self.published[cells], self.baseline[cells], self.part[cells], self.row[cells], self.column[cells]
         )
@@ -57,7 +59,7 @@ class Observations:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction of cells; both arrays are [..., cells], with a line for each resample."""
+    """A prediction of cells. Both arrays are [..., cells]; resamples are lines."""
 
     values: FloatArray
     baseline: FloatArray
@@ -67,22 +69,22 @@ class Prediction:
 class Metric:
     """A metric, and how it is printed."""
 
-    measure: Callable[[Observations, Prediction], FloatArray]  # -> [...]; NaN for too few cells
-    label: str  # for people
+    measure: Callable[[Observations, Prediction], FloatArray]  # returns [...]; NaN for too few cells
+    label: str  # the name for people
     meaning: str
     rising: bool = False  # whether more is better
-    percent: bool = False  # whether it is printed in percent
-    each_cell: bool = False  # whether any subset of cells has the metric
+    percent: bool = False  # whether the value is printed in percent
+    each_cell: bool = False  # whether the metric is defined for any subset of cells
     best: float = 0.0
     needs_baseline: bool = False  # whether the metric judges changes
     chance: Callable[[Observations], float] | None = None  # the mean score of a random guess
 
     def meets(self, value: float, bound: float) -> bool:
-        """Whether ``value`` meets ``bound``, up to the rounding of sums."""
+        """Return whether ``value`` meets ``bound``, up to the rounding of sums."""
         return value >= bound - ROUNDING if self.rising else value <= bound + ROUNDING
 
     def beats(self, value: float, other: float) -> bool:
-        """Whether ``value`` is better than ``other``."""
+        """Return whether ``value`` is better than ``other``."""
         return value > other if self.rising else value < other
 
 
@@ -135,7 +137,7 @@ def _ranked_rows(seen: Observations) -> list[npt.NDArray[np.bool_]]:
 
 
 def spearman(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the rank correlation along the last axis, 0 if all values of one side are equal; ties have a mean rank."""
+    """Return the rank correlation along the last axis; 0 if all values of one side are equal. Ties get a mean rank."""
     first, second = _centred_ranks(left), _centred_ranks(right)
     scale = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
     return np.asarray((first * second).sum(axis=-1) / np.where(scale == 0, 1, scale))
@@ -147,7 +149,7 @@ def _centred_ranks(values: FloatArray) -> FloatArray:
 
 
 def _coin(seen: Observations) -> float:
-    """Return the mean score of guessing two directions, equally likely; no guess is "no change"."""
+    """Return the mean score of a random guess between two equally likely directions. The guess is never "no change"."""
     return float((seen.published != seen.baseline).mean()) / 2 if seen.published.size else math.nan
 
 
@@ -156,7 +158,7 @@ def _random_order(seen: Observations) -> float:
 
 
 def _least_of_random_orders(seen: Observations) -> float:
-    """Return the expectation of the least correlation of independent random orders, one for each row."""
+    """Return the expected least correlation if each row has an independent random order."""
     scores = [_all_orders(seen.published[cells]) for cells in _ranked_rows(seen)]
     if not scores:
         return math.nan
@@ -166,7 +168,7 @@ def _least_of_random_orders(seen: Observations) -> float:
 
 
 def _all_orders(published: FloatArray) -> FloatArray:
-    """Return the rank correlations of ``published`` with all orders, for many values with random orders."""
+    """Return the rank correlations of ``published`` with all orders; for many values, with random orders."""
     count = len(published)
     if math.factorial(count) <= MOST_ORDERS:
         orders = np.array(list(itertools.permutations(range(count))), np.float64)
@@ -284,7 +286,9 @@ class Posed:
 
 @dataclass(frozen=True)
 class Question:
-    """A question: the function that makes it of published and simulated values, and its meaning in words."""
+    """A question: the function that makes a metric's input from published and simulated values, and its meaning in
+    words.
+    """
 
     pose: Callable[[Posed], Posed]
     needs_baseline: bool  # whether each cell needs a published and a simulated value before the change
@@ -330,7 +334,7 @@ def _pairs(seen: Observations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
 
 
 def _departures(logarithms: FloatArray, column: npt.NDArray[np.int64]) -> FloatArray:
-    """Return each logarithm less the mean of its column."""
+    """Return each logarithm minus the mean of its column."""
     found = np.array(logarithms)
     for each in np.unique(column):
         cells = column == each

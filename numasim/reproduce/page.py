@@ -6,8 +6,8 @@ scores.csv         every score
 tables/*.csv       the cells of each table
 figures/*.svg
 
-Every file is whole or absent. The page is written last, so that the page always fits the other files. Files that an
-earlier report wrote for other tables are removed, unless the user has changed them (`numasim.files.owned_folder`).
+Every file is complete or absent. The page is written last, so that the page always fits the other files. Files of an
+earlier report on other tables are removed, unless the user has changed these files (`numasim.files.owned_folder`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 def report_environment(*, escaped: bool) -> Environment:
-    """Return the environment of the templates of pages, or with ``escaped`` false of Markdown."""
+    """Return the Jinja environment of the templates of pages, or with ``escaped`` false of Markdown."""
     environment = page_environment(TEMPLATES, escaped=escaped)
     environment.globals |= {
         "texts": text,
@@ -73,7 +73,7 @@ Advance = Callable[[], None]
 def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: None) -> Path:
     """Write the report to ``directory``, which is made if missing, and return the path of the page.
 
-    ``advance`` is called after each of the `figure_count` figures. InputError if a file cannot be written.
+    ``advance`` is called after each of the `figure_count` figures. Raise InputError if a file cannot be written.
     """
     with owned_folder(directory, REPORT) as folder:
         files = _files(findings, _draw(findings, advance))
@@ -150,24 +150,24 @@ def _roles(findings: Findings) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Reported:
-    """A study whose report is in a folder of its name, beside the page of all studies."""
+    """A study whose report is in a folder with the study's name, beside the page of all studies."""
 
     name: str
     findings: Findings
 
     @property
     def page(self) -> str:
-        """The path of the report."""
+        """Return the path of the report."""
         return f"{self.name}/{PAGE}"
 
     @property
     def learned(self) -> tuple[str, ...]:
-        """The first sentences."""
+        """Return the first sentences."""
         return filled(self.findings.paper.learned, self.findings.scores)
 
     @property
     def picture(self) -> str:
-        """The figure of the score sheet, embedded."""
+        """Return the figure of the score sheet, embedded."""
         return embedded(svg_text(score_figure(self.findings.scores)))
 
 

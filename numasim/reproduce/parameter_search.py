@@ -1,12 +1,12 @@
-"""Searches for parameters, the published values that they read, and whether these values identify a parameter.
+"""Searches for parameters, the published values that searches read, and whether these values identify a parameter.
 
-Simulated times and counts are no smooth functions of the parameters. All searches are therefore free of derivatives,
-and their results are whole numbers of a grain.
+Simulated times and counts are not smooth functions of the parameters. So all searches work without derivatives, and
+their results are whole multiples of a grain.
 
-The profile of a parameter has the least residual over all other parameters for each of its values. A profile with the
-other parameters held would hide that two parameters trade off. The data cannot tell two values apart if their profiles
-differ by less than chance explains (Wilks 1938). A parameter is refused if the interval of such values reaches an end
-of the searched range, since the end was chosen and not measured.
+The profile of a parameter gives, for each value of the parameter, the least residual over all other parameters. (With
+the other parameters fixed, a trade-off between two parameters would be hidden.) Two values cannot be distinguished by
+the data if their profiles differ by less than chance explains (Wilks 1938). A parameter is refused if the interval of
+such values reaches an end of the searched range, since the end was chosen and not measured.
 """
 
 from __future__ import annotations
@@ -42,15 +42,17 @@ class Reading:
 class Readings:
     """The published values of a study for a calibration.
 
-    A calibration reads published values through `values` alone. ``done`` therefore has every value that the calibration
-    knows, and a test compares ``done`` with the roles of the study's cells.
+    A calibration reads published values only through `values`. So ``done`` has every value that the calibration knows.
+    A test compares ``done`` with the roles of the study's cells.
     """
 
     study: Study
     done: list[Reading] = field(default_factory=list)
 
     def values(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
-        """Return row -> printed value, of all rows of a column or of ``rows``. InputError for a row without a value."""
+        """Return row -> printed value, of all rows of a column or of ``rows``. Raise InputError for a row without a
+        value.
+        """
         printed = self.study.published(table, column)
         for row in rows or ():
             if row not in printed:
@@ -60,14 +62,16 @@ class Readings:
         return chosen
 
     def rounding(self, table: str, column: str, rows: Collection[str] | None = None) -> dict[str, float]:
-        """Return row -> relative standard deviation that the rounding to the printed digits causes."""
+        """Return row -> relative standard deviation caused by rounding to the printed digits."""
         of = self.study.tables[table]
         printed = {label: row[column].strip() for label, row in zip(of.labels, of.published.rows, strict=True)}
         return {label: _rounding(Decimal(text)) for label, text in printed.items() if rows is None or label in rows}
 
 
 def _rounding(printed: Decimal) -> float:
-    """Return the relative standard deviation of a value that is equally likely within half a unit of the last digit."""
+    """Return the relative standard deviation of a value that is uniformly distributed within half a unit of the last
+    digit.
+    """
     exponent = printed.as_tuple().exponent
     assert isinstance(exponent, int)
     return float(Decimal(10) ** exponent / abs(printed)) / math.sqrt(12) if printed else 0.0
@@ -75,7 +79,7 @@ def _rounding(printed: Decimal) -> float:
 
 @dataclass(frozen=True)
 class Axis:
-    """A field of runs that is searched: the field ``sets`` has the value ``grain`` times a number in [low, high].
+    """A searched field of runs. The field ``sets`` has the value ``grain`` times a number in [low, high].
 
     The search begins at ``start``. Its steps begin at ``coarse`` and are quartered down to ``fine``.
     """
@@ -91,12 +95,12 @@ class Axis:
     unit: str = "1"
 
     def value(self, number: int) -> int | Decimal:
-        """Return the value of the field at a number of the axis."""
+        """Return the value of the field for a number of the axis."""
         exact = number * self.grain
         return int(exact) if exact == int(exact) else exact.normalize()
 
     def clipped(self, number: int) -> int:
-        """Return the nearest number in the range."""
+        """Return the number in the range that is nearest to ``number``."""
         return min(self.high, max(self.low, number))
 
     def held(self, number: int) -> Axis:
@@ -111,7 +115,7 @@ def values_at(axes: Sequence[Axis], point: Point) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Source:
-    """The programs in whose runs a parameter is set, and the published values that it is fitted to."""
+    """The programs in whose runs a parameter is set, and the published values to which the parameter is fitted."""
 
     step: int
     programs: tuple[str, ...]
@@ -122,20 +126,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The best number of an axis, and the interval [low, high] of numbers that the data cannot tell from the best.
+    """The best number of an axis, and the interval [low, high] of the numbers that the data cannot distinguish from it.
 
-    If several axes of one search are refused, their intervals have only the numbers that the search has met.
+    If several axes of one search are refused, the interval of each has only the numbers that the search evaluated.
     """
 
     axis: Axis
     found: int
     low: int
     high: int
-    residual: float  # at the best point
+    residual: float  # the residual at the best point
 
     @property
     def refused(self) -> bool:
-        """Whether the interval reaches an end of the searched range."""
+        """Return whether the interval reaches an end of the searched range."""
         return self.low <= self.axis.low or self.high >= self.axis.high
 
     @property
@@ -152,12 +156,13 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """The verdict as one line."""
+        """Return the verdict as one line."""
         why = f"refused. {self.reason}" if self.refused else "identified"
         return f"{self.axis.name} {self.found}, {self.low} to {self.high}: {why}"
 
     def calibration(self, source: Source, rows: tuple[str, ...] = (), residual: float | None = None) -> Calibration:
-        """Return the fitted or the refused parameter; ``rows`` are the rows in whose runs it is set, by default all.
+        """Return the fitted or the refused parameter. ``rows`` are the rows in whose runs the parameter is set, by
+        default all.
 
         ``residual`` replaces the residual of the verdict.
         """
@@ -182,10 +187,10 @@ class Verdict:
 
 
 def identified_root(error: Callable[[int], float], axis: Axis, noise: float, *, tolerance: float) -> Verdict:
-    """Search the root of an increasing ``error`` from the start of ``axis``.
+    """Search for the root of an increasing ``error``, beginning at the start of ``axis``.
 
-    The interval has the numbers whose errors ``noise``, the standard deviation of the error, explains. If the search
-    leaves a larger error, that error takes the place of the noise.
+    The interval has the numbers whose errors are explained by ``noise``, the standard deviation of the error. If the
+    search ends with a larger error than ``noise``, this error replaces the noise.
     """
     known = cache(lambda number: error(axis.clipped(number)))
     found = axis.clipped(rising_root(known, axis.start, tolerance=tolerance))
@@ -193,18 +198,18 @@ def identified_root(error: Callable[[int], float], axis: Axis, noise: float, *, 
 
 
 def root_at(error: Callable[[int], float], axis: Axis, found: int, deviation: float) -> Verdict:
-    """Return the verdict on the root ``found`` of an increasing ``error`` with a standard ``deviation``."""
+    """Return the verdict on the root ``found`` of an increasing ``error`` whose standard deviation is ``deviation``."""
 
     def explained(number: int) -> bool:
         return abs(error(number)) <= TWO_SIDED * deviation
 
-    step = max(1, round(found * TWO_SIDED * deviation))  # as if the error + 1 were proportional to the number
+    step = max(1, round(found * TWO_SIDED * deviation))  # assumes that the error + 1 is proportional to the number
     low, high = (_reach(explained, axis, found, sign * step) for sign in (-1, 1))
     return Verdict(axis, found, low, high, abs(error(found)))
 
 
 def _reach(explained: Callable[[int], bool], axis: Axis, found: int, step: int) -> int:
-    """Return the outermost explained number to one side, to an eighth of its distance: steps double, then halve."""
+    """Return the outermost explained number on one side, to an eighth of its distance: steps double, then halve."""
     inside, outside = found, axis.clipped(found + step)
     while explained(outside):
         if outside in (axis.low, axis.high):
@@ -217,11 +222,11 @@ def _reach(explained: Callable[[int], bool], axis: Axis, found: int, step: int) 
 
 
 def rising_root(error: Callable[[int], float], start: int, *, tolerance: float = 1e-4, most: int = 16) -> int:
-    """Return the integer >= 1 with the smallest ``error`` found, an increasing function.
+    """Return the integer >= 1 with the smallest ``error`` that the search finds. The function ``error`` increases.
 
-    A secant search of at most ``most`` steps, between the nearest numbers with an error below and above 0. The search
-    ends at an error of ``tolerance``. It begins as if the error + 1 were proportional to the number, and bisects where
-    the error jumps over 0.
+    The search makes at most ``most`` secant steps between the nearest numbers with an error below 0 and above 0, and
+    ends at an error of ``tolerance``. The first step assumes that the error + 1 is proportional to the number. If the
+    error jumps over 0, the search bisects.
     """
     known = {start: error(start)}
     there = round(start / max(0.1, 1 + known[start]))
@@ -235,7 +240,9 @@ def rising_root(error: Callable[[int], float], start: int, *, tolerance: float =
 
 
 def _next(known: dict[int, float]) -> int:
-    """Return where a line through the two nearest known errors crosses 0, within the known interval of the root."""
+    """Return the number at which a line through the two nearest known errors crosses 0, within the known bounds of the
+    root.
+    """
     (here, error), (before, error_before) = sorted(known.items(), key=lambda item: abs(item[1]))[:2]
     low = max((number for number, each in known.items() if each <= 0), default=0)
     high = min((number for number, each in known.items() if each > 0), default=None)
@@ -244,7 +251,7 @@ def _next(known: dict[int, float]) -> int:
     if high is None:
         return min(max(crossing, low + 1), 10 * low)
     if low == 0 and crossing < 1:
-        return 1  # perhaps the error is above 0 everywhere
+        return 1  # the error may be above 0 everywhere
     return crossing if low < crossing < high and len(known) % 3 else max(1, (low + high) // 2)
 
 
@@ -261,9 +268,9 @@ def lowest(
     """Return the point with the lowest cost that a compass search finds, and its cost.
 
     The search begins at ``start``, by default at the starts of the axes. Each round evaluates all neighbours of the
-    best point, one step along each axis to both sides. If no neighbour is better, steps are quartered. A cost of
-    ``enough`` ends the search. ``costs`` gets all points of a round at once and no point twice; ``report`` is called
-    for every better point.
+    best point: one step in both directions along each axis. If no neighbour is better, the steps are divided by four. A
+    cost of at most ``enough`` ends the search. ``costs`` gets all points of a round at once, and no point twice.
+    ``report`` is called for every better point.
     """
     best = start or tuple(axis.start for axis in axes)
     known = dict(zip([best], costs([best]), strict=True))
@@ -294,8 +301,9 @@ def _around(point: Point, axes: Sequence[Axis], steps: Sequence[int]) -> list[Po
 class Evidence:
     """The published values whose root mean square error is the residual.
 
-    ``values`` is their number. ``others`` is the number of parameters that are fitted to them beside the searched
-    parameters. ``noise`` is the standard deviation that they are known to have, in the unit of the residual.
+    ``values`` is the number of these values. ``others`` is the number of parameters that are fitted to these values in
+    addition to the searched parameters. ``noise`` is the known standard deviation of the values, in the unit of the
+    residual.
     """
 
     values: int
@@ -303,13 +311,13 @@ class Evidence:
     noise: float = 0.0
 
     def deviation(self, residual: float, searched: int) -> float:
-        """Return the standard deviation of one value: the noise, or if larger the residual per degree of freedom."""
+        """Return the standard deviation of one value: the larger of noise and residual per degree of freedom."""
         freedom = self.values - self.others - searched
         left = residual * math.sqrt(self.values / freedom) if freedom > 0 else 0.0
         return max(self.noise, left)
 
     def limit(self, residual: float, searched: int) -> float:
-        """Return the largest residual that the data cannot tell from the least one."""
+        """Return the largest residual that the data cannot distinguish from the least residual."""
         return math.sqrt(residual**2 + LIKELIHOOD_RATIO * self.deviation(residual, searched) ** 2 / self.values)
 
 
@@ -318,8 +326,9 @@ def fit(
 ) -> tuple[Verdict, ...]:
     """Search for the least residual, and return the verdicts on all axes.
 
-    Refused axes are held at their starts, and the remaining axes are searched again. A refused axis stays refused: an
-    axis that is identified only while others are held is not identified. ``say`` gets every better point and verdict.
+    Refused axes are fixed at their starts, and the remaining axes are searched again. A refused axis stays refused,
+    since an axis that is identified only with other axes fixed is not identified. ``say`` gets every better point and
+    every verdict.
     """
 
     def report(point: Point, cost: float) -> None:
@@ -366,16 +375,16 @@ class _Explored:
 def _judge(
     axes: Sequence[Axis], explored: _Explored, evidence: Evidence, report: Callable[[Point, float], None]
 ) -> list[Verdict]:
-    """Return the verdicts on the refused axes or, if no axis is refused, on all axes that are not held.
+    """Return the verdicts on the refused axes; or, if no axis is refused, on all axes that are not fixed.
 
-    The search begins again if a profile meets a better point.
+    The search restarts if a profile meets a better point.
     """
     free = [at for at, axis in enumerate(axes) if axis.low < axis.high]
     while True:
         point, residual = lowest(axes, explored, report, explored.best(axes))
         profile = _Profile(axes, point, evidence.limit(residual, len(free)), explored)
         refused = [at for at in free if profile.reaches_an_end(at)]
-        whole = not refused or len(free) == 1  # the whole intervals of refused axes would take many searches
+        whole = not refused or len(free) == 1  # exact intervals of several refused axes would take many searches
         verdicts = [
             Verdict(axes[at], point[at], *profile.interval(at, whole=whole), residual) for at in refused or free
         ]
@@ -386,8 +395,8 @@ def _judge(
 
 @dataclass(frozen=True)
 class _Profile:
-    """Profiles around the best ``point``. Numbers with a residual of at most ``limit`` are alike: as good as the best
-    number.
+    """Profiles around the best ``point``. A number is alike if its residual is at most ``limit``: the data cannot
+    distinguish the number from the best number.
     """
 
     axes: Sequence[Axis]
@@ -396,14 +405,16 @@ class _Profile:
     explored: _Explored
 
     def reaches_an_end(self, at: int) -> bool:
-        """Whether an end of axis ``at`` is alike; the end with the lower cost is searched first."""
+        """Return whether an end of axis ``at`` is alike. The end with the lower cost is searched first."""
         axis = self.axes[at]
         costs = {end: self._start(at, end)[1] for end in (axis.low, axis.high)}
         seen_there = not costs.keys().isdisjoint(self._seen(at))
         return seen_there or any(self._is_alike(at, end) for end in sorted(costs, key=costs.__getitem__))
 
     def interval(self, at: int, *, whole: bool) -> tuple[int, int]:
-        """Return the least and the largest number of axis ``at`` that is alike, of all numbers or of those met."""
+        """Return the least and the largest alike number of axis ``at``; with ``whole`` of all numbers, else of the
+        evaluated ones.
+        """
         seen = list(self._seen(at))
         if not whole:
             return min(seen), max(seen)
@@ -411,7 +422,7 @@ class _Profile:
         return self._edge(at, min(seen), axis.low), self._edge(at, max(seen), axis.high)
 
     def _edge(self, at: int, inside: int, outside: int) -> int:
-        """Return the last number that is alike between ``inside``, which is, and an end of the range."""
+        """Return the last alike number between ``inside``, which is alike, and ``outside``, an end of the range."""
         if self._is_alike(at, outside):
             return outside
         fine = self.axes[at].fine
@@ -425,7 +436,7 @@ class _Profile:
         return inside
 
     def _seen(self, at: int) -> Iterator[int]:
-        """Yield the numbers of an axis at the known points that are alike."""
+        """Yield the alike numbers of an axis among the known points."""
         known = self.explored.known
         return (point[at] for point in self.explored.inside(self.axes) if known[point] <= self.limit)
 
@@ -435,7 +446,9 @@ class _Profile:
         return lowest(axes, self.explored, start=start, enough=self.limit)[1] <= self.limit
 
     def _start(self, at: int, number: int) -> tuple[Point, float]:
-        """Return the better of two points at ``number``: beside the best point, and beside the nearest known point."""
+        """Return the better of two starting points at ``number``: next to the best point, and next to the nearest known
+        point.
+        """
         known = self.explored.known
         nearest = min(self.explored.inside(self.axes), key=lambda point: (abs(point[at] - number), known[point], point))
         starts = [(*each[:at], number, *each[at + 1 :]) for each in (nearest, self.point)]

@@ -1,8 +1,9 @@
-"""The ceiling "printed twice": no model predicts two different prints of one value both times (model 7.4).
+"""The ceiling "printed twice": if the paper prints one value twice with different numbers, no model predicts both
+(model 7.4).
 
-For the published values b_1 ... b_k of one prediction, the least error is the minimum over p of the mean error of p
-against the b (`least_error`). The ceiling bounds a score that counts several of the b. A score that counts a single
-print is not bounded.
+If the paper prints b_1 ... b_k for one prediction p, the least error is the minimum over p of the mean error of p
+against b_1 ... b_k (`least_error`). The ceiling bounds a score that counts several of these prints. A score that counts
+only one print is not bounded.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from numasim.reproduce.study_tables import Elsewhere, Runs, Totals, cells_of
 from numasim.reproduce.table_cells import PRINTED_UNITS, Ceiling, Cell, ScoreBound, Table, factor_error
 
 CellKey = tuple[str, str, str]  # table, column, row
-Group = list[Cell]  # of one quantity
+Group = list[Cell]  # the cells of one quantity
 HEADINGS = ("printed as", "rows", "not alike", "most apart", "least mean error", "scored")
 
 
 @dataclass(frozen=True)
 class ScoredClass:
-    """A score whose metric is a mean over cells, and the counted cells."""
+    """A score whose metric is a mean over cells, and the cells that the score counts."""
 
     name: str
     metric: str
@@ -60,10 +61,10 @@ def printed_twice(
     same: Iterable[Sequence[Elsewhere]] = (),
     because: str = "",
 ) -> tuple[Ceiling, ...]:
-    """Return the ceiling of the values that are printed more than once; nothing if there are no such values.
+    """Return the ceiling of the values that are printed more than once; an empty tuple if there are no such values.
 
-    Columns of the study with the same prediction are found. ``same`` declares further columns that print one quantity,
-    for the reason ``because`` in the paper.
+    Columns of the study with the same prediction are found automatically. ``same`` declares further columns that print
+    one quantity, with the reason ``because`` from the paper.
     """
     groups = printed_again(study, same)
     if not groups:
@@ -87,7 +88,7 @@ def printed_twice(
 
 
 def twice_bound(scored: ScoredClass, groups: Iterable[Group]) -> ScoreBound | None:
-    """Return the least mean error over a class; each of ``groups`` has one prediction. None if the error is 0."""
+    """Return the least mean error over a class; None if the error is 0. Each of ``groups`` has one prediction."""
     counted = set(map(key_of, scored.cells))
     least: dict[CellKey, float] = {}
     for group in groups:
@@ -102,7 +103,7 @@ def printed_again(study: Study, same: Iterable[Sequence[Elsewhere]]) -> list[Gro
     """Return the values that are printed more than once, as groups of cells in the order of the study.
 
     Cells are in one group if the study simulates them by the same runs, or if ``same`` declares their columns to be
-    one quantity. Columns of quotients, and columns that show the same column of the same file, are no second print.
+    one quantity. Columns of quotients, and columns that show the same column of the same file, are not a second print.
     """
     cells = _printed(study)
     groups = {key: {key: cell} for key, cell in cells.items()}
@@ -136,11 +137,13 @@ def _prediction(study: Study, cell: Cell) -> str:
     """Return a text that is equal for cells with the same prediction."""
     table = study.tables[cell.table]
     read = []
-    if table.program:  # only readings of single tables: all other readings follow from program, row and variant
+    # only for readings that concern single tables: all other readings follow from program, row and variant
+    if table.program:
         wanted = Wanted(study.programs[table.program], "" if table.key else cell.row, cell.variant, table=cell.table)
         of_table = (each for each in study.readings.values() if each.scope.tables and each.scope.concerns(wanted))
         read = [each.answers[each.scored].changes for each in of_table]
-    part = "" if isinstance(table.kind, Runs | Totals) else cell.column  # other quantities may differ by column
+    # predictions of other kinds of tables may differ by column
+    part = "" if isinstance(table.kind, Runs | Totals) else cell.column
     return repr(
         [table.kind, table.program, table.key, list(filter(None, read)), cell.variant, cell.quantity, part, cell.row]
     )
@@ -216,7 +219,7 @@ def _differ(group: Group) -> bool:
 
 
 def _factor(group: Group) -> float:
-    """Return the factor between the largest and the smallest print; for counts and zeros one is added to both."""
+    """Return the factor between the largest and the smallest print. For counts and zeros, one is added to both."""
     values = [abs(cell.published) for cell in group]
     if group[0].unit == "count" or not min(values):
         return factor_error(max(values), min(values))

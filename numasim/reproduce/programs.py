@@ -1,8 +1,8 @@
 """The programs of a study with their rows and variants, and the readings of its paper, as plain data.
 
 Fields of a run are written as in a specification: ``workload: {...}`` replaces a field, ``workload.n: 1024`` changes a
-field inside a field. A relative path starts at the working directory. ``workers: cores`` and ``workers: threads`` are a
-worker on each core or hardware thread of the simulated machine.
+field inside a field. A relative path starts at the working directory. ``workers: cores`` means one worker on each core
+of the simulated machine, ``workers: threads`` one on each hardware thread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def unknown_name(problem: str, name: str, known: Collection[str]) -> InputError:
 
 
 def looked_up(what: str, name: str, known: Mapping[str, Known]) -> Known:
-    """Return ``known[name]``. InputError if ``known`` does not have the name."""
+    """Return ``known[name]``. Raise InputError if ``known`` does not have the name."""
     check_known(what, (name,), known)
     return known[name]
 
@@ -47,7 +47,7 @@ class Fields(dict[str, Any]):
 
     @cached_property
     def assignments(self) -> tuple[Assignment, ...]:
-        """The fields as assignments, the same objects each time, so that a `Resolver` recognises them."""
+        """Return the fields as assignments, always the same objects, so that a `Resolver` recognises the objects."""
         return tuple(from_mapping(self))
 
 
@@ -63,9 +63,9 @@ def listed(names: str | list[str] | Names) -> Names:
 class Program:
     """A run, the rows that tables name, and the variants that a study compares.
 
-    ``exceptions`` has by variant and row the fields that override others for this row under this variant. ``quick`` is
-    the quick form: its ``repeat`` (by default 1), the fields ``set`` that override those of the program, and the rows
-    that it leaves out (``without``).
+    ``exceptions`` has, by variant and row, the fields that override other fields for this row under this variant.
+    ``quick`` is the quick form: its ``repeat`` (by default 1), the fields ``set`` that override the program's fields,
+    and the rows that the quick form leaves out (``without``).
     """
 
     name: str
@@ -77,7 +77,7 @@ class Program:
 
     @cached_property
     def document(self) -> Node:
-        """The run without rows and variants, as a YAML document."""
+        """Return the run without rows and variants, as a YAML document."""
         return from_python(self.spec, Place(Source(f"program {self.name}", Path())))
 
     @cached_property
@@ -109,7 +109,7 @@ class Scope:
     variants: Names = ()
 
     def concerns(self, wanted: Wanted) -> bool:
-        """Whether the runs ``wanted`` are selected."""
+        """Return whether the runs ``wanted`` are selected."""
         own = (wanted.table, wanted.program.name, wanted.row, wanted.variant)
         asked = (self.tables, self.programs, self.rows, self.variants)
         return all(not names or name in names for name, names in zip(own, asked, strict=True))
@@ -117,7 +117,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to a question: what in the paper ``says`` so, and the fields of runs that follow."""
+    """An answer to a question: the statement of the paper that ``says`` so, and the fields of runs that follow."""
 
     says: str
     changes: Fields
@@ -125,7 +125,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """A question that a paper leaves open, and its answers by name; scores are for the answer ``scored``."""
+    """A question that a paper leaves open, and its answers by name. Scores are computed with the answer ``scored``."""
 
     name: str
     question: str
@@ -136,7 +136,7 @@ class Question:
 
     @property
     def others(self) -> Names:
-        """The names of the other answers that change runs."""
+        """Return the names of the other answers that change runs."""
         scored = self.answers[self.scored].changes
         return tuple(name for name, each in self.answers.items() if name != self.scored and each.changes != scored)
 
@@ -158,10 +158,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The request for the runs of a row under a variant; ``changes`` are fields of a cell of ``table``."""
+    """The request for the runs of a row under a variant. ``changes`` are fields that a cell of ``table`` sets."""
 
     program: Program
-    row: str = ""  # of the program
+    row: str = ""  # a row of the program
     variant: str = ""
     changes: tuple[Assignment, ...] = ()
     repeat: int | None = None

@@ -34,7 +34,7 @@ class PublishedTable:
                 raise InputError(problem, place=str(self.path), expected=expected, value=name, known=self.columns)
 
     def labels(self, keys: Sequence[str]) -> tuple[str, ...]:
-        """Return the name of every row, from the columns ``keys``. InputError for two rows with one name."""
+        """Return the name of every row, from the columns ``keys``. Raise InputError for two rows with one name."""
         made = tuple(", ".join(row[key] for key in keys) for row in self.rows)
         for at, label in enumerate(made):
             if label in made[:at]:
@@ -43,7 +43,10 @@ class PublishedTable:
         return made
 
     def number(self, row: int, column: str) -> float:
-        """Return the value of ``column`` in row number ``row``. InputError unless the value is a finite number."""
+        """Return the value of ``column`` in row number ``row``.
+
+        Raise InputError unless the value is a finite number.
+        """
         text = self.rows[row][column].strip()
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):
@@ -51,7 +54,7 @@ class PublishedTable:
         return value
 
     def quotient(self, row: int, over: str, under: str) -> float:
-        """Return the value of ``over`` divided by the value of ``under``. InputError for a divisor of 0."""
+        """Return the value of ``over`` divided by the value of ``under``. Raise InputError for a divisor of 0."""
         if not self.number(row, under):
             raise self.refuse(row, under, "a number that can be divided by")
         return self.number(row, over) / self.number(row, under)
@@ -63,7 +66,7 @@ class PublishedTable:
 
 
 def read_published(path: Path) -> PublishedTable:
-    """Read a CSV file with a header. InputError for a file that is missing, empty, ragged or no CSV."""
+    """Read a CSV file with a header. Raise InputError for a file that is missing, empty, ragged or no CSV."""
     reader = csv.reader(read_text(path, CSV).splitlines(), strict=True)
     rows, lines = [], []
     try:

@@ -55,7 +55,7 @@ def _speedup(outcome: Outcome) -> float:
 
 
 def _overhead_us(outcome: Outcome) -> float:
-    """Return the time of one construct: the makespan less the delays on the critical path, over the constructs."""
+    """Return the time of one construct: (makespan - delays on the critical path) / number of constructs."""
     from numasim.workload.generate import generate
     from numasim.workload.parameters import TeamParameters
 
@@ -70,7 +70,7 @@ def _handoff_ns(outcome: Outcome) -> float:
 
 
 def task_us(outcome: Outcome) -> float:
-    """Return the mean time of a task in its segments, without its waits in queues and joins."""
+    """Return the mean time of a task's segments, in us. Waits in queues and joins do not count."""
     counters = outcome.counters
     parts = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")
     return float(sum(counters[part] for part in parts) / counters["tasks"] / PS_PER_US)
@@ -82,7 +82,7 @@ def _local_share(outcome: Outcome) -> float:
 
 
 def _idle_share(outcome: Outcome) -> float:
-    """Return the share of the workers' time without execution and without operations of the runtime."""
+    """Return the share of the workers' time without execution of tasks and without operations of the runtime."""
     counters = outcome.counters
     idle = sum(counters[part] for part in ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps"))
     return float(idle / (counters["makespan_ps"] * outcome.spec.workers))

@@ -1,4 +1,4 @@
-"""Reproduces a study: plans the runs of all tables, simulates each run once, and fills the cells."""
+"""Reproduce a study: plan the runs of all tables, simulate each run once, and fill the cells."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from numasim.sweep.planned_runs import PlannedRun
 
 NOTHING = "nothing"  # the name of the ablation that switches nothing off
 
-# ---- The folder of a report; the stored runs are a folder of their own in it ----
+# ---- The folder of a report. Its subfolder `runs` has the stored runs ----
 
 PAGE, MARKDOWN, SCORES = "index.html", "report.md", "scores.csv"
 TABLES, FIGURES = "tables", "figures"
 LEAD, SCORE_SHEET, ABLATIONS = "lead", "scores", "ablations"
 RUNS = "runs"
-_MARKS = {  # texts by which files of versions without manifests are recognised
+_MARKS = {  # texts that identify files of versions without manifests
     PAGE: b"beside those of <strong>numasim</strong>",
     MARKDOWN: b"beside those of numasim",
     SCORES: b"table,quantity,metric,",
@@ -78,7 +78,7 @@ def _has_mark(directory: Path, name: str) -> bool:
 
 
 REPORT = FolderKind("numasim reproduce", earlier=_earlier)
-STUDIES = FolderKind("numasim reproduce all")  # a page, and beside it a folder for each report
+STUDIES = FolderKind("numasim reproduce all")  # a page, and a folder for each report beside the page
 
 
 # ---- The reproduction ----
@@ -88,10 +88,10 @@ STUDIES = FolderKind("numasim reproduce all")  # a page, and beside it a folder 
 class Reproduction:
     """The chosen tables of a study.
 
-    ``only_rates`` has the scored tables with nothing fitted but rates; another machine than the study's has none.
-    ``alternatives`` has the scored tables under each other choice of a reading and at both ends of each fitted range,
-    with the first seed. ``ablations`` has the scored tables of a quick reproduction without each mechanism; the tables
-    under `NOTHING` have all mechanisms, for comparison.
+    ``only_rates`` has the scored tables with only rates fitted, for the study's own machine. ``alternatives`` has the
+    scored tables under each other choice of a reading and at both ends of each fitted range, with the first seed.
+    ``ablations`` has the scored tables of a quick reproduction without each mechanism. For comparison, the tables under
+    `NOTHING` have all mechanisms.
     """
 
     study: Study
@@ -117,10 +117,11 @@ def reproduce(
 ) -> Reproduction:
     """Simulate the chosen tables of ``study``. Runs are stored in ``directory/runs`` and never repeated.
 
-    ``directory`` is new, empty, or the directory of an earlier reproduction. ``quick`` takes the quick form of the
-    study, without alternatives. ``machine`` simulates another machine. ``without`` switches mechanisms off;
-    ``ablations`` switches each mechanism off in turn, in the quick form. InputError for a name that the study does not
-    have, a field that no run has, a machine that is too small for every run, or a bad directory.
+    ``directory`` is new, empty, or the directory of an earlier reproduction. With ``quick`` the quick form of the study
+    is simulated, without alternatives. ``machine`` names another machine to simulate. ``without`` names mechanisms to
+    switch off. With ``ablations`` each mechanism is switched off in turn, in the quick form. Raise InputError for a
+    name that the study does not have, a field that no run has, a machine that is too small for every run, or a bad
+    directory.
     """
     require_engine(engine)
     main = Setting(study, quick, None if machine == study.machine else machine, tuple(without))
@@ -148,12 +149,12 @@ def reproduce(
 
 
 def comparable(setting: Setting) -> bool:
-    """Whether the simulated machine is the study's, the only machine with published values."""
+    """Return whether the simulated machine is the study's own machine, the only machine with published values."""
     return setting.machine is None
 
 
 def require_runs(setting: Setting) -> None:
-    """Raise InputError if the machine is too small for every run, and no chosen table does without runs."""
+    """Raise InputError if the machine is too small for every run, and every chosen table needs runs."""
     nothing = Collected({}, {})
     plans = _plans(setting, setting.study.chosen)
     if any(plan.runs or any(cell.simulated for cell in plan.fill(nothing).cells) for plan in plans):
@@ -173,7 +174,7 @@ def simulate(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> tuple[list[tuple[Table, ...]], int]:
-    """Return the named tables of each setting, and the number of runs; shared runs are simulated once."""
+    """Return the named tables of each setting, and the number of runs. A run that settings share is simulated once."""
     plans = [_plans(setting, tables) for setting, tables in wanted]
     runs = _union(table for plan in plans for table in plan)
     done = collect_runs(

@@ -1,9 +1,9 @@
 """Figures of scores: chains of values from strategy to strategy, the score sheet, and the effect of each mechanism.
 
-A chain has a panel for each row of a class: the published and simulated values under each strategy. The grey band of a
-chain is as wide as the ceiling of the class: no model can be nearer to the published values on average. The score sheet
-has a strip for each class with its score, its intervals, the null model and the bound. The figure of ablations has a
-panel for each class: the score as modelled and without each mechanism.
+A chain has a panel for each row of a class: the published and the simulated values under each strategy. The grey band
+of a chain shows the ceiling of the class: no model can be nearer to the published values on average. The score sheet
+has a strip for each class: its score, its intervals, the null model and the bound. The figure of ablations has a panel
+for each class: the score with all mechanisms and without each mechanism.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Scores of each class of quantities and of each column of each table, with a null model and intervals.
 
 Only predicted cells that were simulated are scored. The null model of a cell is the published value before the change:
-it predicts that the change has no effect. If only some cells of a class have a null model, `Score.against_null` is our
-score on these cells, so that both scores are over the same cells. The null model of orders and directions is a random
-guess.
+the null model predicts that the change has no effect. If only some cells of a class have a null model,
+`Score.against_null` is the simulation's score on these cells, so that both scores are over the same cells. The null
+model of orders and directions is a random guess.
 
 An interval over seeds is a percentile bootstrap. Seeds are drawn with replacement, the same seeds for all cells with
-equally many seeds, and the score is computed from the means over the drawn seeds. Percentiles are widened for few
-seeds as in `numasim.report.answers.statistics`; with fewer than six seeds the interval is the range of all resamples,
-and even this range is too narrow. One seed has no interval. The interval always includes the value itself: a resampled
-mean is noisier than the mean, so the errors of all resamples can be larger. An interval over rows draws rows, with the
-means over the seeds.
+the same number of seeds, and the score is computed from the means over the drawn seeds. For few seeds, percentiles are
+widened as in `numasim.report.answers.statistics`. With fewer than six seeds the interval is the range of all resamples,
+and even this range is too narrow. A single seed gives no interval. The interval always includes the score itself: a
+resampled mean is noisier than the mean, so the errors of all resamples can be larger than the error of the mean. An
+interval over rows draws rows instead of seeds, with the means over the seeds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RANKED = ("rank-correlation", "least-rank-correlation")  # metrics of the order 
 
 @dataclass(frozen=True)
 class Pair:
-    """A cell, and the cell of the same row with the state before the change."""
+    """A cell, and the cell of the same row that shows the state before the change."""
 
     cell: Cell
     baseline: Cell | None
@@ -77,10 +77,10 @@ def _has_baseline(pair: Pair) -> bool:
 
 
 def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Return every variant once per row, fitted variants too, of the quantities of a class.
+    """Return every variant, fitted variants included, once per row of the quantities of a class.
 
-    A variant with the same published value as an earlier variant of its row is left out, since the published values
-    do not order the two.
+    If a variant has the same published value as an earlier variant of its row, the variant is left out, since the
+    published values give no order of both.
     """
     quantities = {pair.cell.quantity for pair in _of_class(pairs, rule)}
     found: dict[tuple[str, str], Pair] = {}
@@ -105,10 +105,10 @@ _PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # value -> place
 
 
 def least_error(metric: str, published: Sequence[float]) -> float:
-    """Return the mean error of the best single prediction of all ``published`` values, 0 if no value counts.
+    """Return the mean error of the best single prediction of all ``published`` values; 0 if no value counts.
 
-    The error of counts (``median-factor``) is |ln(predicted + 1) - ln(published + 1)|. KeyError for a metric that is
-    not computed cell by cell.
+    The error of counts (``median-factor``) is |ln(predicted + 1) - ln(published + 1)|. Raise KeyError for a metric that
+    is not computed cell by cell.
     """
     counted = _counted(metric, published)
     if not counted:
@@ -200,7 +200,9 @@ def usual_metric(cell: Cell) -> str:
 
 
 def degenerate(pairs: Sequence[Pair]) -> str:
-    """Return how three or more predictions are all alike although the published values differ; "" if they differ."""
+    """Return how three or more predictions are all alike although the published values differ; "" if predictions
+    differ.
+    """
     means = {pair.cell.mean for pair in pairs}
     if len(pairs) < 3 or len(means) > 1 or len({pair.cell.published for pair in pairs}) == 1:
         return ""
@@ -229,7 +231,7 @@ def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
 
 
 def _null_score(metric: Metric, rule: ScoreRule, posed: Posed, value: float) -> tuple[float | None, float | None]:
-    """Return the score of the null model, and our score on the cells with a null model."""
+    """Return the score of the null model, and the simulation's score on the cells with a null model."""
     if metric.chance:
         return metric.chance(posed.seen), value
     if rule.null == BEST_CONSTANT:
@@ -332,7 +334,7 @@ def _prediction(pairs: Sequence[Pair], values_of: Callable[[Cell], FloatArray]) 
 
 
 def _remark(rule: ScoreRule, pairs: Sequence[Pair]) -> str:
-    """Return a remark on the score of always guessing the more frequent direction; "" for other metrics."""
+    """Return a remark with the score of always guessing the more frequent direction; "" for other metrics."""
     if rule.metric != "sign-agreement" or rule.question != ABSOLUTE:
         return ""
     changes = [np.sign(pair.cell.published - pair.baseline.published) for pair in pairs if pair.baseline]

@@ -1,8 +1,8 @@
 """Settings of a reproduction: the study unchanged, quick, on another machine, or without some mechanisms.
 
-The fields of a run are set in this order, later fields over earlier ones: the study's machine, seed and repeat; the
-program; fitted parameters; the quick form; the row; the variant and its exceptions; the readings; the cell; ablations;
-other changes; another machine. Another machine is simulated as its own file describes the machine: fields of machines
+The fields of a run are set in this order, and later fields override earlier fields: the study's machine, seed and
+repeat; the program; fitted parameters; the quick form; the row; the variant and its exceptions; the readings; the cell;
+ablations; other changes; another machine. Another machine is simulated as described by its own file: fields of machines
 that the study sets are left out.
 """
 
@@ -32,12 +32,14 @@ SIDES = ("low", "high")
 
 
 class NotSimulatedError(Exception):
-    """A cell has no runs in this setting; the message is the reason."""
+    """Raised if a cell has no runs in this setting. The message is the reason."""
 
 
 @dataclass(frozen=True)
 class FittedRange:
-    """A range of fitted ``parameters``: times ``low`` to times ``high``; ``source`` says why the range is plausible."""
+    """A range of fitted ``parameters``, from times ``low`` to times ``high``. ``source`` says why the range is
+    plausible.
+    """
 
     name: str
     parameters: tuple[str, ...]
@@ -48,7 +50,7 @@ class FittedRange:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRuns:
-    """The part of a study from which the fields of its runs follow; `numasim.reproduce.study.Study` adds the rest.
+    """The part of a study that determines the fields of its runs. `numasim.reproduce.study.Study` adds the rest.
 
     ``machine`` is the machine of all runs, by name or path. ``seed`` is the first of ``repeat`` seeds. ``ablations``
     has the fields of runs that switch each mechanism off. ``readings`` are questions that the paper leaves open.
@@ -69,12 +71,12 @@ class StudyRuns:
 
     @property
     def name(self) -> str:
-        """The name of the study's folder."""
+        """Return the name of the study's folder."""
         return legible_text(self.folder.name)
 
     @property
     def parameters(self) -> tuple[FittedParameter, ...]:
-        """The fitted parameters."""
+        """Return the fitted parameters."""
         return self.calibration.parameters
 
     def published(self, table: str, column: str) -> dict[str, float]:
@@ -92,11 +94,11 @@ class StudyRuns:
 
 @dataclass(frozen=True)
 class Setting:
-    """A study and the way to reproduce it.
+    """A study and the options of its reproduction.
 
-    ``machine`` is a shipped name or a path. ``without`` names ablations. ``readings`` has choices in place of the
-    scored ones. ``changes`` override all other fields of the study. ``rows`` limits the simulated rows of programs,
-    unless ``rows`` is empty. With ``only_rates`` only the rates that were fitted to serial times are set.
+    ``machine`` is a shipped name or a path. ``without`` names ablations. ``readings`` has choices that replace the
+    scored choices. ``changes`` override all other fields of the study. If ``rows`` is not empty, only these rows of
+    programs are simulated. With ``only_rates`` only the rates that were fitted to serial times are set.
     """
 
     study: StudyRuns
@@ -118,7 +120,10 @@ class Setting:
             check_known(f"choice of the reading {name!r}:", [choice], self.study.readings[name].answers)
 
     def runs(self, wanted: Wanted) -> tuple[PlannedRun, ...]:
-        """Return a run for each seed. NotSimulatedError for runs that are left out, InputError for a bad field."""
+        """Return a run for each seed.
+
+        Raise NotSimulatedError for runs that are left out, InputError for a bad field.
+        """
         if self.quick and wanted.row in wanted.program.quick.get("without", ()):
             raise NotSimulatedError("left out of the quick reproduction")
         if self.rows and wanted.row not in self.rows:
@@ -127,22 +132,25 @@ class Setting:
         return tuple(repeated(spec, number) for number in range(self._repeat(wanted, spec)))
 
     def spec(self, wanted: Wanted) -> RunSpec:
-        """Return the specification of the runs, for rows that are left out too.
+        """Return the specification of the runs, also for rows that the setting leaves out.
 
-        NotSimulatedError for a machine that is too small for the runs, InputError for a bad field.
+        Raise NotSimulatedError for a machine that is too small for the runs, InputError for a bad field.
         """
         made = self._assignments(wanted)
         self._refuse_many_workers(made if self.machine else wanted.changes)
         return self.resolver.run(wanted.program.document, made)
 
     def resizes(self, program: str) -> bool:
-        """Whether this setting changes the workload of a program, so that nothing was fitted to its runs."""
+        """Return whether this setting changes the workload of a program.
+
+        If so, no parameter was fitted to these runs.
+        """
         quick = self.study.programs[program].fields("quick").assignments
         return self.quick and any(each.path[0] == WORKLOAD for each in quick)
 
     @property
     def threads(self) -> int:
-        """The number of hardware threads of the simulated machine."""
+        """Return the number of hardware threads of the simulated machine."""
         return self._machine.threads
 
     @cached_property
@@ -150,10 +158,12 @@ class Setting:
         return read_machine(self.machine or self.study.machine)
 
     def _refuse_many_workers(self, made: Iterable[Assignment]) -> None:
-        """Raise NotSimulatedError for more workers than hardware threads; the last assignment of ``made`` counts.
+        """Raise NotSimulatedError for more workers than hardware threads. The last assignment of workers in ``made``
+        counts.
 
-        Another machine may be smaller than the study's, so that any part may ask for too many workers. On the study's
-        own machine only a cell may do so: in other parts too many workers are a mistake of the study.
+        Another machine may be smaller than the study's machine, so any part of the study may ask for too many workers.
+        On the study's own machine only a cell may ask for too many workers: in other parts this is a mistake of the
+        study.
         """
         workers = [each.value.content for each in made if each.path == (WORKERS,)]
         if workers and isinstance(workers[-1], int) and workers[-1] > self.threads:
@@ -186,7 +196,7 @@ class Setting:
         return [self._counted(each) for each in made]
 
     def _counted(self, given: Assignment) -> Assignment:
-        """Return the assignment with a number of workers in place of a word of `WORKERS_ON`."""
+        """Return the assignment. If its value is a word of `WORKERS_ON`, replace the word by the number of workers."""
         if given.path != (WORKERS,) or given.value.content not in WORKERS_ON:
             return given
         count = getattr(self._machine, str(given.value.content))
@@ -239,7 +249,7 @@ class Side:
 
 
 def reading_sides(study: StudyRuns) -> Iterable[Side]:
-    """Yield every choice of a reading but the scored one."""
+    """Yield every choice of a reading except the scored choice."""
     for name, each in study.readings.items():
         for side, choice in itertools.zip_longest(SIDES[: len(each.others)], each.others, fillvalue=""):
             yield Side(name, side, choice, readings={name: choice})

@@ -1,8 +1,8 @@
 """A study: its programs and tables, the rules of its scores, and the questions that its paper leaves open.
 
-experiments/NAME/study.py          makes the study, under the name ``STUDY``
-experiments/NAME/paper.yaml        title, source, readings and remarks of the paper (`read_paper`)
-experiments/NAME/programs/*.yaml   the programs that tables run, unless they are in `study.py`
+experiments/NAME/study.py          defines the study as ``STUDY``
+experiments/NAME/paper.yaml        title and source of the paper, readings and remarks (`read_paper`)
+experiments/NAME/programs/*.yaml   the programs that the tables run, unless `study.py` defines the programs
 experiments/NAME/published/*.csv   the values as printed
 experiments/NAME/calibrated.yaml   fitted and refused parameters, if any
 """
@@ -50,21 +50,22 @@ class ScoreRule:
     name: str
     metric: str  # one of `METRICS`
     bound: float | None = None
-    of: str = ""  # the class whose cells count, by default the one with the rule's name
-    tables: Names = ()  # whose cells count, by default all
-    part: str = ""  # the quantity whose share is pooled
+    of: str = ""  # the class whose cells count; by default the class with the rule's name
+    tables: Names = ()  # the tables whose cells count; by default all tables
+    part: str = ""  # for a pooled share: the quantity whose share is pooled
     question: str = "absolute"  # one of `QUESTIONS`
     null: Elsewhere | Literal["best-constant"] | None = None  # replaces the null models of the cells
     nulls: Mapping[str, float] = field(default_factory=dict)  # the published values of ``null`` by row
-    unknown: str = ""  # what cannot be known from the paper
+    unknown: str = ""  # the facts that the paper does not reveal
 
 
 @dataclass(frozen=True)
 class Tried:
-    """An attempt to improve a score: the hypothesis, the change, and the score before and after.
+    """An attempt to improve a score: the hypothesis, the change, and the score before and after the change.
 
-    Scores are on the scale of their metric, with the model at that time. ``of`` names the examined cells of the score,
-    "" for all cells. ``seen`` is whether the scored figures were known. ``kept`` is whether the study has the change.
+    Scores are on the scale of their metric, and belong to the model of that time. ``of`` names the examined cells of
+    the score, "" for all cells. ``seen`` says whether the scored figures were known. ``kept`` says whether the study
+    has the change.
     """
 
     score: str
@@ -94,7 +95,7 @@ class Paper:
     ``readings`` are questions that the paper leaves open. ``learned`` are the first sentences of the page, in which
     ``{times}`` stands for the score ``times``, ``{times/null}`` for the score of its null model and ``{times/ceiling}``
     for its ceiling. ``inconsistencies`` are contradictions within the paper, each with the affected tables. ``notes``
-    are remarks by table. ``unknown`` says by score what cannot be known from the paper.
+    are remarks by table. ``unknown`` has, by score, the facts that the paper does not reveal.
     """
 
     title: str
@@ -143,11 +144,11 @@ class Study(StudyRuns):
     rules: tuple[ScoreRule, ...] = ()
     lead: str = ""
     ceilings: Ceilings | None = None  # by default `printed_twice`
-    package: str = ""  # of the modules in the folder
+    package: str = ""  # the package of the modules in the folder
 
     @property
     def refused(self) -> tuple[RefusedParameter, ...]:
-        """The parameters that the data do not identify. No run has them."""
+        """Return the parameters that the data do not identify. No run has them."""
         return self.calibration.refused
 
     def part(self, name: str) -> ModuleType:
@@ -162,7 +163,7 @@ class Study(StudyRuns):
     def published(self, table: str, column: str) -> dict[str, float]:
         """Return the published value of ``column`` in each row of ``table``, NaN for a value that nobody printed.
 
-        InputError for a value that is no number.
+        Raise InputError for a value that is no number.
         """
         of = self.tables[table]
         source = of.columns[column].published or column
@@ -188,7 +189,7 @@ class Study(StudyRuns):
 
     @cached_property
     def score_rules(self) -> tuple[ScoreRule, ...]:
-        """The rules of all scores, with the unknowns of the paper and the published values of null models."""
+        """Return the rules of all scores, with the unknowns of the paper and the published values of null models."""
         return tuple(self._rule(each) for each in self.rules)
 
     def _rule(self, rule: ScoreRule) -> ScoreRule:
@@ -198,7 +199,10 @@ class Study(StudyRuns):
         return replace(rule, bound=None if bound is None else float(bound), nulls=nulls, unknown=unknown)
 
     def checked(self) -> Study:
-        """Return the study. InputError for an unknown name in the study, or a published value that is no number."""
+        """Return the study.
+
+        Raise InputError for an unknown name in the study, or a published value that is no number.
+        """
         scores = [rule.name for rule in self.rules]
         check_known("metric", [rule.metric for rule in self.rules], METRICS)
         check_known("question", [rule.question for rule in self.rules], QUESTIONS)
@@ -225,7 +229,7 @@ def make_study(
 ) -> Study:
     """Return a study of these parts and of ``calibrated.yaml`` in its folder, if any; ``more`` are fields of `Study`.
 
-    ``ablations`` may be plain mappings. InputError for a name that no part has.
+    ``ablations`` may be plain mappings. Raise InputError for a name that no part has.
     """
     by_id = {each.id: each for each in tables}
     made = Study(

@@ -1,7 +1,7 @@
 """Tables of a study: the published values, the runs that every cell needs, and the simulated value of every cell.
 
-A kind of table defines how a cell follows from runs. `Runs`, `Totals`, `Compared`, `Peaks` and `Claims` serve any
-study; a study may add kinds of its own.
+A kind of table defines how runs determine the value of a cell. `Runs`, `Totals`, `Compared`, `Peaks` and `Claims` suit
+any study; a study may add its own kinds.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of values: a quantity of the runs of a variant, and its role for the simulation.
+    """A column of values: a quantity of the runs of a variant, and its role for the simulation.
 
-    ``published`` has the place of the published values, by default the column of the same name, and is `NOTHING` for
+    ``published`` says where the published values are: by default in the column of the same name; `NOTHING` for
     predictions without a published value. ``score`` names the class in which a predicted column is scored. ``baseline``
-    names the column with the state before a change; its published value is the null model's prediction. Without a
-    baseline the null model's prediction is the value ``null_from``. ``fitted`` lists rows of a predicted column that
-    parameters were fitted to.
+    names the column with the state before a change; the published value of this column is the null model's prediction.
+    Without a baseline, the null model's prediction is the value ``null_from``. ``fitted`` lists the rows of a predicted
+    column to which parameters were fitted.
     """
 
     quantity: str
@@ -66,10 +66,10 @@ class Column:
 
 
 class Kind:
-    """How the cells of a table follow from runs."""
+    """The rule by which runs determine the cells of a table."""
 
     def unit(self, quantity: str) -> str:
-        """Return the unit of a quantity of a column. InputError for an unknown quantity."""
+        """Return the unit of a quantity of a column. Raise InputError for an unknown quantity."""
         return looked_up("quantity", quantity, QUANTITIES).unit
 
     def check(self, table: StudyTable, program: Program) -> None:
@@ -112,9 +112,9 @@ class Runs(Kind):
 class StudyTable:
     """A table or figure of a study.
 
-    ``file`` is a CSV file with the published values; its columns ``rows`` name a row. With ``key`` the name of a row is
-    the value of that field of a run, otherwise a row of the program. ``repeat`` is the number of seeds, by default the
-    study's.
+    ``file`` is a CSV file with the published values. Its columns ``rows`` name a row. With ``key``, the name of a row
+    is the value of the run's field ``key``; otherwise the name is a row of the program. ``repeat`` is the number of
+    seeds, by default the study's number.
     """
 
     id: str
@@ -131,7 +131,7 @@ class StudyTable:
     labels: Names = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the published values. InputError for a file without these rows and columns."""
+        """Read the published values. Raise InputError for a file without these rows and columns."""
         published = read_published(self.file)
         shown = (each.published or name for name, each in self.columns.items())
         used = (name for name in shown if isinstance(name, str) and name != NOTHING)
@@ -141,13 +141,13 @@ class StudyTable:
 
     @property
     def keys(self) -> Names:
-        """The published columns that name a row."""
+        """Return the published columns that name a row."""
         return listed(self.rows)
 
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """The runs of a table; ``fill`` makes the table of the finished runs."""
+    """The planned runs of a table. ``fill`` makes the table from the finished runs."""
 
     runs: tuple[PlannedRun, ...]
     fill: Callable[[Collected], Table]
@@ -157,7 +157,7 @@ class PlannedTable:
 class PlannedCell:
     """A cell without simulated values, its runs for each seed, and the function that fills the cell.
 
-    A cell without runs has the reason in its note.
+    If a cell has no runs, its note has the reason.
     """
 
     cell: Cell
@@ -215,13 +215,15 @@ def cells_of(setting: Setting, table: StudyTable) -> list[Cell]:
 
 
 def _role(column: Column, row: str, resized: bool) -> Role:
-    """Return the role of a cell. In runs of another size than the published one a fitted value is a prediction."""
+    """Return the role of a cell. If runs have another size than the published runs, a fitted value becomes a
+    prediction.
+    """
     role = Role.FITTED if row in column.fitted else column.role
     return Role.PREDICTED if role is Role.FITTED and resized else role
 
 
 def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
-    """Return the runs of one cell. Its row is a row of the program, or the value of the field ``key``."""
+    """Return the request for the runs of a cell. Its row is a row of the program, or the value of the field ``key``."""
     changes = assigned(table.key, cell.row) if table.key else ()
     row = "" if table.key else cell.row
     variant = table.columns[cell.column].variant
@@ -231,7 +233,9 @@ def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
 def planned_cell(
     setting: Setting, cell: Cell, wanted: Sequence[Wanted], fill: Callable[[Cell, Samples], Cell]
 ) -> PlannedCell:
-    """Plan a cell that ``fill`` makes of the runs of ``wanted``. A cell without runs gets the reason as its note."""
+    """Plan a cell whose value ``fill`` computes from the runs of ``wanted``. A cell without runs gets the reason as its
+    note.
+    """
     try:
         runs = [setting.runs(each) for each in wanted]
     except NotSimulatedError as reason:
@@ -277,12 +281,12 @@ def _time(run: Outcome) -> float:
 
 
 def ratio(value: float, reference: float) -> float:
-    """Return ``value`` over ``reference``, NaN for a reference of 0."""
+    """Return ``value`` / ``reference``; NaN for a reference of 0."""
     return value / reference if reference else math.nan
 
 
 def reduction(value: float, reference: float) -> float:
-    """Return by how many percent ``value`` is less than ``reference``."""
+    """Return by how many percent ``value`` is below ``reference``."""
     return 100 * (1 - ratio(value, reference))
 
 
@@ -312,10 +316,11 @@ COMPARISONS = {
 class Compared(Kind):
     """A cell compares a run under the column's variant with a reference: another variant or another row.
 
-    ``against`` is the variant of the reference, one for all columns or one for each, by default the column's own.
-    ``row`` is the row of the reference, by default the same. For values that nobody printed, ``expected`` takes the
-    place of the published value, or the value in the range ``within`` that is nearest to the simulated value. ``null``
-    is the null model's prediction of every cell. ``known`` has the quantities that columns may have.
+    ``against`` is the variant of the reference: one variant for all columns or one for each column, by default the
+    column's own. ``row`` is the row of the reference, by default the same row. For values that the paper does not
+    print, ``expected`` replaces the published value; with ``within``, the value in this range that is nearest to the
+    simulated value does. ``null`` is the null model's prediction of every cell. ``known`` has the quantities that
+    columns may have.
     """
 
     against: str | Mapping[str, str] = ""
@@ -369,15 +374,15 @@ class Compared(Kind):
         return replace(filled, published=min(max(filled.mean, least), most))
 
 
-NEAR = 1.05  # a run with at most so many times the shortest time is near the fastest
-Times = Sequence[float]  # by value of the field
+NEAR = 1.05  # a run is near the fastest run if it takes at most 1.05 times the shortest time
+Times = Sequence[float]  # the time of each run, by value of the field
 
 
 def _near(values: Sequence[int], times: Times) -> list[int]:
     return [value for value, time in zip(values, times, strict=True) if time <= NEAR * min(times)]
 
 
-PEAKS: dict[str, tuple[str, Callable[[Sequence[int], Times, Times], float]]] = {  # unit, how it is computed
+PEAKS: dict[str, tuple[str, Callable[[Sequence[int], Times, Times], float]]] = {  # name -> (unit, function)
     "fastest_at": ("count", lambda values, times, _: float(values[times.index(min(times))])),
     "near_from": ("count", lambda values, times, _: float(_near(values, times)[0])),
     "near_to": ("count", lambda values, times, _: float(_near(values, times)[-1])),
@@ -389,12 +394,13 @@ PEAKS: dict[str, tuple[str, Callable[[Sequence[int], Times, Times], float]]] = {
 
 @dataclass(frozen=True)
 class Peaks(Kind):
-    """A cell follows from runs that differ in one ``field``, such as the number of workers; ``values`` are ascending.
+    """A cell is computed from runs that differ in one ``field``, such as the number of workers. ``values`` are
+    ascending.
 
     `fastest_at` is the least value with the shortest time. `near_from` and `near_to` are the least and the greatest
-    value with a time of at most 1.05 times the shortest. `peak_gain` is the percentage by which the fastest run is
-    faster than the fastest run of the variant ``against``. `mean_ratio` is the mean ratio of the times to those of
-    ``against`` at the same values. `rise` is the time at the last value over the time at the first.
+    value whose time is at most 1.05 times the shortest time. `peak_gain` is the percentage by which the fastest run is
+    faster than the fastest run of the variant ``against``. `mean_ratio` is the mean ratio of the times to the times of
+    ``against`` at the same values. `rise` is the time at the last value over the time at the first value.
     """
 
     field: str
@@ -410,7 +416,7 @@ class Peaks(Kind):
         check_known("variant", filter(None, [self.against]), program.variants)
 
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
-        """Plan the runs with all values, under the variant of the column and under ``against``."""
+        """Plan the runs with all values, under the column's variant and under the variant ``against``."""
         mine = wanted_for(setting, table, cell)
         other = replace(mine, variant=self.against or mine.variant)
         wanted = [
@@ -430,8 +436,9 @@ class Peaks(Kind):
 class Claim:
     """A statement of a paper about one quantity of one row of the program under several variants.
 
-    Either every variant of ``least`` has less of the quantity than every variant of ``most``, by the factor ``times``;
-    or the variants of ``alike`` differ by at most the share ``within``; or the variants ``of`` stay ``below`` a number.
+    There are three kinds of claims. Every variant of ``least`` has less of the quantity than every variant of ``most``,
+    by the factor ``times``. Or the variants of ``alike`` differ by at most the share ``within``. Or the variants ``of``
+    stay ``below`` a number.
     """
 
     quantity: str
@@ -446,17 +453,19 @@ class Claim:
 
     @property
     def variants(self) -> Names:
-        """All variants that the claim names."""
+        """Return all variants that the claim names."""
         return tuple(name for names in (self.least, self.most, self.alike, self.of) for name in listed(names))
 
     @property
     def by_chance(self) -> float | None:
-        """The probability a! b! / (a + b)! that a random order of the variants fulfils the claim; None for sizes."""
+        """Return the probability a! b! / (a + b)! that a random order of the variants fulfils the claim; None for
+        claims on sizes.
+        """
         least, most = len(listed(self.least)), len(listed(self.most))
         return 1 / math.comb(least + most, least) if least else None
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Whether ``values``, by variant, fulfil the claim."""
+        """Return whether ``values``, by variant, fulfil the claim."""
         if self.least:
             most = min(values[each] for each in listed(self.most))
             return max(values[each] for each in listed(self.least)) * self.times < most
@@ -468,10 +477,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims(Kind):
-    """A cell is the share of the seeds with which a claim holds; ``claims`` has the claim of each row.
+    """A cell is the share of the seeds for which a claim holds. ``claims`` has the claim of each row.
 
-    A paper without numbers still says which of its programs or strategies is fastest. The null model is a random order
-    of the variants. Claims on sizes have no null model.
+    A paper without numbers still says which of its programs or strategies is the fastest. The null model is a random
+    order of the variants. Claims on sizes have no null model.
     """
 
     claims: Mapping[str, Claim]
@@ -505,5 +514,5 @@ class Claims(Kind):
 
 
 def every(variants: Mapping[str, str], **column: Any) -> dict[str, Column]:
-    """Return a column of the same kind for each variant; ``variants`` has column name -> variant."""
+    """Return a column of the same kind for each variant. ``variants`` maps column names to variants."""
     return {name: Column(variant=variant, **column) for name, variant in variants.items()}

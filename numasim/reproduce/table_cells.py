@@ -17,7 +17,7 @@ PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # suffixes of published columns
 
 
 class ReadingRole(StrEnum):
-    """How a question that the paper leaves open was answered."""
+    """The way in which a question that the paper leaves open was answered."""
 
     INPUT = "input"
     ASSUMED = "assumed"
@@ -35,8 +35,8 @@ class Role(StrEnum):
     """The role of a published value for the simulation."""
 
     INPUT = "input"  # part of the description of machine or program
-    FITTED = "fitted"  # parameters were fitted to it
-    PREDICTED = "predicted"  # never read by a calibration
+    FITTED = "fitted"  # a value to which parameters were fitted
+    PREDICTED = "predicted"  # a value that no calibration reads
 
 
 @dataclass(frozen=True)
@@ -44,22 +44,22 @@ class Cell:
     """One value of a published table beside the simulated value."""
 
     table: str
-    row: str  # key as printed; several key columns are joined by ", "
+    row: str  # the name of the row as printed; several key columns are joined by ", "
     column: str
-    variant: str  # of the program; "" in a table without variants
+    variant: str  # the variant of the program; "" in a table without variants
     quantity: str
     unit: str
     role: Role
     score: str  # the class in which the cell is scored; "" for a cell that is not scored
     published: float
-    simulated: tuple[float, ...]  # a value for each seed; empty if not simulated, with the reason in `note`
-    baseline: str = ""  # the column of the same table with the state before the change
+    simulated: tuple[float, ...]  # a value for each seed; empty if not simulated (`note` has the reason)
+    baseline: str = ""  # the column of the same table that shows the state before the change
     null: float | None = None  # the prediction of the null model
     note: str = ""
 
     @property
     def mean(self) -> float:
-        """The mean over seeds; NaN without a simulated value."""
+        """Return the mean over seeds; NaN without a simulated value."""
         return math.fsum(self.simulated) / len(self.simulated) if self.simulated else math.nan
 
     @property
@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def factor_error(self) -> float:
-        """The `factor_error` of the mean; NaN without a simulated value."""
+        """Return the `factor_error` of the mean; NaN without a simulated value."""
         return factor_error(self.mean, self.published)
 
     @property
@@ -84,7 +84,9 @@ def relative_error(simulated: float, published: float) -> float:
 
 
 def factor_error(simulated: float, published: float) -> float:
-    """Return exp |ln(simulated + 1) - ln(published + 1)|: the factor between two counts, also for 0 (model 7.2)."""
+    """Return exp |ln(simulated + 1) - ln(published + 1)|: the factor between two counts, defined also for 0 (model
+    7.2).
+    """
     return math.exp(abs(math.log1p(simulated) - math.log1p(published)))
 
 
@@ -100,15 +102,16 @@ class Table:
     notes: tuple[str, ...] = ()
     extra: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     # named series that a kind of table adds, such as the points of a regression
-    figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)  # of a kind of table
+    # the figure of a kind of table
+    figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)
 
 
 @dataclass(frozen=True)
 class ScoreBound:
     """The best value of a score that any model can reach.
 
-    ``value`` is the least error, or the largest value of a metric for which more is better, over all ``cells`` of the
-    class. It follows from ``covered`` of the cells; the other cells count as predicted exactly.
+    ``value`` is the least error over all ``cells`` of the class; or the largest value, for a metric for which more is
+    better. The bound follows from ``covered`` of these cells. All other cells count as predicted exactly.
     """
 
     score: str
@@ -120,15 +123,15 @@ class ScoreBound:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """A bound on the best reachable scores that follows from published values, in sentences (model 7.4).
+    """A bound on the best reachable scores. The bound follows from published values, in sentences (model 7.4).
 
-    A ceiling without ``bounds`` bounds no score, for the reason ``no_bound``.
+    A ceiling with empty ``bounds`` bounds no score; ``no_bound`` has the reason.
     """
 
     name: str
     finding: str
     assumes: str
-    source: str  # the place of the paper that the inputs are from, "" without such inputs
+    source: str  # the place in the paper that the inputs are from; "" without such inputs
     bounds: tuple[ScoreBound, ...]
     no_bound: str = ""
     headings: tuple[str, ...] = ()
@@ -137,7 +140,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Interval:
-    """From the least to the largest plausible value."""
+    """An interval from the least to the largest plausible value."""
 
     low: float
     high: float
@@ -150,15 +153,15 @@ class Score:
     name: str
     metric: str
     value: float
-    seeds: Interval | None  # 95 %, bootstrap over seeds; None for a single seed
+    seeds: Interval | None  # 95 % interval, by a bootstrap over seeds; None for a single seed
     null: float | None  # the score of the null model
-    bound: float | None  # required by the study
+    bound: float | None  # the bound that the study requires
     cells: int
-    rows: Interval | None = None  # 95 %, bootstrap over rows
-    readings: Interval | None = None  # of the scores under the other choices of readings, changed one at a time
-    parameters: Interval | None = None  # of the scores at both ends of each fitted range, one at a time
-    against_null: float | None = None  # the value over only the cells with a prediction of the null model
+    rows: Interval | None = None  # 95 % interval, by a bootstrap over rows
+    readings: Interval | None = None  # range of the scores if one reading at a time has another choice
+    parameters: Interval | None = None  # range of the scores at both ends of each fitted range, one at a time
+    against_null: float | None = None  # the score of only the cells that have a prediction of the null model
     question: str = "absolute"
     remark: str = ""
-    unknown: str = ""  # what cannot be known from the paper
+    unknown: str = ""  # the facts that the paper does not reveal
     ceiling: float | None = None  # the best value that any model can reach (model 7.4)

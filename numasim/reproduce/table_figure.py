@@ -1,8 +1,8 @@
 """The figure of a table: published values beside simulated values, with error bars over the seeds.
 
-A table has a group of bars for each row, and a colour for each column. Rows whose values differ too much for one axis
-have a panel each. If rows are numbers of workers, each column has a panel with lines, published values dashed and
-simulated values solid.
+A table has a group of bars for each row, and a colour for each column. If the values of the rows differ too much for
+one axis, each row has a panel. If rows are numbers of workers, each column has a panel with lines: dashed for published
+values, solid for simulated values.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from numasim.report.figures.style import line_colour, styled
 from numasim.reproduce.table_cells import Cell, Role, Table
 from numasim.reproduce.text import Group, column_groups, column_label, row_keys, simulated_estimate
 
-HATCHES = {Role.INPUT: "xx", Role.FITTED: "////", Role.PREDICTED: ""}  # of simulated bars
-MARKERS = {Role.INPUT: "s", Role.FITTED: "D", Role.PREDICTED: "o"}  # of simulated points
-PUBLISHED_ALPHA = 0.25  # of the fill of published bars
+HATCHES = {Role.INPUT: "xx", Role.FITTED: "////", Role.PREDICTED: ""}  # hatches of simulated bars
+MARKERS = {Role.INPUT: "s", Role.FITTED: "D", Role.PREDICTED: "o"}  # markers of simulated points
+PUBLISHED_ALPHA = 0.25  # opacity of published bars
 PUBLISHED_LINE = (0, (4, 2))
 ERROR_COLOUR = "#262626"
-NEUTRAL = "#7F7F7F"  # in legends
+NEUTRAL = "#7F7F7F"  # the colour of legends
 CAP_POINTS = 2.5
 COMPACT_FROM = 10_000
 AXIS_WORDS = {"count": "count", "1": "ratio"}
@@ -47,16 +47,16 @@ def compact_counts(axes: Axes) -> None:
         axes.yaxis.set_major_formatter(EngFormatter())
 
 
-COMMON_AXIS_FACTOR = 12  # between the largest and the smallest row on one axis
+COMMON_AXIS_FACTOR = 12  # the largest factor between the largest and the smallest row on one axis
 PANEL_COLUMNS = 3
-NARROW_COLUMNS = 4  # if four columns leave fewer places empty
+NARROW_COLUMNS = 4  # four columns if they leave fewer places empty
 PANEL_INCHES = 1.75  # height of a panel of one row
 WIDE_INCHES = 3.0  # height of a panel of all rows
 BAR_WIDTH = 0.8
-PAIR_GAP = 0.25  # between pairs
+PAIR_GAP = 0.25  # the gap between pairs of bars
 ROW_GAP = 1.0
-FEWEST_BARS = 14  # a panel of all rows has room for at least so many bars, so that bars are not too wide
-TICK_CHARACTERS = 90  # the room under a panel of all rows
+FEWEST_BARS = 14  # the width of a panel of all rows suits at least this many bars, so that bars do not become too wide
+TICK_CHARACTERS = 90  # the room under a panel of all rows, in characters
 
 
 def bars_height(groups: Sequence[Group], rows: Sequence[str]) -> float:
@@ -100,9 +100,9 @@ def _columns(count: int) -> int:
 
 
 def _fill(axes: Axes, groups: Sequence[Group], rows: Sequence[str], colours: Sequence[str]) -> list[float]:
-    """Draw the bars and return the middle of each row."""
+    """Draw the bars, and return the horizontal middle of each row."""
     axes.grid(visible=False, axis="x")
-    used = len(groups) * (2 + PAIR_GAP) - PAIR_GAP  # bars of a row, one unit each
+    used = len(groups) * (2 + PAIR_GAP) - PAIR_GAP  # the width of a row in units of one bar
     gap = max(ROW_GAP, FEWEST_BARS / len(rows) - used) if len(rows) > 1 else ROW_GAP
     middles = []
     for index, row in enumerate(rows):
@@ -124,7 +124,7 @@ def _pair(axes: Axes, left: float, cell: Cell, colour: str) -> None:
     found = simulated_estimate(cell)
     axes.bar(left + 1, found.value, BAR_WIDTH, color=colour, edgecolor="white", linewidth=0, hatch=HATCHES[cell.role])
     if not math.isnan(found.low):
-        low = found.low if found.value < 0 else max(0.0, found.low)  # counts and times are not negative
+        low = found.low if found.value < 0 else max(0.0, found.low)  # counts and times are never negative
         margins = [[found.value - low], [found.high - found.value]]
         axes.errorbar(left + 1, found.value, margins, color=ERROR_COLOUR, linewidth=1, capsize=CAP_POINTS)
 
@@ -148,12 +148,12 @@ def _by_row(groups: Sequence[Group]) -> list[list[Cell]]:
 
 LINE_COLUMNS = 2
 PANEL_HEIGHT = 2.7  # inches
-TITLE_CHARACTERS = 38  # the room over a panel
-FEWEST_POINTS = 4  # with fewer points a line would suggest a shape
+TITLE_CHARACTERS = 38  # the room over a panel, in characters
+FEWEST_POINTS = 4  # fewer points get no line, since a line would suggest a shape
 
 
 def over_workers(rows: Sequence[str]) -> bool:
-    """Whether the names of the rows are numbers, and enough for a line."""
+    """Return whether the names of the rows are numbers, and there are enough of them for a line."""
     return len(rows) >= FEWEST_POINTS and all(_is_number(row) for row in rows)
 
 

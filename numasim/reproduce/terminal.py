@@ -41,7 +41,7 @@ from numasim.sweep.progress import progress_bar
 STYLES = {Role.INPUT: "dim", Role.FITTED: "yellow", Role.PREDICTED: "bold"}
 ANSWER_STYLES = {True: "green", False: "red", None: "dim"}
 WIDTH = 120
-MARGIN = 4  # columns around the names of the rows
+MARGIN = 4  # the width of the margins around the row names, in columns of the terminal
 
 
 def print_table(table: Table, console: Console) -> None:
@@ -111,7 +111,7 @@ def _needed(group: Group) -> int:
 
 
 def _widths(group: Group) -> list[int]:
-    """Return the widths of published values, simulated values and errors; headings break only between words."""
+    """Return the widths of published values, simulated values and errors. Headings break only between words."""
     texts = zip(*map(_cell_texts, group.cells.values()), strict=True)
     headings = (max(column_label(group.first).split(), key=len), "simulated", "error")
     return [max(map(len, (heading, *column))) for heading, column in zip(headings, texts, strict=True)]

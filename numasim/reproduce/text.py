@@ -35,12 +35,12 @@ class Group:
 
     @property
     def first(self) -> Cell:
-        """A cell, for the attributes that all cells share."""
+        """Return a cell that stands for all cells, for the attributes that all cells share."""
         return next(iter(self.cells.values()))
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles of the cells, in the order of `Role`."""
+        """Return the roles of the cells, in the order of `Role`."""
         present = {cell.role for cell in self.cells.values()}
         return tuple(role for role in Role if role in present)
 
@@ -73,8 +73,8 @@ EXPLANATIONS = {
 }
 UNIT_WORDS = {"1": "", "count": ""}
 SMALL = 1e-3  # a smaller number is written with an exponent
-MECHANISMS = 3  # attempts that stand beside a missed score
-NEARLY_ALL = 0.995  # a larger ratio below one is written with more digits
+MECHANISMS = 3  # the most attempts listed for a missed score
+NEARLY_ALL = 0.995  # a ratio above this and below one is written with more digits
 
 
 def number_text(value: float | None, unit: str = "") -> str:
@@ -163,12 +163,14 @@ def bound_text(score: Score) -> str:
 
 
 def met(score: Score) -> bool | None:
-    """Whether the bound is met; None without a bound."""
+    """Return whether the bound is met; None without a bound."""
     return None if score.bound is None else METRICS[score.metric].meets(score.value, score.bound)
 
 
 def beats_null(score: Score) -> bool | None:
-    """Whether we are better than the null model on the cells with a null model; None without such cells."""
+    """Return whether the simulation is better than the null model on the cells with a null model; None without such
+    cells.
+    """
     if score.null is None or score.against_null is None:
         return None
     return METRICS[score.metric].beats(score.against_null, score.null)
@@ -216,7 +218,7 @@ def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
 
 
 def nearest_tried(score: Score, found: Findings) -> tuple[Tried, ...]:
-    """Return the up to three attempts that came nearest for a score, or for its class, and were not kept."""
+    """Return the attempts that came nearest for a score, or for its class, and were not kept: three at most."""
     classes = {rule.name: rule.of for rule in found.rules}
     names = [name for name in (score.name, classes.get(score.name)) if name]
     of_name = ([each for each in found.paper.tried if each.score == name and not each.kept] for name in names)
@@ -233,7 +235,7 @@ def ceiling_text(score: Score) -> str:
 
 
 def tried_number(found: Findings, tried: Tried, value: float) -> str:
-    """Return a value on the scale of the score of an attempt."""
+    """Return a value of an attempt on the scale of the attempt's score."""
     return f"{value:.1%}" if METRICS[found.metrics[tried.score]].percent else f"{value:.3g}"
 
 
@@ -261,7 +263,7 @@ def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple
 
 
 def bound_sentence(ceiling: Ceiling) -> str:
-    """Return a sentence with the scores that a ceiling bounds, or the reason why the ceiling bounds none."""
+    """Return a sentence with the scores that a ceiling bounds, or the reason why the ceiling bounds no score."""
     if not ceiling.bounds:
         return f"It bounds no score: {ceiling.no_bound}"
     return f"It bounds {'; '.join(map(_bound_text, ceiling.bounds))}."
@@ -277,7 +279,7 @@ def _bound_text(bound: ScoreBound) -> str:
 
 PLACE = re.compile(r"\{([^{}/]+)(?:/([^{}]*))?\}")
 VALUE = "value"
-PARTS = (VALUE, "null", "ceiling")  # of a score
+PARTS = (VALUE, "null", "ceiling")  # the parts of a score that a sentence may name
 
 
 def places(sentence: str) -> list[tuple[str, str]]:

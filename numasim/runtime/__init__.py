@@ -1,1 +1,1 @@
-"""The Python side of the task runtime: compiled plans for it, and its program."""
+"""The Python side of the task runtime: compiled plans for the runtime, and its program."""

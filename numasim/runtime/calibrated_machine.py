@@ -1,7 +1,7 @@
 """The measurements of ``numasim-runtime probe``, put into the machine file of the running system.
 
-Medians become values; a value that applies to several places, such as all nodes, is the median of theirs. The sources
-in the file say how each value was measured, with its interval.
+Medians become values. A value that applies to several places, such as all nodes, is the median of the places' medians.
+The sources in the file say how each value was measured, with its interval.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ FORMAT = "numasim probe 1"
 
 @dataclass(frozen=True)
 class Finding:
-    """A median of samples and the interval that covers the true median with 95 %; ``unit`` is ns or GB/s.
+    """A median of samples, and the interval that covers the true median with 95 %. ``unit`` is ns or GB/s.
 
-    ``source`` and ``target`` are the system's numbers of nodes for memory, of hardware threads otherwise.
+    ``source`` and ``target`` are the system's numbers: of nodes for memory, of hardware threads for all other names.
     """
 
     name: str
@@ -65,35 +65,37 @@ class Probe:
     quick: bool
 
     def all(self, name: str) -> Iterator[Finding]:
-        """Yield what was found under that name."""
+        """Yield all findings with the given name."""
         return (each for each in self.findings if each.name == name)
 
     def one(self, name: str) -> Finding | None:
-        """Return the first finding of that name, or None."""
+        """Return the first finding with the given name, or None."""
         return next(self.all(name), None)
 
     def why_missing(self, name: str) -> str:
-        """Return the reason why there is no finding of that name."""
+        """Return the reason why there is no finding with the given name."""
         return next((gap.why for gap in self.gaps if gap.name == name), "this version of the program does not know it")
 
 
 def short(value: Decimal) -> str:
-    """Write a number with three significant digits, or with all digits before the point."""
+    """Return a number as text, with three significant digits, or with all digits before the point."""
     digits = max(0, 2 - value.adjusted()) if value else 0
     return f"{round(value, digits):f}"
 
 
 def run_probe(*, quick: bool, cores_alone: bool = False, program: Path | None = None) -> Probe:
-    """Measure this machine: seconds, or a minute on many cores; ``cores_alone`` how fast they compute and no more.
+    """Measure this machine, which takes seconds, or a minute on many cores.
 
-    InputError where the runtime is not built.
+    With ``cores_alone`` measure only the speed of the cores. Raise InputError if the runtime is not built.
     """
     options = ["--quick"] * quick + ["--cores"] * cores_alone
     return parse_probe(answer([program or find_program(), "probe", *options]))
 
 
 def parse_probe(found: Any) -> Probe:
-    """Return the records in the program's answer. CheckError where the answer has the format of another version."""
+    """Return the findings and gaps in the program's answer. Raise CheckError if the answer has the format of another
+    version.
+    """
     try:
         if found["format"] != FORMAT:
             raise CheckError(f"numasim-runtime answers in the format {found['format']!r}, not {FORMAT!r}")
@@ -127,7 +129,7 @@ NS_PER_S = 10**9
 
 
 def calibrate_machine(draft: Draft, inventory: Inventory, probe: Probe) -> None:
-    """Replace assumed values of ``draft`` by measured ones; add a remark for each that could not be measured."""
+    """Replace assumed values of ``draft`` by measured values. Add a remark for each value that is not measured."""
     head = f"{draft.values['name']}: {inventory.origin}, measured."
     draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
     _put_core_rate(draft, probe)
@@ -147,13 +149,13 @@ def _put_core_rate(draft: Draft, probe: Probe) -> None:
 
 
 def core_rate(probe: Probe) -> tuple[int, Finding] | None:
-    """Return the steps per second of the fastest core and its finding; None where no core was measured."""
+    """Return the steps per second of the fastest core, and its finding; None if no core was measured."""
     best = min(probe.all("kilostep"), key=lambda each: each.median, default=None)
     return (round(STEPS_PER_KILOSTEP * NS_PER_S / best.median), best) if best else None
 
 
 def _matrix(draft: Draft, probe: Probe, name: str) -> Matrix | None:
-    """Return the findings from node to node in the machine's order; None if they are incomplete."""
+    """Return the findings for all pairs of nodes in the machine's order; None if findings are missing."""
     found = {(each.source, each.target): each for each in probe.all(name)}
     pairs = [[(a, b) for b in draft.nodes] for a in draft.nodes]
     if not all(pair in found for row in pairs for pair in row):
@@ -223,7 +225,7 @@ def _middle(found: Iterable[Finding]) -> Decimal:
 
 
 def _sure(found: list[Finding]) -> str:
-    """Describe the uncertainty of a value from one finding, or from several."""
+    """Describe the uncertainty of a value that is based on one finding, or on several findings."""
     if len(found) == 1:
         return found[0].interval()
     lowest, highest = min(each.low for each in found), max(each.high for each in found)

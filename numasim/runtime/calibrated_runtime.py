@@ -1,7 +1,7 @@
 """The measured costs of queues, tasks, threads and pages, as a runtime file for numasim's own task runtime.
 
-Costs that were not measured are those of the preset ``ompi``, and marked as assumed. Distance enters by the transfer of
-the queue's line, which the machine's file has, so that probes and takes are measured within one core.
+Costs that were not measured are taken from the preset ``ompi`` and marked as assumed. Distance enters only by the
+transfer of the queue's cache line, whose time is in the machine file. So probes and takes are measured within one core.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ BASE = "ompi"
 
 @dataclass(frozen=True)
 class Cost:
-    """The value of a cost, in ns where its key says so, and a sentence on how the value was found."""
+    """The value of a cost (in ns if its key says so), and a sentence on the measurement."""
 
     value: Decimal
     source: str
 
 
 def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
-    """Return the text of the runtime file; ``base`` has the costs that are assumed where nothing was measured."""
+    """Return the text of the runtime file. ``base`` has the assumed costs for all costs that were not measured."""
 
     def known(key: str, found: Cost | str) -> Cost:
-        """Return a cost; the name of what is missing, which may be empty, gives the cost of ``base``."""
+        """Return a cost. If ``found`` is the name of a missing finding (perhaps empty), return the cost of ``base``."""
         if isinstance(found, Cost):
             return found
         why = f", {probe.why_missing(found)}" if found else ""
@@ -61,13 +61,14 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
 
 
 def _costs(probe: Probe) -> dict[str, Cost | str]:
-    """Return each cost by its key, or the name of a missing finding; "" for what the probe does not measure."""
+    """Return each cost by its key; or the name of a missing finding, "" if the probe does not measure the cost."""
 
     def measured(name: str, method: str) -> Cost | str:
         found = probe.one(name)
         return Cost(found.median, f"{method}; {found.interval()}") if found else name
 
-    wake = max(probe.all("wake"), key=lambda each: each.median, default=None)  # of a core on another node, if any
+    # the wake of a core on another node, if there is one
+    wake = max(probe.all("wake"), key=lambda each: each.median, default=None)
     call, together = probe.one("wake_call"), probe.one("page_fault_together")
     return {
         "push_ns": measured("push", "a push into the own queue"),
@@ -103,9 +104,9 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
 
 
 def _combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str, probe: Probe) -> Cost | str:
-    """Return the sum of some findings less the sum of others, not below 0, or the name of a missing finding.
+    """Return the sum of the findings ``plus`` minus the sum of ``minus``, at least 0, or the name of a missing finding.
 
-    The interval of the result is as wide as the intervals of the findings allow.
+    The interval of the result is the widest that the intervals of the findings allow.
     """
     missing = next((name for name in plus + minus if probe.one(name) is None), None)
     if missing:
@@ -120,8 +121,8 @@ def _combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str, probe:
 
 # ---- `numasim calibrate` ---------------------------------------------------------------------------------------------
 #
-# `numasim calibrate`: the running system as a machine file, its task runtime as a runtime file, with measured values.
-# Nothing is fitted: every value is read from the system, measured by the probe, or assumed and marked so.
+# The command writes the running system as a machine file and its task runtime as a runtime file, with measured values.
+# Nothing is fitted: every value is read from the system, measured by the probe, or assumed and marked as assumed.
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Calibration:
 
 
 def calibrate(*, quick: bool, name: str | None = None) -> Calibration:
-    """Read and measure this machine. InputError where the task runtime is not built."""
+    """Read and measure this machine. Raise InputError if the task runtime is not built."""
     return calibration(read_sysfs(), run_probe(quick=quick), name or label(None))
 
 

@@ -1,9 +1,9 @@
-"""Runs in the task runtime, of a plan's own task graph or of a kernel, whose strategy may have a controller.
+"""Runs in the task runtime, of a plan's task graph or of a kernel. The strategy may have a controller.
 
-The controller is asked between two iterations. The runtime reads what comes into force before each iteration from one
-pipe, and writes what it has measured of the last one to another (lib/runtime/source/control/iteration_boundary.h).
-So a controller decides on threads by what threads have taken. Its decisions can be kept, and a later run can follow
-them without the controller.
+The controller decides between two iterations. The runtime reads the decisions for each iteration from one pipe, and
+writes the measurements of the previous iteration to another pipe (lib/runtime/source/control/iteration_boundary.h). So
+a controller bases its decisions on times that threads have really taken. The decisions can be kept, and a later run can
+repeat them without the controller.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ from numasim.runtime.fields_file import write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, answer, find_program, parse, printed_by, run_kernel
 from numasim.workload.phases import steps
 
-HEAD = struct.Struct("<qQqq")  # bits of the parts that follow, switches, page policy, cost of measuring
+HEAD = struct.Struct("<qQqq")  # kinds of parts that follow (bits), switches, page policy, cost of measuring
 TIERS, LABELS, SWITCHES, POLICY = 1, 2, 4, 8
 
 
 def run_plan(
     run: Run, mode: str = "virtual", program: Path | None = None, keep: Path | None = None, replay: Path | None = None
 ) -> KernelRun:
-    """Run the task graph of a plan in virtual time, or in mode ``native`` or ``emulated``, and return what was counted.
+    """Run the task graph of a plan in virtual time, or in mode ``native`` or ``emulated``, and return the counts.
 
-    A controller is asked between iterations, and what it decides written to ``keep``; or ``replay`` is gone by, which
-    was written so. InputError with one sentence where the program, or the controller, refuses.
+    A controller decides between iterations, and its decisions are written to ``keep``. With ``replay``, a file that an
+    earlier run wrote to ``keep``, its decisions are repeated instead. Raise InputError with one sentence if the program
+    or the controller refuses.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "plan"
@@ -51,9 +52,9 @@ def run_plan(
 
 
 def run_kernel_under(plan: Plan, order: Order, program: Path | None = None) -> tuple[KernelRun, ...]:
-    """Run a kernel as `run_kernel` does, under ``plan``, which stands in the file ``order.plan``.
+    """Run a kernel as `run_kernel` does, under ``plan``, which is stored in the file ``order.plan``.
 
-    If the strategy of ``plan`` has a controller, each run asks the controller anew. Errors as of `run_plan`.
+    If the strategy of ``plan`` has a controller, a new controller decides in each run. Errors are as in `run_plan`.
     """
     if plan.tuning is None:
         return run_kernel(order, program)
@@ -62,7 +63,7 @@ def run_kernel_under(plan: Plan, order: Order, program: Path | None = None) -> t
 
 
 def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: Path | None = None) -> object:
-    """Run the program with the controller of ``tuning``, which each of ``runs`` asks. Returns the printed JSON."""
+    """Run the program with the controller of ``tuning``, a new one in each of ``runs``. Return the printed JSON."""
     told, tells = os.pipe()
     reads, decides = os.pipe()
     asking = [*command, "--controls", f"/dev/fd/{reads}", "--measures", f"/dev/fd/{tells}"]
@@ -98,7 +99,7 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
 
 
 def _decide(tuning: Tuning, told: int, decides: int) -> list[bytes]:
-    """Let the controller decide for one run, or until the program ends. Returns the decisions as they were sent."""
+    """Let the controller decide for one run, or until the program ends. Return the decisions as sent."""
     records: list[bytes] = []
     for decision in _decisions(tuning, told):
         records.append(encoded(decision))
@@ -110,8 +111,8 @@ def _decide(tuning: Tuning, told: int, decides: int) -> list[bytes]:
 
 
 def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
-    """Yield the decision before each iteration of one run. After every iteration but the last, the program sends its
-    measurements.
+    """Yield the decision before each iteration of one run. The program sends its measurements after every iteration
+    except the last.
     """
     control, program, workload = IterationControl(tuning), tuning.program, tuning.workload
     size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
@@ -120,7 +121,7 @@ def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
         measured = _read(told, size)
         decision = control.end_iteration_at(np.frombuffer(measured, "<i8").astype(np.int64)) if measured else None
         if decision is None:
-            return  # the program has ended, and prints the reason
+            return  # the program has ended early, and prints the reason
         yield decision
 
 
@@ -134,7 +135,7 @@ def encoded(decision: Decision) -> bytes:
 
 
 def _read(handle: int, size: int) -> bytes:
-    """Read ``size`` bytes. Returns no bytes if the other end is closed before."""
+    """Read ``size`` bytes. Return no bytes if the other end is closed too early."""
     found = bytearray()
     with contextlib.suppress(OSError):
         while len(found) < size and (piece := os.read(handle, size - len(found))):

@@ -1,9 +1,8 @@
-"""Files of named arrays, in which the task runtime receives a compiled plan (lib/runtime/source/fields.h).
+"""Files of named arrays. The task runtime receives a compiled plan as such a file (lib/runtime/source/fields.h).
 
-The fields are those that the native engine is given (`numasim.engine.native.native_engine.fields`). Nested fields
-are flattened: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and
-``name.count`` says how many there are. Integers, booleans and lengths are single entries of 64 bits; strings are text
-that ends in a zero byte.
+The fields are the input of the native engine (`numasim.engine.native.native_engine.fields`). Nested fields are
+flattened: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and ``name.count`` is the length
+of the list. Integers, booleans and lengths are single entries of 64 bits. Strings are text that ends in a zero byte.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ Array = npt.NDArray[Any]
 
 
 def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
-    """Write everything that the runtime needs of ``plan``, including its task graph, and ``seed``, which the runtime
-    takes where it is given none. InputError where that cannot be done.
+    """Write all data of ``plan`` that the runtime needs, including its task graph, and ``seed``, the runtime's default
+    seed. Raise InputError if the file cannot be written.
     """
     if not 0 <= seed < 2**64:
         raise InputError(f"got {seed}", path=("seed",), expected="a whole number of 64 bits, without a sign")
@@ -48,9 +47,9 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
 def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
     """Return the fields of a plan's file by name.
 
-    These are the fields that the native engine is given for a run with ``seed``, of a graph with a row for every task.
-    Beside them stand the seed, the hardware thread of each worker, and the compute time of each segment, which may be
-    measured instead. InputError where the native engine is not built.
+    These are the fields that the native engine gets for a run with ``seed``, of a graph with a row for every task. In
+    addition there are the seed, the hardware thread of each worker, and the compute time of each segment, which a
+    measured time may replace. Raise InputError if the native engine is not built.
     """
     try:
         from numasim.engine.native.native_engine import fields
@@ -78,7 +77,9 @@ def _segment_waits(plan: Plan, times: SegmentTimes) -> dict[str, Any]:
 
 
 def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
-    """Write ``fields``, nested as `flattened` takes them, to ``path``. InputError where that cannot be done."""
+    """Write ``fields``, nested as `flattened` accepts them, to ``path``. Raise InputError if the file cannot be
+    written.
+    """
     leaves = list(flattened(fields))
     body = _Body(HEADER_BYTES + ENTRY.size * len(leaves))
     table = [ENTRY.pack(_encoded_name(name), *body.add(value)) for name, value in leaves]
@@ -87,16 +88,16 @@ def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
 
 
 class _Body:
-    """The arrays of a file behind its table, which ends at ``offset``. An array that occurs twice is written once."""
+    """The arrays of a file, which follow the table that ends at ``offset``. Equal objects are written once."""
 
     def __init__(self, offset: int) -> None:
         self.parts: list[bytes] = []
         self._offset = offset
         self._written: dict[int, tuple[int, int, int, int]] = {}
-        self._kept: list[Any] = []  # keeps the objects alive, so that no identity is used again
+        self._kept: list[Any] = []  # keeps the objects alive, so that no other object gets the same identity
 
     def add(self, value: Any) -> tuple[int, int, int, int]:
-        """Add a leaf. Returns its kind, 0, its count and its offset."""
+        """Add a leaf. Return its kind, 0, its count and its offset."""
         if id(value) not in self._written or isinstance(value, int):
             kind, count, data = _encoded(value)
             self._written[id(value)] = (kind, 0, count, self._offset)
@@ -147,18 +148,18 @@ def _widened(array: Array) -> Array:
 
 # ---- Plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset --------------
 #
-# On real threads a plan is only the strategy, with a graph of one empty task. In virtual time the program follows its
-# own recorded graph, which is therefore part of the plan.
+# On real threads a plan needs only the strategy, so its graph is one empty task. In virtual time the program follows
+# its own recorded graph, so this graph is part of the plan.
 
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task
 
 
 def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str, graph: Path | None = None) -> Plan:
-    """Return the plan of ``strategy``; strategy, machine and runtime are shipped names or paths.
+    """Return the plan of ``strategy``. Strategy, machine and runtime are shipped names or paths.
 
-    Without ``workers`` the plan has every hardware thread of the machine. ``graph`` is the recorded task graph of the
-    program that is to run in virtual time. Raises InputError for names that do not exist and parts that do not fit
+    Without ``workers`` the plan uses every hardware thread of the machine. ``graph`` is the recorded task graph of the
+    program that will run in virtual time. Raise InputError for names that do not exist, and for parts that do not fit
     together.
     """
     fields: dict[str, Any] = {

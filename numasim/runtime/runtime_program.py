@@ -1,7 +1,7 @@
-"""The compiled program of the runtime: where it is, its arguments, and its output.
+"""The compiled program of the runtime: its path, its arguments, and its output.
 
-``numasim-runtime`` runs one kernel in one mode and prints one JSON object. It is built together with the native engine
-and lies beside this file, in a wheel as in a checkout.
+``numasim-runtime`` runs one kernel in one mode and prints one JSON object. The program is built together with the
+native engine, and its file is beside this file, both in a wheel and in a checkout.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import Any
 
 from numasim.errors import CheckError, InputError
 
-# ---- What a compiler needs to know to build programs of others against the task runtime that is installed here -------
+# ---- The compiler flags for building other programs against the installed task runtime
+# --------------------------------
 #
-# A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries lie beside
-# this file, in a wheel as in a checkout. With static libraries a program runs without a search path. Virtual time is a
-# library of its own, since virtual time is the simulator's engine, in C++. The option --undefined names its mode, so
-# that the linker takes the library, to which nothing else refers.
+# A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries are beside
+# this file, both in a wheel and in a checkout. A program with static libraries runs without a search path. Virtual time
+# is a separate library, since it contains the simulator's engine, in C++. The option --undefined names the symbol of
+# its mode; otherwise the linker would leave out the library, to which nothing else refers.
 
 FOLDER = Path(__file__).parent
 LIBRARY, VIRTUAL_LIBRARY = FOLDER / "libnumasim.a", FOLDER / "libnumasim-virtual.a"
@@ -35,7 +36,7 @@ FLAGS = {
 
 
 def built(path: Path, what: str, where: str = "a machine") -> Path:
-    """Return ``path``. InputError where the file was not built."""
+    """Return ``path``. Raise InputError if the file was not built."""
     if not path.is_file():
         expected = f"an installation of numasim on {where} with a C compiler"
         raise InputError(f"{what} is not built here", place=str(path), expected=expected)
@@ -43,12 +44,12 @@ def built(path: Path, what: str, where: str = "a machine") -> Path:
 
 
 def are_flags(arguments: Sequence[str]) -> bool:
-    """Whether the arguments of the command ask for flags, and for nothing else."""
+    """Return whether the arguments of the command ask only for flags."""
     return bool(arguments) and all(argument in FLAGS for argument in arguments)
 
 
 def flags(asked: Sequence[str]) -> str:
-    """Return the flags that are ``asked`` for, as one line for a shell. InputError where the library was not built."""
+    """Return the flags that ``asked`` names, as one line for a shell. Raise InputError if the library was not built."""
     built(LIBRARY, "the library of the task runtime")
     return " ".join(FLAGS[flag] for flag in asked)
 
@@ -61,12 +62,13 @@ CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # exit statuses of the program
 class Order:
     """The arguments of the program: a kernel with its parameters, in a mode.
 
-    ``mode`` is serial, native, emulated or virtual; ``costs`` (model or measured) is what advances virtual clocks and
-    what recorded segments take. ``plan`` is a compiled plan, ``record`` where a serial run leaves its task graph.
-    ``controls`` is what a controller decided in a run of that plan (`numasim.runtime.controlled_run`).
-    ``seed`` None: that of the plan's file; of ``repeat`` runs each draws its own. With ``rehearse``, serial copies of
-    the program run on all workers at once before each run on threads. With ``warm_up`` the first run is executed once
-    before, without being reported. The result is compared with the serial twin of the kernel where ``verify`` is set.
+    ``mode`` is serial, native, emulated or virtual. ``costs`` (model or measured) chooses the times that advance
+    virtual clocks and that recorded segments have. ``plan`` is a compiled plan, and ``record`` the file for the task
+    graph of a serial run. ``controls`` is a file with the decisions of a controller in a run of ``plan``
+    (`numasim.runtime.controlled_run`). If ``seed`` is None, the seed of the plan's file counts; each of ``repeat`` runs
+    has its own seed. With ``rehearse``, serial copies of the program run on all workers at once before each run on
+    threads. With ``warm_up`` the first run is executed once in advance, without a report. With ``verify`` the result is
+    compared with the serial twin of the kernel.
     """
 
     kernel: str
@@ -105,13 +107,13 @@ class Order:
 class KernelRun:
     """The counters of one run of a kernel, under the names of `numasim.engine.result`.
 
-    ``serial_ps`` is the CPU time of the serial twin and ``correct`` whether the twin has the same result; both are None
-    if the run was not verified. ``rehearsed_ps`` is the harmonic mean of the times of serial copies of the program,
-    which ran on the workers just before; 0 without copies. ``hop_ps`` is the mean transfer time of a cache line from
-    worker to worker, before the copies, just before and just after a native run; 0 without copies, for a single worker,
-    and in other modes. ``columns`` are sums over workers, and ``worker`` has the same counters by worker. ``node`` is
-    the node of each worker, and the node tables are [nodes][nodes]. ``words`` has a row for each synchronisation
-    object: acquisitions, handoffs within a node and between nodes, time waited, time held.
+    ``serial_ps`` is the CPU time of the serial twin, and ``correct`` says whether the twin has the same result; both
+    are None if the run was not verified. ``rehearsed_ps`` is the harmonic mean of the times of serial copies of the
+    program that ran on the workers just before the run; 0 without copies. ``hop_ps`` is the mean transfer time of a
+    cache line from worker to worker: before the copies, just before and just after a native run; 0 without copies, for
+    a single worker, and in other modes. ``columns`` are sums over workers, and ``worker`` has the same counters by
+    worker. ``node`` is the node of each worker, and the node tables are [nodes][nodes]. ``words`` has a row for each
+    synchronisation object: acquisitions, handoffs within a node and between nodes, time waited, time held.
     """
 
     kernel: str
@@ -137,21 +139,21 @@ class KernelRun:
 
 
 def find_program() -> Path:
-    """Return the path of the compiled program. InputError where the program was not built."""
+    """Return the path of the compiled program. Raise InputError if the program was not built."""
     return built(PROGRAM, "the task runtime")
 
 
 def run_kernel(order: Order, program: Path | None = None) -> tuple[KernelRun, ...]:
-    """Run a kernel as often as ``order`` says and return what each run counted.
+    """Run a kernel as often as ``order`` says, and return the counts of each run.
 
-    Raises InputError with the program's message where it rejects its arguments, and CheckError where a result differs
-    from that of the kernel's serial twin, or the program crashes.
+    Raise InputError with the program's message if the program rejects its arguments. Raise CheckError if a result
+    differs from the result of the kernel's serial twin, or if the program crashes.
     """
     return parse(answer([program or find_program(), *order.arguments()]), order)
 
 
 def answer(command: list[str | Path]) -> Any:
-    """Run the program and return the JSON that it prints; errors as of `run_kernel`."""
+    """Run the program, and return the JSON that the program prints. Errors are as in `run_kernel`."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     except OSError as error:
@@ -160,7 +162,7 @@ def answer(command: list[str | Path]) -> Any:
 
 
 def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
-    """Return the JSON that the program has printed; errors as of `run_kernel`."""
+    """Return the JSON that the program has printed. Errors are as in `run_kernel`."""
     said = (done.stderr.strip().splitlines() or [""])[-1].removeprefix("numasim-runtime: ")
     if done.returncode == BAD_INPUT:
         raise InputError(said or "numasim-runtime rejects its arguments without a message")
@@ -173,8 +175,8 @@ def printed_by(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
-    """Return the runs in an answer: one object, or an object of what the runs share with a list ``runs`` of what
-    differs.
+    """Return the runs in an answer. The answer is one object, or an object with the fields that all runs share and a
+    list ``runs`` of the fields that differ.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -192,9 +194,9 @@ def parse(found: Any, order: Order) -> tuple[KernelRun, ...]:
 
 
 def main() -> int:
-    """The command numasim-runtime: print what compilers need, or replace this process by the program.
+    """Print the flags that compilers need, or replace this process by the program numasim-runtime.
 
-    Returns only if it prints, or if there is no program.
+    Return only after printing, or if there is no program.
     """
     asked = sys.argv[1:]
     try:

@@ -1,1 +1,1 @@
-"""Validation: predictions of the simulator held against runs of the task runtime."""
+"""Validation: comparison of the simulator's predictions with runs of the task runtime."""

@@ -1,19 +1,19 @@
-"""The runs of one cell: what is missing is recorded, predicted, run and stored.
+"""The runs of one cell: missing repeats are recorded, predicted, run and stored.
 
-A prediction starts from a task graph that a serial run has recorded, and uses no run that is predicted. The runtime is
-given the same compiled plan as the simulator: the same tables and the same costs.
+A prediction starts from a task graph that a serial run has recorded, never from the predicted run itself. The runtime
+gets the same compiled plan as the simulator: the same tables and the same costs.
 
-- With model costs a graph is the same every time. The cells of a program share a graph, which is kept in the results
+- With model costs a graph is always the same. All cells of a program share one graph, which is kept in the results
   directory.
-- In virtual time with measured costs, which change with the load of the machine, every repeat is predicted from a
+- In virtual time with measured costs, costs change with the load of the machine. So every repeat is predicted from a
   serial run of its own, made just before the repeat.
 - On threads a round consists of a rehearsal, the run and the serial twin, one immediately after the other, so that
-  other load of the machine slows all of them alike. In the rehearsal every worker's hardware thread executes a serial
-  copy of the program, all at the same time: the first worker in the order in which it takes tasks from its own deque,
-  the others in the order of a thief. Rounds of one process share a recording that was made before them. The recording
-  gives the tasks and the ratio of their durations. The rehearsal gives the total duration, because busy hardware
-  threads slow each other down, and because no clock is read between the tasks of a rehearsal. Predicted and measured
-  speedups refer to the same serial twin.
+  other load of the machine slows all three alike. In the rehearsal the hardware threads of all workers execute serial
+  copies of the program at the same time: the first worker in the order in which it takes tasks from its own deque, the
+  other workers in the order of a thief. The rounds of one process share a recording that was made before these rounds.
+  The recording gives the tasks and the ratio of their durations. The rehearsal gives the total duration, for two
+  reasons: busy hardware threads slow each other down, and a rehearsal reads no clock between tasks. Predicted and
+  measured speedups refer to the same serial twin.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from numasim.validate.run_store import GRAPHS, StoredRuns, digest, processor, pr
 from numasim.validate.validation_cells import Cell, Part
 from numasim.workload.builder import frozen
 
-ROUNDS_PER_PROCESS = 10  # rounds of one process, and of one recording
-MOST_REJECTED = 200  # rounds in a row that are rejected
+ROUNDS_PER_PROCESS = 10  # rounds of one process, which share a recording
+MOST_REJECTED = 200  # most rounds in a row that may be rejected
 
 Advance = Callable[[int], None]
 
 
 def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda _: None) -> StoredRuns:
-    """Return all repeats of a cell; the repeats that are stored in ``directory`` are not run again.
+    """Return all repeats of a cell. Repeats that are stored in ``directory`` are not run again.
 
-    Raises InputError and CheckError as simulations and the program do.
+    Raise InputError and CheckError as simulations and the program do.
     """
     file = part.file
     identity = {
@@ -85,7 +85,7 @@ def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda 
 
 
 def _measured_by() -> dict[str, str]:
-    """Return what stored runs must have been made with to be used: the compiled program and the processor."""
+    """Return the program and the processor with which stored runs must have been made to be used."""
     return {"program": program_digest(), "processor": processor()}
 
 
@@ -95,12 +95,12 @@ def seeds_of(part: Part) -> list[int]:
 
 
 def _seed_of(part: Part, repeat: int) -> int:
-    """Return a seed of 63 bits, as the program takes them, and not 0, which asks for the seed of the plan's file."""
+    """Return a seed of 63 bits, the program's limit. The seed is not 0: 0 asks for the seed of the plan's file."""
     return repeat_seed(part.file.seed, repeat) >> 1 or 1
 
 
 def plan_of(part: Part, cell: Cell, graph: Path) -> Plan:
-    """Return the plan of all repeats of a cell; InputError where its parts do not fit together."""
+    """Return the plan of all repeats of a cell. Raise InputError if its parts do not fit together."""
     spec = {
         "machine": part.machine,
         "workload": {"file": str(graph)},
@@ -118,14 +118,14 @@ def plan_of(part: Part, cell: Cell, graph: Path) -> Plan:
 
 @dataclass(frozen=True)
 class Recording:
-    """A recorded program: its graph, and how long its serial twin took."""
+    """A recorded program: its graph, and the time of its serial twin."""
 
     graph: Path
     serial_ps: int
 
 
 def record(part: Part, cell: Cell, graph: Path) -> Recording:
-    """Run the cell's program serially and write its ``graph``; errors as of `run_kernel`."""
+    """Run the cell's program serially, and write its ``graph``. Errors are as in `run_kernel`."""
     program, file = cell.program, part.file
     order = Order(program.kernel, program.parameters, "serial", file.costs, cell.team, seed=file.seed, record=graph)
     (run,) = run_kernel(order)
@@ -133,9 +133,9 @@ def record(part: Part, cell: Cell, graph: Path) -> Recording:
 
 
 def shared_graph(part: Part, cell: Cell, directory: Path) -> Path:
-    """Return the graph that all cells of a program with model costs share, recorded if it does not exist.
+    """Return the graph that all cells of a program with model costs share. If the graph does not exist, record it.
 
-    Two threads must not record a graph at once.
+    Two threads must not record the same graph at once.
     """
     program = cell.program
     known = {**_measured_by(), "kernel": program.kernel, "set": program.parameters, "team": cell.team}
@@ -180,7 +180,7 @@ def _run_virtual(part: Part, cell: Cell, plan: Plan, seed: int, folder: Path) ->
 def _run_rounds(part: Part, cell: Cell, folder: Path, stored: StoredRuns, advance: Advance) -> None:
     """Run the rounds that are missing in ``stored``, and add the rounds that are not rejected.
 
-    Raises CheckError where MOST_REJECTED in a row are rejected: see `placement_differs`.
+    Raise CheckError if more than MOST_REJECTED rounds in a row are rejected: see `placement_differs`.
     """
     rejected = 0
     while (missing := part.repeats - len(stored.measured)) > 0:
@@ -223,11 +223,11 @@ def _run_threads(
 
 
 def at_speed(plan: Plan, total_ps: int) -> Plan:
-    """Return the plan with segments of ``total_ps`` in all, in the ratio of the recorded times.
+    """Return the plan with segment times that add up to ``total_ps``, in the ratio of the recorded times.
 
-    Each segment is rounded down to a picosecond.
+    The time of each segment is rounded down to a picosecond.
     """
-    recorded_ps = plan.workload.segment_compute_ps.tolist()  # integers of Python do not overflow
+    recorded_ps = plan.workload.segment_compute_ps.tolist()  # Python integers do not overflow
     whole_ps = max(1, sum(recorded_ps))
     shares = np.array([each * total_ps // whole_ps for each in recorded_ps], np.int64)
     return replace(plan, workload=replace(plan.workload, segment_compute_ps=frozen(shares)))

@@ -1,4 +1,4 @@
-"""Comparison of predicted with measured values, and of their distance with the bounds."""
+"""Comparison of predicted with measured values, and of their distances with the bounds."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from numasim.validate.run_store import StoredRuns
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.validation_cells import Cell, Part
 
-# ---- the common form of a predicted and of a measured run: counters under the names of the simulator's results -------
+# ---- the common form of predicted and measured runs: counters under the names of the simulator's results -------------
 
 OF_COLUMNS = ("makespan_ps", "steal_attempts", "steal_success", "steal_attempts_remote", "tasks")
 
 
 def predicted_counts(result: Result, serial_ps: int) -> dict[str, int]:
-    """Return the counters of a simulation; ``serial_ps`` is how long the serial twin took."""
+    """Return the counters of a simulation. ``serial_ps`` is the time of the serial twin."""
     counters = result.counters
     return {
         **{name: int(counters[name]) for name in OF_COLUMNS},
@@ -60,13 +60,13 @@ Pair = tuple[str, Value, Value]  # name, predicted, found
 
 
 def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
-    """Return how many numbers were compared, and the numbers that differ."""
+    """Return how many numbers were compared, and which numbers differ."""
     compared = list(_pairs(result, run))
     return len(compared), [(name, predicted, found) for name, predicted, found in compared if predicted != found]
 
 
 def _pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
-    """Yield every number that both count: totals, then by worker, by pair of nodes and by synchronisation object."""
+    """Yield every number that both have: totals, then by worker, by pair of nodes and by synchronisation object."""
     yield ("trace_hash", result.counters["trace_hash"], run.trace_hash)
     for name, found in {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **run.columns}.items():
         yield (name, int(result.counters[name]), found)
@@ -79,7 +79,7 @@ def _pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
 
 
 def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
-    """Yield the entries of two tables; where the shapes of the tables differ, the shapes."""
+    """Yield the entries of two tables; if the shapes of the tables differ, yield the shapes."""
     expected, seen = np.asarray(predicted, np.int64), np.asarray(found, np.int64)
     if expected.size == seen.size == 0:
         return
@@ -97,7 +97,7 @@ def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
 class Comparison:
     """The comparison of one quantity in one cell.
 
-    ``distance`` is relative or absolute, depending on the quantity, and infinite if only one side has a value.
+    ``distance`` is relative or absolute, depending on the quantity; it is infinite if only one side has a value.
     ``within`` says whether the distance is within the bound; None if there is no bound.
     """
 
@@ -111,8 +111,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one bound: ``within`` of ``cells`` cells satisfy the bound; ``outside`` are the other cells, worst
-    first.
+    """The verdict on one bound: ``within`` of ``cells`` cells satisfy the bound. ``outside`` has the other cells, the
+    worst first.
     """
 
     quantity: str
@@ -123,13 +123,13 @@ class Verdict:
 
     @property
     def met(self) -> bool:
-        """Whether enough cells satisfy the bound; a bound that no cell tests is not met."""
+        """Return whether enough cells satisfy the bound. A bound without a tested cell is not met."""
         return self.cells > 0 and self.within >= float(self.bound.share) * self.cells - 1e-9
 
 
 @dataclass(frozen=True)
 class Equality:
-    """The comparison of a cell whose counters must be equal: how many values, and which differ, by seed."""
+    """The comparison of a cell whose counters must be equal: the number of values, and the differing values by seed."""
 
     cell: Cell
     values: int
@@ -166,18 +166,19 @@ def equality(part: Part, cell: Cell, stored: StoredRuns) -> Equality:
     return Equality(cell, sum(run["values"] for run in runs.values()), differing)
 
 
-# ---- whether the threads of a run were placed as the machine file says -----------------------------------------------
+# ---- whether the threads of a run were placed as described by the machine file ---------------------------------------
 #
 # A hypervisor moves the hardware threads of a virtual machine. Two hardware threads may share a cache at one moment and
-# not at the next, and workers that share data are then slower. The machine file describes one of these states. The
-# transfer time of a cache line from worker to worker is measured before, between and after a rehearsal and its run. If
-# one of these times is not near the time of the machine file, the run is rejected, whatever its result.
+# not at the next moment; without a shared cache, workers that share data are slower. The machine file describes one of
+# these states. The transfer time of a cache line from worker to worker is measured before, between and after a
+# rehearsal and its run. If one of these three times is not near the time of the machine file, the run is rejected,
+# whatever its result.
 
-MOST_FACTOR = 2  # transfer times may be so many times longer or shorter
+MOST_FACTOR = 2  # largest factor between a measured transfer time and the machine file's time
 
 
 def placement_differs(run: KernelRun, plan: Plan) -> bool:
-    """Whether cache lines, measured beside the run, took another time than on the machine of ``plan``."""
+    """Return whether the transfer times of cache lines beside the run differ from those of the machine of ``plan``."""
     expected_ps = hop_ps(plan)
     return any(hop and (hop > MOST_FACTOR * expected_ps or MOST_FACTOR * hop < expected_ps) for hop in run.hop_ps)
 

@@ -1,4 +1,4 @@
-"""The comparisons of a validation for programs: rows for CSV, one object for JSON."""
+"""The comparisons of a validation in machine-readable form: rows for CSV, one object for JSON."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ COLUMNS = (
 
 
 def validation_csv(every: Sequence[PartFindings]) -> str:
-    """Return a row for each quantity of each cell; of a part whose counters must be equal, a row for each cell
-    with how many values were compared and how many of them are equal.
+    """Return a row for each quantity of each cell. For a part whose counters must be equal, return a row for each cell,
+    with the number of compared values and the number of equal values.
     """
     rows = [row for found in every for row in (*_compared(found), *_equal(found))]
     return plain_csv(COLUMNS, [[row.get(name, math.nan) for name in COLUMNS] for row in rows])
 
 
 def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
-    """Return everything that was found; what is not known is null."""
+    """Return all findings as one object. Unknown values are null."""
     return {
         "met": all(found.met for found in every),
         "where": measurement_origin(),
@@ -109,13 +109,13 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-# ---- the report: validation.csv, and index.html, which needs no other file. The page is written last. ----------------
+# ---- the report: validation.csv, and index.html, which is self-contained. The page is written last -------------------
 
 TEMPLATES = Path(__file__).with_name("templates")
 
 
 def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
-    """Write table and page to ``directory``, and return the page. InputError where that cannot be done."""
+    """Write table and page to ``directory``, and return the page's path. Raise InputError for a failed write."""
     with owned_folder(directory, VALIDATION) as folder:
         folder.write({TABLE: validation_csv(every).encode(), PAGE: page(every).encode()})
     return directory / PAGE

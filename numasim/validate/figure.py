@@ -1,4 +1,6 @@
-"""Predicted against measured: a panel per quantity, a point with both intervals per cell, the bound as a band."""
+"""The figure of predicted against measured values: a panel per quantity, a point with two intervals per cell, and the
+bound as a band.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,14 @@ from numasim.validate.validated_quantities import QUANTITIES
 
 COLUMNS, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
-PREFIXED = ("s", "B", "count", "1/s")  # units that take m, µ, k and M
+PREFIXED = ("s", "B", "count", "1/s")  # units that get the prefixes m, µ, k and M
 WIDE = 4.0  # the scale is logarithmic if the ends are further apart than this factor
-MANY_DECADES = 300.0  # with ends this far apart, only powers of ten have labels
+MANY_DECADES = 300.0  # if the ends are this factor apart, only powers of ten have labels
 
 
 @styled
 def comparison_figure(found: PartFindings) -> Figure:
-    """Draw every quantity that was compared in some cell."""
+    """Draw every quantity that was compared in at least one cell."""
     names = [name for name in QUANTITIES if any(each.quantity == name for each in found.comparisons)]
     programs = list(dict.fromkeys(cell.program.kernel for cell in found.part.cells))
     figure, panels = panel_grid(
@@ -53,7 +55,7 @@ def _title(name: str) -> str:
 
 
 def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequence[str], found: PartFindings) -> None:
-    """Draw a quantity. Axes are logarithmic if distances are relative and values far apart."""
+    """Draw a quantity. Axes are logarithmic if distances are relative and the values are far apart."""
     quantity = QUANTITIES[name]
     values = np.array([value for each in those for value in (each.predicted.value, each.measured.value)])
     values = values[~np.isnan(values)]
@@ -66,7 +68,7 @@ def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequenc
         room = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
         low, high = max(0.0, low - room) if low >= 0 else low - room, high + room
     for axis in (axes.xaxis, axes.yaxis):
-        if logarithmic:  # labels that do not overlap
+        if logarithmic:  # choose labels that do not overlap
             axis.set_major_locator(LogLocator(subs=(1, 3) if high / low < MANY_DECADES else (1,)))
             axis.set_minor_formatter(NullFormatter())
         if quantity.unit in PREFIXED:

@@ -1,7 +1,7 @@
-"""The parts of the validation as YAML files: experiments/validation/NAME.yaml.
+"""The parts of the validation, read from YAML files: experiments/validation/NAME.yaml.
 
-A part is a product of kernels, strategies and numbers of workers, a mode of the runtime, and bounds on the
-distance of predictions. With measured costs the bounds apply; with model costs every counter must be equal.
+A part is the product of kernels, strategies and numbers of workers, with a mode of the runtime and bounds on the
+distances of predictions. With measured costs the bounds apply; with model costs every counter must be equal.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class BoundSpec(Model):
-    """In a ``share`` of the cells the prediction must be ``within`` this distance of what is measured.
+    """A bound: in a ``share`` of the cells the prediction must be ``within`` this distance of the measured value.
 
-    The distance is relative for times, counts and rates, absolute for ratios.
+    The distance is relative for times, counts and rates, and absolute for ratios.
     """
 
     within: Annotated[Decimal, Field(gt=0)] = Field(
@@ -41,9 +41,9 @@ class BoundSpec(Model):
 
 
 class KernelSpec(Model):
-    """A kernel of the runtime with its parameters, and with those of a quick validation.
+    """A kernel of the runtime with its parameters, and with its parameters in a quick validation.
 
-    ``team``: a copy of the kernel runs on each worker, so that its graph depends on the number of workers.
+    With ``team`` a copy of the kernel runs on each worker, so that its graph depends on the number of workers.
     """
 
     kernel: Text = Field(description="A kernel of the task runtime by its name.")
@@ -59,7 +59,7 @@ class KernelSpec(Model):
 
 
 class QuickSpec(Model):
-    """What a quick validation runs instead."""
+    """The values that a quick validation uses instead."""
 
     strategies: tuple[Text, ...] | None = Field(
         None,
@@ -122,7 +122,7 @@ class PartFile(CheckedModel):
 
     @property
     def exact(self) -> bool:
-        """Whether every counter must be equal."""
+        """Return whether every counter must be equal."""
         return self.costs == "model"
 
     def _problems(self) -> Iterator[str]:
@@ -143,8 +143,8 @@ def part_names() -> tuple[str, ...]:
 
 
 def read_part(name: str) -> tuple[str, PartFile]:
-    """Return the name and the contents of a shipped part, or of the file at a path. InputError for any mistake in the
-    file.
+    """Return the name and the contents of a shipped part, or of the part file at a path. Raise InputError for any
+    mistake in the file.
     """
     path = Path(name) if catalog.is_path(name) else _folder() / f"{name}.yaml"
     if not catalog.is_path(name) and name not in part_names():
@@ -156,7 +156,9 @@ def read_part(name: str) -> tuple[str, PartFile]:
 
 
 def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return ``names``, or all of ``known`` if no names are given. InputError for a name that is not known."""
+    """Return ``names``, or all of ``known`` if ``names`` is empty. Raise InputError for a name that is not in
+    ``known``.
+    """
     for name in names:
         if name not in known:
             raise InputError(

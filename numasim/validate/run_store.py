@@ -1,9 +1,10 @@
-"""What `numasim validate` keeps in its folder: stored runs, recorded graphs, table and page.
+"""The folder of `numasim validate`: stored runs, recorded graphs, table and page.
 
-Of the runs there is a file for each cell, written whole after every repeat, so that a killed validation can resume.
+Stored runs have a file for each cell, which is written completely after every repeat, so that a killed validation can
+resume.
 
-A cell is identified by everything that its runs depend on: the contents of machine, strategy and runtime, the recorded
-graph, the compiled program itself, and the processor. When any of that changes, its runs are made anew.
+A cell is identified by everything on which its runs depend: the contents of machine, strategy and runtime, the recorded
+graph, the compiled program itself, and the processor. If any of these changes, the runs of the cell are made again.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ VALIDATION = FolderKind("numasim validate", _STATE)
 
 
 class StoredRuns(Model, frozen=False):
-    """The stored repeats of one cell by seed, as its file has them."""
+    """The stored repeats of one cell, by seed, in the form of the cell's file."""
 
     predicted: Counts = Field(default_factory=dict, description="Counters of the predictions by seed.")
     measured: Counts = Field(default_factory=dict, description="Counters of the measurements by seed.")
@@ -54,12 +55,12 @@ class StoredRuns(Model, frozen=False):
     _path: Path = PrivateAttr()
 
     def save(self) -> None:
-        """Write the file. InputError where the file cannot be written."""
+        """Write the file. Raise InputError if the file cannot be written."""
         store_bytes(self._path, json.dumps(self.model_dump()).encode())
 
 
 def read_runs(directory: Path, identity: Identity) -> StoredRuns:
-    """Return the runs of the cell of that identity; empty where there are none. InputError for a damaged file."""
+    """Return the runs of the cell with this identity; empty if there are none. Raise InputError for a damaged file."""
     path = directory / RUNS / f"{digest(identity)}.json"
     if os.path.lexists(path):
         try:
@@ -79,7 +80,7 @@ def digest(identity: Identity) -> str:
 
 
 def program_digest() -> str:
-    """Return 32 hex digits of the contents of the compiled program. InputError where it was not built."""
+    """Return 32 hex digits for the contents of the compiled program. Raise InputError if the program was not built."""
     program = find_program()
     return _digest_of(program, program.stat().st_mtime_ns)
 
@@ -89,11 +90,11 @@ def _digest_of(program: Path, _modified_ns: int) -> str:
     return blake2b(program.read_bytes(), digest_size=16).hexdigest()
 
 
-# ---- What the measurements were made on: the processor, the system and the compiled program --------------------------
+# ---- The origin of measurements: the processor, the system and the compiled program ----------------------------------
 
 
 def measurement_origin() -> dict[str, str | int]:
-    """Return the processor, the system and the program that runs on this machine are made with."""
+    """Return the processor, the system and the program with which runs on this machine are made."""
     return {
         "processor": processor(),
         "hardware_threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
@@ -104,6 +105,6 @@ def measurement_origin() -> dict[str, str | int]:
 
 
 def processor() -> str:
-    """Return the name that the processor gives itself, else its architecture."""
+    """Return the name that the processor reports, or else its architecture."""
     found = re.search(r"^model name\s*:(.*)$", cpu_info(), re.MULTILINE)
     return found[1].strip() if found else platform.machine()

@@ -1,4 +1,4 @@
-"""The whole validation: every cell of every part, predicted, run and compared."""
+"""The whole validation: predict, run and compare every cell of every part."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from numasim.validate.validation_cells import Part
 
 @dataclass(frozen=True)
 class PartFindings:
-    """The findings of one part: ``equalities`` with model costs, ``comparisons`` and ``verdicts`` with measured costs.
+    """The findings of one part: ``equalities`` for model costs, ``comparisons`` and ``verdicts`` for measured costs.
 
-    ``rejected_runs`` counts the runs whose threads were not placed as the machine file says; see `placement_differs`.
+    ``rejected_runs`` counts the runs whose threads were not placed as described by the machine file:
+    `placement_differs`.
     """
 
     part: Part
@@ -33,27 +34,27 @@ class PartFindings:
 
     @property
     def broken(self) -> tuple[Verdict, ...]:
-        """The bounds that are not met."""
+        """Return the bounds that are not met."""
         return tuple(verdict for verdict in self.verdicts if not verdict.met)
 
     @property
     def unequal(self) -> tuple[Equality, ...]:
-        """The cells with a counter that differs."""
+        """Return the cells with a counter that differs."""
         return tuple(each for each in self.equalities if each.differing)
 
     @property
     def met(self) -> bool:
-        """Whether all bounds are met and all counters equal."""
+        """Return whether all bounds are met and all counters equal."""
         return not self.broken and not self.unequal
 
 
 def validate_parts(
     parts: Sequence[Part], directory: Path, *, jobs: int = 1, progress: bool = False
 ) -> tuple[PartFindings, ...]:
-    """Run what is missing of ``parts`` in ``directory`` and compare.
+    """Run the missing repeats of ``parts`` in ``directory``, and compare.
 
-    ``jobs`` cells run at a time, which only virtual time allows: otherwise they would compete for cores. Raises
-    InputError for bad input and CheckError where the program fails.
+    ``jobs`` cells run at a time. Only virtual time allows more than one, since otherwise cells would compete for cores.
+    Raise InputError for bad input, and CheckError if the program fails.
     """
     if jobs > 1 and any(part.file.mode != "virtual" for part in parts):
         raise InputError(f"jobs is {jobs}, and cells on real threads run alone", expected="--jobs 1")
@@ -70,9 +71,9 @@ def validate_parts(
 
 
 def _run(part: Part, directory: Path, jobs: int, advance: Advance) -> list[StoredRuns]:
-    """Return the runs of all cells in their order. After the first error no other cell is begun.
+    """Return the runs of all cells in their order. After the first error no further cell is begun.
 
-    A graph that cells share is recorded before any of the cells runs, so that no two threads record the graph.
+    A graph that cells share is recorded before any of these cells runs, so that no two threads record the graph.
     """
     found: list[StoredRuns] = []
     for _, some in groupby(part.cells, key=lambda cell: cell.program):

@@ -1,4 +1,4 @@
-"""What the command `validate` does: choose the parts, run them, print, write the page, and report unmet bounds."""
+"""The command `validate`: choose the parts, run them, print, write the page, and report unmet bounds."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ WIDTH = 120
 def chosen_parts(
     names: Sequence[str], kernels: Sequence[str], machine: str | None, runtime: str | None, quick: bool
 ) -> list[Part]:
-    """Return the parts of those names. Without names these are the parts that need no machine or, if a machine is
-    given, the parts that need one.
+    """Return the parts with the given names. Without names, return the parts that need no calibrated machine; or, if a
+    machine is given, the parts that need a machine.
     """
     wanted = names or (CALIBRATED if machine else ANYWHERE)
     return [
@@ -43,7 +43,7 @@ def chosen_parts(
 
 
 def validate_and_report(parts: Sequence[Part], directory: Path, jobs: int, as_json: bool) -> None:
-    """Run ``parts``, print tables or JSON, and write the page. CheckError for an unmet bound or unequal counters."""
+    """Run ``parts``, print tables or JSON, write the page. Raise CheckError for an unmet bound or unequal counters."""
     every = validate_parts(parts, directory, jobs=jobs, progress=True)
     page = write_pages(every, directory)
     if as_json:

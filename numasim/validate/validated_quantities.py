@@ -1,8 +1,8 @@
-"""What is predicted and measured, and how far apart two values are.
+"""The predicted and measured quantities, and the distance of two values.
 
-Counts are ratios of sums over the repeats of a cell, or means where there is no denominator, with bootstrap intervals.
-A value that is timed on a real clock is the median over the repeats, because an operating system that takes a processor
-away for some milliseconds affects single repeats, and this is not predicted.
+A count is a ratio of sums over the repeats of a cell, or a mean if there is no denominator, with a bootstrap interval.
+A value that is timed on a real clock is the median over the repeats. The reason: an operating system that takes a
+processor away for some milliseconds affects single repeats, and such events are not predicted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Counts = Mapping[str, int]  # counters of one run: see `numasim.validate.compari
 
 @dataclass(frozen=True)
 class Quantity:
-    """``part / whole`` times ``scale`` in ``unit``; ``whole`` None: the mean of the part.
+    """``part / whole`` times ``scale``, in ``unit``. If ``whole`` is None, the mean of the part.
 
-    ``relative``: a distance is a fraction of the measured value, otherwise a difference. ``timed``: the quantity needs
-    the time of the serial twin on a real clock, so virtual time has none; it is the median of the repeats' ratios, not
-    the ratio of their sums.
+    If ``relative``, a distance is a fraction of the measured value, otherwise a difference. A ``timed`` quantity needs
+    the time of the serial twin on a real clock, so virtual time has no such quantity. A timed quantity is the median of
+    the repeats' ratios, not the ratio of their sums.
     """
 
     label: str
@@ -43,9 +43,10 @@ class Quantity:
         return median_interval(part / whole) if self.timed else ratio_interval(part, whole)
 
     def distance(self, predicted: float, measured: float) -> float | None:
-        """Return the distance of the prediction from the measured value, with its sign.
+        """Return the signed distance of the prediction from the measured value.
 
-        None if neither run has the quantity (no attempt, no lock); infinite if only one of them has the quantity.
+        None if neither run has the quantity (no attempt, no lock); infinite if only one of the two runs has the
+        quantity.
         """
         if math.isnan(predicted) and math.isnan(measured):
             return None

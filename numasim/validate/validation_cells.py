@@ -14,7 +14,7 @@ from numasim.validate.part_files import KernelSpec, PartFile, chosen, plain, rea
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel with its parameters; ``team``: the graph of the kernel depends on the number of workers."""
+    """A kernel with its parameters. With ``team`` the graph of the kernel depends on the number of workers."""
 
     kernel: str
     parameters: Mapping[str, int | str] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class Program:
 
     @property
     def label(self) -> str:
-        """``fib n=20``."""
+        """Return the name with the parameters: ``fib n=20``."""
         return " ".join([self.kernel, *(f"{name}={value}" for name, value in self.parameters.items())])
 
 
@@ -36,20 +36,20 @@ class Cell:
 
     @property
     def team(self) -> int | None:
-        """The number of workers if the recording of the program depends on the number, otherwise None."""
+        """Return the number of workers if the recording of the program depends on this number, otherwise None."""
         return self.workers if self.program.team else None
 
     @property
     def label(self) -> str:
-        """``fib n=20, randomized, 24 workers``."""
+        """Return the name of the cell: ``fib n=20, randomized, 24 workers``."""
         return f"{self.program.label}, {self.strategy}, {self.workers} worker{'s' if self.workers > 1 else ''}"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the validation with the choices of the command line.
+    """A part of the validation, with the choices of the command line applied.
 
-    ``left_out`` has the numbers of workers of the part for which the named machine has too few hardware threads.
+    ``left_out`` has those numbers of workers of the part that exceed the hardware threads of the named machine.
     """
 
     name: str
@@ -69,12 +69,12 @@ def part_of(
     runtime: str | None = None,
     quick: bool = False,
 ) -> Part:
-    """Return the part ``name`` on its own or another machine and runtime; with ``kernels``, only those kernels of the
-    part.
+    """Return the part ``name``, on its own or on another machine and runtime; with ``kernels``, only these kernels of
+    the part.
 
-    Raises InputError for names that do not exist, if a part has no machine of its own and none is given, and for more
-    workers than the machine has hardware threads. On a machine that is given, the last is an error only if no cell is
-    left.
+    Raise InputError for names that do not exist; if a part has no machine of its own and no machine is given; and for
+    more workers than the machine has hardware threads. If a machine is given, too many workers are an error only if no
+    cell is left.
     """
     stem, file = read_part(name)
     fewer = file.quick if quick else None

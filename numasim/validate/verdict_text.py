@@ -23,7 +23,7 @@ TEXTS: dict[str, Callable[[float], str]] = {
 
 
 def value_text(quantity: str, value: float) -> str:
-    """Write a value with its unit."""
+    """Return a value with its unit, as text."""
     if math.isnan(value):
         return MISSING
     unit = QUANTITIES[quantity].unit
@@ -31,7 +31,7 @@ def value_text(quantity: str, value: float) -> str:
 
 
 def estimate_text(quantity: str, estimate: Estimate) -> str:
-    """Write a value and half its interval, in percent for relative quantities: ``1.2 ms ± 3 %``."""
+    """Return a value and half its interval, in percent for relative quantities: ``1.2 ms ± 3 %``."""
     text = value_text(quantity, estimate.value)
     if math.isnan(estimate.low):
         return text
@@ -42,26 +42,26 @@ def estimate_text(quantity: str, estimate: Estimate) -> str:
 
 
 def distance_text(quantity: str, distance: float) -> str:
-    """Write the distance of a prediction, in percent or as a difference."""
+    """Return the distance of a prediction, in percent or as a difference."""
     if math.isinf(distance):
         return "one side only"
     return f"{100 * distance:+.1f} %" if QUANTITIES[quantity].relative else f"{distance:+.3f}"
 
 
 def bound_text(quantity: str, bound: BoundSpec) -> str:
-    """Write a bound: ``within 10 % in 80 % of the cells``."""
+    """Return a bound as text: ``within 10 % in 80 % of the cells``."""
     within = f"{float(bound.within) * 100:g} %" if QUANTITIES[quantity].relative else f"{bound.within:f}"
     return f"within {within} in {float(bound.share) * 100:g} % of the cells"
 
 
 def share_text(verdict: Verdict) -> str:
-    """Write how many cells satisfy the bound: ``62 of 72 (86 %)``."""
+    """Return how many cells satisfy the bound: ``62 of 72 (86 %)``."""
     share = f" ({100 * verdict.within / verdict.cells:.0f} %)" if verdict.cells else ""
     return f"{verdict.within} of {verdict.cells}{share}"
 
 
 def outside_text(each: Comparison) -> str:
-    """Write a cell outside its bound, with its values."""
+    """Return a cell outside its bound, with its values, as text."""
     predicted, measured = (estimate_text(each.quantity, side) for side in (each.predicted, each.measured))
     return (
         f"{each.cell.label}: predicted {predicted}, measured {measured}, {distance_text(each.quantity, each.distance)}"
@@ -69,7 +69,7 @@ def outside_text(each: Comparison) -> str:
 
 
 def rejected_text(found: PartFindings) -> str:
-    """Write a sentence on rejected runs; "" if there are none."""
+    """Return a sentence on rejected runs; "" if there are none."""
     if not found.rejected_runs:
         return ""
     return (
@@ -79,7 +79,7 @@ def rejected_text(found: PartFindings) -> str:
 
 
 def left_out_text(part: Part) -> str:
-    """Write a sentence on the numbers of workers for which the machine has too few threads."""
+    """Return a sentence on the numbers of workers for which the machine has too few hardware threads."""
     workers = " or ".join(map(str, part.left_out))
     return f"cells with {workers} workers are left out: {part.machine} has fewer hardware threads"
 

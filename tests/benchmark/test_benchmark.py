@@ -1,4 +1,4 @@
-"""The benchmark at tiny sizes: what it counts and how it judges is right; how fast it goes is not asked."""
+"""The benchmark at tiny sizes: its counts and verdicts are right. Its speed is not tested."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_command_that_fails_is_named_with_what_it_said(tmp_path: Path) -> None
 
 def test_overhead_is_what_the_engine_did_not_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation_rates, "swept", lambda workload, runs, runner, jobs: (3.0, [0.25] * runs))
-    assert overhead_ms(4) == 500.0  # of 3 s for four runs of 0.25 s each
+    assert overhead_ms(4) == 500.0  # 3 s for four runs of 0.25 s each: (3 - 1) s / 4 = 500 ms
 
 
 @needs_native
@@ -151,7 +151,7 @@ def test_controllers_have_spare_bandwidth_under_the_calm_load_alone(monkeypatch:
     assert busiest[0] < 0.5 < busiest[1]
 
 
-# ---- all of it, and how it is printed ----
+# ---- the whole benchmark, and its output ----
 
 
 @pytest.fixture(scope="module")

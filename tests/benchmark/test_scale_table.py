@@ -1,4 +1,4 @@
-"""The scale table from made-up measurements: its arithmetic, what grows too fast, its form and its figure."""
+"""The scale table from made-up measurements: its arithmetic, the reported growth, its form and its figure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIZES |= {(USUAL["nodes"], workers) for workers in GROWING["workers"]}
 
 
 def table(grows: str, ns_per_event: dict[int, float], task_bytes: float = 4000.0) -> list[Finding]:
-    """A table in which an event takes so many nanoseconds at each size; 2,000 events and 1,000 tasks."""
+    """Return a table in which an event takes the given nanoseconds at each size, with 2,000 events and 1,000 tasks."""
     return [
         Finding(f"{grows} grow; 8 workers", f"{size:,}", column.name, value)
         for size, cost in ns_per_event.items()
@@ -60,7 +60,7 @@ def test_growth_as_the_logarithm_and_noise_are_not_named(costs_of: dict[int, flo
 
 
 def test_each_step_that_grows_faster_is_named() -> None:
-    named = growth_sentences(table("workers", {4: 10.0, 16: 20.0, 256: 60.0}))  # the logarithm doubles at each
+    named = growth_sentences(table("workers", {4: 10.0, 16: 20.0, 256: 60.0}))  # the logarithm doubles at each step
     assert named == [
         "faster than the logarithm: from 16 to 256 workers, an event takes 3.00 times as long; "
         "the logarithm grows 2.00 times"
@@ -72,7 +72,7 @@ def test_each_step_that_grows_faster_is_named() -> None:
 def test_a_size_is_measured_in_a_process_of_its_own() -> None:
     seconds, ns_per_event, ns_per_task, task_bytes = in_own_process(tasks=50, workers=4, nodes=2)
     assert seconds > 0
-    assert ns_per_task >= ns_per_event * 54 / 50  # an event for each task and each worker at least
+    assert ns_per_task >= ns_per_event * 54 / 50  # at least one event for each task and each worker
     assert task_bytes >= 0
 
 

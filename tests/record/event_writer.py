@@ -1,4 +1,4 @@
-"""Event files that are written by hand: what happened, each with its time in ticks."""
+"""Event files written by hand: a list of events, each with its time in ticks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numasim.runtime.record.event_files import HEADER_WORDS, MAGIC, Endpoint, Ev
 
 TICKS_PER_NS = 2
 BEGIN = 1_000_000
-NUMBER = 1 << 40  # before the first number of thread 0
+NUMBER = 1 << 40  # the number before the first number of thread 0
 
 
 class EventWriter:
-    """The events of a thread; times are in ns from the begin of the file."""
+    """The events of a thread. Times are in ns from the begin of the file."""
 
     def __init__(self, thread: int = 0) -> None:
         self.thread = thread
@@ -21,7 +21,7 @@ class EventWriter:
         self.now = 0
 
     def add(self, kind: int, argument: int = 0, *operands: int, after: int = 0) -> EventWriter:
-        """An event, ``after`` ns behind the one before it."""
+        """Add an event ``after`` ns after the previous event."""
         self.now += after
         ticks = BEGIN + TICKS_PER_NS * self.now
         self.words.append(ticks << 16 | argument << 8 | kind << 1 | 1)
@@ -40,7 +40,7 @@ class EventWriter:
     def leaf(
         self, work: int, after: int = 0, flags: int = 0, in_place: bool = False, place: int = 0x100
     ) -> EventWriter:
-        """A task that is executed as soon as it is made."""
+        """Add a task that is executed as soon as it is made."""
         return self.create(after, flags, place).begin_new(in_place).done(work)
 
     def sync(self, kind: int, endpoint: Endpoint, after: int = 0) -> EventWriter:
@@ -56,15 +56,15 @@ class EventWriter:
         return self.add(Event.CHUNK, 0, iterations, after=after)
 
     def depend(self, *pairs: tuple[int, int]) -> EventWriter:
-        """Dependences of the task made last: (address, type) each."""
+        """Add dependences to the task made last: (address, type) each."""
         return self.add(Event.DEPENDENCES, len(pairs), *(address << 6 | kind for address, kind in pairs))
 
     def program(self) -> EventWriter:
-        """The begin of a program: its initial task has number 1."""
+        """Begin a program: its initial task has number 1."""
         return self.add(Event.IMPLICIT, 1, 0, 1, 1, after=7).add(Event.START, after=5)
 
     def region(self, number: int, after: int = 0, team: int = 1, place: int = 0) -> EventWriter:
-        """A parallel region of that number, with the implicit task of this thread."""
+        """Begin a parallel region with this number, and the implicit task of this thread."""
         self.add(Event.PARALLEL, 0, team, place, after=after)
         return self.add(Event.IMPLICIT, 0, NUMBER + number, 0, team, after=11)
 
@@ -72,7 +72,7 @@ class EventWriter:
         return self.add(Event.IMPLICIT_END, after=after).add(Event.PARALLEL_END, after=13)
 
     def data(self) -> bytes:
-        """The bytes of the file, with its end."""
+        """Return the bytes of the file, with the end event."""
         ticks = BEGIN + TICKS_PER_NS * self.now
         end = [ticks << 16 | Event.END << 1 | 1, (5_000 + self.now) << 1]
         header = [MAGIC, self.thread, BEGIN, 5_000, *[0] * (HEADER_WORDS - 4)]

@@ -240,7 +240,7 @@ int main(void) {
 
 
 def openmp_or_skip() -> OpenmpLibrary:
-    """LLVM's runtime; without it, or without the recorder, the test is skipped."""
+    """Return LLVM's runtime. Skip the test if the runtime or the recorder is missing."""
     if not RECORDER.is_file():
         pytest.skip("the recorder is not built here")
     try:
@@ -250,9 +250,9 @@ def openmp_or_skip() -> OpenmpLibrary:
 
 
 def compiled(name: str, source: str, *flags: str, compiler: str = "gcc") -> Path:
-    """The program ``name`` of ``source``, compiled once in a session for each compiler and ``flags``.
+    """Return the program ``name`` of ``source``, compiled once in a session for each compiler and ``flags``.
 
-    The test is skipped where the compiler is not here, or has no OpenMP.
+    Skip the test if the compiler is missing, or has no OpenMP.
     """
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not here")

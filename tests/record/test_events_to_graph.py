@@ -1,4 +1,4 @@
-"""Event files written by hand become the task graphs that they describe."""
+"""Event files written by hand become the task graphs that the events describe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from numasim.schema.enumerations import Kind, Op
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 
-TOOL = Path(__file__).parents[2] / "lib" / "recorder"  # headers are in the sources alone
+TOOL = Path(__file__).parents[2] / "lib" / "recorder"  # headers are only in the sources
 IN, OUT, INOUT = 1, 2, 3
 BARRIER = 4
 
@@ -42,7 +42,7 @@ def graph(*writers: EventWriter, costs: PieceCosts | None = None) -> Workload:
 
 
 def ops(work: Workload, task: int) -> list[tuple[str, int]]:
-    """The ops of a task; of a segment, its time in ns."""
+    """Return the ops of a task; a segment with its time in ns."""
     found = []
     for at in range(work.op_ptr[task], work.op_ptr[task + 1]):
         code, argument = Op(work.op_code[at]), int(work.op_arg[at])
@@ -135,7 +135,7 @@ def test_the_recorders_own_time_is_taken_out() -> None:
     root = int(work.phases[-1].roots[0])
     assert ops(work, root) == [("SPAWN", root + 1), ("RUN", 70), ("SPAWN", root + 2), ("RUN", 10), ("SPAWN", root + 3)]
     assert ops(work, root + 1) == [("RUN", 35)]
-    assert ops(work, root + 2) == [("RUN", 0)]  # its time is less than that of an empty task
+    assert ops(work, root + 2) == [("RUN", 0)]  # the task's time is less than the time of an empty task
     assert ops(work, root + 3) == [("RUN", 5 + 9 + 30 - 15 - 2 - 7)]
 
 
@@ -203,7 +203,7 @@ def test_one_process_with_tasks_is_read(tmp_path: Path) -> None:
 
 
 def two_loops(kind: Work, place: int = 0x40) -> EventWriter:
-    """A region with 10 ns of its own, chunks of 50 and 60 ns, and 5 ns behind the loop."""
+    """Return a region with 10 ns of its own work, chunks of 50 and 60 ns, and 5 ns after the loop."""
     writer = EventWriter().program().region(2).work(kind, Endpoint.BEGIN, 4, place).chunk(8, after=6)
     return writer.chunk(2, after=50).work(kind, Endpoint.END, 60, place).end_region(5)
 
@@ -241,10 +241,10 @@ def timed_events(writer: EventWriter) -> TimedEvents:
 
 
 def test_time_without_a_processor_is_no_work_and_the_wait_of_the_thread_itself_is_told() -> None:
-    """A task of 100 ns, for 70 of which its thread waited, and one of 90, for 20 of which another program ran.
+    """A task of 100 ns waits for 70 ns itself; a task of 90 ns is interrupted by another program for 20 ns.
 
-    The first absence was looked at 5 ns behind the end of the task, of which these 5 are no time of the task: they are
-    the pause that follows, and not taken from the task.
+    The first absence was noticed 5 ns after the end of the task. These 5 ns are no time of the task: they belong to the
+    following pause, and are not subtracted from the task.
     """
     writer = EventWriter().program().region(2).create().begin_new()
     writer.add(Event.AWAY, 1, 75, 2 * 5, after=100).done().add(Event.PAUSE, 0, 2 * 5)
@@ -259,10 +259,10 @@ def test_time_without_a_processor_is_no_work_and_the_wait_of_the_thread_itself_i
 
 
 def test_a_pause_that_follows_an_event_is_not_taken_from_the_time_before_the_event() -> None:
-    """The recorder writes its buffer behind the moment of an event, and puts the pause in front of the event."""
+    """The recorder writes its buffer after an event's time, and puts the pause in front of the event."""
     writer = EventWriter().program().region(2).create().begin_new()
     late = BEGIN + TICKS_PER_NS * (writer.now + 40 + 3)
-    writer.words += [late << 16 | Event.PAUSE << 1 | 1, 2 * 20 << 1]  # 20 ns, from 3 ns behind the end of the task on
+    writer.words += [late << 16 | Event.PAUSE << 1 | 1, 2 * 20 << 1]  # 20 ns, beginning 3 ns after the end of the task
     work = graph(writer.done(40).end_region(3 + 20 + 6))
     root = int(work.phases[-1].roots[0])
     assert ops(work, root) == [("SPAWN", root + 1), ("RUN", 9)]
@@ -271,7 +271,7 @@ def test_a_pause_that_follows_an_event_is_not_taken_from_the_time_before_the_eve
 
 @pytest.mark.parametrize("divides", [True, False])
 def test_one_thread_is_refused_where_the_program_divides_more_than_a_hundredth(divides: bool) -> None:
-    """In a region of 300 ns, the program asks how many threads there are before 200 ns, or before 2 of them."""
+    """In a region of 300 ns, the program asks for the number of threads before 200 ns or before 2 ns of its work."""
     writer = EventWriter().program().region(2, place=0x77)
     writer.add(Event.TEAM, after=100 if divides else 298).sync(BARRIER, Endpoint.BEGIN, 200 if divides else 2)
     recording = [timed_events(writer.sync(BARRIER, Endpoint.END, 9).end_region(50))]

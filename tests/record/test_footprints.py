@@ -1,4 +1,4 @@
-"""Sizes of accesses by dependences, which name addresses alone: true values by hand, and what stays a guess."""
+"""Sizes of accesses by dependences, which name only addresses: true values by hand, and the sizes that stay a guess."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from numasim.schema.enumerations import Mode
 
 MIB, N, TILE, DOUBLE = 1 << 20, 1024, 128, 8
 TILES = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, N, TILE)]
-OF_A_TILE = Footprint(TILE * DOUBLE, TILE, N * DOUBLE)  # 128 rows of 1,024 bytes, 8,192 apart: 131,072 bytes
+# 128 rows of 1,024 bytes, 8,192 bytes apart; 131,072 bytes in all
+OF_A_TILE = Footprint(TILE * DOUBLE, TILE, N * DOUBLE)
 
 
 def test_tiles_of_a_row_major_matrix_have_their_rows() -> None:
-    """From address to address, 56 of 64 tiles had 1,024 bytes and 8 had 1,041,408."""
+    """Taken as bytes from address to address, 56 of 64 tiles would have 1,024 bytes and 8 would have 1,041,408."""
     found = footprints(TILES, 8 * MIB)
     assert found == dict.fromkeys(TILES, OF_A_TILE)
     assert sum(each.row_bytes * each.rows for each in found.values()) == 8 * MIB
@@ -38,9 +39,9 @@ def test_the_whole_block_is_no_guess() -> None:
 @pytest.mark.parametrize(
     ("offsets", "size"),
     [
-        (list(range(0, 2 * MIB, 32768)), 2 * MIB),  # rows, one behind the other
+        (list(range(0, 2 * MIB, 32768)), 2 * MIB),  # rows, one after the other
         ([0, 8, 100, 108], 256),  # groups that do not fill the block evenly
-        ([0, 8, 128, 136], 250),  # the block is no multiple of the distance of groups
+        ([0, 8, 128, 136], 250),  # the size of the block is not a multiple of the distance of groups
         ([0, 8, 16, 64, 72, 80], 128),  # 64 bytes are not whole rows of 24
         ([64, 72, 128, 136], 192),  # the first group is not at the beginning
         ([0, 100, 150], 400),
@@ -68,7 +69,7 @@ def variable(writer: EventWriter, name: bytes, address: int, size: int) -> Event
 
 
 def test_variables_are_regions_of_their_names_and_sizes() -> None:
-    """They exist from the beginning, though they are noted at the first region."""
+    """Variables exist from the beginning, although they are noted at the first region."""
     writer = EventWriter().program().create().depend((1 << 20, 3)).begin_new().done(5).region(3)
     variable(variable(writer, b"a_long_name_of_one", 1 << 20, 4096), b"x", 1 << 21, 640)
     writer.create().depend(((1 << 21) + 320, 3)).begin_new().done(5).end_region()
@@ -89,7 +90,7 @@ def declared(*numbers: int, block: int = 1024) -> RecordedData:
 def test_declared_tiles_are_what_they_say() -> None:
     found = declared(
         4096 + 16, 16, 8, 128
-    )  # address, bytes, rows, stride: 7 x 128 + 16 bytes from the first to the last
+    )  # address, bytes, rows, stride; from the first to the last byte: 7 x 128 + 16
     assert list(found.accesses.values()) == [[Access(0, 16, 16, 8, 128, Mode.READ)]]
     assert (found.source, found.guessed) == ("declared accesses", 0)
     declared(4096 + 112, 16, 8, 128)  # ends with the block

@@ -1,4 +1,4 @@
-"""Loops, waits and turns of OpenMP programs that are compiled here and recorded."""
+"""Loops, waits and turns of OpenMP programs that the tests compile and record."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def _openmp() -> None:
 
 
 def test_a_short_program_is_recorded_often() -> None:
-    """Of many equal pieces the longest decides, and the least of three times of a piece is some per cent too long."""
+    """Of many equal pieces the longest determines the time, and the least of three times of a piece is some per cent
+    too long.
+    """
     found = record(Order((str(compiled("fib", FIB)), "5"), 1), PieceCosts())
     assert found.joined == found.runs >= 15
 
@@ -38,7 +40,7 @@ def test_a_short_program_is_recorded_often() -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("threads", [1, 2, 16])
 def test_loops_are_shares_of_their_owners_and_chunks_from_a_queue(compiler: str, threads: int) -> None:
-    """A recording of one thread's share as a serial phase, or of processors instead of threads, would fail here."""
+    """A recording of one thread's share as a serial phase, or by processors instead of threads, would fail here."""
     found = recorded(compiled("loops", LOOPS, "-g", compiler=compiler), threads=threads, repeats=1)
     assert found.threads == threads
     work = found.workload
@@ -66,7 +68,7 @@ def test_one_thread_says_nothing_of_a_loop_that_a_team_divides() -> None:
 
 
 def test_a_program_that_sleeps_has_the_graph_of_one_that_does_not() -> None:
-    """30 ms of sleep in three tasks each, and 60 ms behind the region: none of these is work."""
+    """Three tasks sleep for 30 ms each, and the program sleeps for 60 ms after the region: nothing of this is work."""
     program = compiled("waits", WAITS)
     awake, asleep = (recorded(program, us, threads=None, repeats=1) for us in ("0", "30000"))
     for one, other in zip(awake.workload.phases, asleep.workload.phases, strict=True):
@@ -83,7 +85,7 @@ def test_a_program_that_sleeps_has_the_graph_of_one_that_does_not() -> None:
 
 
 def test_threads_that_wait_for_each_other_get_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that has its turn waits for one that has not: without an end of turns the program would hang."""
+    """A thread that has the turn waits for a thread without the turn: if turns did not end, the program would hang."""
     monkeypatch.setattr(program_runs, "PATIENCE_S", 1)
     found = recorded(compiled("together", TOGETHER), threads=2, repeats=1)
     assert found.status == 0
@@ -92,10 +94,10 @@ def test_threads_that_wait_for_each_other_get_along(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("compiler", COMPILERS[:2])
 def test_turns_go_on_where_threads_wait_for_each_other_in_openmp(compiler: str) -> None:
-    """Ordered iterations pass the turn to and fro, copies and loops without a barrier do not; tasks end in a turn."""
+    """Ordered iterations, copies and loops without a barrier use turns; ordered iterations pass the turn to and fro."""
     found = recorded(compiled("ordered", ORDERED, compiler=compiler), threads=3, repeats=2)
     assert (found.status, found.joined) == (0, 2)
-    assert counts(found) == (12, 0)  # six chunks, and a task in each
+    assert counts(found) == (12, 0)  # six chunks, and one task in each chunk
     assert not any("waited for each other" in what for what in found.odd)
 
 

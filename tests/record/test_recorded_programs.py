@@ -1,4 +1,4 @@
-"""OpenMP programs that are compiled here, recorded, and hold what they were written to do."""
+"""OpenMP programs that the tests compile and record: the recordings contain what the programs do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_fib_has_the_tasks_of_its_recursion_at_one_thread_and_at_two(compiler: s
         assert found.status == 0
         waits = found.workload.op_code == Op.WAIT
         assert np.sum(waits) == 88
-        assert found.joined == 2  # with turns, two threads do the same in every run
+        assert found.joined == 2  # with turns, two threads make the same events in every run
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -52,7 +52,7 @@ def test_kinds_of_tasks_are_told_apart_at_one_thread_as_at_two(compiler: str) ->
 
 
 def accesses(found: Recording) -> list[tuple[bool, int, int, int]]:
-    """(whether the program wrote the block before its tasks, offset, bytes, mode) of each."""
+    """Return (whether the program wrote the block before its tasks, offset, bytes, mode) for each access."""
     table = found.workload.accesses
     rows = zip(table.region, table.offset, table.row_bytes, table.mode, strict=True)
     return sorted(
@@ -63,7 +63,7 @@ def accesses(found: Recording) -> list[tuple[bool, int, int, int]]:
 def test_dependences_say_which_bytes_of_which_block() -> None:
     found = recorded(compiled("data", DATA))
     half = 1 << 16
-    assert accesses(found) == [  # GCC says of out what it says of inout
+    assert accesses(found) == [  # GCC reports out as inout
         (False, 0, half, Mode.READ_WRITE),
         (False, 0, half, Mode.READ_WRITE),
         (False, half, half, Mode.READ_WRITE),
@@ -72,7 +72,7 @@ def test_dependences_say_which_bytes_of_which_block() -> None:
     ]
     assert [region.bytes for region in found.workload.regions] == [2 * half, 2 * half]
     assert len(found.workload.successor) == 1  # the third task waits for the first
-    assert found.data.guessed == 3  # both halves of `new`; of `old` nothing but the beginning is named
+    assert found.data.guessed == 3  # both halves of `new` are named; of `old` only the beginning is named
 
 
 def test_declared_accesses_are_those_of_the_graph() -> None:
@@ -81,7 +81,7 @@ def test_declared_accesses_are_those_of_the_graph() -> None:
 
 
 def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
-    """(bytes, rows, stride) of the accesses to each region."""
+    """Return (bytes, rows, stride) of the accesses to each region."""
     table, regions = found.workload.accesses, found.workload.regions
     rows = zip(table.region, table.row_bytes, table.rows, table.stride, strict=True)
     by_name: dict[str, set[tuple[int, int, int]]] = {}
@@ -92,7 +92,9 @@ def tables(found: Recording) -> dict[str, set[tuple[int, int, int]]]:
 
 @pytest.mark.parametrize(("flags", "guessed"), [(("-DDECLARED",), 0), ((), 128)])
 def test_tiles_and_rows_of_a_program_have_their_bytes(flags: tuple[str, ...], guessed: int) -> None:
-    """Declared, or guessed and said so: 64 tiles of 131,072 bytes, and 64 rows of 32,768 of a variable."""
+    """64 tiles of 131,072 bytes, and 64 rows of 32,768 bytes of a variable: declared, or guessed and reported as
+    guessed.
+    """
     found = recorded(compiled("tiles", TILES, *flags), repeats=1)
     assert tables(found) == {"block 1": {(1024, 128, 8192)}, "x": {(32768, 1, 0)}}
     assert [region.bytes for region in found.workload.regions] == [8 << 20, 64 * 4096 * 8]
@@ -112,7 +114,7 @@ def test_a_stripped_program_says_that_lines_are_guesses() -> None:
 
 def test_accesses_that_are_declared_and_not_recorded_are_an_error() -> None:
     program = compiled("fixed", DATA, "-DDECLARED", "-no-pie", "-fno-pie")
-    subprocess.run([program], check=True)  # by itself it runs
+    subprocess.run([program], check=True)  # the program also runs without a recorder
     with pytest.raises(InputError, match="no declared access was recorded"):
         recorded(program)
 
@@ -139,14 +141,15 @@ def test_a_recording_keeps_where_it_was_made(tmp_path: Path, monkeypatch: pytest
     program, here = compiled("fib", FIB), tmp_path / "here.yaml"
     here.write_text("{like: epyc-9654-2s, core_steps_per_s: 123000000}")
     graph = ns.Graph.recorded(program, 10, repeats=1, on=here)
-    assert graph.specified().workload.recorded == Recorded("here", 3_700_000_000, 123_000_000)  # its highest clock
+    # the highest clock of the processor
+    assert graph.specified().workload.recorded == Recorded("here", 3_700_000_000, 123_000_000)
     assert "recorded on here, 123.0 million steps per second" in graph.remarks
-    with pytest.raises(InputError, match="has no core_steps_per_s"):  # before a program is looked for
+    with pytest.raises(InputError, match="has no core_steps_per_s"):  # raised before a program is looked for
         ns.Graph.recorded(tmp_path / "none", on="epyc-9654-2s")
 
 
 def test_the_machine_at_hand_is_measured() -> None:
-    """A step is a few cycles: 10 million to 2,000 million a second on anything that can build this."""
+    """A step takes a few cycles: 10 million to 2,000 million steps a second on any machine that can build numasim."""
     place = this_place()
     assert 10**7 < place.core_steps_per_s < 2 * 10**9
 

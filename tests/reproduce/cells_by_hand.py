@@ -23,7 +23,7 @@ def cell(
     null: float | None = None,
     table: str = "1.1",
 ) -> Cell:
-    """A predicted time, unless more is said."""
+    """Return a cell: by default a predicted time."""
     return Cell(
         table=table,
         row=row,

@@ -10,5 +10,5 @@ from small_study import write_study
 
 @pytest.fixture
 def small_study(tmp_path: Path) -> Path:
-    """The folder of the small study."""
+    """Return the folder of the small study."""
     return write_study(tmp_path / "small")

@@ -1,7 +1,7 @@
 """A made-up reproduction: the published tables of the thesis, with noise added as simulated values.
 
-It has every shape that a page must show: columns over workers, benchmarks on many scales, inputs, mixed roles, cells
-that were not simulated, a regression, scores that are met and missed, ablations and fitted parameters.
+It has every kind of content that a page must show: columns over workers, benchmarks on many scales, inputs, mixed
+roles, cells that were not simulated, a regression, met and missed scores, ablations and fitted parameters.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Report:
 
 
 def written(factory: pytest.TempPathFactory) -> Report:
-    """Return the report of the made-up findings, written once a session because its figures take seconds."""
+    """Return the report of the made-up findings. It is written once a session, since its figures take seconds."""
     return _written(factory.getbasetemp() / "made-up" / "report")
 
 
@@ -191,7 +191,7 @@ def _table(identity: str, noise: float) -> Table:
 
 
 def _special(cell: Cell) -> Cell:
-    """Return the cell, with changes to one cell that is fitted and one cell that is not simulated."""
+    """Return the cell. One cell becomes a fitted cell, and one becomes a cell that is not simulated."""
     if (cell.row, cell.column) == ("Strassen-4096", "steal_attempt_count"):
         return replace(cell, role=Role.FITTED)
     if (cell.row, cell.column) == ("Strassen-8192", "steal_attempt_count"):

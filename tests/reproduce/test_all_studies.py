@@ -1,4 +1,4 @@
-"""All studies in one command: the page of their scores, refused options, and a stopped command that resumes."""
+"""All studies in one command: the page of their scores, refused options, and the resumption of a stopped command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_page_has_every_score_of_every_study_and_leads_to_the_reports() -> N
         assert f'<section id="{name}">' in page
     for score in first.scores:
         assert f"<td><strong>{score_number(score, score.value)}</strong></td>" in page
-    assert page.count("<img") == 1  # nothing was scored in the second one
+    assert page.count("<img") == 1  # the second study has no scores
     assert "A &lt;b&gt;bold&lt;/b&gt; title" in page
     assert "quick reproductions" not in page
     assert "quick reproductions" in studies_page([Reported("plain", replace(plain, quick=True))])
@@ -37,7 +37,7 @@ def test_the_page_has_every_score_of_every_study_and_leads_to_the_reports() -> N
 
 @pytest.fixture
 def two_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two small studies in place of the shipped ones, and the folder for their reports."""
+    """Replace the shipped studies by two small studies. Return the folder for their reports."""
     for name in ("early", "late"):
         write_study(tmp_path / "shipped" / name)
     monkeypatch.setattr(load, "_shipped", lambda: tmp_path / "shipped")

@@ -1,4 +1,4 @@
-"""Ceilings on the page, in Markdown, in CSV and on the terminal; names of a study are text everywhere."""
+"""Ceilings on the page, in Markdown, in CSV and on the terminal. Names of a study are plain text everywhere."""
 
 from __future__ import annotations
 

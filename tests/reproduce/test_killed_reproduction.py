@@ -1,4 +1,4 @@
-"""A killed reproduction resumes, and ends with the same tables."""
+"""A killed reproduction resumes, and produces the same tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ main(sys.argv[2:])
 
 
 def killed_after(count: int, study: Path, directory: Path) -> None:
-    """Run a reproduction that is killed when it has kept ``count`` more batches."""
+    """Run a reproduction that is killed after it has stored ``count`` more batches."""
     before = shards(directory)
     command = [sys.executable, "-c", KILLED, str(count), "reproduce", str(study), "-o", str(directory), "--jobs", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

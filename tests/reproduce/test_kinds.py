@@ -1,4 +1,4 @@
-"""Kinds of tables: every cell against a value that is computed from its runs by hand."""
+"""Kinds of tables: every cell is compared with a value computed by hand from the cell's runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def table(folder: Path, kind: str, columns: str = "COLUMNS", values: str = "smal
 
 
 def times(folder: Path, row: str, variant: str, **changes: object) -> list[float]:
-    """The makespans of a row under a variant in ps, by seed."""
+    """Return the makespans of a row under a variant in ps, by seed."""
     study = read_study(str(folder))
     wanted = Wanted(study.programs["trees"], row, variant, Fields(changes).assignments)
     return [simulate_spec(run.spec, run.seed).counters["makespan_ps"] for run in Setting(study).runs(wanted)]
@@ -58,7 +58,7 @@ def test_what_is_expected_stands_where_nothing_was_printed(tmp_path: Path) -> No
     assert {(cell.published, cell.null) for cell in found.values()} == {(1.0, 0.5)}
     found = table(tmp_path / "b", 'Compared(against={"domains_s": "plain"}, within=(200, 300))')
     assert found["large", "domains_s"].published == 200
-    assert found["large", "plain_s"].published == 1  # which was printed
+    assert found["large", "plain_s"].published == 1  # a printed value
 
 
 def test_rows_are_compared_with_one_of_them(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ VALUES = {"a": 1.0, "b": 2.0, "c": 2.1}
     [
         ({"least": "a", "most": ("b", "c")}, True, 1 / 3),
         ({"least": ("a", "c"), "most": "b"}, False, 1 / 3),
-        ({"least": "b", "most": "b"}, False, 1 / 2),  # equal is not less
+        ({"least": "b", "most": "b"}, False, 1 / 2),  # equal values do not count as less
         ({"least": "a", "most": "b", "times": 1.99}, True, 1 / 2),
         ({"least": "a", "most": "b", "times": 2}, False, 1 / 2),
         ({"alike": ("b", "c"), "within": 0.06}, True, None),
@@ -125,7 +125,7 @@ TABLES.append(StudyTable("said", "What is said", "section 5", CSV / "said.csv", 
 
 
 def test_claims_are_scored_by_how_many_hold(tmp_path: Path) -> None:
-    """Two claims cannot fail. The third claim is the only one with a null model."""
+    """Two claims cannot fail. Only the third claim has a null model."""
     said = "claim,holds\ntrees end,1\nas much work,1\ndomains steal more elsewhere,1\n"
     study = read_study(str(write_study(tmp_path, more=SAID, said=said)), ["said"])
     (found,) = reproduce(study, tmp_path / "out", quick=True, jobs=1).tables

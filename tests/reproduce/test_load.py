@@ -1,4 +1,4 @@
-"""Studies by name and from folders: the execution of their code, and messages for mistakes."""
+"""Studies by name and from folders: the execution of their code, and error messages for mistakes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_file_is_named_before_its_code_is_executed(small_study: Path) -> Non
         read_study(str(small_study), (), begun.append)
     assert begun == [small_study / "study.py"]
     read_study("home", (), begun.append)
-    assert len(begun) == 1  # that of a study that ships is not
+    assert len(begun) == 1  # ``begin`` is not called for shipped studies
 
 
 def test_a_study_may_import_what_lies_beside_it_and_is_made_anew_each_time(small_study: Path) -> None:

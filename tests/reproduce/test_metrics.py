@@ -25,7 +25,7 @@ def measured(
     part: list[bool] | None = None,
     row: list[int] | None = None,
 ) -> float:
-    """Return a metric of one prediction; ``baseline`` has the published and simulated values before the change."""
+    """Return a metric of one prediction. ``baseline`` has the published and simulated values before the change."""
     unknown = [math.nan] * len(published)
     before, before_simulated = baseline or (unknown, unknown)
     seen = Observations(
@@ -43,7 +43,7 @@ def test_mape_is_the_mean_relative_distance_over_what_is_not_zero() -> None:
 
 
 def test_median_factor_takes_both_directions_and_zeros() -> None:
-    # (9 + 1) / (4 + 1) = 2, (19 + 1) / (4 + 1) = 4 the other way round, (7 + 1) / (0 + 1) = 8
+    # (9 + 1) / (4 + 1) = 2; the reverse direction (19 + 1) / (4 + 1) = 4; (7 + 1) / (0 + 1) = 8
     assert measured("median-factor", [4.0, 19.0, 0.0], [9.0, 4.0, 7.0]) == pytest.approx(4.0)
     assert measured("median-factor", [4.0], [9.0]) == pytest.approx(factor_error(9.0, 4.0))
 

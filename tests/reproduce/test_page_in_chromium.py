@@ -43,7 +43,7 @@ def test_every_picture_is_there_and_says_what_it_shows(page: Page) -> None:
     pictures = page.locator("img").evaluate_all(
         "all => all.map(one => [one.complete, one.naturalWidth, one.naturalHeight, one.alt.length])"
     )
-    assert len(pictures) == len(TABLES) + 3  # the times first, the score sheet, the ablations
+    assert len(pictures) == len(TABLES) + 3  # the times first, then the score sheet and the ablations
     assert all(complete and min(rest) > 0 for complete, *rest in pictures)
 
 
@@ -78,7 +78,7 @@ def test_text_can_be_read_in_both_schemes(browser: Browser, page_file: Path, sch
     opened.goto(page_file.as_uri())
     ratios = opened.evaluate(CONTRASTS)
     opened.context.close()
-    assert min(ratios) >= 4.5  # of the Web Content Accessibility Guidelines, level AA
+    assert min(ratios) >= 4.5  # the least contrast of the Web Content Accessibility Guidelines, level AA
 
 
 CONTRASTS = """() => {
@@ -103,7 +103,7 @@ def test_it_prints_on_paper(browser: Browser, page_file: Path) -> None:
     opened.goto(page_file.as_uri())
     printed = opened.pdf(format="A4")
     opened.emulate_media(media="print")
-    opened.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins, 96 to the inch
+    opened.set_viewport_size({"width": 718, "height": 1000})  # A4 without its margins, at 96 pixels an inch
     cut = opened.locator("table").evaluate_all("all => Math.max(...all.map(one => one.getBoundingClientRect().right))")
     opened.context.close()
     assert printed.startswith(b"%PDF")

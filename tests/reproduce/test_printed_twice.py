@@ -1,4 +1,4 @@
-"""The ceiling of values that are printed twice: found or declared prints, and the bounded scores."""
+"""The ceiling of values that are printed twice: found and declared prints, and the bounded scores."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_what_is_declared_is_joined_row_by_row_to_what_is_found(tmp_path: Path) 
     ]
 
 
-# ---- what it bounds ----
+# ---- the bounded scores ----
 
 
 def prints(*values: float, **fields: object) -> list[Cell]:
@@ -107,7 +107,7 @@ def test_classes_have_the_cells_that_their_scores_count() -> None:
         cell("a", 1.0, 1.0),
         cell("b", 1.0),  # not simulated
         cell("c", 1.0, 1.0, role=Role.FITTED),
-        cell("d", 0.0, 1.0),  # a relative error counts no published zero
+        cell("d", 0.0, 1.0),  # a relative error does not count a published zero
         cell("e", 1.0, 1.0, score="volumes"),
     ]
     rules = [ScoreRule("times", "mape"), ScoreRule("volumes", "mean-absolute-error"), ScoreRule("none", "mape")]

@@ -1,4 +1,4 @@
-"""The questions to predictions, and their null models, against values by hand."""
+"""The questions about predictions, and their null models, against values computed by hand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_absolute_is_the_simulated_value_and_its_null_model_a_given_column() -> 
 def test_one_step_is_what_was_published_before_times_the_simulated_ratio() -> None:
     score = scored(TWO, "mape", "one-step")
     assert score.value == pytest.approx((abs(10 * 6 / 8 - 5) / 5 + abs(20 * 15 / 30 - 16) / 16) / 2)
-    assert score.null == pytest.approx((5 / 5 + 4 / 16) / 2)  # the change does nothing
+    assert score.null == pytest.approx((5 / 5 + 4 / 16) / 2)  # the null model: the change has no effect
 
 
 def test_interaction_tells_the_strength_of_a_change_from_one_row_each_in_turn() -> None:
@@ -128,5 +128,5 @@ def test_the_interval_over_rows_spans_the_rows_and_needs_three() -> None:
     assert score.value == pytest.approx(0.25)
     assert 0.1 - 1e-9 <= score.rows.low < score.value < score.rows.high <= 0.4 + 1e-9
     assert score.seeds is not None
-    assert (score.seeds.low, score.seeds.high) == (pytest.approx(0.25), pytest.approx(0.25))  # seeds are alike
+    assert (score.seeds.low, score.seeds.high) == (pytest.approx(0.25), pytest.approx(0.25))  # all seeds are equal
     assert scored(table(off[:2]), "mape", "absolute").rows is None

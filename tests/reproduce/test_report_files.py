@@ -1,4 +1,4 @@
-"""The files of a report: complete, whole or absent, with the same numbers in all files."""
+"""The files of a report: complete or absent, with the same numbers in all files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def findings() -> Findings:
 
 
 def small(**changes: object) -> Findings:
-    """A reproduction of one table with one cell."""
+    """Return a reproduction of one table with one cell."""
     return replace(made_up(), tables=(table([cell("a", 2.0, 2.5)]),), scores=(), ablations=(), **changes)  # type: ignore[arg-type]
 
 

@@ -61,7 +61,7 @@ def test_what_the_machine_cannot_hold_is_not_simulated(make: Make) -> None:
 
 
 def test_a_machine_that_is_named_may_be_too_small_for_the_workers_of_a_program(make: Make, small_study: Path) -> None:
-    """The program itself asks for 24 workers; `opteron-8380-4s` has four sockets of four cores."""
+    """The program itself asks for 24 workers; `opteron-8380-4s` has only four sockets of four cores."""
     edit(small_study, '"workers": "threads"', '"workers": 24')
     found = make("1.1", "1.2", machine="opteron-8380-4s")
     assert {(cell.simulated, cell.note) for cell in cells(found, "1.1").values()} == {
@@ -86,8 +86,8 @@ def test_too_many_workers_for_the_study_own_machine_are_a_mistake_of_the_study(m
 
 
 def test_another_machine_is_as_its_own_file_says(make: Make, small_study: Path) -> None:
-    """Fields of machines that the study sets do not apply to another machine: `tilepro64` has no
-    last-level cache that could be made smaller.
+    """Fields of machines that the study sets do not apply to another machine: `tilepro64` has no last-level cache whose
+    size could be changed.
     """
     edit(small_study, '{"strategy": "topology-aware"}', '{"strategy": "topology-aware", "machine.caches.llc": "1MiB"}')
     cell = cells(make("1.1", machine="tilepro64"), "1.1")["small", "domains_s"]
@@ -128,7 +128,8 @@ def test_scored_tables_are_made_once_more_with_nothing_fitted_but_rates(make: Ma
     (small_study / "calibrated.yaml").write_text(CALIBRATED)
     found = make()
     (table,) = found.only_rates
-    assert (table.id, found.runs) == ("1.1", 12 + 8)  # those of the study and of the two programs of the scored table
+    # the runs of the study and of the two programs of the scored table
+    assert (table.id, found.runs) == ("1.1", 12 + 8)
     fib = {"workload": {"name": "fib", "n": 9, "leaf_ns": 130}, "strategy": "topology-aware"}
     (cell,) = (each for each in table.cells if (each.row, each.column) == ("large", "domains_s"))
     assert cell.simulated == tuple(simulated_alone(repeat, **fib) for repeat in (0, 1))
@@ -159,7 +160,7 @@ def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:
     plans = [table.kind.plan(Setting(study), table) for table in study.tables.values()]
     runs = _union(plans)
     assert len({run.run_id for run in runs}) == len(runs)
-    # two programs x two variants x two seeds, and two worker counts x two seeds; all other needs are for the same
+    # two programs x two variants x two seeds, plus two worker counts x two seeds; all other cells need the same runs
     assert len(runs) == 8 + 4 < sum(len(plan.runs) for plan in plans)
     kinds = [run.spec.workload.contents_json for run in runs]
     assert len(set(kinds)) == sum(before != after for before, after in zip([None, *kinds], kinds, strict=False))

@@ -47,10 +47,11 @@ def test_the_command_prints_tables_and_scores_and_leaves_a_report(
     assert out.splitlines()[-1] == f"report: {tmp_path / 'out' / 'index.html'}"
     page = (tmp_path / "out" / "index.html").read_text()
     assert "A small study" in page
-    assert "model.cache: none" in page  # the ablations are done along with the whole
+    assert "model.cache: none" in page  # the ablations are part of the command
     (row,) = (row for row in scores(tmp_path / "out") if row["table"] == "all")
     assert (row["quantity"], row["metric"], row["cells"], row["bound"]) == ("times", "mape", "2", "0.15")
-    assert float(row["null"]) == pytest.approx(((4 - 2) / 2 + (9 - 3) / 3) / 2)  # the plain times for those of domains
+    # the null model predicts the plain times for the domain times
+    assert float(row["null"]) == pytest.approx(((4 - 2) / 2 + (9 - 3) / 3) / 2)
 
 
 def test_a_part_is_done_without_ablations_and_says_how(small_study: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -79,7 +80,7 @@ def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path
 
 
 def test_the_machine_with_nothing_fitted_but_rates_is_scored_too(small_study: Path, tmp_path: Path) -> None:
-    """The poll interval is no rate: without the poll interval the scores are those of an uncalibrated study."""
+    """The poll interval is not a rate: without the fitted interval the scores are those of an uncalibrated study."""
     study = read_study(str(small_study), ["1.1"])
     bare = findings_of(reproduce(study, tmp_path / "bare", jobs=1))
     assert bare.only_rates == bare.scores

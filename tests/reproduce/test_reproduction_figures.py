@@ -1,4 +1,4 @@
-"""Figures of a reproduction: heights, points and marks are those of the cells and scores."""
+"""Figures of a reproduction: heights, points and marks equal the values of the cells and scores."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_was_not_simulated_has_no_bar_but_a_word() -> None:
 def test_error_bars_are_the_interval_over_the_seeds() -> None:
     (axes,) = drawn(table([cell("a", 20.0, 20.0, 21.0)])).axes
     (segment,) = axes.collections[0].get_segments()  # type: ignore[attr-defined]
-    half = 12.706204736 * 0.5  # Student's t of one degree of freedom times the standard error
+    half = 12.706204736 * 0.5  # Student's t for one degree of freedom, times the standard error
     assert segment[:, 1] == pytest.approx([20.5 - half, 20.5 + half])
 
 
@@ -148,14 +148,15 @@ def test_the_shaded_side_is_the_better_one(metric: str, better: float) -> None:
 
 def test_an_ablation_is_coloured_by_what_it_does_to_the_score() -> None:
     ablations = [Ablation(str(value), "", (score(value),)) for value in (0.1, 0.2, 0.05)]
-    (axes,) = ablation_figure([score(0.13, bound=0.15)], ablations).axes  # the score of the whole is of other runs
+    # the score of the whole study belongs to other runs
+    (axes,) = ablation_figure([score(0.13, bound=0.15)], ablations).axes
     assert [bar.get_width() for bar in bars(axes)] == [0.1, 0.2, 0.05]
     expected = [FULL_COLOUR, WORSE_COLOUR, BETTER_COLOUR]
     assert [to_hex(bar.get_facecolor()).upper() for bar in bars(axes)] == expected
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["as modelled", "no 0.2", "no 0.05"]
 
 
-# ---- from strategy to strategy ----
+# ---- chains from strategy to strategy ----
 
 
 @pytest.mark.parametrize(("last", "lines"), [(3.0, 2), (-2.0, 3)])
@@ -166,5 +167,5 @@ def test_all_points_of_a_chain_are_in_sight_those_below_zero_too(last: float, li
     assert bottom <= min(0.0, last)
     assert top > 46.0
     assert (bottom < 0.0) == (last < 0.0)
-    # beside the two series a line at zero
+    # the two series, and a line at zero
     assert len([line for line in axes.lines if len(line.get_xdata()) == 2]) == lines

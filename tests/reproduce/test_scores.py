@@ -59,9 +59,9 @@ def test_signs_are_taken_against_the_simulated_baseline() -> None:
     before = {"column": "before", "role": Role.FITTED}
     cells = [
         cell("a", 10.0, 20.0, **before),
-        cell("a", 8.0, 19.0, baseline="before"),  # falls, as published
+        cell("a", 8.0, 19.0, baseline="before"),  # falls, as the published value does
         cell("b", 10.0, 7.0, **before),
-        cell("b", 8.0, 7.5, baseline="before"),  # rises, though nearer to the published value
+        cell("b", 8.0, 7.5, baseline="before"),  # rises, although nearer to the published value
         cell("c", 8.0, 7.5, baseline="missing"),
         cell("d", 8.0, 7.5, score="", baseline="before"),
     ]
@@ -98,7 +98,7 @@ def test_the_null_model_is_scored_on_the_cells_that_have_one() -> None:
 
 
 def every_mape(published: list[float], simulated: list[tuple[float, ...]]) -> list[float]:
-    """The score of every resample of the seeds, the same seeds for all cells."""
+    """Return the score of every resample of the seeds, the same seeds for all cells."""
     count = len(simulated[0])
     draws = itertools.product(range(count), repeat=count)
     values = np.array(simulated)
@@ -169,7 +169,7 @@ VALUES = st.lists(st.floats(0.01, 1e4), min_size=1, max_size=6)
 
 
 def on_a_grid(metric: str, published: list[float]) -> float:
-    """The least of the mean errors of all predictions on a grid that has every published value on it."""
+    """Return the least mean error of all predictions on a grid. The grid contains every published value."""
     said = np.append(np.linspace(min(published), max(published), POINTS), published)[:, None]
     seen = np.array(published)
     errors = {
@@ -184,7 +184,7 @@ def on_a_grid(metric: str, published: list[float]) -> float:
     ("metric", "published", "expected"),
     [
         ("mape", [1.0, 2.0], 0.25),  # at 1: (0 + 1/2) / 2; at 2 it would be (1 + 0) / 2
-        ("mape", [1.0, 2.0, 4.0], (0.5 + 0.75) / 3),  # weights 1, 1/2, 1/4: half of 7/4 lies at 1
+        ("mape", [1.0, 2.0, 4.0], (0.5 + 0.75) / 3),  # weights 1, 1/2, 1/4: half of their sum 7/4 is reached at 1
         ("mape", [3.0, 3.0], 0.0),
         ("mape", [0.0, 5.0], 0.0),  # a published zero does not count
         ("mape", [0.0], 0.0),

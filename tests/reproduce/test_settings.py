@@ -70,7 +70,7 @@ def test_later_ones_override_earlier_ones(study: Study) -> None:
     assert workers(Setting(study, readings={"workers of domains": "all but one"}), "domains") == 23
     assert workers(Setting(study), "domains", changes=Fields({"workers": 5}).assignments) == 5
     assert workers(Setting(study, changes=(Change(Fields({"workers": 3})),)), "domains") == 3
-    elsewhere = Setting(study, machine="xeon-x7560-4s")  # which has no second threads
+    elsewhere = Setting(study, machine="xeon-x7560-4s")  # this machine has one hardware thread per core
     assert (workers(elsewhere, "domains"), workers(elsewhere, "plain")) == (32, 32)
 
 

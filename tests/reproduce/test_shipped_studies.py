@@ -1,4 +1,4 @@
-"""The shipped studies: their published values, what is fitted, and rules that their runs have to obey."""
+"""The shipped studies: their published values, their fitted parameters, and rules that their runs must obey."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ STAMP = SKELAFF.programs["stamp"]
 
 
 def calibration_of(study: Study, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The calibrate.py of a study as a module."""
+    """Return the calibrate.py of a study as a module."""
     name = f"calibrate_{study.name}"
     spec = importlib.util.spec_from_file_location(name, study.folder / "calibrate.py")
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, name, script)  # dataclasses look for their module
+    monkeypatch.setitem(sys.modules, name, script)  # dataclasses look up their module by its name
     spec.loader.exec_module(script)
     return script
 
@@ -102,7 +102,7 @@ def test_mean_ratios_are_those_of_the_tables(shape: str, without: set[str]) -> N
     assert printed["locality"] == pytest.approx(mean, abs=5e-5)
 
 
-# ---- what is fitted ----
+# ---- fitted values ----
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
@@ -115,7 +115,7 @@ def test_no_fitted_value_is_called_a_prediction(study: Study) -> None:
 
 
 def test_the_fitted_time_saves_what_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the AMD server: the printed saving, but for the recorded residual."""
+    """The AMD server: the saving equals the printed saving up to the recorded residual."""
     script = calibration_of(LAWS, monkeypatch)
     (fitted,) = LAWS.parameters
     machine = script.MACHINES[0]
@@ -126,7 +126,7 @@ def test_the_fitted_time_saves_what_is_recorded(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_fitted_objects_are_the_most_that_come_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the next number of objects the program is fastest further from the printed number of workers."""
+    """With one more object, the number of workers of the fastest run is further from the printed number."""
     script = calibration_of(SKELAFF, monkeypatch)
     printed = SKELAFF.published("2", "scalable_up_to_cores")
     for fitted in SKELAFF.parameters:
@@ -177,7 +177,7 @@ def test_home_test_is_as_its_text_says_but_for_the_average_of_a_single_tile(tmp_
 
 
 def test_with_one_thread_both_tournaments_are_interleave_once_and_twice() -> None:
-    """One thread merges nothing: vertical puts out the same as interleave, horizontal builds every table twice."""
+    """One thread merges nothing. So vertical does the same as interleave, and horizontal builds every table twice."""
     setting, program = Setting(PHOENIX), PHOENIX.programs["paragon"]
 
     def time(variant: str) -> float:
@@ -193,21 +193,21 @@ def pair(reader: int, home: int, read: int, owned: int = 0, cache: int = 0) -> d
 
 
 def test_the_straggler_waits_longest_and_not_for_the_most_lines() -> None:
-    """On the thesis' machine a line of the other node takes 124.7 ns, a line of the own node 77.3 ns."""
+    """On the thesis' machine a cache line of the other node takes 124.7 ns, and a line of the own node 77.3 ns."""
     machine, straggler = read_machine("xeon-e5-2620-2s"), LAWS.part("straggler").straggler
     assert straggler(machine, [pair(0, 0, 64 * 120), pair(1, 0, 64 * 70, owned=64 * 30)]) == (100, 0)
     assert straggler(machine, [pair(0, 0, 64 * 200), pair(1, 1, 64 * 3), pair(1, 0, 64)]) == (200, 200)
-    # lines of other caches are of no memory
+    # lines from other caches come from no memory
     assert straggler(machine, [pair(0, 1, 0, cache=640), pair(0, 0, 64)]) == (11, 1)
 
 
-COUNTED = {  # of a unit: mean time at an instruction a cycle of 2.27 GHz in ns, lines that it reads, MiB of data
+COUNTED = {  # for each unit: mean time in ns at one instruction per cycle of 2.27 GHz, lines read, MiB of data
     "intruder": (2146, 64, 51),
     "kmeans": (4985, 2, None),
     "vacation": (7217, 64, 36),
     "yada": (33_134, 48, None),
 }
-SCALE = 16  # data and caches of the study are this part of the real ones
+SCALE = 16  # data and caches of the study are scaled down by this factor
 
 
 @pytest.mark.parametrize("row", COUNTED)
@@ -224,7 +224,7 @@ def test_units_of_stamp_are_as_counted(row: str) -> None:
 
 @pytest.mark.parametrize(("row", "missed"), [("intruder", 36), ("vacation", 23)])
 def test_a_cache_of_24_mib_misses_as_counted(row: str, missed: int) -> None:
-    """Of the 64 lines that a unit reads where 68 were counted, once caches are full."""
+    """A unit reads 64 lines, once the caches are full; the paper counted 68."""
     changes = {"workers": 1, "workload.units": 40_000}
     spec = Setting(SKELAFF).spec(Wanted(STAMP, row, "numa32 baseline", tuple(from_mapping(changes))))
     counters = simulate_spec(spec, spec.seed).counters
@@ -245,8 +245,8 @@ def test_stamp_aborts_and_scales_as_table_2_says(row: str, published: int, abort
 
 
 def test_the_heuristic_is_figure_7_of_skelaff() -> None:
-    """Pages are cyclic, but where threads add units they lie where they are allocated; helpers need an idle core
-    beside the same cache.
+    """Pages are cyclic. If threads add units, pages are where they are allocated. Helpers need an idle core that shares
+    the cache.
     """
     for machine, workers in (("numa16", 8), ("numa16", 16), ("numa32", 16), ("numa32", 32)):
         for row in STAMP.rows:
@@ -260,8 +260,8 @@ def test_the_heuristic_is_figure_7_of_skelaff() -> None:
 
 
 def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
-    """Sixteen workers ask more of the first node than its controller has: the baseline takes at least the time of the
-    controller, and with pages on all nodes the run is faster than one controller.
+    """Sixteen workers demand more of the first node than its controller delivers: the baseline takes at least the time
+    of this controller. With pages on all nodes, the run is faster than one controller.
     """
     changes = tuple(from_mapping({"workers": 16}))
     specs = [
@@ -281,7 +281,7 @@ def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
 
 
 def test_laws_saves_a_cacheful_of_misses_in_each_sweep() -> None:
-    """The ten stencils of Table IV, as the page on LAWS explains them."""
+    """The check covers the ten stencils of Table IV, as explained on the page on LAWS."""
     cache, quarter = 6 * 2**20, {True: 8096 * 1024 * 8 // 4, False: 8096 * 64 * 64 * 8 // 4}
     printed = pd.read_csv(LAWS.folder / "published" / "laws_table_4_l3_misses_stencils.csv", index_col="program")
     cilk, laws = printed["cilk"], printed["laws"]
@@ -299,11 +299,13 @@ def test_laws_saves_a_cacheful_of_misses_in_each_sweep() -> None:
     assert fmean(map(abs, unchanged)) == pytest.approx(0.125, abs=5e-4)
 
 
-Order = Callable[[int, int], int]  # (core, time) of a request -> key; the request with the least key is served first
+Order = Callable[[int, int], int]  # (core, time) of a request -> key; the least key is served first
 
 
 def ends(tasks: int, requests: int, think: int, serve: int, order: Order) -> list[int]:
-    """Return when each task ends. A task thinks and then asks one server, which is never idle while a task asks."""
+    """Return the end time of each task. A task thinks, then asks one server. The server is never idle while a task
+    asks.
+    """
     coming = [(think, core) for core in range(tasks)]
     left, waiting, now, done = [requests] * tasks, [], 0, [0] * tasks
     while coming or waiting:
@@ -325,7 +327,7 @@ def ends(tasks: int, requests: int, think: int, serve: int, order: Order) -> lis
     "order", [lambda core, at: at, lambda core, at: core], ids=["in turn", "always the same first"]
 )
 def test_the_last_task_at_a_single_server_takes_less_than_three_times_the_average(serve: int, order: Order) -> None:
-    """Alone a task takes T = 30 * (40 + s); T + (n - 1) S bounds the last one, T and S (n + 1) / 2 the average."""
+    """Alone a task takes T = 30 * (40 + s). T + (n - 1) S bounds the last task; T and S (n + 1) / 2 the average."""
     tasks, requests, think = 64, 30, 40
     found = ends(tasks, requests, think, serve, order)
     alone, busy, mean = requests * (think + serve), requests * serve, sum(found) / tasks

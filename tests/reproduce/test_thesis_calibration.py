@@ -1,4 +1,4 @@
-"""The calibration of the thesis: the published values that it reads, and the committed results."""
+"""The calibration of the thesis: the published values that the calibration reads, and the committed results."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from numasim.sweep.planned_runs import PlannedRun, repeated
 from numasim.sweep.pool import InProcess
 
 THESIS = Path(__file__).resolve().parents[2] / "experiments" / "thesis"
-DRIFT = 0.02  # of an error, before the values have to be fitted again
+DRIFT = 0.02  # the largest change of an error before the values must be fitted again
 
 
 def misread(study: Study, readings: Iterable[Reading], calibration: Calibration) -> list[tuple[str, str, str]]:
-    """Every value that was read although it is a prediction; only refused parameters may be fitted to predictions."""
+    """Return every prediction that the calibration has read. Only refused parameters may be fitted to predictions."""
     fitted = {cell for each in calibration.parameters for cell in each.cells}
     refused = {cell for each in calibration.refused for cell in each.cells}
     predicted = {
@@ -100,7 +100,7 @@ def starting(bench: Any, program: str, row: str, searched: Axis) -> PlannedRun:
 
 
 def test_other_predictions_would_change_nothing(script: ModuleType, study: Study, tmp_path: Path) -> None:
-    """A copy of the study with other numbers wherever it predicts is calibrated to the same values."""
+    """A copy of the study with other numbers in place of all predicted values is calibrated to the same parameters."""
     changed = _with_other_predictions(study, tmp_path / "thesis", script)
     assert script.read_data(Readings(changed)) == script.read_data(Readings(study))
     found = [list(script.calibrate(each, [5], Calibration(), 1, str)) for each in (study, changed)]
@@ -163,7 +163,7 @@ def test_the_committed_values_give_the_committed_overheads(
 def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """The search has small matrices with shorter tasks; the first back-off lasts equally many tasks."""
+    """The search uses small matrices with shorter tasks. The first back-off lasts as many tasks as before."""
     refused = committed.of([3]).refused
     data, bench = script.read_data(Readings(study)), _bench(script, study, committed.of([1, 2]))
     size_ns, stand_in_ns = (
@@ -173,7 +173,8 @@ def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     found = {each.field: each.found for each in refused}
     backoff = script.STEALS[2].sets
     found[backoff] = Decimal(stand_in_ns) * Decimal(found[backoff]) / size_ns
-    found[script.STEALS[1].sets] = Decimal("0.04")  # the spread of the best point of all three, found anew without them
+    # the spread at the best point of all three parameters, found without the stored values
+    found[script.STEALS[1].sets] = Decimal("0.04")
     errors = script.steal_errors(bench, data, {**found, "workload.n": script.STAND_IN})
     assert [each.residual for each in refused] == [pytest.approx(rms(errors.values()), abs=DRIFT)] * 2
 

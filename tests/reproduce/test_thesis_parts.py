@@ -1,4 +1,4 @@
-"""Modules of the thesis alone: statistics against scipy, tables without runs, conclusions and contributions."""
+"""Modules of the thesis study: statistics against scipy, tables without runs, conclusions and contributions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONTRIBUTIONS, SHARES = THESIS.part("contributions"), THESIS.part("shares")
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Table]:
-    """Tables of the thesis whose runs take no time."""
+    """Return the tables of the thesis whose runs take almost no time."""
     tables = ("4.1", "5.1", "6.2", "6.4", "6.5", "regression-4-3")
     made = reproduce(read_study("thesis", tables), tmp_path_factory.mktemp("out"), quick=True, jobs=1)
     return {table.id: table for table in made.tables}
@@ -81,7 +81,7 @@ def test_the_master_alone_puts_every_row_on_its_node(found: dict[str, Table]) ->
 
 
 def test_lock_accesses_take_as_long_as_a_line_takes_from_thread_to_thread(found: dict[str, Table]) -> None:
-    """The first of 10,000 accesses goes to memory instead, 77.3 ns."""
+    """Only the first of 10,000 accesses goes to memory, which takes 77.3 ns."""
     for each in found["6.2"].cells:
         assert each.mean == pytest.approx(each.published + (77.3 - each.published) / 10_000, rel=1e-9)
 
@@ -89,7 +89,7 @@ def test_lock_accesses_take_as_long_as_a_line_takes_from_thread_to_thread(found:
 def test_an_overhead_is_what_a_construct_takes_beyond_its_delay(found: dict[str, Table]) -> None:
     (run,) = Setting(THESIS, quick=True).runs(Wanted(THESIS.programs["syncbench"], "barrier", "oblivious"))
     makespan_us = simulate_spec(run.spec, run.seed).counters["makespan_ps"] / 1e6
-    delays_us = 100 * 0.1  # 100 repetitions of 100 ns, one thread's after the other's never
+    delays_us = 100 * 0.1  # 100 repetitions of 100 ns, which threads never do one after the other
     assert cells(found["6.4"])["barrier", "numa_oblivious_overhead_ms"].simulated == pytest.approx(
         ((makespan_us - delays_us) / 100,)
     )
@@ -164,6 +164,6 @@ def test_a_share_is_taken_seed_by_seed_and_of_what_was_published() -> None:
         count("4", "near", 0, 1),
     ]
     share = SHARES.Share("1.1", "far", ("far", "near"))
-    (only,) = SHARES.share_table([table(counts)], {"remote": share}, "Shares").cells  # nothing over nothing has none
+    (only,) = SHARES.share_table([table(counts)], {"remote": share}, "Shares").cells  # 0 / 0 is not a share
     assert (only.published, only.simulated, only.unit, only.column) == (0.25, (0.75, 0.5), "1", "remote")
     assert (only.score, only.baseline, only.null) == ("", "", None)

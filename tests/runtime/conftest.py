@@ -11,7 +11,7 @@ from runtime_sources import HERE, library_sources
 
 @pytest.fixture(scope="session")
 def watched(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the programs of threads/, watched by the thread sanitizer."""
+    """Return a folder with the programs of threads/, watched by the thread sanitizer."""
     folder = tmp_path_factory.mktemp("threads")
     for source in (HERE / "threads").glob("*.c"):
         compile_program(c_compiler, folder / source.stem, [source, *library_sources()], THREADS)

@@ -1,9 +1,9 @@
-"""All outcomes of small programs on atomic words, by plain enumeration of states; tests compare the explorer with them.
+"""All outcomes of small programs on atomic words, by enumeration of all states, for comparison with the explorer.
 
-A program is a tuple of threads, a thread a tuple of steps (kind, word, order, whether it forgets): letters are those of
-tests/runtime/explorer/main.c. Memory is sequential; buffered, with one queue of stores for each thread (x86: Sewell
-et al., "x86-TSO", 2010); or reordered, where stores to different words leave a thread's buffer in any order, except
-that a release leaves after all that went in before it.
+A program is a tuple of threads. A thread is a tuple of steps (kind, word, order, whether the step forgets), with the
+letters of tests/runtime/explorer/main.c. Memory is sequential; or buffered, with one queue of stores for each thread
+(x86: Sewell et al., "x86-TSO", 2010); or reordered: stores to different words leave a thread's buffer in any order,
+except that a release store leaves after all earlier stores.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ Step = tuple[str, int, str, str]
 Program = tuple[tuple[Step, ...], ...]
 WORDS = 3
 Entry = TypeVar("Entry")
-MOST_PENDING = 3  # stores of a thread on their way
+MOST_PENDING = 3  # the most stores of a thread that have not reached memory
 
 
 class Store(NamedTuple):
-    """A store on its way to memory."""
+    """A store that has not reached memory."""
 
     word: int
     value: int
@@ -27,7 +27,7 @@ class Store(NamedTuple):
 
 
 class State(NamedTuple):
-    """A state: the results of each thread's steps so far, its stores on their way, the oldest first, and memory."""
+    """A state: for each thread, the results so far and the pending stores, the oldest first; and the memory."""
 
     found: tuple[tuple[int, ...], ...]
     stores: tuple[tuple[Store, ...], ...]
@@ -35,7 +35,7 @@ class State(NamedTuple):
 
 
 def outcomes(program: Program, memory: str) -> set[tuple[int, ...]]:
-    """The results of all steps, thread by thread (0 for a store), followed by the final words."""
+    """Return the results of all steps, thread by thread (0 for a store), followed by the final words."""
     todo = [State(((),) * len(program), ((),) * len(program), (0,) * WORDS)]
     seen, ends = set(todo), set()
     while todo:

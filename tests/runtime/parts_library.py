@@ -1,6 +1,6 @@
-"""Plans in files as C reads them, behind ctypes: the sources of the reader as a shared library.
+"""The C reader of plan files behind ctypes: the reader's sources, compiled to a shared library.
 
-Compiled with sanitizers, whose runtimes Python has to be started with:
+To compile with sanitizers, start Python with the sanitizers' runtime:
 
     NUMASIM_TEST_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$(gcc -print-file-name=libasan.so)" \\
         python -m pytest tests/runtime/test_plan_file.py
@@ -26,7 +26,7 @@ from runtime_sources import HERE, sources
 from numasim.plan.plan import Plan
 from numasim.runtime.fields_file import plan_fields, write_fields
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its machines and graphs are used here as well
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # machines and graphs of the engine's tests are used here
 
 PARTS = ("fields", "plan_file")
 
@@ -55,7 +55,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 @cache
 def library() -> ctypes.CDLL:
-    """The parts as a shared library; skips the test if there is no compiler."""
+    """Return the reader as a shared library. Skip the test if there is no compiler."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         pytest.skip("no C compiler: set CC, or install one as cc")
@@ -69,7 +69,7 @@ def library() -> ctypes.CDLL:
 
 
 class PlanFile:
-    """A plan as C reads it from a file. ``fields`` are the written fields, with ``changes``."""
+    """A plan that C has read from a file. ``fields`` are the written fields, with ``changes`` applied."""
 
     def __init__(self, plan: Plan, changes: Mapping[str, Any] | None = None) -> None:
         self.fields = {**plan_fields(plan, seed=1), **(changes or {})}
@@ -84,7 +84,7 @@ class PlanFile:
 
     @property
     def problem(self) -> str:
-        """The sentence of the error."""
+        """Return the sentence of the error."""
         return str(library().probe_problem(self.handle).decode())
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Small parameters of every kernel; serial runs of the program, and their recorded task graphs."""
+"""Small parameters for every kernel, and serial runs of the program with their recorded task graphs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def recorded(
     costs: str = "model",
     **parameters: int | str,
 ) -> tuple[KernelRun, Workload]:
-    """A serial run and the checked task graph that it recorded."""
+    """Return a serial run, and the checked task graph that the run has recorded."""
     graph = folder / f"{kernel}.json"
     order = Order(kernel, parameters, mode="serial", costs=costs, workers=workers, record=graph)
     (run,) = run_kernel(order, program)

@@ -1,4 +1,4 @@
-"""Bugs that the explorer of interleavings has to find: each breaks one order or one step of a source of the runtime."""
+"""Bugs that the explorer of interleavings must find. Each bug breaks one memory order or one step of a source."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 class Bug:
-    """A source of the runtime in which ``right`` occurs once and is replaced by ``wrong``.
+    """A source of the runtime in which ``right`` occurs once, and is replaced by ``wrong``.
 
-    ``place`` is the source and the cases that are then violated, as in ``"split.c: deque/short, lane/short"``, where
-    memory is ``memory``. Without ``wrong`` a release becomes relaxed, which violates cases in reordered memory.
+    ``place`` names the source and the cases that the bug violates, as in ``"split.c: deque/short, lane/short"``, in the
+    memory model ``memory``. Without ``wrong``, a release becomes relaxed, which violates the cases in reordered memory.
     """
 
     def __init__(self, name: str, place: str, right: str, wrong: str | None = None, memory: str = "sequential") -> None:
@@ -20,7 +20,7 @@ class Bug:
         self.memory = "reordered" if wrong is None else memory
 
     def write(self, original: Path, changed: Path) -> Path:
-        """The source with the bug, in ``changed``."""
+        """Write the source with the bug to ``changed``, and return the path."""
         text = original.read_text()
         assert text.count(self.right) == 1, f"{original.name} does not have {self.right!r} once: the bug is out of date"
         changed.write_text(text.replace(self.right, self.wrong))

@@ -1,4 +1,4 @@
-"""Measurements of a probe become a machine file and a runtime file. No value is fitted, and gaps are named."""
+"""Measurements of a probe become a machine file and a runtime file. No value is fitted, and gaps are reported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def finding(name: str, median: float, unit: str = "ns", **more: Any) -> dict[str
 
 
 def relation(a: int, b: int) -> float:
-    """Nanoseconds of a line between two hardware threads of the machine above."""
+    """Return the nanoseconds of a cache line between two hardware threads of this machine."""
     core, other = a % 12, b % 12
     return 7 if core == other else 40 if core // 6 == other // 6 else 130
 
@@ -72,8 +72,8 @@ def files(
 def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
     found, machine, _ = files(tmp_path, canned())
     assert machine.latency_ns == ((90, 150), (151, 91))
-    assert machine.nodes.imc_bandwidth_gbs == 41  # of 40 and 42
-    assert [link.bandwidth_gbs for link in machine.links] == [15]  # of 15 and 17
+    assert machine.nodes.imc_bandwidth_gbs == 41  # median of 40 and 42
+    assert [link.bandwidth_gbs for link in machine.links] == [15]  # median of 15 and 17
     assert machine.caches.llc_hit_ns == 14
     coherence = machine.coherence
     assert (coherence.same_core_ns, coherence.same_socket_ns, coherence.cross_socket_ns) == (7, 40, 130)
@@ -85,7 +85,9 @@ def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
 
 
 def test_the_rate_is_that_of_the_fastest_core(tmp_path: Path) -> None:
-    """1,000 steps in 2,500 ns are 400 million steps a second. The mean and the first core have other rates."""
+    """1,000 steps in 2,500 ns are 400 million steps a second. The mean of the cores and the first core have other
+    rates.
+    """
     probe = canned()
     probe["findings"] += [finding("kilostep", ns, **{"from": cpu}) for cpu, ns in ((0, 4000), (6, 2500))]
     _, machine, _ = files(tmp_path, probe)
@@ -105,10 +107,10 @@ def test_medians_are_the_costs_of_the_runtime(tmp_path: Path) -> None:
     assert (costs.probe_ns, costs.probe_remote_ns) == (Decimal("1.25"), Decimal("1.25"))
     assert (costs.wake_ns, costs.wake_remote_ns, costs.futex_ns) == (5000, 7000, 0)
     assert (costs.resume_ns, costs.fault_ns, costs.migrate_ns) == (11, 600, 1200)
-    assert costs.faults_per_s == 12_500_000  # one each 80 ns
+    assert costs.faults_per_s == 12_500_000  # one fault per 80 ns
     assert runtime.poll_ns == costs.pause_ns == Decimal("25.5")
     assert costs.line
-    # the widest that the three intervals allow: 11.5 - 3.5 - 3 to 13 - 2 - 1.5
+    # the widest interval that the three intervals allow: 11.5 - 3.5 - 3 to 13 - 2 - 1.5
     assert (
         "join_ns: 7.5  # spawning and joining an empty task, less push and pop; between 5.00 and 9.50" in found.runtime
     )
@@ -139,7 +141,7 @@ def test_a_cost_that_was_not_measured_is_assumed_and_marked(name: str, field: st
 def test_a_machine_that_was_not_measured_keeps_what_was_assumed(tmp_path: Path) -> None:
     nothing = {"format": "numasim probe 1", "quick": True, "findings": [], "missing": []}
     found, machine, runtime = files(tmp_path, nothing)
-    assert machine.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))  # 1.1 times further: half
+    assert machine.latency_ns == ((90, Decimal("139.5")), (Decimal("139.5"), 90))  # 1.1 times the distance: half
     assert runtime.costs.push_ns == read_runtime("ompi").costs.push_ns
     assert not any(source.startswith("measured") for source in machine.sources.values())
     assert "# memory_latency is assumed: not all pairs of nodes were measured\n" in found.machine
@@ -180,7 +182,7 @@ def test_numbers_have_three_digits_or_all_before_the_point(value: str, text: str
 def test_the_machine_at_hand_is_measured_and_simulated(
     tmp_path: Path, measured: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A measurement takes long, so a script prints the measurement of another test."""
+    """A measurement takes long, so a script prints the measurement that another test has made."""
     again = tmp_path / "numasim-runtime"
     again.write_text(f'#!/bin/sh\n[ "$*" = "probe --quick" ] && exec cat {measured}\n')
     again.chmod(0o755)

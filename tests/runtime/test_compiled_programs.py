@@ -21,7 +21,7 @@ C, CPP = " ".join(("-std=c11", *WARNINGS)), " ".join(("-std=c++17", *WARNINGS))
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
-    """A folder with the command, as pip installs it. Fails if the library was not built."""
+    """Return a folder with the command, as pip installs it. Fail if the library was not built."""
     if not LIBRARY.is_file():
         pytest.fail(f"{LIBRARY} is not built: pip install . does it, or cmake with lib")
     script = tmp_path_factory.mktemp("bin") / "numasim-runtime"
@@ -31,7 +31,7 @@ def command(tmp_path_factory: pytest.TempPathFactory, c_compiler: str) -> Path:
 
 
 def shell(command: Path, folder: Path, line: str) -> str:
-    """The output of a shell line with the command on its path; the line has to succeed."""
+    """Return the output of a shell line, with the command on the path. The line must succeed."""
     environment = {**os.environ, "PATH": f"{command}:{os.environ['PATH']}"}
     done = subprocess.run(line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -68,7 +68,9 @@ def test_every_example_is_tested() -> None:
 
 @pytest.mark.parametrize("name", ["g++", "clang++"])
 def test_no_compiler_objects_to_the_header_for_cpp(name: str) -> None:
-    """The header for C++ includes all others but locks.h and topology.h, and the program uses all of it."""
+    """The C++ header includes all other headers except locks.h and topology.h. The program uses all parts of the
+    header.
+    """
     if not (found := shutil.which(name)):
         pytest.skip(f"no {name} here")
     command = [found, "-std=c++20", *WARNINGS, "-fsyntax-only", f"-I{RUNTIME / 'include'}"]

@@ -30,10 +30,11 @@ BASE: dict[str, Any] = {
     "strategy": "randomized",
     "workers": 2,
     "model": UNCOUPLED,
-    "workload": {"name": "fib", "n": 1},  # one task that computes: what a body does that does nothing
+    "workload": {"name": "fib", "n": 1},  # a single task, which computes: the body that does nothing
 }
 NATIVE, EMULATED, VIRTUAL = 1, 2, 3
-WAYS: dict[str, tuple[int, Any]] = {  # besides serially and in lanes, which need no plan: a mode, and the runtime
+# ways in addition to serial mode and lanes, which need no plan: a mode, and the runtime preset
+WAYS: dict[str, tuple[int, Any]] = {
     "stacks": (NATIVE, {"like": "bare", "join": "strict"}),
     "fibers": (NATIVE, "bare"),
     "pretended": (EMULATED, {"like": "bare", "join": "strict"}),
@@ -51,10 +52,12 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
-    """The lines of the program, compiled with these flags, but for the last line, which counts failed cases: none."""
+    """Return the output lines of the program, compiled with these flags, without the last line, which must count no
+    failed case.
+    """
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
-    # what has not been freed is looked for elsewhere (test_refused_pools.py): in each process it takes the most time
+    # leaks are checked in test_refused_pools.py: the check would dominate the time of each process here
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "die_after_fork=0"}
     done = subprocess.run([program, *ways], check=False, capture_output=True, text=True, env=environment, timeout=1800)
     *others, last = done.stdout.splitlines()
@@ -65,12 +68,12 @@ def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str
 
 @pytest.fixture(scope="module")
 def lines(c_compiler: str, tmp_path_factory: pytest.TempPathFactory, ways: list[str]) -> list[str]:
-    """A line for each covered function and situation: the function, the situation, and the rule."""
+    """Return a line for each covered function and situation: the function, the situation, and the rule."""
     return contract(c_compiler, tmp_path_factory.mktemp("contract"), PLAIN, ways)
 
 
 def public_functions() -> set[str]:
-    """All functions in the headers of C, but for the internal functions of typed_tasks.h."""
+    """Return all functions in the C headers, except the internal functions of typed_tasks.h."""
     declared = re.compile(r"^(?:static inline )?[a-z_][\w ]*?[ *](ns_\w+)\([^;{]*[);{]", re.MULTILINE)
     found: set[str] = set()
     for header in sorted(HEADERS.glob("*.h")):
@@ -85,7 +88,7 @@ def test_every_case_ends_with_a_code_and_a_sentence(lines: list[str]) -> None:
 
 
 def test_every_public_function_is_in_every_situation(lines: list[str]) -> None:
-    """A new function in a header fails here until a case calls it, or a rule excuses it, in each situation."""
+    """If a header gets a new function, this test fails until each situation has a case or a rule for the function."""
     covered = {tuple(line.split()[:2]) for line in lines}
     typed = {f"NAME_{what}" for what in ("spawn", "call", "join", "spawn_after")}
     functions = public_functions()
@@ -94,7 +97,7 @@ def test_every_public_function_is_in_every_situation(lines: list[str]) -> None:
 
 
 def test_every_rule_is_stated_with_its_reason(lines: list[str]) -> None:
-    """A rule of runtime.h, with a reason, names all that is undefined."""
+    """Everything that is undefined is named by a rule of runtime.h, with a reason."""
     text = " ".join((HEADERS / "runtime.h").read_text().replace("\n *", " ").split())
     used = {line.split()[2] for line in lines} - {"defined", "does"}
     assert used == {"self", "fork", "freed"}
@@ -107,5 +110,5 @@ def test_every_rule_is_stated_with_its_reason(lines: list[str]) -> None:
 def test_sanitizers_have_nothing_to_say(
     c_compiler: str, tmp_path: Path, flags: tuple[str, ...], ways: list[str]
 ) -> None:
-    """In the same cases, a refused call makes no wrong access to memory, and has no data race."""
+    """In all cases, a refused call makes no wrong memory access, and causes no data race."""
     contract(c_compiler, tmp_path, flags, ways)

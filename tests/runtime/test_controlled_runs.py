@@ -1,7 +1,7 @@
-"""Controllers of runs in the task runtime: asked between iterations with the measurements, or replayed from a file.
+"""Controllers of runs in the task runtime: asked between iterations with measurements, or replayed from a file.
 
-`test_virtual_against_native` holds the measurements equal to the simulator's, with controllers whose choices depend on
-all measurements.
+`test_virtual_against_native` checks that the measurements equal the simulator's, with controllers whose choices depend
+on all measurements.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def test_what_a_controller_decides_is_kept_and_gone_by_again(strategy: str, prog
 
 
 def test_every_run_of_a_process_asks_the_controller_anew(program: Path, tmp_path: Path) -> None:
-    """Two runs, and one before them that does not count, of a program of two iterations: would one run read what is
-    meant for the next, the next would wait forever, or be refused.
+    """Two runs, and one warm-up run that does not count, of a program of two iterations. If a run read the decisions of
+    the next run, the next run would wait for ever, or be refused.
     """
     _, graph = recorded(program, tmp_path, "fft", n=512)
     assert sum(step.ends_iteration for step in steps(graph.phases, graph.loops)) == 2

@@ -1,4 +1,4 @@
-"""The installed C library: an example is compiled with the flags of pkg-config, and runs."""
+"""The installed C library: an example compiles with the flags of pkg-config, and runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def flags(prefix: Path, *options: str) -> list[str]:
-    """The flags that pkg-config prints for the installed library."""
+    """Return the flags that pkg-config prints for the installed library."""
     tool = shutil.which("pkg-config") or shutil.which("pkgconf")
     if tool is None:
         pytest.skip("no pkg-config here: its file cannot be read as users do")
@@ -111,7 +111,7 @@ def test_a_build_without_counters_counts_tasks_alone(prefix: Path, program: Path
     (without,) = run_kernel(order, next(prefix.rglob("numasim-runtime")))
     (with_them,) = run_kernel(order, program)
     assert without.correct
-    tasks = {"tasks": serial.columns["tasks"]} if kernel != "spinlock" else {}  # that only has parts of a team
+    tasks = {"tasks": serial.columns["tasks"]} if kernel != "spinlock" else {}  # spinlock has only parts of a team
     assert {name: count for name, count in without.columns.items() if count} == tasks
     assert not any(map(any, [*without.node_attempts, *without.node_success, *without.words]))
     assert sum(with_them.columns.values()) > with_them.columns["tasks"]

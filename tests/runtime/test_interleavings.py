@@ -1,7 +1,8 @@
 """All interleavings of small programs on the deque, lane, dependences, locks, conditions and barriers of the runtime.
 
-The sources are those of the library. Their atomic accesses are steps of the explorer in tests/runtime/explorer. Tests
-compare the explorer with known results of memory models, and put bugs into the sources that the explorer has to find.
+The sources are the library's own sources. Their atomic accesses are steps of the explorer in tests/runtime/explorer.
+Tests compare the explorer with known results of memory models, and put bugs into the sources that the explorer must
+find.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from runtime_sources import HERE, LOCKS, sources
 from seeded_bugs import BUGS, Bug
 
 EXPLORER = HERE / "explorer"
-MEMORIES = ("sequential", "buffered", "reordered")  # from the strictest on
+MEMORIES = ("sequential", "buffered", "reordered")  # the strictest memory first
 FLAGS = ["-O2", "-g1", "-DNS_EXPLORE", f"-I{EXPLORER}"]
 IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 
 
 @pytest.fixture(scope="module")
 def parts(c_compiler: str) -> dict[str, Path]:
-    """The explorer's objects and those of the explored sources, by the names of their sources."""
+    """Return the objects of the explorer and of the explored sources, by the names of their sources."""
     own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
     explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependences.c")
     made = compile_objects(c_compiler, own, FLAGS) + compile_objects(c_compiler, explored, IN_ARENA)
@@ -34,12 +35,12 @@ def parts(c_compiler: str) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def program(c_compiler: str, parts: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The explorer of the sources as they are."""
+    """Return the explorer of the unchanged sources."""
     return compile_program(c_compiler, tmp_path_factory.mktemp("explorer") / "explorer", list(parts.values()))
 
 
 def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
-    """The result of each case whose name begins with ``prefix``, also printed. Checks the exit status."""
+    """Return and print the result of each case whose name begins with ``prefix``. Check the exit status."""
     found = subprocess.run([program, memory, prefix], check=False, capture_output=True, text=True, timeout=1800)
     print(found.stdout)
     cases = dict(re.findall(rf"^(\S.*) {memory}: (.*); \d+ schedules, ", found.stdout, re.MULTILINE))
@@ -53,11 +54,14 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     ("memory", "about"),
     [
         *(("reordered", about) for about in ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent")),
-        *(("buffered", about) for about in ("deque", "lane")),  # whose longer cases have too many schedules otherwise
+        # longer cases of these have too many schedules in other memory
+        *(("buffered", about) for about in ("deque", "lane")),
     ],
 )
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:
-    """In the loosest memory that can be explored, which has all schedules of stricter memories (see below)."""
+    """Each case runs in the weakest memory that can be explored, which has all schedules of stricter memories (see
+    below).
+    """
     assert set(explore(program, memory, about).values()) == {"sound"}
 
 
@@ -101,14 +105,14 @@ def test_memory_promises_what_its_kind_promises(
 
 
 def test_as_many_schedules_as_permutations_and_no_more(program: Path) -> None:
-    """Four threads that draw numbers have 4! schedules; two threads without a common word have one."""
+    """Four threads that draw numbers have 4! schedules. Two threads without a common word have one schedule."""
     for case, schedules in (("litmus/draw", 24), ("litmus/apart", 1)):
         found = subprocess.run([program, "sequential", case], check=True, capture_output=True, text=True)
         assert f"; {schedules} schedules, " in found.stdout
 
 
 def random_program(draw: random.Random) -> Program:
-    """Two or three threads of two to four steps on two or three words."""
+    """Return two or three threads of two to four steps on two or three words."""
     threads, words = draw.choice([2, 2, 3]), draw.choice([2, 3])
     lengths = [draw.randint(2, 4 if threads == 2 else 3) for _ in range(threads)]
     return tuple(
@@ -132,7 +136,7 @@ def test_all_that_stricter_memory_does_looser_memory_may_do() -> None:
 
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_no_outcome_of_a_random_program_is_missed_and_none_is_made_up(program: Path, memory: str) -> None:
-    """The explorer leaves schedules out. Plain enumeration of all states gives the same outcomes."""
+    """The explorer skips equivalent schedules. Enumeration of all states gives the same outcomes."""
     programs = random_programs()
     lines = [
         " | ".join(" ".join(f"{k}{word}{order}{keeps}" for k, word, order, keeps in steps) for steps in each)

@@ -1,9 +1,10 @@
-"""The kernels record the graphs that numasim generates for the same benchmarks: tasks, ops, times, accesses.
+"""The kernels record the same graphs that numasim generates for the same benchmarks: tasks, ops, times, accesses.
 
-Sort is generated from the keys that the kernel sorts, see `really_sorted`. Three cannot be equal. ``matmul`` is a
-task per element there, in an implicit range that is never materialised, and a task per block here. ``sparselu``
-clears a block that fills in by its first update, which so writes it without reading. ``cholesky`` has dependences
-there, and without its parameter ``dependences`` joins here, which keep them.
+Sort is generated from the keys that the kernel sorts (see `really_sorted`). Three kernels cannot be equal to their
+generators. The generator of ``matmul`` has a task per element, in an implicit range that is never materialised; the
+kernel has a task per block. The first update of a block that fills in clears the block in the kernel ``sparselu``, and
+so writes it without reading. The generator of ``cholesky`` has dependences; the kernel without its parameter
+``dependences`` has joins, which keep all dependences.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def generated(benchmark: str, **parameters: int | str) -> Workload:
         return really_sorted(**parameters)
     given = {key: Decimal(v) if isinstance(v, str) and v[0].isdigit() else v for key, v in parameters.items()}
     extra: dict[str, int | str] = {"heap": "fresh"} if benchmark == "strassen" else {}
-    given.pop("dependences", None)  # which the generator always has
+    given.pop("dependences", None)  # the generator always has dependences
     if "threads" in PARAMETERS[benchmark].model_fields:
         extra["threads"] = WORKERS
     return generate(workload_spec(benchmark, **given, **extra))
@@ -100,7 +101,7 @@ def test_a_recorded_graph_is_the_generated_one(
 
 
 def steps_between_joins(graph: Workload) -> np.ndarray:
-    """[tasks] how many joins of the one task that spawns all others come before each of them is spawned."""
+    """Return [tasks] how many joins of the spawning task come before each task is spawned."""
     codes, tasks = (array[: graph.op_ptr[1]] for array in (graph.op_code, graph.op_arg))
     joins = np.zeros(graph.rows, np.int64)
     joins[tasks[codes == Op.SPAWN]] = np.cumsum(codes == Op.WAIT)[codes == Op.SPAWN]

@@ -1,4 +1,4 @@
-"""Kernels in virtual time count what the simulator counts for the graphs that they record, to the last picosecond."""
+"""Kernels in virtual time have the counts of the simulator for the graphs that they record, to the last picosecond."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, 
 
 
 def cells(label: str) -> list[tuple[str, int]]:
-    """(strategy, workers): a third of the strategies, paired with numbers of workers, differently for each kernel."""
+    """Return (strategy, workers): a third of the strategies, paired with numbers of workers, differently for each
+    kernel.
+    """
     if ALL:
         return list(product(STRATEGIES, WORKERS))
     shift = list(SMALL).index(label)
@@ -59,7 +61,7 @@ def test_a_file_has_a_seed_that_an_order_may_override(program: Path, tmp_path: P
 
 
 def test_a_program_has_the_dependences_of_the_plans_graph(program: Path, tmp_path: Path) -> None:
-    """Of the other graph all tasks and ops are the same, and none waits for another."""
+    """The other graph has the same tasks and ops, but no task waits for another task."""
     parameters = {"tiles": 3, "dependences": 1}
     recorded(program, tmp_path, "cholesky", **parameters)
     path = tmp_path / "cholesky.json"

@@ -1,4 +1,4 @@
-"""Every kernel agrees with its serial twin, and what it records is a task graph that numasim simulates."""
+"""Every kernel agrees with its serial twin, and records a task graph that numasim can simulate."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""No circle among the C and C++ files: neither of includes, nor of calls from one source to another.
+"""No cycle among the C and C++ files, neither of includes nor of calls from one source to another.
 
-A file that another one needs can then be read, tested and changed first.
+So a file can be read, tested and changed before the files that need it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from runtime_sources import VIRTUAL_TIME, library_sources
 
 SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # of the letters by which nm says what a symbol is
+DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # classes of symbols in the output of nm
 
 
 def files() -> list[Path]:
-    """All sources and headers of the core, the engine and the runtime."""
+    """Return all sources and headers of the core, the engine and the runtime."""
     folders = (LIB / name for name in ("core", "engine", "runtime"))
     return [path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES]
 
 
 def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
-    """The files that ``#include "name"`` in ``path`` can mean: a file beside ``path``, or all paths that end so."""
+    """Return the files that ``#include "name"`` in ``path`` can mean: a file beside ``path``, or all paths with this
+    end.
+    """
     beside = (path.parent / name).resolve()
     if beside.is_file():
         return [beside]
@@ -36,7 +38,7 @@ def included(path: Path, name: str, known: dict[str, list[Path]]) -> list[Path]:
 
 
 def circles(graph: nx.DiGraph) -> list[list[str]]:
-    """The files of each circle, by their paths."""
+    """Return the paths of the files of each cycle."""
     found = [each for each in nx.strongly_connected_components(graph) if len(each) > 1]
     return [sorted(path.relative_to(LIB).as_posix() for path in each) for each in found]
 
@@ -54,7 +56,7 @@ def test_no_file_includes_itself_by_others() -> None:
 
 
 def symbols(made: Path) -> tuple[set[str], set[str]]:
-    """The external functions and variables that an object defines, and those that it uses."""
+    """Return the external functions and variables that an object defines, and those that it uses."""
     listed = subprocess.run(["nm", "-P", str(made)], check=True, capture_output=True, text=True).stdout
     kinds = {name: letter for name, letter, *_ in map(str.split, listed.splitlines())}
     defined = {name for name, letter in kinds.items() if letter in DEFINED}

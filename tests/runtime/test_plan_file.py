@@ -1,4 +1,4 @@
-"""A plan from a file in the runtime: the times of segments whose bodies are measured, and fields that are refused."""
+"""A plan file in the runtime: the times of segments whose bodies are measured, and refused fields."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Pages:
         self.made = c_void_p(self.library.probe_pages(self.file.handle))
 
     def start(self, segment: int, node: int, measured_ps: int = -1) -> tuple[int, int, int]:
-        """(time, time if all bytes were local, overhead) of a segment that starts on ``node``."""
+        """Return (time, time if all bytes were local, overhead) of a segment that starts on ``node``."""
         time = self.library.ns_plan_file_start(self.file.handle, self.made, segment, Toucher(node, 0), measured_ps)
         return time.total_ps, time.local_ps, time.owed_ps
 
     def counts(self) -> tuple[int, list[list[int]]]:
-        """(page faults, bytes by pair of nodes)."""
+        """Return (page faults, bytes by pair of nodes)."""
         nodes, node_bytes = self.plan.machine.nodes, self.library.probe_node_bytes(self.made)
         return self.library.probe_faults(self.made), np.ctypeslib.as_array(node_bytes, (nodes, nodes)).tolist()
 
@@ -48,14 +48,14 @@ READ = Access(0, 0, 2 * PAGE)
 
 
 def touching(*accesses: Access, **placement: Any) -> Plan:
-    """One segment of 1 ns that makes these accesses, on two nodes of 100 ns that are 100 ns apart."""
+    """Return a plan with one segment of 1 ns and these accesses, on two nodes with 100 ns latency, 100 ns apart."""
     work = graph(task(Run(1000, accesses)), regions=(REGION,))
     strategy = stealing(placement={"policy": "first-touch", "granule": 1, **placement}, mapping="contiguous")
     return plan_of(work, 2, strategy, machine=toy(sockets=2, cores=1), skip=False)
 
 
 def test_a_measured_time_computes_for_as_long_and_waits_as_planned() -> None:
-    wait_ps = 2 * PAGE // 64 * 100_000 // 10  # ten lines of a sequential walk are under way at once
+    wait_ps = 2 * PAGE // 64 * 100_000 // 10  # 100 ns / 10 overlapping lines of a sequential walk = 10 ns a line
     pages = Pages(touching(READ))
     assert pages.start(0, 0) == (wait_ps, wait_ps, 0)
     assert pages.start(0, 1, 0) == (2 * wait_ps, wait_ps, 0)
@@ -105,7 +105,7 @@ BAD_WORDS: dict[str, tuple[Any, str]] = {
 
 
 def assert_refused(plan: Plan, name: str, value: Any, sentence: str) -> None:
-    """Read the file of a plan with another value of a field."""
+    """Assert that the file of a plan is refused if a field has another value."""
     file = PlanFile(plan, {name: value})
     assert (file.error, file.problem) == (NS_ERROR_FIELD, sentence)
     file.close()

@@ -1,4 +1,4 @@
-"""The probe of the present machine: its measurements with intervals, and the reasons for missing ones."""
+"""The probe of this machine: its measurements with intervals, and the reasons for missing measurements."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def library(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> ctypes
 
 
 def at_most(below: int, count: int) -> Fraction:
-    """The probability that at most ``below`` of ``count`` samples are below the median of their distribution."""
+    """Return the probability that at most ``below`` of ``count`` samples are below the median of their distribution."""
     return Fraction(sum(comb(count, each) for each in range(below + 1)), 2**count)
 
 
@@ -144,7 +144,9 @@ def test_an_estimate_is_made_of_order_statistics(count: int, library: ctypes.CDL
 
 @given(st.lists(st.integers(0, 300), max_size=40))
 def test_samples_count_where_most_of_them_are(library: ctypes.CDLL, values: list[int]) -> None:
-    """The largest group of samples within a factor of two, the lower of two such groups, is put in front, in order."""
+    """The largest group of samples within a factor of two (of two such groups, the lower one) is moved to the front,
+    sorted.
+    """
     groups = [[each for each in sorted(values) if low <= each <= 2 * low] for low in sorted(set(values))]
     expected = max(groups, key=len, default=[])
     samples = (ctypes.c_double * len(values))(*values)

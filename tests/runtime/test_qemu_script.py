@@ -1,4 +1,4 @@
-"""The script that boots a machine of eight nodes: its syntax, its help, its errors. Tests do not run the script."""
+"""The script that boots a machine of eight nodes: its syntax, its help, its errors. The tests do not boot a machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools and runs of the C library that fail: errors have a sentence, and leave no memory."""
+"""Pools and runs of the C library that fail: errors have a sentence, and no memory leaks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def write_plan_of(name: str, workers: int, folder: Path) -> Path:
-    """The file of one of `PLANS`."""
+    """Write a plan of `PLANS`, and return its file."""
     pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
     base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": workers, "model": UNCOUPLED}
     path = folder / name.replace(" ", "-")
@@ -47,14 +47,14 @@ def write_plan_of(name: str, workers: int, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The files of `PLANS`, for three workers."""
+    """Return the files of `PLANS`, for three workers."""
     folder = tmp_path_factory.mktemp("plans")
     return {name: write_plan_of(name, 3, folder) for name in PLANS}
 
 
 @pytest.fixture(scope="module")
 def failing(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program whose requests for memory fail: the linker wraps them."""
+    """Return the program whose requests for memory fail: the linker wraps the requests."""
     program = tmp_path_factory.mktemp("failing") / "failing_requests"
     files = [HERE / "refused" / "failing_requests.c", *library_with_virtual_time()]
     wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in REQUESTS)
@@ -70,7 +70,7 @@ def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def requests(failing: Path, *words: object) -> int:
-    """The number of requests that failed, one in each run of the program."""
+    """Return the number of failed requests, one in each run of the program."""
     return int(told(failing, *words, **LEAKS).splitlines()[-1].split()[0])
 
 
@@ -79,7 +79,7 @@ def requests(failing: Path, *words: object) -> int:
     [(NATIVE, "stacks"), (NATIVE, "objects"), (EMULATED, "pages"), *((VIRTUAL, name) for name in PLANS)],
 )
 def test_every_request_for_memory_may_fail(failing: Path, plans: dict[str, Path], mode: int, name: str) -> None:
-    """An error code and a sentence for each, without a leak or a crash."""
+    """Each failure gives an error code and a sentence, without a leak or a crash."""
     assert requests(failing, "pools", mode, plans[name]) > 20
 
 
@@ -88,7 +88,7 @@ def test_every_request_may_fail_without_a_plan(failing: Path, mode: int, least: 
     assert requests(failing, "pools", mode, "-") >= least
 
 
-WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", "objects")  # to execute tasks
+WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", "objects")  # ways of executing tasks
 
 
 @pytest.mark.parametrize("workers", [2, 4])
@@ -96,7 +96,7 @@ WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", 
 def test_every_request_may_fail_while_threads_run(
     failing: Path, tmp_path: Path, mode: int, name: str, workers: int
 ) -> None:
-    """Whatever request fails, a run does all its steps or none, and the next run does all. No memory leaks."""
+    """Whichever request fails, a run does all of its steps or none, and the next run does all. No memory leaks."""
     plan = "-" if name == "lanes" else write_plan_of(name, workers, tmp_path)
     assert requests(failing, "runs", mode, workers, plan) >= 20
 

@@ -1,4 +1,4 @@
-"""Rehearsed and warm runs, and where the workers of a native run are, with the compiled program."""
+"""Rehearsed and warmed-up runs, and the places of the workers of a native run, with the compiled program."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_only_native_workers_are_somewhere(program: Path, tmp_path: Path) -> Non
         unrehearsed, before, after = ran(program, workers=2).hop_ps
         assert unrehearsed == 0
         assert all(hop > 0 for hop in (before, after, ran(program, workers=2, rehearse=True).hop_ps[0]))
-    assert ran(program, workers=len(os.sched_getaffinity(0)) + 1).hop_ps == (0, 0, 0)  # they take turns
+    assert ran(program, workers=len(os.sched_getaffinity(0)) + 1).hop_ps == (0, 0, 0)  # the workers share processors
 
 
 def test_what_warms_up_is_not_counted(program: Path, tmp_path: Path) -> None:

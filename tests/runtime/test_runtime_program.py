@@ -40,7 +40,7 @@ ANSWER: dict[str, Any] = {
 
 
 def canned(folder: Path, status: int, out: str, err: str = "") -> Path:
-    """A program that gives this answer to any arguments."""
+    """Return a program that gives this answer for any arguments."""
     path = folder / "canned"
     path.write_text(
         f"#!{sys.executable}\nimport sys\nsys.stdout.write({out!r})\nsys.stderr.write({err!r})\nsys.exit({status})\n"

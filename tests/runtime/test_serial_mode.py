@@ -13,19 +13,19 @@ from runtime_sources import HERE, library_sources, told
 from numasim.workload.graph import Deal, Kind, Op, Workload
 from numasim.workload.json_form.graph_io import read
 
-PROGRAM, DEADLOCK, OPTION, UNSUPPORTED = 5, 6, 8, 9  # error codes, which the cases exit with
+PROGRAM, DEADLOCK, OPTION, UNSUPPORTED = 5, 6, 8, 9  # error codes, which are the cases' exit statuses
 SEEDS = range(40)
 
 
 @pytest.fixture(scope="module")
 def cases(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled cases."""
+    """Return the compiled cases."""
     files = [HERE / "serial" / "serial_cases.c", *library_sources()]
     return compile_program(c_compiler, tmp_path_factory.mktemp("serial") / "serial_cases", files, ADDRESSES)
 
 
 def ran(cases: Path, case: str, folder: Path) -> tuple[int, str]:
-    """(exit status, output)."""
+    """Return (exit status, output)."""
     done = subprocess.run([cases, case, folder / "graph.json"], capture_output=True, text=True, check=False)
     assert not done.stderr
     return done.returncode, done.stdout.strip()
@@ -38,7 +38,7 @@ def recorded_case(cases: Path, case: str, folder: Path) -> tuple[str, Workload]:
 
 
 def program_of(graph: Workload, task: int) -> list[Any]:
-    """The ops of a task: RUN as its time, all others as their names."""
+    """Return the ops of a task: each RUN as its time, all other ops as their names."""
     found: list[Any] = []
     for op in range(graph.op_ptr[task], graph.op_ptr[task + 1]):
         code, argument = Op(graph.op_code[op]), int(graph.op_arg[op])
@@ -99,7 +99,7 @@ def test_loops_take_every_index_once(cases: Path, tmp_path: Path) -> None:
     assert int(said) == sum(range(10, 1000))
 
     def tasks(indices: int) -> int:
-        """How many tasks a loop makes: each right half is a task."""
+        """Return the number of tasks that a loop makes: each right half is a task."""
         return 1 if indices <= 7 else tasks(indices // 2) + tasks(indices - indices // 2)
 
     assert graph.tasks == tasks(990)
@@ -113,7 +113,7 @@ def test_what_is_read_first_was_initialised(cases: Path, tmp_path: Path) -> None
 
 def test_a_team_waits_in_the_order_of_its_parts(cases: Path, tmp_path: Path) -> None:
     said, graph = recorded_case(cases, "team", tmp_path)
-    assert said == "123" + "012345"  # the sections of parts 0, 1 and 2, then the tickets as they are drawn
+    assert said == "123" + "012345"  # the sections of parts 0, 1 and 2, then the tickets in the order of their draws
     assert [Kind(kind).name for kind in graph.kind] == ["IMPLICIT"] * 3
     assert graph.phases[0].deal == Deal.CYCLIC
     assert graph.tasks == 0
@@ -147,7 +147,7 @@ def begun(orders: Path, mode: str, seed: int) -> list[str]:
 
 
 def test_newest_first_is_the_order_of_a_worker_alone(orders: Path) -> None:
-    """In random programs with joins, calls, awaited futures, and arguments of many sizes."""
+    """The check uses random programs with joins, calls, awaited futures, and arguments of many sizes."""
     differ = 0
     for seed in SEEDS:
         newest, spawned = begun(orders, "newest", seed), begun(orders, "spawned", seed)

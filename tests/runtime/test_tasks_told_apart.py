@@ -1,5 +1,5 @@
-"""Strategies on threads that tell tasks apart by the plan's graph: tiers, labels, gates, iterations, controllers; and
-joins that leapfrog, spawn orders that adapt, copies of tasks.
+"""Strategies on threads that distinguish tasks by the plan's graph: tiers, labels, gates, iterations, controllers; and
+leapfrogging joins, adaptive spawn orders, copies of tasks.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def test_so_it_does_where_another_machine_is_pretended(strategy: str, program: P
 
 def runs_all(strategy: str, family: str, mode: str, program: Path) -> None:
     plan = plan_of(workload(family), 4, shipped_strategy(strategy), machine=machine(MACHINE))
-    run = run_plan(Run(plan, 3), mode, program)  # refuses what is not complete
+    run = run_plan(Run(plan, 3), mode, program)  # fails if a task has not run
     assert run.columns["tasks"] == tasks_of(plan), family
 
 
 def tasks_of(plan: Plan) -> int:
-    """The number of tasks that the phases and loops of a plan run."""
+    """Return the number of tasks that the phases and loops of a plan run."""
     work = plan.workload
     times = [1] * len(work.phases)
     for loop in work.loops:
@@ -80,7 +80,7 @@ def test_no_task_begins_before_those_that_it_waits_for(watched: Path, tmp_path: 
 def test_a_static_schedule_divides_each_turn_of_a_phase_among_threads(
     deal: Deal, program: Path, tmp_path: Path
 ) -> None:
-    """Two phases of eight tasks on four workers without steals: two tasks of each phase for each worker. If tasks were
+    """Two phases of eight tasks on four workers without steals: each worker gets two tasks of each phase. If tasks were
     numbered over the whole program, two workers would get all tasks of a phase.
     """
     work = graph(
@@ -90,7 +90,7 @@ def test_a_static_schedule_divides_each_turn_of_a_phase_among_threads(
     assert [*run_plan(Run(plan, 3), "native", program).worker["tasks"]] == [10] * 4
 
 
-# ---- programs that were recorded -----------------------------------------------------------------------------------
+# ---- recorded programs ---------------------------------------------------------------------------------------------
 
 
 def plan_of_recorded(folder: Path, program: Path, kernel: str, strategy: str, **parameters: int) -> Path:
@@ -159,8 +159,9 @@ EVERY_SPAWN = "spawn: {adaptive: {every: 1, stack: 3, first: work-first}}"
 
 
 def may_bury(join: str, keys: str) -> bool:
-    """Whether workers may wait for tasks that no worker can go on with: workers sleep, joins take only some tasks, or a
-    task waits below the rest of a task that waits for it."""
+    """Return whether workers may wait for tasks that no worker can resume: because workers sleep, because joins take
+    only some tasks, or because a task waits below the rest of a task that waits for it.
+    """
     return join in ("block", "leapfrog") or (join == "help" and "work-first" in keys)
 
 
@@ -196,7 +197,7 @@ SWITCHED = {"from": "others", "when": "far"}
 
 
 def controlled(choose: Callable[..., Any]) -> Run:
-    """A loop of five turns of a tree. Only the first worker has work unless the switch `far` is on."""
+    """Return a loop of five iterations of a tree. Only the first worker has work unless the switch `far` is on."""
     leaves = [task(200_000) for _ in range(30)]
     work = graph(task(1000, *leaves, WAIT))
     work = replace(work, phases=(replace(work.phases[0], repeat=5),))
@@ -221,7 +222,7 @@ def test_a_controller_is_told_what_threads_have_measured(program: Path) -> None:
         assert (each.task_ps > 0).all()
         assert each.task_ps.sum() == each.worker_busy_ps.sum()
         assert 0 < each.worker_busy_ps.max() <= each.time_ps
-        assert not each.bytes.any()  # threads do not count them
+        assert not each.bytes.any()  # threads do not count bytes
 
 
 @pytest.mark.parametrize("mode", ["native", "virtual"])

@@ -20,7 +20,7 @@ WORKERS, ACQUISITIONS = 4, 300
 
 @pytest.mark.parametrize("kind", get_args(LockName))
 def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
-    """The counter is exact, and every acquisition but the first is a hand-over within a node or between nodes."""
+    """The counter is exact. Every acquisition except the first is a hand-over, within a node or between nodes."""
     plan = compile_plan("randomized", "xeon-e5-2620-2s", WORKERS, "bare")
     write_plan(replace(plan, words=replace(plan.words, kind=kind)), 0, tmp_path / "plan")
     (run,) = run_kernel(Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=tmp_path / "plan"), program)

@@ -32,7 +32,7 @@ PRESETS = Path(__file__).parents[2] / "configs" / "runtimes"
 
 
 def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi") -> Path:
-    """The compiled plan of a strategy, shipped or in a file, with a shipped runtime preset and the given joins."""
+    """Write the compiled plan of a strategy (shipped or a file), a runtime preset and joins. Return the file."""
     name = f"{runtime}-{join}"
     preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
     text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
@@ -47,7 +47,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def holds(run: KernelRun) -> None:
-    """Check the sums that hold in any run."""
+    """Check the sums that hold for any run."""
     columns = run.columns
     assert run.correct
     assert columns["steal_attempts"] >= columns["steal_success"] <= columns["tasks_stolen"]
@@ -67,7 +67,7 @@ def test_without_a_plan_victims_are_random(program: Path, workers: int) -> None:
 
 
 def needs_no_graph(strategy: str) -> bool:
-    """Whether a shipped strategy needs nothing from the plan's graph (the others: test_tasks_told_apart.py)."""
+    """Return whether a shipped strategy needs nothing from the plan's graph (see test_tasks_told_apart.py)."""
     found = read_strategy(strategy)
     return not (found.needs_every_task or found.numbers_tasks)
 
@@ -85,7 +85,7 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
 
 
 def graph_file(folder: Path, name: str, *tasks: Any, segments: int = 1, **keys: Any) -> Path:
-    """A task graph in JSON of these tasks, whose segments take 1 ns each."""
+    """Write a task graph in JSON with these tasks. Its segments take 1 ns each. Return the file."""
     graph = {"format": "numasim task graph 1", "name": name, "phases": [{"roots": [0]}], "tasks": tasks, **keys}
     path = folder / f"{name}.json"
     path.write_text(json.dumps({**graph, "segments": [{"compute_ps": 1000}] * segments}))
@@ -97,19 +97,19 @@ BEGUN = {"words": [{"name": "begun", "role": "condition"}]}
 
 
 def waiting_for_a_thief(folder: Path, children: int) -> Path:
-    """A task graph whose root goes on only when one of its children has begun, which takes a thief."""
+    """Write a graph whose root resumes only after one of its children has begun, which needs a thief."""
     root = {"ops": [*(["spawn", 1 + child] for child in range(children)), ["await", 0], ["wait"]]}
     return graph_file(folder, f"waiting-{children}", root, *[SIGNAL] * children, **BEGUN)
 
 
 def waiting_below_others(folder: Path, others: int) -> Path:
-    """A task graph whose root spawns ``others``, and then a task that goes on only when one of the others has begun."""
+    """Write a graph whose root spawns ``others``, then a task that resumes only after one of the others has begun."""
     root = {"ops": [*(["spawn", 1 + child] for child in range(others + 1)), ["wait"]]}
     return graph_file(folder, f"below-{others}", root, *[SIGNAL] * others, {"ops": [["await", 0], ["run", 0]]}, **BEGUN)
 
 
 def stealing_from(folder: Path, least: int) -> str:
-    """A strategy whose thieves probe queues of at least ``least`` tasks."""
+    """Write a strategy whose thieves probe only queues of at least ``least`` tasks."""
     path = folder / f"least-{least}.yaml"
     path.write_text(f"name: least-{least}\nlike: randomized\nsteal: [{{from: others, if: {{length: {least}}}}}]\n")
     return str(path)
@@ -129,7 +129,7 @@ def test_thieves_come_to_queues_that_are_long_enough(program: Path, plans: Path,
 
 @QUEUES
 def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, runtime: str) -> None:
-    """No queue of fib(20) ever has more tasks than its levels, and one more."""
+    """A queue of fib(20) never has more tasks than fib(20) has levels, plus one."""
     plan = plan_file(plans, stealing_from(plans, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=10), program):
         holds(run)
@@ -137,7 +137,7 @@ def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path,
 
 
 def announced_by(folder: Path, announce: str, high: int) -> str:
-    """A strategy whose thieves go to queues that their owners have announced at ``high`` tasks."""
+    """Write a strategy whose thieves only visit queues that their owners have announced at ``high`` tasks."""
     path = folder / f"{announce}-{high}.yaml"
     thresholds = f"{{max: {high}, min: 1, announce: {announce}}}"
     path.write_text(f"name: {announce}-{high}\nlike: threshold\nthresholds: {thresholds}\n")
@@ -152,7 +152,7 @@ ANNOUNCED = pytest.mark.parametrize("announce", ["owner", "owner-exact"])
 def test_thieves_come_to_queues_that_their_owners_announce(
     program: Path, plans: Path, announce: str, runtime: str
 ) -> None:
-    """The owner takes the newest of 11 tasks, which can only end after a thief has taken another task."""
+    """The owner takes the newest of 11 tasks. This task can end only after a thief has taken another task."""
     plan = plan_file(plans, announced_by(plans, announce, 11), "help", 4, runtime)
     for run in run_kernel(Order("graph", {"file": str(waiting_below_others(plans, 10))}, plan=plan, repeat=3), program):
         holds(run)
@@ -164,7 +164,7 @@ def test_thieves_come_to_queues_that_their_owners_announce(
 def test_no_thief_comes_to_queues_that_nobody_announces(
     program: Path, plans: Path, announce: str, runtime: str
 ) -> None:
-    """No queue of fib(20) ever has more tasks than its levels, and one more."""
+    """A queue of fib(20) never has more tasks than fib(20) has levels, plus one."""
     plan = plan_file(plans, announced_by(plans, announce, 40), "help", 4, runtime)
     for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=3), program):
         holds(run)
@@ -243,7 +243,7 @@ def test_parts_of_a_team_are_no_tasks(program: Path, plans: Path, tmp_path: Path
     for each in (replace(order, mode="serial"), replace(order, plan=plan)):
         (run,) = run_kernel(each, program)
         holds(run)
-        assert run.columns["tasks"] == 3  # those that the parts have spawned
+        assert run.columns["tasks"] == 3  # the tasks that the parts have spawned
 
 
 def test_eight_threads_never_hang(program: Path) -> None:
@@ -282,7 +282,8 @@ def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: P
     fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"), 0)
     further_ps, tick_ps = 3_000_000, 1000
     fields["probe_far_ps"] = fields["probe_near_ps"] + further_ps
-    fields["line_ps"] = np.zeros_like(fields["line_ps"])  # all lines come equally fast, so that they add nothing
+    # all cache lines take the same time, so that lines add nothing
+    fields["line_ps"] = np.zeros_like(fields["line_ps"])
     write_fields(fields, tmp_path / "far.plan")
     graph = waiting_for_a_thief(tmp_path, 3)
     order = Order("graph", {"file": str(graph)}, mode="emulated", plan=tmp_path / "far.plan")
@@ -312,7 +313,7 @@ def test_what_a_plan_lacks_is_named(program: Path, plans: Path, tmp_path: Path, 
 
 
 def words_of(plans: Path, case: str) -> list[str | Path]:
-    """The words of a program of threads/ for ``WORKERS [serial|newest|stolen|STRATEGY JOIN [RUNTIME]]``."""
+    """Return the arguments of a program of threads/: ``WORKERS [serial|newest|stolen|STRATEGY JOIN [RUNTIME]]``."""
     workers, *kinds = case.split()
     plan = [plan_file(plans, *kinds[:2], int(workers), *kinds[2:])] if len(kinds) > 1 else kinds
     return [workers, *plan]
@@ -366,7 +367,7 @@ def test_reductions_give_the_same_result_to_the_last_bit(watched: Path, plans: P
 
 @pytest.fixture(scope="module")
 def lambdas(compiler: str, c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The C++ program of threads/, watched by the thread sanitizer."""
+    """Return the C++ program of threads/, watched by the thread sanitizer."""
     program = tmp_path_factory.mktemp("lambdas") / "lambdas"
     library = compile_objects(c_compiler, library_sources(), THREADS)
     files = [HERE / "threads" / "lambdas.cpp", *library]
@@ -385,11 +386,12 @@ def test_a_cholesky_with_dependences_is_that_of_its_serial_twin(program: Path, p
     order = Order("cholesky", {"tiles": 9, "tile_size": 5, "dependences": 1}, repeat=5)
     for run in run_kernel(replace(order, plan=plan_file(plans, strategy, "help", 4)), program):
         holds(run)
-        assert run.columns["tasks"] == 1 + 9 * 10 * 11 // 6  # the one that spawns them, and one for each i >= j >= k
+        # one task that spawns all others, and one task for each i >= j >= k
+        assert run.columns["tasks"] == 1 + 9 * 10 * 11 // 6
 
 
 def usable_cpus(program: Path) -> list[int]:
-    """The usable processors in the order in which machines number their hardware threads."""
+    """Return the usable processors in the order in which machines number their hardware threads."""
     found = json.loads(subprocess.check_output([program, "topology"]))["cpus"]
     return [cpu["id"] for cpu in sorted(found, key=lambda cpu: (cpu["sibling"], cpu["node"], cpu["id"]))]
 
@@ -406,7 +408,7 @@ def test_workers_are_where_the_plan_has_them(watched: Path, tmp_path: Path, prog
     threads = list(range(workers))
     assert cpus_used(threads) == cpus
     assert cpus_used(threads[::-1]) == cpus[::-1]
-    assert cpus_used([10_000, *threads[1:]]) == sorted(cpus)  # there is no such thread here
+    assert cpus_used([10_000, *threads[1:]]) == sorted(cpus)  # this machine has no such thread
 
 
 def test_a_plan_says_of_each_worker_where_it_is(program: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Virtual time against the native engine: programs of the simulator run as programs of the runtime, op by op, with the
-same counts to the last picosecond and the same trace hashes. Both are the same engine. The tests check that bodies come
-to the ops that the engine executes, and change nothing.
+"""Virtual time against the native engine. Programs of the simulator run as programs of the runtime, op by op, with the
+same counts to the last picosecond and the same trace hashes. Both use the same engine. The tests check that bodies
+arrive at the ops that the engine executes, and that bodies change nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from runtime_sources import STRATEGIES, refusal
 from virtual_equality import counts_of, differences, is_for_the_runtime, run_plan
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # plans of the engine's tests are used here
 
 from engine_setup import plan_of, runtime, seeded, shipped_runtime, shipped_strategy, stealing, toy, toy_with  # isort: skip
 from random_recipes import plan_from, random_recipe  # isort: skip
@@ -38,11 +38,11 @@ from numasim.workload.registry import PARAMETERS
 
 MACHINE = "xeon-6130-4s"  # has 64 cores
 WORKERS = (2, 6, 24, 64)
-RANGES = ("independent", "matmul")  # whose tasks are never materialised
+RANGES = ("independent", "matmul")  # families whose tasks are never materialised
 FAMILIES = tuple(name for name in SMALL if not workload(name).ranges)
 RANDOM_PLANS, SHARDS = 120, 4
 PLAIN_MODEL = {"cache": "none", "contention": "none"}
-COUPLED = (  # all that couples workers
+COUPLED = (  # effects that couple workers
     ModelSpec(cache="lru", contention="fluid", smt="compute", clock="turbo"),
     ModelSpec(cache="share", contention="snapshot", smt="memory", queueing="md1"),
 )
@@ -63,7 +63,7 @@ def test_every_family_under_every_shipped_strategy(strategy: str, program: Path)
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_family_where_workers_influence_each_other(strategy: str, program: Path) -> None:
-    """Caches, bandwidth, hardware threads and clocks, on every machine."""
+    """The effects: caches, bandwidth, hardware threads and clocks, on every machine."""
     first = STRATEGIES.index(strategy)
     for at, family in enumerate(FAMILIES, first):
         on, preset = machine(MACHINES[at % len(MACHINES)]), shipped_runtime(PARAMETERS[family].default_runtime)
@@ -73,7 +73,7 @@ def test_every_family_where_workers_influence_each_other(strategy: str, program:
         assert not list(differences(program, Run(plan, seed=at))), (family, workers)
 
 
-TOLD_APART = {  # after LAWS (model 4.8): sockets work on one slice of the data at a time
+TOLD_APART = {  # after LAWS (model 4.8): each socket works on one slice of the data at a time
     "queues": {"deque": {"per": "worker"}, "pool": {"per": "socket", "own": "fifo"}},
     "labels": "slices",
     "live": {"per": "socket", "most": 1},
@@ -99,7 +99,7 @@ def test_every_family_where_tasks_are_told_apart(join: str, tiers: Any, program:
 
 @cache
 def random_runs() -> tuple[Run, ...]:
-    """Random runs. Some have controllers, some end in a deadlock, and workers of most are coupled."""
+    """Return random runs. Some have controllers, some end in a deadlock, and in most runs the workers are coupled."""
     found: list[Run] = []
     for seed in count():
         recipe = random_recipe(Random(seed))
@@ -198,7 +198,7 @@ def test_transactions_are_refused_on_threads_with_a_sentence(program: Path, tmp_
 
 
 def test_fibers_of_tasks_that_come_to_the_top_unbegun(program: Path) -> None:
-    """A full queue inlines spawns. The task that ends in front of such a task leaves its fiber to it."""
+    """A full queue inlines spawns. The task that ends before such an inlined task leaves its fiber to this task."""
     inner = [task(5, *[task(7) for _ in range(6)], WAIT, 3) for _ in range(5)]
     work = graph(task(*inner, WAIT, 2))
     how = runtime(join="continuation", capacity=1, on_full="inline", costs={"push_ns": 3})

@@ -1,4 +1,4 @@
-"""Runs of a plan's own task graph in virtual time, compared with runs of the simulator."""
+"""Runs of a plan's task graph in virtual time, compared with runs of the simulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numasim.workload.graph import Workload
 
 
 def is_for_the_runtime(work: Workload) -> bool:
-    """Whether the runtime executes the program: items of ranges have no bodies."""
+    """Return whether the runtime can execute the program: items of ranges have no bodies."""
     return not work.ranges
 
 
@@ -28,7 +28,7 @@ def run_plan(program: Path, run: Run) -> KernelRun:
 
 
 def differences(program: Path, run: Run, engine: str = "native") -> Iterator[tuple[str, Any, Any]]:
-    """(name, count in virtual time, count in the simulator) of all different counts."""
+    """Yield (name, count in virtual time, count in the simulator) for all counts that differ."""
     expected = counts_of(run.plan, simulate(run.plan, run.seed, engine))
     found = counts_of_run(run_plan(program, run))
     yield from ((name, found[name], value) for name, value in expected.items() if found[name] != value)

@@ -1,4 +1,4 @@
-"""A runtime that answers what the simulator predicts, changed by a rule: what a validation makes of that."""
+"""A fake runtime that answers with the simulator's predictions, changed by a rule, to test a validation's verdicts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from numasim.workload.json_form.graph_io import write
 COLUMNS = ("tasks", "steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "overhead_ps")
 TWIN_PS = 40_000
 
-_plan_of = cell_runs.plan_of  # before anything takes its place
+_plan_of = cell_runs.plan_of  # the original function, before a fake replaces it
 
 Change = Callable[[Order, KernelRun], KernelRun]
 
@@ -53,7 +53,7 @@ bounds:
 
 
 def part_file(folder: Path, mode: str = "virtual", costs: str = "measured", repeats: int = 2) -> str:
-    """The path of a part in that folder."""
+    """Write a part to this folder, and return its path."""
     path = folder / f"{costs}.yaml"
     bounds = BOUNDS if costs == "measured" else ""
     path.write_text(PART.format(mode=mode, costs=costs, repeats=repeats, bounds=bounds))
@@ -62,21 +62,21 @@ def part_file(folder: Path, mode: str = "virtual", costs: str = "measured", repe
 
 @dataclass
 class FakeRuntime:
-    """Runs nothing: writes a generated graph for a recording, answers predictions; ``orders`` are all that it got."""
+    """Runs nothing: records a generated graph, and answers with predictions. ``orders`` has all received orders."""
 
     change: Change = lambda order, run: run
     orders: list[Order] = field(default_factory=list)
-    plans: dict[int, Plan] = field(default_factory=dict)  # the last of each thread
+    plans: dict[int, Plan] = field(default_factory=dict)  # the last plan of each thread
     seeds: list[int] = field(default_factory=list)
 
     def plan_of(self, part: Part, cell: Cell, graph: Path) -> Plan:
-        """Plan as the validation does, and remember."""
+        """Plan as the validation does, and store the plan."""
         plan = _plan_of(part, cell, graph)
         self.plans[threading.get_ident()] = plan
         return plan
 
     def simulate(self, plan: Plan, seed: int) -> Result:
-        """Simulate as the validation does, and remember."""
+        """Simulate as the validation does, and store the result."""
         self.seeds.append(seed)
         return simulate(plan, seed)
 
@@ -119,7 +119,7 @@ class FakeRuntime:
         )
 
     def install(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> FakeRuntime:
-        """Put this runtime in the place of the compiled one."""
+        """Replace the compiled runtime by this runtime."""
         program = folder / "numasim-runtime"
         program.write_text("a program")
         monkeypatch.setattr("numasim.runtime.runtime_program.PROGRAM", program)
@@ -131,7 +131,7 @@ class FakeRuntime:
 
 
 def slower(factor: float, kernel: str | None = None) -> Change:
-    """Let runs (of one kernel) take so many times what was predicted."""
+    """Make runs (of one kernel) take ``factor`` times the predicted time."""
 
     def change(order: Order, run: KernelRun) -> KernelRun:
         hit = kernel in (None, order.kernel)

@@ -1,4 +1,4 @@
-"""Runs count where cache lines took about the time, between workers, that the machine file says."""
+"""A run counts only if cache lines took about the time between workers that the machine file has."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_who_was_nowhere_has_not_moved() -> None:
 
 
 def elsewhere(runs: list[int], times: int) -> FakeRuntime:
-    """A runtime whose first ``times`` native runs are on another machine; ``runs`` has a number for each run."""
+    """Return a runtime whose first ``times`` native runs are on another machine. ``runs`` gets a number per run."""
 
     def change(order: Order, run: KernelRun) -> KernelRun:
         runs.append(1)
@@ -71,7 +71,8 @@ def test_runs_elsewhere_are_made_again_and_counted(tmp_path: Path, monkeypatch: 
     assert sentence in capsys.readouterr().out
     assert sentence in (tmp_path / "out" / "index.html").read_text()
     assert len(runs) == 2 * 8 + 3
-    assert main(["validate", part, "-o", str(tmp_path / "out"), "--json"]) == OK  # kept, and so is the number
+    # the runs are kept, and so is the number of rejected runs
+    assert main(["validate", part, "-o", str(tmp_path / "out"), "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["parts"][0]["moved"] == 3
     assert len(runs) == 2 * 8 + 3
 

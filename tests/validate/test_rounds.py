@@ -1,4 +1,4 @@
-"""Rounds on threads: what their predictions start from, how many share a process, and what is kept of them."""
+"""Rounds on threads: the bases of their predictions, the rounds that share a process, and the stored results."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_rounds_share_a_process_and_no_two_have_a_seed(tmp_path: Path, monkeypat
     assert [order.repeat for order in native] == [ROUNDS_PER_PROCESS, ROUNDS_PER_PROCESS, 3] * CELLS
     assert all(order.rehearse and order.warm_up for order in native)
     assert [order.mode for order in runtime.orders] == ["serial", "native"] * len(native)
-    assert len(set(seeds)) == len(seeds) // CELLS == 2 * ROUNDS_PER_PROCESS + 3  # cells have the same ones
+    assert len(set(seeds)) == len(seeds) // CELLS == 2 * ROUNDS_PER_PROCESS + 3  # all cells have the same seeds
 
 
 def test_more_rounds_are_added_to_those_that_are_kept(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -106,4 +106,4 @@ def test_more_rounds_are_added_to_those_that_are_kept(tmp_path: Path, monkeypatc
     runtime.orders.clear()
     again = found(tmp_path, 4)
     assert runtime.orders == []
-    assert again.comparisons == few.comparisons  # those that were kept first
+    assert again.comparisons == few.comparisons  # the repeats that were stored first

@@ -1,4 +1,4 @@
-"""A validation against a runtime made up: what it finds equal, what it finds apart, what it keeps, what it refuses."""
+"""A validation against a fake runtime: its equalities, its differences, its stored results, and its refusals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def found(part: str, directory: Path) -> PartFindings:
     return findings
 
 
-# ---- what is found ----
+# ---- findings ----
 
 
 def test_a_runtime_that_does_what_was_predicted_is_within_every_bound(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -141,7 +141,7 @@ def test_one_number_that_differs_is_found(
     assert name in {pair[0] for _, pair in findings.unequal[0].differing}
 
 
-# ---- what is kept ----
+# ---- stored results ----
 
 
 def test_finished_runs_are_kept_with_their_recordings(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -205,7 +205,7 @@ def test_more_repeats_are_added_to_those_that_are_kept(tmp_path: Path, monkeypat
     found(part_file(tmp_path, repeats=2), tmp_path / "out")
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     found(part_file(tmp_path, repeats=3), tmp_path / "out")
-    assert len(runtime.orders) == CELLS * 2  # a serial run and the run beside it
+    assert len(runtime.orders) == CELLS * 2  # a serial run, and the run itself
 
 
 def test_strategies_and_the_runtime_draw_from_the_same_seeds(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -336,7 +336,7 @@ def test_a_part_with_a_mistake_names_it(
 def test_cells_that_a_machine_has_no_room_for_are_left_out_or_refused_before_any_runs(
     workers: str, options: list[str], sentence: str | None, tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
-    """Left out if a machine is named, and a cell remains; else refused. The machines have 16 and 24 threads."""
+    """Cells are left out if a machine is named and a cell remains, else refused. Machines have 16 and 24 threads."""
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     path = Path(part_file(tmp_path))
     path.write_text(path.read_text().replace("workers: [2, 6]", f"workers: {workers}"))

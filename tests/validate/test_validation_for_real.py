@@ -1,4 +1,6 @@
-"""A quick validation with the compiled program: model costs and every counter, measured ones and what is the same."""
+"""A quick validation with the compiled program: with model costs every counter, with measured costs the invariant
+counts.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def test_counters_with_model_costs_are_those_of_the_simulator(tmp_path: Path, ca
     (part,) = json.loads(capsys.readouterr().out)["parts"]
     assert {each["kernel"] for each in part["equalities"]} == set(KERNELS)
     assert {tuple(each["differing"]) for each in part["equalities"]} == {()}
-    assert min(each["values"] for each in part["equalities"]) > 6 * 10  # by worker alone
+    assert min(each["values"] for each in part["equalities"]) > 6 * 10  # counters by worker alone
 
 
 def test_bytes_and_tasks_do_not_hang_on_measured_times(tmp_path: Path, capsys: Capture) -> None:
@@ -51,7 +53,7 @@ workers: [1, 6]
 
 
 def test_a_strategy_may_have_a_controller(tmp_path: Path, capsys: Capture) -> None:
-    """FFT has two iterations, so that each controller decides by what the first one has measured."""
+    """FFT has two iterations, so each controller decides by the measurements of the first iteration."""
     parts = {"exact": ("virtual", "model"), "measured": ("virtual", "measured")}
     for name, (mode, costs) in parts.items():
         (tmp_path / f"{name}.yaml").write_text(CONTROLLED.format(mode=mode, costs=costs))
@@ -72,7 +74,7 @@ def test_shipped_parts_are_sound(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["virtual", "native"])
 def test_a_quick_validation_has_cells_of_the_whole_one(name: str) -> None:
-    """Its bounds were set for programs of these sizes: what a task adds to its work is not small in smaller ones."""
+    """The bounds were set for programs of these sizes: in smaller programs, overheads per task are not small."""
     whole, quick = (part_of(name, quick=quick, machine="xeon-e5-2620-2s", runtime="bare") for quick in (False, True))
     assert {cell.label for cell in quick.cells} < {cell.label for cell in whole.cells}
     assert {cell.program.kernel for cell in quick.cells} == {cell.program.kernel for cell in whole.cells}

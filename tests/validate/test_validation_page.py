@@ -15,12 +15,12 @@ from numasim.validate.run_validation import validate_parts
 from numasim.validate.validation_cells import part_of
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
+LONGEST_MS = 1_800_000  # a time limit for any step, so that nothing hangs
 
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page alone, of a part with cells outside and of one with counters that differ."""
+    """Return the page alone. Its parts have cells outside a bound, and cells with differing counters."""
     folder = tmp_path_factory.mktemp("validation")
     with pytest.MonkeyPatch.context() as patch:
         FakeRuntime(slower(2, "graph")).install(patch, folder)

@@ -1,13 +1,13 @@
-"""How much longer programs that are bound by the processor take under LAWS than under Cilk.
+"""Measure how much longer processor-bound programs take under the strategy LAWS than under Cilk.
 
     python verification/laws/cpu_bound.py                        # five programs: half a minute
     python verification/laws/cpu_bound.py --programs ga fft
 
-Each program runs on the AMD server of the paper (section 6.6) as its package has it, once, and again with its tasks
-iterated, under `cilk`, `laws`, and `laws` without detection (`tune.cpu_bound: none`). A row has by how much the runs
-under LAWS are longer: of the single iteration with detection and without; of all iterations, and of the last ones
-alone, likewise. Every push to a queue costs what it costs in the runtime `bare`. Exit status 1 if a single iteration
-takes 3 % longer, either way, or the iterations with detection do.
+Each program runs on the AMD server of the paper (section 6.6): once as it is (a single iteration), and once with its
+tasks iterated. Both run under `cilk`, `laws`, and `laws` without detection (`tune.cpu_bound: none`). A row has the
+relative lengthening of runs under LAWS, with detection and without: for the single iteration, for all iterations, and
+for the last iterations alone. Every push to a queue has the cost of the runtime `bare`. Exit status 1 if a single
+iteration takes 3 % longer, with or without detection, or if the iterations with detection take 3 % longer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def times_ps(program: str, iterations: int, strategy: Any) -> tuple[int, int]:
 
 
 def longer(program: str, iterations: int) -> list[float]:
-    """Return by how much iterations take longer with detection and without: all of them, and the last ones."""
+    """Return the relative lengthening with detection and without: of all iterations, and of the last iterations."""
     (plain, plain_last), *learned = (times_ps(program, iterations, each) for each in ("cilk", "laws", UNDETECTED))
     return [*(whole / plain - 1 for whole, _ in learned), *(last / plain_last - 1 for _, last in learned)]
 

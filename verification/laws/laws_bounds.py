@@ -1,22 +1,25 @@
-"""The equations of LAWS (Chen and Guo 2015, section 5) against runs: 8 to 15 on time and space, 3 to 5 on accesses.
+"""Compare the equations of LAWS (Chen and Guo 2015, section 5) with runs: equations 8 to 15 on time and space, 3 to 5
+on accesses.
 
     python verification/laws/laws_bounds.py      # half a minute
 
-First table: programs of the paper run under `laws` with the tasks at one depth as roots of subtrees, for every depth
-from that of the slices to that above the leaves, and once without subtrees. A number is the largest ratio of what was
-measured to the bound, and behind it in how many runs the bound is broken, if in any. Work is what segments took, waits
-included; each task weighs a microsecond more, in which a worker looks into all queues that it may take from. Equation 8
-is held against the runs without subtrees, 9 against every subtree, 14 against `cilk`, and 15 against the runs with
-subtrees. `greedy` is the bound of the model (4.8) in place of equation 13. `free 15` is equation 15 where no task is in
-a subtree, as in the first iteration.
+First table: programs of the paper run under `laws`, with the tasks at one depth as roots of subtrees, for every depth
+from the depth of the slices to the depth above the leaves, and once without subtrees. A number is the largest ratio of
+a measured value to the bound, followed by the number of runs that break the bound, if there are any. The work of a task
+is the time of its segments, waits included, plus a microsecond, in which a worker looks into all queues from which it
+may take tasks. Equation 8 is compared with the runs without subtrees, equation 9 with every subtree, equation 14 with
+`cilk`, and equation 15 with the runs with subtrees. `greedy` is the bound of the model (4.8) that replaces equation 13.
+`free 15` is equation 15 if no task is in a subtree, as in the first iteration.
 
-Second table: leaves of the stencils wait for memory alone, without caches and contention. `eq 3` is the mean wait under
-`cilk` over what equation 3 says, `eq 4` the mean wait under `laws` over the bound of equation 4, with the share of
-leaves that take longer than it, which sockets stole that had nothing left; `eq 5` is the bound on the difference over
-the difference. With fewer rows more of an irregular tree's leaves are stolen: with 512 a tenth, which breaks 4 and 5.
+Second table: leaves of the stencils wait only for memory, without caches and contention. `eq 3` is the mean wait under
+`cilk` divided by equation 3. `eq 4` is the mean wait under `laws` divided by the bound of equation 4, followed by the
+share of leaves that wait longer than the bound; sockets without work of their own have stolen these leaves. `eq 5` is
+the bound on the difference divided by the difference. With fewer rows, more leaves of an irregular tree are stolen:
+with 512 rows a tenth, which breaks equations 4 and 5.
 
-Exit status 1 unless equations 8, 9, 14, 15 and the bound of the model hold everywhere, equation 3 within 5 %, 4 in the
-mean and for 19 of 20 leaves, and 5. Equations 10 to 13 are broken where there are few subtrees (model 4.8).
+Exit status 1 unless equations 8, 9, 14, 15 and the bound of the model hold everywhere, equation 3 holds within 5 %,
+equation 4 holds in the mean and for 19 of 20 leaves, and equation 5 holds. Equations 10 to 13 are broken if there are
+few subtrees (model 4.8).
 """
 
 from __future__ import annotations
@@ -48,10 +51,10 @@ PASSES: Mapping[str, Mapping[str, Any]] = {
     "nqueens": {"n": 10, "cutoff": 4, "iterations": 2},
     "knapsack": {"items": 14, "node_ns": 2000, "iterations": 2},
 }
-HOLD = ("8", "9", "greedy", "14", "15")  # everywhere
+HOLD = ("8", "9", "greedy", "14", "15")  # equations that hold everywhere
 SHOWN = ("8", "9", "10", "11", "12", "13", "greedy", "14", "15", "free 15")
-HALO = {"25p": 4}  # rows on either side; of the others one
-LEAVES_ROWS, LEAF_ROWS, ELEMENT_BYTES, SWEEPS = 2048, 8, 8, 12  # of the runs whose leaves wait for memory alone
+HALO = {"25p": 4}  # halo rows on either side; other stencils have one
+LEAVES_ROWS, LEAF_ROWS, ELEMENT_BYTES, SWEEPS = 2048, 8, 8, 12  # sizes of the runs whose leaves wait only for memory
 NEAR, STOLEN = 0.05, 0.05
 
 
@@ -62,7 +65,7 @@ class Fixed:
     roots: I64
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[bool, Controls]:
-        """Set the tiers that follow from the roots, in the first call."""
+        """Set the tiers that follow from the roots, at the first call only."""
         return True, Controls() if state else Controls(tiers=tiers_of_packing(program, self.roots))
 
 
@@ -82,7 +85,7 @@ def last_pass(plan: Plan, program: Program) -> Pass:
 
 
 def packings(program: Program) -> Iterator[I64]:
-    """Yield a packing without roots, and then the packings of each depth from that of the slices on."""
+    """Yield a packing without roots, then a packing for each depth from the depth of the slices on."""
     labels = slices(program, program.units)
     yield np.zeros(0, np.int64)
     first = int(program.depth[labels >= 0].min())
@@ -108,14 +111,14 @@ def checks_of(name: str) -> dict[str, list[Check]]:
 
 
 def shown(checks: list[Check]) -> str:
-    """Write the largest ratio, and how many of the bounds are broken."""
+    """Return the largest ratio, and the number of broken bounds, as text."""
     ratios = [each.ratio for each in checks]
     broken = sum(ratio > 1 for ratio in ratios)
     return f"{max(ratios):.2f}" + (f" ({broken} of {len(ratios)})" if broken else "")
 
 
 def waits_ps(name: str, strategy: str, size: Mapping[str, int]) -> I64:
-    """Return the time that each leaf waits for memory, in all iterations but the first."""
+    """Return the time that each leaf waits for memory, in all iterations except the first."""
     workload = {"name": name, **size, "sweeps": SWEEPS, "ops_per_point": 0}
     result, log = ENGINES["native"](Run(plan_of(strategy, workload, cache="none", contention="none"), 0), True, None)
     assert log is not None

@@ -1,4 +1,4 @@
-"""The equations of LAWS (Chen and Guo 2015, section 5) on time, space and accesses, for runs to be held against."""
+"""The equations of LAWS (Chen and Guo 2015, section 5) on time, space and accesses, for comparison with runs."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from numasim.workload.one_worker import LINE_BYTES, MLP
 
 # ---- bounds on the time and the space of runs whose tasks are packed into subtrees (section 5.2) ---------------------
 #
-# m sockets of n cores execute a tree of tasks. The *free tier* is what stands above the roots of k subtrees, the
-# *local tier* the subtrees: a socket executes one at a time, and heads of sockets take the free tier. T1 is the work
-# of a part, Tinf its longest chain. The paper counts tasks; here a task weighs the time of its own segments.
+# m sockets of n cores execute a tree of tasks. The *free tier* is the part above the roots of k subtrees, the *local
+# tier* is the subtrees. A socket executes one subtree at a time, and the head of each socket takes tasks of the free
+# tier. T1 is the work of a part, Tinf its critical path. The paper counts tasks; here the weight of a task is the time
+# of its own segments.
 #
-# The bounds as printed take the free tier and the subtrees for tasks of work stealing by sockets. The longest chain
-# of such tasks is not that of the program: a subtree as a whole is one link of it, and takes ``T1 / n + Tinf``.
-# Equation 10 has ``Tinf(local)`` in its place, so it fails where there are few large subtrees: a tree that is packed
-# whole runs on n cores, not on ``m n``. `PackedWork.greedy_ps` is the bound with that link, which greedy runs without
-# overheads keep.
+# The printed bounds treat the free tier and the subtrees as tasks of work stealing by sockets. The critical path of
+# these tasks is not the critical path of the program: a whole subtree is one link of it, and takes ``T1 / n + Tinf``.
+# Equation 10 has ``Tinf(local)`` in place of this link, so it fails if there are few large subtrees: a tree that is one
+# subtree runs on n cores, not on ``m n``. `PackedWork.greedy_ps` is the bound with this link. Greedy runs without
+# overheads satisfy this bound.
 
 
 @dataclass(frozen=True)
 class PackedWork:
-    """The work and the chains of a packed forest in picoseconds.
+    """The work and the critical paths of a packed forest, in picoseconds.
 
     ``subtrees`` [k] and ``chains`` [k] are T1 and Tinf of each subtree. ``free_chain`` is the longest chain of the free
     tier, and ``chain`` the longest chain of all tasks.
@@ -57,9 +58,7 @@ class PackedWork:
         return parts + max(self.chains, default=0)
 
     def sum_ps(self, sockets: int, cores: int) -> int:
-        """Return equation 12 as printed: the time of the free tier and, behind the free tier, of all subtrees (equation
-        7).
-        """
+        """Return equation 12 as printed: the time of the free tier plus the time of all subtrees (equation 7)."""
         return self.free_ps(sockets) + self.local_ps(sockets, cores)
 
     def printed_ps(self, sockets: int, cores: int) -> int:
@@ -68,15 +67,16 @@ class PackedWork:
         return work + _up(sum(self.chains), sockets) + self.chain
 
     def greedy_ps(self, sockets: int, cores: int) -> int:
-        """Return the bound that greedy runs keep: while a socket is idle, a chain of free tasks and a subtree becomes
-        shorter.
+        """Return a bound that holds for greedy runs: as long as a socket is idle, a chain of free tasks and a subtree
+        becomes shorter.
         """
         whole = self.subtree_ps(cores)
         return _up(self.free + sum(whole), sockets) + self.free_chain + max(whole, default=0)
 
 
 def packed_work(own_ps: I64, parent: I64, subtree_end: I64, roots: I64) -> PackedWork:
-    """Return the `PackedWork` of a forest in which each task creates its children at once and waits for them.
+    """Return the `PackedWork` of a forest in which each task creates its children at once, and then waits for the
+    children.
 
     ``own_ps`` [tasks] is the time of each task's own segments; ``roots`` are the roots of the subtrees.
     """
@@ -92,7 +92,7 @@ def packed_work(own_ps: I64, parent: I64, subtree_end: I64, roots: I64) -> Packe
     packed[roots] += 1
     np.subtract.at(packed, subtree_end[roots], 1)
     free = np.cumsum(packed[:-1]) == 0
-    to_here = np.zeros_like(own_ps)  # the chain of free tasks that ends with each
+    to_here = np.zeros_like(own_ps)  # the longest chain of free tasks that ends with each task
     for tasks in by_depth:
         up = parent[tasks]
         to_here[tasks] = np.where(free[tasks], own_ps[tasks] + np.where(up < 0, 0, to_here[up]), 0)
@@ -106,8 +106,8 @@ def packed_work(own_ps: I64, parent: I64, subtree_end: I64, roots: I64) -> Packe
 
 
 def space_bound(serial_tasks: int, subtrees: int, workers: int) -> int:
-    """Return the bound of equation 15 on the number of live tasks, ``max(k S1, m n S1)``, where a run on one worker has
-    ``serial_tasks`` live tasks. Without subtrees this is equation 14.
+    """Return the bound of equation 15 on the number of live tasks, ``max(k S1, m n S1)``; S1 = ``serial_tasks`` is the
+    number of live tasks of a run on one worker. Without subtrees, this bound is equation 14.
     """
     return max(subtrees, workers) * serial_tasks
 
@@ -116,17 +116,17 @@ def _up(value: int, divisor: int) -> int:
     return -(-value // divisor)
 
 
-# ---- what a leaf task waits for its data with and without an allocator of tasks (section 5.1) ------------------------
+# ---- the wait of a leaf task for its data, with and without an allocator of tasks (section 5.1) ----------------------
 #
 # A leaf accesses S bytes of its own part of the data and B bytes at the border of other parts, on a machine of M
-# sockets. A byte takes a core ``local_ps`` from the local node and ``remote_ps`` from another, the inverses of the
-# paper's speeds V_l and V_r, in picoseconds; results are exact fractions. A byte that is written counts twice, as it
-# is fetched and written back.
+# sockets. A byte takes a core ``local_ps`` from the local node and ``remote_ps`` from another node; these are the
+# inverses of the paper's speeds V_l and V_r, in picoseconds. Results are exact fractions. A written byte counts twice,
+# since it is fetched and written back.
 
 
 @dataclass(frozen=True)
 class LeafAccess:
-    """The data of a leaf, and the time that a byte takes."""
+    """The data of a leaf, and the access time of a byte."""
 
     own_bytes: int
     border_bytes: int
@@ -134,26 +134,28 @@ class LeafAccess:
     remote_ps: Fraction
 
     def random_ps(self, sockets: int) -> Fraction:
-        """Return equation 3: the expected time under random stealing, where a leaf's data is local with probability 1 /
-        M.
+        """Return equation 3: the expected time under random stealing, in which a leaf's data is local with probability
+        1 / M.
         """
         all_bytes = self.own_bytes + self.border_bytes
         return all_bytes * (self.local_ps + (sockets - 1) * self.remote_ps) / sockets
 
     @property
     def allocated_ps(self) -> Fraction:
-        """Equation 4, the longest time with an allocator: the leaf's own part is local, the border may be remote."""
+        """Return equation 4, the longest time with an allocator: the leaf's own part is local, the border may be
+        remote.
+        """
         return self.own_bytes * self.local_ps + self.border_bytes * self.remote_ps
 
     def gain_ps(self, sockets: int) -> Fraction:
-        """Return equation 5: the least gain by an allocator, which is equation 3 less equation 4."""
+        """Return equation 5, the least gain by an allocator: equation 3 minus equation 4."""
         gap = (self.remote_ps - self.local_ps) / sockets
         return gap * ((sockets - 1) * self.own_bytes - self.border_bytes)
 
 
 def on_machine(machine: Machine, own_bytes: int, border_bytes: int) -> tuple[LeafAccess, LeafAccess]:
-    """Return a leaf on a machine of equal nodes, without caches and contention, twice: with the mean distance of the
-    other nodes, for equations 3 and 5, and with the farthest node, for equation 4.
+    """Return a leaf on a machine of equal nodes, without caches and contention, in two versions: with the mean distance
+    of the other nodes, for equations 3 and 5, and with the farthest node, for equation 4.
     """
     latency = machine.latency_ps
     others = latency[~np.eye(machine.nodes, dtype=bool)].tolist()
@@ -166,20 +168,21 @@ def on_machine(machine: Machine, own_bytes: int, border_bytes: int) -> tuple[Lea
     )
 
 
-# ---- what a run of packed tasks did, taken from its log, beside the bounds of LAWS (section 5.2) ---------------------
+# ---- a run of packed tasks, taken from its log, and the bounds of LAWS on the run (section 5.2) ----------------------
 #
-# All is of one *pass*: a phase of one iteration, in which every task of a forest runs once. The work of a task is
-# what its own segments took, waits for memory included, so that the bounds speak of scheduling alone. Before it is
-# executed, a task may wait for the search of a worker; so each task weighs ``search_ps`` more in the bounds.
+# All values belong to one *pass*: a phase of one iteration, in which every task of a forest runs once. The work of a
+# task is the time of its own segments, waits for memory included, so that the bounds concern only scheduling. A task
+# may wait for the search of a worker before the task is executed; so in the bounds each task weighs ``search_ps`` more.
 
 NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A phase of an iteration: from ``start_ps`` to ``end_ps``. ``tasks`` [n] are those that ran and executed segments
-    or have descendants that did, ascending. Of each, [n]: what its own segments took, ``own_ps``; when it was created,
-    as it was put into a queue or began; when the first segment of its subtree began, and when the last one ended.
+    """A phase of an iteration, from ``start_ps`` to ``end_ps``. ``tasks`` [n], ascending, are the tasks that ran and
+    whose subtrees executed segments. For each task, [n]: ``own_ps``, the time of its own segments; the time of its
+    creation, at which it was put into a queue or began; and the times at which the first segment of its subtree began
+    and the last one ended.
     """
 
     start_ps: int
@@ -217,14 +220,14 @@ def pass_of(log: Sequence[Executed], records: Records, program: Program, start_p
 
 @dataclass(frozen=True)
 class Check:
-    """A measured value, and the bound of an equation on the value."""
+    """A measured value, and the bound that an equation sets for the value."""
 
     measured: int
     bound: int
 
     @property
     def ratio(self) -> float:
-        """The measured value over the bound, at most 1 where the bound holds."""
+        """Return the measured value over the bound, at most 1 where the bound holds."""
         return self.measured / self.bound if self.bound else float(self.measured > 0)
 
 
@@ -233,9 +236,9 @@ def time_checks(
 ) -> dict[str, list[Check]]:
     """Return the checks of equations 8 to 13 on a pass whose subtrees have ``roots``.
 
-    Equation 9 has a check for each subtree. ``greedy`` is the bound that holds where equation 13 does not
-    (`PackedWork.greedy_ps`). Equation 8 is for passes without subtrees: in other passes the free tier overlaps with the
-    subtrees, and a free task waits behind roots in a pool.
+    Equation 9 has a check for each subtree. ``greedy`` is the bound that also holds if equation 13 fails
+    (`PackedWork.greedy_ps`). Equation 8 applies to passes without subtrees: in other passes the free tier overlaps with
+    the subtrees, and a free task waits behind roots in a pool.
     """
     number = np.full(program.tasks + 1, -1)
     number[ran.tasks] = np.arange(len(ran.tasks))
@@ -260,8 +263,8 @@ def time_checks(
 
 
 def live_at_most(ran: Pass) -> int:
-    """Return the largest number of tasks that are live at a time. A task is live from its creation to the end of the
-    last segment in its subtree. At one instant, tasks end before others are created.
+    """Return the largest number of tasks that are live at the same time. A task is live from its creation to the end of
+    the last segment in its subtree. At one instant, ends of tasks count before creations.
     """
     created = np.sort(ran.created)
     live = np.arange(1, len(created) + 1) - np.searchsorted(np.sort(ran.ended), created, side="right")
@@ -269,7 +272,7 @@ def live_at_most(ran: Pass) -> int:
 
 
 def space_checks(ran: Pass, program: Program, roots: I64, workers: int) -> dict[str, Check]:
-    """Return the checks of equations 14 and 15 on a pass. One worker has a chain of live tasks at a time."""
+    """Return the checks of equations 14 and 15 on a pass. On one worker the live tasks are a chain."""
     live, chain = live_at_most(ran), int(program.depth[ran.tasks].max(initial=-1)) + 1
     subtrees = int(np.isin(roots, ran.tasks).sum())
     return {"14": Check(live, space_bound(chain, 0, workers)), "15": Check(live, space_bound(chain, subtrees, workers))}

@@ -1,26 +1,26 @@
-"""How good the packings are that Algorithm 1 of LAWS ends with, beside the best of all that are tried by brute force.
+"""Compare the packings found by Algorithm 1 of LAWS with the best packing found by brute force.
 
     python verification/laws/packing_search.py                           # twelve programs, ten seeds: about ten minutes
     python verification/laws/packing_search.py --programs heat --rows 1024
 
-Every program of the paper that is bound by memory runs under `laws`, and under `laws` with each of the packings of
-`all_packings` fixed from the second iteration on. Durations of tasks vary by 3 %, with the same draws under all
-packings. The time of a packing is that of an iteration, averaged over the last iterations and all seeds; that of
-Algorithm 1 is that of the packing that each seed ends with, in iterations of the same numbers, and `loss` is how much
-longer it is than that of the best packing. A program of several loops, as Gaussian elimination is, is packed in each of
-them; its times are sums over the loops, the best one is the sum of the best of each loop, and its iterations are those
-of the longest search.
+Every memory-bound program of the paper runs under `laws`, and under `laws` with each packing of `all_packings`, fixed
+from the second iteration on. Durations of tasks vary by 3 %, with the same draws under all packings. The time of a
+packing is the time of an iteration, averaged over the last iterations and all seeds. The time of Algorithm 1 is the
+time of the packing with which each seed ends, in iterations of the same numbers. `loss` is the relative lengthening
+over the best packing. A program of several loops, such as Gaussian elimination, is packed in each loop; its times are
+sums over the loops, its best time is the sum of the best times of the loops, and its iterations are those of the
+longest search.
 
-The search is made twice: as the listing of the paper has it, and with a packing kept only if it is faster by at least
-0.5 % (`keep: {faster_by_per_mille: 5}`). `worse` is how much slower the packings that the seeds end with are than those
-they begin with, when durations do not vary: that tells what was lost from what happened to be measured.
+The search is made twice: as listed in the paper, and with the rule that a packing is kept only if it is faster by at
+least 0.5 % (`keep: {faster_by_per_mille: 5}`). `worse` is how much slower the final packings of the seeds are than
+their initial packings if durations do not vary: this separates real losses from accidents of measurement.
 
-`free` is the part of a socket's time, from the second iteration of each loop on, in which it has not executed the
-first of its tasks that work: the free tier goes first through every pool. `measuring` is by how much counting the
-misses of the first iteration lengthens the run. Every push to a queue costs what it costs in the runtime `own`.
-Eliminations, of whose packings all are tried with 1,024 rows, have 2,048 in these two columns, as in the paper. Exit
-status 1 unless all but one of the programs end within 2 % of the best and 8 iterations, either way, none worse than it
-started with the stricter rule, with less than 5 % in the free tier and in measuring.
+`free` is the part of a socket's time, from the second iteration of each loop on, before the socket executes its first
+task with work: the free tier first goes through every pool. `measuring` is the relative lengthening of the run by
+counting the misses of the first iteration. Every push to a queue has the cost of the runtime `own`. For eliminations
+all packings are tried with 1,024 rows, and these two columns are for 2,048 rows, as in the paper. Exit status 1 unless
+three conditions hold. All programs but one end within 2 % of the best packing and after at most 8 iterations, in both
+searches. With the stricter rule no program ends worse than it started. The free tier and measuring take less than 5 %.
 """
 
 from __future__ import annotations
@@ -59,17 +59,18 @@ SOLIDS = ("6p", "6p-ir", "25p", "25p-ir")
 ELIMINATIONS = ("ge", "ge-ir")
 PROGRAMS = (*PLANES, *SOLIDS, *ELIMINATIONS)
 ROWS = 8096
-TRIED, WHOLE, STEPS = 1024, 2048, 32  # rows of an elimination: at most, where all is tried; of the paper. Steps a loop
+# rows of an elimination: with all packings tried; as in the paper. Steps of a loop
+TRIED, WHOLE, STEPS = 1024, 2048, 32
 NOISE, SEEDS, PROFILE_NS = 0.03, 10, 200
-SEARCHED, FIXED, LAST = 16, 5, 3  # iterations of a run that searches, of one that does not; those that count
+SEARCHED, FIXED, LAST = 16, 5, 3  # iterations of a run that searches; of a run that does not; that count
 KEEPS = ("faster", {"faster_by_per_mille": 5})
-SIZES = 8  # of caches that packings are made for
+SIZES = 8  # number of cache sizes for which packings are made
 WITHIN, MOST_ITERATIONS, MISSES, MOST_FREE = 0.02, 8, 1, 0.05
-Loops = dict[int, I64]  # what belongs to each loop, by its first phase
+Loops = dict[int, I64]  # data of each loop, by the loop's first phase
 
 
 def parameters_of(program: str, rows: int, iterations: int) -> dict[str, Any]:
-    """Return the workload: ``iterations`` passes of two sweeps, for sor of two half sweeps; or a whole elimination."""
+    """Return the workload: ``iterations`` passes of two sweeps (sor: of two half sweeps), or a whole elimination."""
     if program in ELIMINATIONS:
         return {"name": program, "x": rows, "phase_steps": STEPS}
     size = {"x": rows, "y": 1024} if program in PLANES else {"x": rows, "y": 64, "z": 64}
@@ -98,7 +99,7 @@ class Fixed:
     roots: I64
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[bool, Controls]:
-        """All tasks free in the first iteration of a loop, then the tiers of ``roots``."""
+        """Return controls with all tasks free in the first iteration of a loop, later with the tiers of ``roots``."""
         if measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
             return True, Controls(tiers=tiers_of_packing(program, self.roots[:0]))
         if measures.iteration == 0:
@@ -108,7 +109,7 @@ class Fixed:
 
 @dataclass
 class Timed:
-    """A controller, and what happens in its run, loop by loop: the time of each iteration but the last of all, the
+    """A controller, and a record of its run for each loop: the time of each iteration except the last of all, the
     packing with which the search begins, the packing that the search keeps, and the iteration after which the search
     ends.
     """
@@ -120,7 +121,7 @@ class Timed:
     ended: dict[int, int] = field(default_factory=dict)
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[Any, Controls]:
-        """What the controller says."""
+        """Return the decision of the wrapped controller."""
         after, controls = self.controller(program, state, measures)
         if measures is not None:
             self.times[measures.phase].append(measures.time_ps)
@@ -132,7 +133,7 @@ class Timed:
 
 
 def run(plan: Plan, controller: Controller, seed: int) -> Timed:
-    """Do one run under another controller."""
+    """Run a plan under another controller."""
     assert plan.tuning is not None
     timed = Timed(controller)
     ENGINES["native"](Run(replace(plan, tuning=replace(plan.tuning, load=lambda: timed)), seed), False, None)
@@ -140,7 +141,7 @@ def run(plan: Plan, controller: Controller, seed: int) -> Timed:
 
 
 def last_ps(runs: Sequence[Timed]) -> npt.NDArray[np.float64]:
-    """Return [runs, loops] the mean time of the last iterations of each loop that has enough iterations."""
+    """Return [runs, loops] the mean time of the last iterations of each loop with enough iterations."""
     loops = [loop for loop, times in runs[0].times.items() if len(times) > LAST]
     return np.array([[np.mean(each.times[loop][-LAST:]) for loop in loops] for each in runs])
 
@@ -152,10 +153,10 @@ def together(packings: Loops) -> I64:
 
 @dataclass(frozen=True)
 class Searched:
-    """The outcome of Algorithm 1 with one rule for what it keeps.
+    """The outcome of Algorithm 1 with one rule for keeping packings.
 
-    ``loss`` is how much slower the packings at the end are than the best packing, ``worse`` how much slower they are
-    than the packings at the start. ``iterations`` are those of the longest search.
+    ``loss`` is how much slower the final packings are than the best packing, ``worse`` how much slower they are than
+    the initial packings. ``iterations`` is the number of iterations of the longest search.
     """
 
     loss: float
@@ -164,7 +165,7 @@ class Searched:
 
     @property
     def is_good(self) -> bool:
-        """Whether it came near enough to the best."""
+        """Return whether the search came near enough to the best packing."""
         return self.loss <= WITHIN and self.iterations <= MOST_ITERATIONS
 
 
@@ -227,12 +228,13 @@ def fixed_ps(plan: Plan, packings: Sequence[I64]) -> npt.NDArray[np.float64]:
 
 
 def all_packings(program: Program, used: I64) -> list[I64]:
-    """Return the packings by all rules of numasim that are worth a comparison, each once (model 4.8).
+    """Return the packings by all rules of numasim that are worth comparing, each packing once (model 4.8).
 
-    These are the packings at one depth; those that fit a cache of some size, for `SIZES` sizes from that of the
-    smallest subtree to that of the largest tree, evenly in their logarithm; and what moves make of the largest subtrees
-    that fit the shared cache, over and over. ``used`` [tasks] is what each subtree uses of the shared cache. The number
-    of sets of roots is exponential in the number of tasks, so that nobody can try all sets.
+    These are the packings at one depth; the packings that fit a cache of some size, for `SIZES` sizes from the size of
+    the smallest subtree to the size of the largest tree, evenly spaced in their logarithm; and the packings that
+    repeated moves make from the largest subtrees that fit the shared cache. ``used`` [tasks] is each subtree's use of
+    the shared cache. The number of sets of roots is exponential in the number of tasks, so trying all sets is
+    impossible.
     """
     found = [packing_at_depth(program, depth) for depth in range(int(program.depth.max(initial=-1)) + 1)]
     there = used[used > 0]
@@ -262,8 +264,8 @@ def tried_packings(plan: Plan) -> list[I64]:
 
 
 def free_share(plan: Plan) -> float:
-    """Return the part of a socket's time before the socket executes its first segment, over all phases but those of the
-    first iteration of each loop.
+    """Return the part of a socket's time before the socket executes its first segment, over all phases except the
+    phases of the first iteration of each loop.
     """
     result, log = ENGINES["native"](Run(plan, 0), True, None)
     assert log is not None

@@ -1,10 +1,10 @@
-/* numasim-openmp-probe: what an OpenMP runtime costs, and a program without any work for the recorder to measure
- * itself.
+/* numasim-openmp-probe measures the costs of an OpenMP runtime. It can also run a program without any work, by which
+ * the recorder measures its own costs.
  *
- *   numasim-openmp-probe costs LIBRARY    each cost on a line: a name and nanoseconds
- *   numasim-openmp-probe empty ROUNDS     tasks in which nothing happens, with all events that begin and end a piece
+ *   numasim-openmp-probe costs LIBRARY    print each cost on a line: its name and nanoseconds
+ *   numasim-openmp-probe empty ROUNDS     run empty tasks, with all events that begin and end a segment
  *
- * `empty` uses the runtime that is loaded already.
+ * The command `empty` uses the OpenMP runtime that is already loaded.
  */
 #include <dlfcn.h>
 #include <sched.h>
@@ -16,9 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { TASKS = 100, ROUNDS = 40, HOPS = 500, BLOCK_BYTES = 256 }; /* fewer tasks than a queue of libomp holds */
+enum { TASKS = 100, ROUNDS = 40, HOPS = 500, BLOCK_BYTES = 256 }; /* TASKS: fewer than a queue of libomp holds */
 
-/* ---- the entrances that compilers call: those of GOMP, which libgomp and libomp both have ------------------------ */
+/* ---- the entry points that compilers call: GOMP's, which both libgomp and libomp have
+ * ----------------------------- */
 
 typedef struct {
     void (*parallel)(void (*body)(void *), void *data, unsigned threads, unsigned flags);
@@ -41,8 +42,8 @@ static bool find(void *library, const char *name, void *entrance) {
     return found;
 }
 
-/* Find the entrances of a library, or with NULL of a library that is loaded already. Returns false, with a message,
- * where an entrance is missing. */
+/* Find the entry points of `library`, or of a library that is already loaded if `library` is NULL. Return false, with a
+ * message, if an entry point is missing. */
 static bool load(entrances *self, const char *library) {
     void *opened = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
     if (!opened) {
@@ -98,7 +99,7 @@ static void empty_rounds(void *data) {
     }
 }
 
-/* Chunks of a loop, which the runtime of a single thread makes one of. */
+/* A loop in chunks. A runtime with a single thread makes one chunk. */
 static void empty_chunks(void *data) {
     long from, to;
     for (bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to); more;
@@ -110,36 +111,38 @@ static void empty_chunks(void *data) {
 /* ---- costs ------------------------------------------------------------------------------------------------------- */
 
 static _Atomic int arrived, released, ran;
-static int64_t best_ns; /* of what a region measures: the least of its rounds */
+static int64_t best_ns; /* the least time of all rounds for the quantity that the region measures */
 
 static void least(int64_t ns) {
     if (ns < best_ns) best_ns = ns;
 }
 
-/* Wait for another thread, which may be without a processor. */
+/* Spin while waiting for another thread. Yield the processor now and then, since the other thread may be without
+ * one. */
 static void pause_while_waiting(int *tries) {
     enum { PATIENCE = 1000 };
     if (++*tries % PATIENCE == 0) sched_yield();
 }
 
-/* Let both threads begin together. */
+/* Wait until both threads are here, so that they begin together. */
 static void meet(int parties) {
     const int mine = atomic_fetch_add(&arrived, 1);
     const int all = (mine / parties + 1) * parties;
     for (int tries = 0; atomic_load(&arrived) < all;) pause_while_waiting(&tries);
 }
 
-static int64_t first_ns, last_ns; /* when the first and the last task of a round ran, on a single thread */
+static int64_t first_ns, last_ns; /* when the first and the last task of a round ran; for a single thread */
 
 static void count_run(void *data) {
     (void)data;
     const int number = atomic_load_explicit(&ran, memory_order_relaxed);
     if (number == 0) first_ns = now_ns();
     if (number == TASKS - 1) last_ns = now_ns();
-    atomic_store_explicit(&ran, number + 1, memory_order_release); /* the times are there for who sees the count */
+    atomic_store_explicit(&ran, number + 1, memory_order_release); /* release: whoever reads this count also reads the
+                                                                      times */
 }
 
-/* Thread 0 makes and executes tasks while the other thread, which takes none, works on its own. */
+/* Thread 0 makes and executes tasks. The other thread takes no tasks and does its own work. */
 static void make_tasks(void *data) {
     const int execute = *(const int *)data;
     for (int round = 0; round < ROUNDS; round++) {
@@ -158,8 +161,8 @@ static void make_tasks(void *data) {
     }
 }
 
-/* Thread 1 takes all tasks, which thread 0 has made, while that is busy. It may take the first ones while it is still
- * in the barrier of the round before: tasks are counted from before the first of them is made. */
+/* Thread 1 takes all tasks that thread 0 has made, while thread 0 is busy. Thread 1 may take the first tasks while it
+ * is still in the barrier of the previous round; so the count begins before the first task is made. */
 static void steal_tasks(void *data) {
     (void)data;
     for (int round = 0; round < ROUNDS; round++) {

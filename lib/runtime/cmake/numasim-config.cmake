@@ -16,6 +16,6 @@ if(NOT TARGET numasim::numasim)
   set_target_properties(numasim::numasim PROPERTIES
     IMPORTED_LOCATION "${numasim_folder}/libnumasim.a"
     INTERFACE_INCLUDE_DIRECTORIES "${numasim_folder}/include"
-    INTERFACE_LINK_OPTIONS "LINKER:--undefined=ns_virtual_mode" # virtual time, which nothing else refers to
+    INTERFACE_LINK_OPTIONS "LINKER:--undefined=ns_virtual_mode" # links virtual time, to which nothing else refers
     INTERFACE_LINK_LIBRARIES "Threads::Threads;numasim::virtual")
 endif()

@@ -1,4 +1,4 @@
-/* The commands of numasim-runtime beside running kernels, and the streams and statuses of the program. */
+/* The commands of numasim-runtime other than running kernels, and the streams and exit statuses of the program. */
 #ifndef NS_COMMANDS_H
 #define NS_COMMANDS_H
 
@@ -12,17 +12,18 @@ enum ns_exit {
     NS_EXIT_PIPE_CLOSED = 141,
 };
 
-/* The commands; argv[0] is their name. They return the exit status. */
+/* The commands. argv[0] is the name of the command. Each returns the exit status. */
 int ns_plan_command(int argc, char **argv);
 int ns_topology_command(int argc, char **argv);
 int ns_probe_command(int argc, char **argv);
 
-/* Open whichever of the three standard streams is closed; else the next file would get its number, and with the number
- * what is meant for the stream. Returns false, with a sentence on standard error, where standard output is closed. */
+/* Open those of the three standard streams that are closed. (Otherwise the next opened file would get the number of the
+ * closed stream, and the stream's text would go into this file.) Return false, with a sentence on standard error, if
+ * standard output was closed. */
 bool ns_standard_streams_open(void);
 
-/* Write what is left of standard output. Returns the status to exit with: `status`, NS_EXIT_PIPE_CLOSED where nobody
- * reads the output any more, or NS_EXIT_BAD_INPUT, with a sentence, where the output cannot be written. */
+/* Write the buffered rest of standard output. Return the status to exit with: `status`; NS_EXIT_PIPE_CLOSED if nobody
+ * reads the output any more; or NS_EXIT_BAD_INPUT, with a sentence, if the output cannot be written. */
 int ns_standard_output_close(int status);
 
 #endif

@@ -1,4 +1,4 @@
-/* numasim-runtime: runs kernels, or the command that its first argument names. */
+/* The program numasim-runtime: run a kernel, or the command that the first argument names. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static int refuse(const char *problem) {
 }
 
 /* Return the seed of a repeat, by the rule of the simulator's sweeps (numasim/draws.py: repeat_seed). With the seed 0
- * every run takes the seed of the plan's file. */
+ * every run takes the seed from the plan's file. */
 static uint64_t seed_of(const ns_options *options, int64_t run) {
     const uint64_t seed = options->pool.seed;
     return options->repeats && seed ? ns_draw(seed, (uint64_t)run) : seed;
@@ -48,7 +48,7 @@ static int run_one(ns_outcome *outcome, const ns_options *options, uint64_t seed
     return (options->rehearse ? ns_run_rehearsed : ns_run_kernel)(outcome, options, seed, problem, bytes);
 }
 
-/* Do a run without reporting the run, so that caches are warm and idle processors have raised their clocks. */
+/* Run the kernel once without a report, so that caches are warm and idle processors have raised their clocks. */
 static int warm_up(const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
     ns_options unverified = *options;
     ns_outcome outcome;
@@ -110,7 +110,8 @@ static int run_command(int count, char **arguments) {
     return refuse(problem);
 }
 
-/* Let glibc return freed memory to the system, so that every run of a process finds untouched pages, as the first does.
+/* Make glibc return freed memory to the system, so that every run in this process finds untouched pages, as the first
+ * run does.
  */
 static void keep_no_memory(void) {
 #ifdef __GLIBC__
@@ -120,7 +121,7 @@ static void keep_no_memory(void) {
 
 int main(int count, char **arguments) {
     keep_no_memory();
-    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is an error like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of file sizes is then an error, as on a full disk */
     if (!ns_standard_streams_open()) return NS_EXIT_BAD_INPUT;
     if (count < 2) {
         fputs(USAGE, stderr);

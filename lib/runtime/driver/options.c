@@ -20,7 +20,7 @@ enum { MOST_WORKERS = 1 << 16, MOST_REPEATS = 1000000, MOST_NAMES = 32, LONGEST_
 enum { TIME_DECIMALS = 3, FRACTION_DECIMALS = 18, CHOICE_BYTES = 32 };
 static const int64_t FRACTION_ONE = INT64_C(1000000000000000000);
 
-/* Where a sentence for the user goes. */
+/* The place for a sentence to the user. */
 typedef struct {
     char *text;
     size_t bytes;
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const complaint *self, 
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Levenshtein's distance row by row, of the first letters of each. */
+/* Return the Levenshtein distance of the first letters of `a` and `b`, computed row by row. */
 static uint32_t distance_of(const char *a, const char *b) {
     const size_t long_a = strnlen(a, LONGEST_NAME), long_b = strnlen(b, LONGEST_NAME);
     uint32_t row[LONGEST_NAME + 1];
@@ -81,7 +81,8 @@ bool ns_choice_name(const char *names, int64_t place, char *name, size_t bytes) 
 
 /* ---- values of parameters ---------------------------------------------------------------------------------------- */
 
-/* Read digits, of which up to `decimals` are behind a point, as a whole number of units of the last decimal. */
+/* Read a decimal number with at most `decimals` digits behind the point, as a whole number of units of the last
+ * decimal. */
 static bool read_decimal(int64_t *value, const char *text, int decimals) {
     int64_t number = 0;
     int behind = -1;
@@ -143,7 +144,7 @@ static bool read_value(ns_value *self, const ns_parameter *parameter, const char
     return refuse(problem, "%s is '%s', and has to be a decimal number from 0 to 1", name, text);
 }
 
-/* Write a number of units of 1 / `one` with its `digits` decimals, but no zeros at their end. */
+/* Write `number` units of 1 / `one` as a decimal number with `digits` decimals, without zeros at its end. */
 static void write_decimal(FILE *file, int64_t number, int64_t one, int digits) {
     char text[32];
     int length = snprintf(text, sizeof text, "%" PRId64 ".%0*" PRId64, number / one, digits, number % one);
@@ -173,7 +174,7 @@ enum option_kind { YES, NO, TEXT, WORKERS, REPEAT, SEED, MODE, COSTS, KERNEL, SE
 static const struct {
     const char *name;
     enum option_kind kind;
-    size_t field; /* of ns_options: a bool of YES and NO, a pointer of TEXT */
+    size_t field; /* offset in ns_options: of a bool for YES and NO, of a pointer for TEXT */
 } OPTION[] = {
     {"--kernel", KERNEL, 0},
     {"--set", SETTING, 0},
@@ -207,7 +208,7 @@ static bool read_kernel(ns_options *self, const char *name, const complaint *pro
     return true;
 }
 
-/* Return the number of a name, or -1, with a sentence, for a name that is none of `names`. */
+/* Return the index of a name in `names`. For an unknown name, return -1, with a sentence. */
 static int read_name(const char *option, const char *const *names, const char *name, const complaint *problem) {
     const char *nearest;
     char all[128] = "";
@@ -226,7 +227,7 @@ static bool read_count(const char *option, int64_t *count, const char *text, int
     return refuse(problem, "%s is '%s', and has to be a whole number from 1 to %d", option, text, most);
 }
 
-/* Read option `at` with its value; settings of parameters are kept in `settings`, up to NULL. */
+/* Read option `at` with its value. Settings of kernel parameters are added to `settings`, which ends with NULL. */
 static bool read_option(ns_options *self, int at, const char *value, const char **settings, const complaint *problem) {
     const char *option = OPTION[at].name;
     void *field = (char *)self + OPTION[at].field;

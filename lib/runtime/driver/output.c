@@ -117,7 +117,7 @@ static void write_matrix(FILE *file, const char *name, const int64_t *values, ui
 
 static const char *truth(bool value) { return value ? "true" : "false"; }
 
-/* Write what differs from run to run. A run that was not verified counts as correct. */
+/* Write the part of the outcome that differs from run to run. A run that was not verified counts as correct. */
 static void write_outcome(FILE *file, const ns_outcome *self) {
     const ns_report *report = &self->report;
     fprintf(file, "\"seed\":%" PRIu64 ",\"correct\":%s", self->seed, truth(self->correct));

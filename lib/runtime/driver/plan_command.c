@@ -1,5 +1,5 @@
-/* numasim-runtime plan FILE: the task graph of a plan as a program of the runtime, in virtual time, where every program
- * of the simulator can be held against it, or on threads.
+/* The command `numasim-runtime plan FILE`: run the task graph of a plan as a program of the runtime. In virtual time
+ * every program of the simulator can thus be compared with the simulator's result. On threads the graph runs as well.
  */
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "graph_program.h"
 #include "kernels/delay.h"
 
-/* The program of the plan's graph as a kernel. There is no serial twin: the run is correct if every task has run. */
+/* The program of the plan's graph as a kernel. It has no serial twin: the run is correct if every task has run. */
 typedef struct {
     ns_state_memory memory;
     ns_graph_program *program;
@@ -66,7 +66,7 @@ static int refuse(const char *problem) {
     return NS_EXIT_BAD_INPUT;
 }
 
-/* Whether options are given that only other kernels have. */
+/* Return whether the options contain one that only other kernels have. */
 static bool asks_for_more(const ns_options *options) {
     return options->kernel != &PLAN || options->list || options->help || options->repeats || options->rehearse ||
            options->warm_up || options->pool.record || options->pool.mode == NS_MODE_SERIAL;

@@ -16,7 +16,7 @@ static bool has_threads(const ns_pool_options *options) {
     return options->mode == NS_MODE_NATIVE || options->mode == NS_MODE_EMULATED;
 }
 
-/* Create a pool; or a negative error code, with a sentence for the user in `problem`. */
+/* Create a pool. Return 0 or a negative error code, with a sentence for the user in `problem`. */
 static int create_pool(ns_pool **made, const ns_pool_options *options, char *problem, size_t bytes) {
     const int error = ns_pool_create(made, options);
     if (!error) return NS_OK;
@@ -30,9 +30,10 @@ static int create_pool(ns_pool **made, const ns_pool_options *options, char *pro
 
 /* ---- the first hardware thread ----------------------------------------------------------------------------------- */
 
-/* Serial parts of runs on threads are done on the first hardware thread that the process may use, which is worker 0's:
- * data is then near worker 0, and hardware threads need not be equally fast, least of all those of a virtual machine.
- * `before` is where the calling thread could be until now. A thread that cannot go there stays where it is. */
+/* Run the serial part of a run on threads on the first hardware thread that the process may use, which is the hardware
+ * thread of worker 0. Data are then near worker 0, and serial times do not depend on hardware threads of other speeds
+ * (those of a virtual machine differ most). `before` receives the hardware threads that the calling thread could use so
+ * far. A thread that cannot move stays where it is. */
 static void go_to_first_thread(const ns_pool_options *options, cpu_set_t *before) {
     if (!has_threads(options)) return;
     CPU_ZERO(before);
@@ -49,18 +50,18 @@ static void leave_first_thread(const ns_pool_options *options, const cpu_set_t *
     if (has_threads(options)) sched_setaffinity(0, sizeof *before, before);
 }
 
-/* ---- how far apart the workers are ------------------------------------------------------------------------------- */
+/* ---- the distance between the workers ---------------------------------------------------------------------------- */
 
-enum { HOPS = 20000 }; /* in all, about, which take some milliseconds among any number of workers */
+enum { HOPS = 20000 }; /* about as many hops in all, which take some milliseconds for any number of workers */
 
-/* The time that a cache line takes from each worker to the next, all around. A hypervisor may move hardware threads
- * from core to core, and what they share changes with that. */
+/* The measurement of the time that a cache line takes from each worker to the next, in a ring. A hypervisor may move
+ * hardware threads from core to core, which changes the caches that they share. */
 typedef struct {
     NS_OWN_LINE ns_atomic_u64 ball;
     NS_OWN_LINE int64_t took_ps;
 } ring;
 
-/* Return a number of hops near HOPS that makes whole rounds. */
+/* Return a number of hops near HOPS that is a multiple of the number of workers. */
 static uint64_t whole_rounds(uint64_t workers) { return (HOPS + workers - 1) / workers * workers; }
 
 /* Let each worker wait for its turn, and then give the next worker the turn. */
@@ -70,15 +71,15 @@ static void pass(ns_task *self, void *arguments) {
     const uint64_t last = whole_rounds(workers);
     const int64_t began_ps = ns_monotonic_ps();
     for (uint64_t turn = mine; turn < last; turn += workers) {
-        /* relaxed: nothing but the line itself is handed over */
+        /* relaxed: only the cache line itself is handed over */
         while (ns_atomic_u64_load(&shared->ball, memory_order_relaxed) != turn) continue;
         ns_atomic_u64_store(&shared->ball, turn + 1, memory_order_relaxed);
     }
     if (mine == workers - 1) shared->took_ps = ns_monotonic_ps() - began_ps;
 }
 
-/* Measure the mean time of a hop among the workers of a native pool, which counts a team more; 0 for a single worker,
- * and for more workers than hardware threads. */
+/* Measure the mean time of a hop among the workers of a native pool, in ps. The pool's counts then include one more
+ * team. The time is 0 for a single worker, and if there are more workers than hardware threads. */
 static int measure_hops(int64_t *hop_ps, ns_pool *pool) {
     ring shared = {0}, *arguments = &shared;
     *hop_ps = 0;
@@ -88,7 +89,7 @@ static int measure_hops(int64_t *hop_ps, ns_pool *pool) {
     return error;
 }
 
-/* Measure hops in a pool that is made for the measurement, since the pool of a run counts the run alone. */
+/* Measure hops in a pool of their own, so that the pool of the run counts only the run. */
 static int measure_hops_of_run(int64_t *hop_ps, const ns_pool_options *options) {
     ns_pool *pool;
     ns_pool_options same = *options;
@@ -119,7 +120,7 @@ static int run_state(ns_outcome *outcome, const ns_options *options, void *state
 }
 
 static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
-    /* Delays that are only declared need not be waited for. */
+    /* Delays that are only declared need not take real time. */
     const bool waits = has_threads(&options->pool) || options->pool.costs == NS_COSTS_MEASURED;
     ns_setting setting = {.values = options->values, .workers = pool->workers, .waits = waits};
     void *state = NULL;
@@ -163,7 +164,7 @@ void ns_outcome_destroy(ns_outcome *self) { ns_report_destroy(&self->report); }
 
 /* ---- rehearsals -------------------------------------------------------------------------------------------------- */
 
-/* The outcome of one worker's copy of the program. Each is written once, by its own thread. */
+/* The outcome of one worker's copy of the program. Each outcome is written once, by the thread of its worker. */
 typedef struct {
     int64_t ps;
     int error;
@@ -171,18 +172,18 @@ typedef struct {
 } copy;
 
 typedef struct {
-    const ns_pool *pool; /* of the workers */
+    const ns_pool *pool; /* the pool of the workers */
     const ns_options *options;
     copy *copies; /* [workers] */
 } crowd;
 
-/* The order in which a worker begins tasks: the first worker from its own queue, the others as thieves from that queue.
+/* Return the order in which a worker's copy begins its tasks: the first worker takes tasks from its own queue, and the
+ * other workers take tasks as thieves.
  */
 static enum ns_order order_of(const ns_pool *pool, uint32_t worker) {
     const ns_full_plan *plan = &((const ns_thread_pool *)(const void *)pool)->file.plan;
     const uint32_t own = plan->steal.own[0];
-    if (plan->work_first || own == NS_NO_QUEUE || plan->steal.queues[own].own_end != NS_BACK)
-        return NS_ORDER_SPAWNED;
+    if (plan->work_first || own == NS_NO_QUEUE || plan->steal.queues[own].own_end != NS_BACK) return NS_ORDER_SPAWNED;
     const bool stolen = worker > 0 && plan->steal.queues[own].steal_end == NS_FRONT;
     return stolen ? NS_ORDER_STOLEN : NS_ORDER_NEWEST;
 }
@@ -203,7 +204,7 @@ static void run_own_copy(ns_task *self, void *arguments) {
     ns_outcome_destroy(&outcome);
 }
 
-/* Take the harmonic mean, since stealing shares work out as the copies' speeds are. */
+/* Set `*ps` to the harmonic mean of the copies' times: stealing divides the work in proportion to the speeds. */
 static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *problem, size_t bytes) {
     double rates = 0;
     for (uint32_t at = 0; at < count; at++) {

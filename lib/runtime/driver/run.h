@@ -1,4 +1,4 @@
-/* One run of a kernel: in a pool of its own, on a state of its own, beside its serial twin. */
+/* One run of a kernel, with a new pool, a new state and a serial twin for comparison. */
 #ifndef NS_RUN_H
 #define NS_RUN_H
 
@@ -7,24 +7,26 @@
 
 typedef struct {
     uint64_t seed;
-    bool verified, correct; /* correct where it was not verified */
-    int64_t serial_ps;      /* of the serial twin, where it was verified */
-    int64_t rehearsed_ps;   /* of a rehearsal just before; 0 where there was none */
-    int64_t hop_ps[3];      /* of a native run, a cache line's time from each worker to the next: before the rehearsal,
-                               before and after the run; else 0 */
+    bool verified, correct; /* correct: true if the run was not verified */
+    int64_t serial_ps;      /* the time of the serial twin, if the run was verified */
+    int64_t rehearsed_ps;   /* the time of a rehearsal just before the run; 0 without a rehearsal */
+    int64_t hop_ps[3];      /* native runs: the time of a cache line from each worker to the next, before the rehearsal,
+                               before the run and after the run; else 0 */
     uint32_t workers;
     ns_report report;
 } ns_outcome;
 
-/* Run a kernel. Returns 0, or a negative error code with a sentence for the user in `problem`. */
+/* Run a kernel. Return 0, or a negative error code with a sentence for the user in `problem`. */
 int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes);
 
-/* Run a kernel on threads after a rehearsal: what the program takes serially, on the hardware threads of its workers.
+/* Run a kernel on threads after a rehearsal. The rehearsal measures the serial time of the program on the hardware
+ * threads of its workers.
  *
- * In a rehearsal each worker runs a copy of the program, with a state of its own, all at once: hardware threads take
- * speed from each other, by shared cores, caches, memory and clocks, which no run alone can measure. What a program
- * takes depends on its order, too. Where the first worker takes the newest task from its deque, its copy does so, and
- * the copies of the others begin with the oldest tasks, which thieves take from that deque. */
+ * In a rehearsal each worker runs a copy of the program, with a state of its own, and all copies run at once: hardware
+ * threads slow each other down by shared cores, caches, memory and clocks. A serial run alone cannot measure this. The
+ * time of a program depends on the order of its tasks, too. Where the first worker takes the newest task from its
+ * deque, its copy does so; the copies of the other workers begin with the oldest tasks, which thieves take from this
+ * deque. */
 int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes);
 
 void ns_outcome_destroy(ns_outcome *self);

@@ -1,4 +1,4 @@
-/* Standard output and standard error of the program; the definition is numasim/files/standard_streams.py. */
+/* Standard output and standard error of the program. numasim/files/standard_streams.py defines the rules. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* numasim-runtime topology [--root DIR] [--binding]: what the running system, or the one whose sysfs was copied to DIR,
- * is made of; with --binding, whether threads and memory that are put somewhere are found there.
+/* The command `numasim-runtime topology [--root DIR] [--binding]`: print the topology of the running system, or of the
+ * system whose sysfs was copied to DIR. With --binding, check that bound threads and memory are on the requested
+ * processors and nodes.
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -21,7 +22,7 @@ typedef struct {
 static int parse(options *self, int argc, char **argv) {
     *self = (options){0};
     for (int at = 1; at < argc; at++) {
-        if (strcmp(argv[at], "--json") == 0) continue; /* the output is always JSON */
+        if (strcmp(argv[at], "--json") == 0) continue; /* without effect: the output is always JSON */
         if (strcmp(argv[at], "--binding") == 0) {
             self->binding = true;
         } else if (strcmp(argv[at], "--root") == 0 && at + 1 < argc) {
@@ -41,7 +42,7 @@ static int parse(options *self, int argc, char **argv) {
 
 /* ---- binding ----------------------------------------------------------------------------------------------------- */
 
-/* Allocate PAGES pages on a node. Returns how many of the pages are really there. */
+/* Allocate PAGES pages on a node. Return how many of these pages are on the node. */
 static int pages_at_home(const ns_node *node) {
     void *memory = NULL;
     const size_t bytes = (size_t)PAGES * PAGE_BYTES;

@@ -1,5 +1,6 @@
-/* The Cholesky factor of a matrix in tiles. Tasks declare which tiles they read and write; nothing else orders them.
- * The program reads like a serial program, and runs in parallel as far as its data allow.
+/* The Cholesky factorisation of a matrix in tiles. Each task declares the tiles that it reads and writes. Only these
+ * declarations order the tasks. The program reads like a serial program, and its tasks run in parallel as far as the
+ * data allow.
  *
  *     cc -std=c11 -O2 cholesky.c $(numasim-runtime --cflags --libs) -lm -o cholesky
  *     ./cholesky 20 64      20 by 20 tiles of 64 by 64 numbers
@@ -11,12 +12,12 @@
 
 typedef struct {
     int tiles, size;
-    double **tile; /* [tiles * tiles], only on and below the diagonal */
+    double **tile; /* [tiles * tiles]; only tiles on and below the diagonal exist */
 } matrix;
 
 static double *at(const matrix *m, int row, int column) { return m->tile[row * m->tiles + column]; }
 
-/* The diagonal tile becomes its own factor. */
+/* Replace the diagonal tile by its Cholesky factor. */
 NS_TASK(int, factor, double *, tile, int, size) {
     (void)self;
     for (int j = 0; j < size; j++) {
@@ -29,7 +30,7 @@ NS_TASK(int, factor, double *, tile, int, size) {
     return 0;
 }
 
-/* A tile below the diagonal is divided by the factor of the diagonal tile. */
+/* Divide a tile below the diagonal by the factor of the diagonal tile. */
 NS_TASK(int, divide, const double *, diagonal, double *, tile, int, size) {
     (void)self;
     for (int i = 0; i < size; i++) {
@@ -42,7 +43,7 @@ NS_TASK(int, divide, const double *, diagonal, double *, tile, int, size) {
     return 0;
 }
 
-/* A tile to the right loses the product of two tiles of the column. */
+/* Subtract the product of two tiles of the column from a tile to the right of the column. */
 NS_TASK(int, update, const double *, left, const double *, above, double *, tile, int, size) {
     (void)self;
     for (int i = 0; i < size; i++) {
@@ -72,7 +73,7 @@ NS_TASK(int, decompose, const matrix *, m) {
     return 0;
 }
 
-/* Returns the largest difference of L L^T from the matrix in one column: only rounding makes it differ. */
+/* Return the largest difference between L L^T and the matrix in one column. Only rounding causes a difference. */
 static double largest_difference(const matrix *m, const matrix *factor, int column) {
     const int size = m->size, n = m->tiles * size;
     double largest = 0;
@@ -87,7 +88,7 @@ static double largest_difference(const matrix *m, const matrix *factor, int colu
     return largest;
 }
 
-/* Returns a matrix with more than its rows' sums on the diagonal, so that it is positive definite. */
+/* Return a positive definite matrix: each number on the diagonal is above the sum of its row. */
 static matrix made(int tiles, int size) {
     const matrix m = {tiles, size, calloc((size_t)(tiles * tiles), sizeof(double *))};
     for (int row = 0; row < tiles; row++) {

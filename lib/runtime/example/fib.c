@@ -1,8 +1,8 @@
-/* The smallest program on the task runtime: Fibonacci numbers by their definition, a task for each call.
+/* The smallest program on the task runtime: Fibonacci numbers by their recursive definition, one task for each call.
  *
  *     cc -std=c11 -O2 fib.c $(numasim-runtime --cflags --libs) -o fib
  *     ./fib 30              on all hardware threads, victims drawn at random
- *     ./fib 30 domains.plan as a plan says; `numasim strategy compile topology-aware -o domains.plan` writes one
+ *     ./fib 30 domains.plan by a plan; `numasim strategy compile topology-aware -o domains.plan` writes this plan
  */
 #include <inttypes.h>
 #include <numasim/runtime.h>
@@ -11,7 +11,7 @@
 
 NS_TASK(uint64_t, fib, uint32_t, n) {
     if (n < 2) return n;
-    uint64_t a, b; /* the children store their results here, before fib_join returns */
+    uint64_t a, b; /* the children store their results here; fib_join waits for both results */
     fib_spawn(self, &a, n - 1);
     fib_spawn(self, &b, n - 2);
     fib_join(self);

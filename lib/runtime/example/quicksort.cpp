@@ -23,7 +23,7 @@ void sort(numbers::iterator first, numbers::iterator last) {
     const auto middle = std::partition(first, last, [=](std::uint32_t each) { return each < pivot; });
     const auto above = std::partition(middle, last, [=](std::uint32_t each) { return each == pivot; });
     ns::spawn([=] { sort(first, middle); });
-    sort(above, last); /* no sync: the children of a task end before the task does */
+    sort(above, last); /* no sync() needed: a task ends only after its children */
 }
 
 numbers drawn(std::size_t count) {

@@ -1,11 +1,11 @@
 /* Tiled Cholesky factorisation, right-looking (Buttari, Langou, Kurzak, Dongarra 2009): step k factors tile (k, k),
- * divides the tiles below it, and updates every tile (i, j) right of column k. Tiles on and below the diagonal are
- * stored, row by row, each in one piece.
+ * divides the tiles below tile (k, k), and updates every tile (i, j) right of column k. Only tiles on and below the
+ * diagonal are stored, row by row, each tile in one piece.
  *
- * The tasks, their order, times and accesses are those of numasim/workload/families/cholesky.py. With `dependences` so
- * is what holds them back: a task waits for the writers of its own tiles alone, as with OpenMP's `depend`. Without, the
- * task that creates all others joins after the factorisation, after the divisions and after the updates of every step.
- * That keeps every dependence, and workers wait for each other more.
+ * The tasks and their order, times and accesses are as in numasim/workload/families/cholesky.py. With the parameter
+ * `dependences`, a task waits only for the earlier writers of its own tiles, as with OpenMP's `depend`. Without the
+ * parameter, the task that creates all others joins after the factorisation, after the divisions and after the updates
+ * of every step. These joins keep every dependence, but make workers wait for each other more.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static const ns_parameter PARAMETERS[] = {
     {.name = NULL},
 };
 
-/* What step k does to tile (i, j), k <= j <= i. The step factors the tile if i, j and k are equal, divides the tile if
- * only j and k are equal, and updates the tile if j is above k. */
+/* The operation of step k on tile (i, j), k <= j <= i. The step factors the tile if i, j and k are equal, divides the
+ * tile if only j and k are equal, and updates the tile if j is above k. */
 typedef struct {
     const state *of;
     int64_t i, j, k;
@@ -48,7 +48,7 @@ static double dot(const double *a, const double *b, int64_t count) {
     return sum;
 }
 
-/* Replace the lower half of a tile by its Cholesky factor. The upper half stays as it is. */
+/* Replace the lower half of a tile by its Cholesky factor. The upper half is not changed. */
 static void factor(double *tile, int64_t size) {
     for (int64_t column = 0; column < size; column++) {
         double *diagonal = tile + column * size;
@@ -71,7 +71,7 @@ static void divide(const double *diagonal, double *tile, int64_t size) {
     }
 }
 
-/* tile -= left above^T. Of a tile on the diagonal only the lower half is updated. */
+/* tile -= left above^T. For a tile on the diagonal only the lower half is updated. */
 static void update(const double *left, const double *above, double *tile, int64_t size, bool on_diagonal) {
     for (int64_t row = 0; row < size; row++) {
         const int64_t columns = on_diagonal ? row + 1 : size;
@@ -100,7 +100,7 @@ static void operate(const step *s, double *matrix) {
     }
 }
 
-/* Return the number of floating-point operations (LAPACK Working Note 41). */
+/* Return the number of floating-point operations of the step (LAPACK Working Note 41). */
 static int64_t flops(const step *s) {
     const int64_t size = s->of->size;
     if (s->j > s->k) return s->i > s->j ? 2 * size * size * size : size * size * (size + 1);
@@ -120,7 +120,7 @@ static void run_step(ns_task *self, void *arguments) {
     ns_work(self, ns_compute_ps(flops(s), s->of->rate));
 }
 
-/* The tiles that a task works with. */
+/* The tiles that a task reads and writes. */
 typedef struct {
     ns_access accesses[MOST_TILES];
     ns_dependence dependences[MOST_TILES];
@@ -211,16 +211,16 @@ static void run_twin(void *whole) {
     }
 }
 
-/* ---- what the factor is worth ------------------------------------------------------------------------------------ */
+/* ---- the error of the factor ------------------------------------------------------------------------------------- */
 
-/* Return the number in a row and a column of the whole matrix, on or below the diagonal. */
+/* Return the number at a row and a column of the whole matrix, on or below the diagonal. */
 static double number_at(const state *self, double *matrix, int64_t row, int64_t column) {
     const int64_t size = self->size;
     return tile_at(self, matrix, row / size, column / size)[row % size * size + column % size];
 }
 
-/* Apply L L^T and the matrix to a vector of ones. Returns the largest difference between both results. `vectors` are
- * three vectors of n zeros. */
+/* Multiply L L^T and the matrix with a vector of ones. Return the largest difference between both products. `vectors`
+ * has space for three vectors of n zeros. */
 static double difference_of(const state *self, double *vectors) {
     const int64_t n = self->tiles * self->size;
     double *columns = vectors, *product = vectors + n, *expected = vectors + 2 * n;
@@ -242,9 +242,9 @@ static double difference_of(const state *self, double *vectors) {
     return worst;
 }
 
-/* Whether L L^T is the matrix but for rounding errors. An error is at most n epsilon |L| |L^T|, and no entry of
- * |L| |L^T| is above the largest entry on the diagonal, n + 1 (Higham, Accuracy and Stability of Numerical Algorithms,
- * section 10.1). A row has n entries. Rounding on both sides doubles the error. */
+/* Return whether L L^T equals the matrix up to rounding errors. An error is at most n epsilon |L| |L^T|, and no entry
+ * of |L| |L^T| is above n + 1, the bound of the entries on the diagonal (Higham, Accuracy and Stability of Numerical
+ * Algorithms, section 10.1). A row has n entries. Rounding occurs in both products, which doubles the error. */
 static bool is_factored(const state *self) {
     const double n = (double)(self->tiles * self->size);
     double *vectors = calloc((size_t)(3 * self->tiles * self->size), sizeof *vectors);
@@ -254,7 +254,7 @@ static bool is_factored(const state *self) {
     return worst <= 2 * n * (n + 1) * (n + 1) * 0x1p-52;
 }
 
-/* Whether the result has the bits of the serial twin, and is a factor of the matrix. */
+/* Return whether the result equals the serial twin bit by bit, and is a factor of the matrix. */
 static bool matches(const void *whole) {
     const state *self = whole;
     return memcmp(self->matrix, self->twin, bytes_of(self)) == 0 && is_factored(self);

@@ -1,16 +1,16 @@
-/* Delays that keep a processor busy for a given time, as those of EPCC's benchmarks do. */
+/* Delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do. */
 #ifndef NS_DELAY_H
 #define NS_DELAY_H
 
 #include <stdint.h>
 
-/* The number of turns of a loop that take a millisecond on this machine; 0: delays take no time. */
+/* How many iterations of a loop take a millisecond on this machine; 0: delays take no time. */
 typedef struct {
     int64_t turns_per_ms;
 } ns_delay;
 
-/* Measure the turns per millisecond: the fastest of some trials, by the CPU time of the thread. A process measures
- * once, so that all its delays have one length. */
+/* Measure the iterations per millisecond: the fastest of some trials, by the CPU time of the thread. A process measures
+ * once, so that all its delays have the same length. */
 ns_delay ns_delay_calibrate(void);
 
 /* Keep the processor busy for about `picoseconds`. */

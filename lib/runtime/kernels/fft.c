@@ -1,8 +1,8 @@
-/* The Fourier transform of n = 2^k complex numbers with radices 8 and 16, after BOTS FFT: one run makes the roots of
- * unity, the next transforms. A transform of more than 32 numbers spawns the unshuffling of its input and waits, spawns
- * a transform for every residue class and waits, spawns the butterflies with their twiddle factors and waits. Loops
- * over more than 127 items are split into halves, two tasks each. Input and output swap roles at every level. The same
- * tasks as those of numasim/workload/families/fft.py.
+/* The Fourier transform of n = 2^k complex numbers with radices 8 and 16, after BOTS FFT. One run computes the roots of
+ * unity, and the next run transforms. A transform of more than 32 numbers has three parts and waits after each: it
+ * spawns the unshuffling of its input, a transform for every residue class, and the butterflies with their twiddle
+ * factors. A loop over more than 127 items is split into two halves, a task each. Input and output swap roles at every
+ * level. The tasks are as in numasim/workload/families/fft.py.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct {
     ns_state_memory memory;
     int64_t n, rate;
     uint32_t object[REGIONS];
-    complex *data[REGIONS]; /* `IN` is overwritten */
+    complex *data[REGIONS]; /* the transform overwrites region `IN` */
     complex *input, *twin;
 } state;
 
@@ -34,15 +34,16 @@ static const ns_parameter PARAMETERS[] = {
     {.name = NULL},
 };
 
-/* A transform of the numbers [first, first + length) of region `from` into the other region. */
+/* A transform of the numbers [first, first + length) of region `from`. The result goes to the other region. */
 typedef struct {
     const state *of;
     enum region from;
     int64_t first, length;
-    bool announced; /* whether the accesses were declared when the task was spawned */
+    bool announced; /* whether the task's accesses were declared at its spawn */
 } transform;
 
-/* The items [first, first + length) of a loop over `classes` items, for a transform that begins at `origin`. */
+/* The items [first, first + length) of a loop over `classes` items. The loop belongs to a transform that begins at
+ * `origin`. */
 typedef struct {
     const state *of;
     enum loop { ROOTS_LOOP, UNSHUFFLE_LOOP, TWIDDLE_LOOP } loop;
@@ -84,7 +85,7 @@ static void reverse_bits(complex *x, int64_t length) {
     }
 }
 
-/* Transform in place, by radix 2; `roots` are the roots of unity of `order`. */
+/* Transform in place, by radix 2. `roots` has the roots of unity of order `order`. */
 static void transform_in_place(complex *x, int64_t length, const complex *roots, int64_t order) {
     reverse_bits(x, length);
     for (int64_t half = 1; half < length; half *= 2) {
@@ -101,7 +102,7 @@ static void transform_in_place(complex *x, int64_t length, const complex *roots,
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-/* Compute root k and its conjugate, root n - k, for k up to n / 2. */
+/* Compute roots k and their conjugates, roots n - k, for k up to n / 2. */
 static void make_roots(const loop *l) {
     complex *roots = l->of->data[ROOTS];
     for (int64_t k = l->first; k < l->first + l->length; k++) {
@@ -132,7 +133,7 @@ static void combine(const loop *l) {
     }
 }
 
-/* Return the access to the items of a loop in every residue class, one piece for each class. */
+/* Return the access of a loop to its items in every residue class: one piece for each class. */
 static ns_access classes_of(const loop *l, enum region region, enum ns_access_mode mode) {
     ns_access access =
         ns_piece(l->of->object[region], (l->origin + l->first) * ELEMENT_BYTES, l->length * ELEMENT_BYTES, mode);
@@ -141,7 +142,7 @@ static ns_access classes_of(const loop *l, enum region region, enum ns_access_mo
     return access;
 }
 
-/* Return the access to the roots of unity: one root for each class but the first. */
+/* Return the access of a loop to the roots of unity: one root for each class but the first. */
 static ns_access roots_of(const loop *l) {
     const int64_t step_bytes = l->of->n / (l->radix * l->classes) * ELEMENT_BYTES;
     ns_access access = ns_piece(l->of->object[ROOTS], l->first * step_bytes, l->length * ELEMENT_BYTES, NS_READ);
@@ -155,7 +156,7 @@ static ns_access roots_of(const loop *l) {
     return access;
 }
 
-/* Write the accesses of a loop that is not split to `accesses`. Returns their number. */
+/* Write the accesses of a loop that is not split to `accesses`. Return the number of accesses. */
 static uint32_t accesses_of_loop(const loop *l, ns_access *accesses) {
     const state *of = l->of;
     const int64_t bytes = l->length * ELEMENT_BYTES;
@@ -186,7 +187,8 @@ static int64_t flops_of(const loop *l) {
     return (BUTTERFLY_FLOPS * l->radix * log2_of(l->radix) + TWIDDLE_FLOPS * (l->radix - 1)) * l->length;
 }
 
-/* Whether a loop is split. BOTS includes both bounds of the loop over roots, and so compares one less there. */
+/* Return whether a loop is split. BOTS includes both bounds of the loop over roots, and so compares with one item less
+ * for this loop. */
 static bool is_split(const loop *l) { return l->length - (l->loop == ROOTS_LOOP) >= LOOP_CUTOFF; }
 
 static void run_loop(ns_task *self, void *arguments);
@@ -225,14 +227,14 @@ static void run_loop(ns_task *self, void *arguments) {
 
 /* ---- transforms -------------------------------------------------------------------------------------------------- */
 
-/* Return the number of parts into which BOTS divides a transform; 1 for a base case, which is not divided. */
+/* Return the number of parts into which BOTS divides a transform; 1 for a base case, which BOTS does not divide. */
 static int64_t radix_of(int64_t length) {
     if (length <= LARGEST_BASE) return 1;
     const bool by_eight = length <= 256 || (length >= 1024 && length <= 4096);
     return by_eight ? 8 : 16;
 }
 
-/* Write the accesses of a base case to `accesses`. Returns their number. */
+/* Write the accesses of a base case to `accesses`. Return the number of accesses. */
 static uint32_t accesses_of_base(const transform *t, ns_access *accesses) {
     const int64_t place = t->first * ELEMENT_BYTES, bytes = t->length * ELEMENT_BYTES;
     if (!t->of->memory.objects || radix_of(t->length) > 1) return 0;
@@ -317,20 +319,20 @@ static int run(void *whole, ns_pool *pool) {
     return ns_pool_run(pool, run_transform, &(transform){self, IN, 0, self->n, false}, sizeof(transform));
 }
 
-/* Transform by radix 2 throughout, with roots that the twin computes itself. */
+/* Compute the twin's transform by radix 2 only, with roots that the twin computes itself. */
 static void run_twin(void *whole) {
     state *self = whole;
     complex *roots = malloc((size_t)self->n * sizeof *roots);
-    if (!roots) return; /* shows as a wrong result */
+    if (!roots) return; /* a result of zeros, which the comparison finds to be wrong */
     for (int64_t k = 0; k < self->n; k++) roots[k] = root_of_unity(k, self->n);
     for (int64_t at = 0; at < self->n; at++) self->twin[at] = self->input[at];
     transform_in_place(self->twin, self->n, roots, self->n);
     free(roots);
 }
 
-/* Whether the result and the twin differ by no more than rounding. The error of each is at most 3.5 log2(n) epsilon
+/* Return whether the result and the twin differ only by rounding. The error of either is at most 3.5 log2(n) epsilon
  * times its Euclidean norm (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2). So both differ by at
- * most twice that error, and a little more for the twiddle factors. */
+ * most twice this error, and a little more for the errors of the twiddle factors. */
 static bool matches(const void *whole) {
     const state *self = whole;
     const double relative = 16 * (double)log2_of(self->n) * 0x1p-52;

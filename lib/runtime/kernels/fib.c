@@ -1,4 +1,4 @@
-/* The recursive Fibonacci function, a task per call, whose time is the time of spawning and joining. The tasks are
+/* The recursive Fibonacci function with one task per call. Its time is the time of spawning and joining. The tasks are
  * those of numasim/workload/families/fib.py.
  */
 #include "kernels/kernel.h"

@@ -1,5 +1,5 @@
-/* C = A x B, a task per square block of C, all of which one task spawns (thesis section 3.3.2, where every element is a
- * task). The numbers are small integers, so products and sums are exact in whatever order.
+/* The matrix product C = A x B. One task spawns a task for each square block of C. (In section 3.3.2 of the thesis,
+ * each element of C is a task.) The numbers are small integers, so products and sums are exact in any order.
  */
 #include <string.h>
 

@@ -1,7 +1,8 @@
-/* A merge sort in four parts that merges in parallel, after BOTS Sort (thesis section 3.6): a task spawns the sorts of
- * its quarters, waits, spawns the merges of the first and of the last two into the temporary array, waits, and calls
- * the merge of the two halves back. A merge takes the middle of its longer run, finds its place in the shorter one, and
- * merges what is below and what is above as two tasks. The same tasks, on the same input, as those of
+/* A merge sort in four parts with parallel merges, after BOTS Sort (thesis section 3.6). A task spawns the sorts of its
+ * four quarters and waits; spawns the merge of the first two quarters and the merge of the last two quarters, both into
+ * the temporary array, and waits; and calls the merge of the two halves into the original array. A merge takes the
+ * middle number of its longer run, finds the number's place in the shorter run, and spawns two merges, for the numbers
+ * below and for the numbers above. The input and the tasks are as in
  * numasim/workload/families/sort.py.
  */
 #include <string.h>
@@ -40,7 +41,7 @@ typedef struct {
     const state *of;
     enum array from;
     int64_t low1, size1, low2, size2, target;
-    bool announced; /* whether the accesses were declared when the task was spawned */
+    bool announced; /* whether the task's accesses were declared at its spawn */
 } merge;
 
 /* ---- serial parts ------------------------------------------------------------------------------------------------ */
@@ -60,7 +61,7 @@ static void swap(int64_t *a, int64_t *b) {
     *b = kept;
 }
 
-/* Move the median of the first, the middle and the last number to the middle. Returns the median. */
+/* Move the median of the first, the middle and the last number to the middle place. Return the median. */
 static int64_t pivot_of(int64_t *numbers, int64_t size) {
     int64_t *first = numbers, *middle = numbers + size / 2, *last = numbers + size - 1;
     if (*middle < *first) swap(middle, first);
@@ -69,7 +70,7 @@ static int64_t pivot_of(int64_t *numbers, int64_t size) {
     return *middle;
 }
 
-/* Sort by partition. The smaller part is sorted by recursion, so that the stack stays shallow. */
+/* Sort by partition. Recursion sorts the smaller part, so the stack stays shallow. */
 static void quicksort(int64_t *numbers, int64_t size) {
     while (size > SMALL_SORT) {
         const int64_t pivot = pivot_of(numbers, size);
@@ -100,7 +101,7 @@ static void merge_serially(const merge *m) {
     memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *to);
 }
 
-/* Return how many numbers of a sorted run are at most `pivot`. */
+/* Return how many numbers of a sorted run are less than or equal to `pivot`. */
 static int64_t rank_of(const int64_t *run, int64_t size, int64_t pivot) {
     int64_t low = 0, high = size;
     while (low < high) {
@@ -116,7 +117,7 @@ static int64_t rank_of(const int64_t *run, int64_t size, int64_t pivot) {
 
 /* ---- merges ------------------------------------------------------------------------------------------------------ */
 
-/* Return the same merge with the longer run first. */
+/* Return a copy of the merge in which the longer run is first. */
 static merge ordered(const merge *m) {
     merge right = *m;
     if (m->size2 > m->size1) {
@@ -130,7 +131,7 @@ static merge ordered(const merge *m) {
 
 static bool is_serial(const merge *m) { return m->size2 <= m->of->merge_cutoff; }
 
-/* Write the accesses of a serial merge to `accesses`. Returns their number. */
+/* Write the accesses of a serial merge to `accesses`. Return the number of accesses. */
 static uint32_t accesses_of_merge(const merge *m, ns_access *accesses) {
     const state *of = m->of;
     const uint32_t from = of->object[m->from], to = of->object[ARRAYS - 1 - m->from];
@@ -152,7 +153,7 @@ static void spawn_merge(ns_task *self, const merge *m) {
     ns_spawn_with(self, run_merge, &right, sizeof right, accesses, count);
 }
 
-/* Place the middle of the longer run, and merge what is below and what is above it. */
+/* Find the place of the longer run's middle number, and merge the numbers below and above in two tasks. */
 static void split_merge(ns_task *self, const merge *m) {
     const int64_t *numbers = m->of->array[m->from];
     const int64_t half = m->size1 / 2, pivot = numbers[m->low1 + half];
@@ -186,7 +187,7 @@ static void run_merge(ns_task *self, void *arguments) {
 
 /* ---- sorts ------------------------------------------------------------------------------------------------------- */
 
-/* Return size ceil(log2 size). */
+/* Return size ceil(log2 size), the number of comparisons. */
 static int64_t comparisons(int64_t size) {
     int64_t bits = 0;
     while ((size - 1) >> bits) bits++;
@@ -242,8 +243,8 @@ static void begin(ns_task *self, void *arguments) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Write the numbers 0 to n - 1 in the order of BOTS, which swaps number i with a number that a linear congruential
- * sequence draws. */
+/* Write the numbers 0 to n - 1 in the order of BOTS. BOTS swaps number i with a number drawn by a linear congruential
+ * generator. */
 static void fill(int64_t *numbers, int64_t n) {
     uint64_t drawn = 1;
     for (int64_t at = 0; at < n; at++) numbers[at] = at;

@@ -1,18 +1,20 @@
-/* The number of ways to put n queens on a board so that none attacks another, after BOTS N-Queens: a task tries one
- * column of the next row, and where the queen stands spawns one for every column of the row after. From row `cutoff`
- * on, a task searches the rest by itself. The same tasks as those of numasim/workload/families/nqueens.py.
+/* The number of ways to put n queens on a board so that none attacks another, after BOTS N-Queens. A task tries one
+ * column of the next row. If the queen can stand there, the task spawns one task for every column of the following row.
+ * From row `cutoff` on, a task searches the remaining rows without children. The tasks are as in
+ * numasim/workload/families/nqueens.py.
  */
 #include "kernels/kernel.h"
 
 enum { MOST_QUEENS = 16 };
 
-/* The solutions for n from 1 on (OEIS A000170), since the twin tests boards with the same function. */
+/* The numbers of solutions for n = 1, 2, ... (OEIS A000170). The twin cannot check them, since it tests boards with the
+ * same function. */
 static const int64_t KNOWN[] = {1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184};
 
 typedef struct {
     ns_state_memory memory;
     int64_t n, cutoff, row_ps;
-    int64_t depth; /* the row from which on the search is serial */
+    int64_t depth; /* the row from which the search is serial */
     int64_t solutions, twin;
 } state;
 
@@ -23,7 +25,7 @@ static const ns_parameter PARAMETERS[] = {
     {.name = NULL},
 };
 
-/* Queens in the rows 0 to `row`. The queen in the last row has not been tested. */
+/* Queens in the rows 0 to `row`. The queen in row `row` has not been tested. */
 typedef struct {
     const state *of;
     int64_t *solutions;
@@ -40,8 +42,8 @@ static bool stands(const board *self) {
     return true;
 }
 
-/* Return the number of solutions that begin with these rows, whose queens do not attack each other. For each try,
- * `*units` grows by the number of earlier rows plus one. */
+/* Return the number of solutions that begin with the given rows, in which no queens attack each other. Each tried place
+ * adds the number of earlier rows plus one to `*units`. */
 static int64_t search(board *self, int64_t *units) {
     const int64_t n = self->of->n;
     int64_t found = 0;
@@ -58,7 +60,7 @@ static int64_t search(board *self, int64_t *units) {
 
 static void try_column(ns_task *self, void *arguments);
 
-/* Spawn a task for every column of the next row. Returns the number of solutions that the tasks find. */
+/* Spawn a task for every column of the next row. Return the number of solutions that these tasks find. */
 static int64_t spawn_tries(ns_task *self, const board *before) {
     const int64_t n = before->of->n;
     int64_t found[MOST_QUEENS], all = 0;

@@ -1,8 +1,8 @@
-/* LU decomposition of a sparse matrix of blocks, after BOTS SparseLU in its version with one task that creates all
- * others (thesis section 3.6): each step factors the diagonal block itself, spawns the divisions right of it and below
- * it, waits, spawns an update for every pair of those, and waits. The same tasks as those of
- * numasim/workload/families/sparselu.py; only a block that fills in is cleared by its first update, which therefore
- * writes it without reading.
+/* LU decomposition of a sparse matrix of blocks, after the version of BOTS SparseLU with one task that creates all
+ * others (thesis section 3.6). In each step, this task factors the diagonal block itself, spawns the divisions of the
+ * blocks right of and below the diagonal block, waits, spawns an update for every pair of divided blocks, and waits.
+ * The tasks are as in numasim/workload/families/sparselu.py, with one difference: the first update of a block that
+ * fills in clears the block, and therefore writes the block without reading it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,23 +19,23 @@ typedef struct {
     float *of[REGIONS];
 } numbers;
 
-/* A block of the matrix. Blocks that exist at the start lie in one region in row order, blocks that fill in lie in
- * another in the order of a serial run. */
+/* A block of the matrix. Blocks that exist at the start are in one region, in row order. Blocks that fill in are in
+ * another region, in the order of a serial run. */
 typedef struct {
     uint8_t region; /* enum region */
-    int32_t place;  /* in the region, in blocks */
-    int32_t since;  /* the step that fills the block in; -1: the block exists at the start */
+    int32_t place;  /* index in the region, counted in blocks */
+    int32_t since;  /* the step that fills the block in; -1: block of the start */
 } block_info;
 
 typedef struct {
     ns_state_memory memory;
-    int64_t blocks;          /* in a row, and rows */
-    int64_t counts[REGIONS]; /* of blocks */
+    int64_t blocks;          /* number of blocks in a row, and of rows */
+    int64_t counts[REGIONS]; /* number of blocks in each region */
     block_info *block;       /* [blocks][blocks] */
     int64_t size, rate;
     uint32_t object[REGIONS];
     numbers numbers, twin;
-    float *original; /* the blocks of the matrix region as they were */
+    float *original; /* a copy of the matrix region before the run */
 } state;
 
 static const ns_parameter PARAMETERS[] = {
@@ -46,28 +46,29 @@ static const ns_parameter PARAMETERS[] = {
     {.name = NULL},
 };
 
-/* An operation on block (row, column) in a step. */
+/* An operation of a step on block (row, column). */
 typedef struct {
     const state *of;
     enum operation operation;
     int64_t row, column, step;
 } step;
 
-/* ---- which blocks there are (numasim/workload/families/sparselu.py) -------------------------------------------
+/* ---- which blocks exist (numasim/workload/families/sparselu.py) ---------------------------------------------------
  */
 
 static const block_info *info_of(const state *self, int64_t row, int64_t column) {
     return &self->block[row * self->blocks + column];
 }
 
-/* Whether block (row, column) exists in step k. */
+/* Return whether block (row, column) exists in step k. */
 static bool has(const state *self, int64_t row, int64_t column, int64_t k) {
     const block_info *block = info_of(self, row, column);
     return block->region != NONE && block->since < k;
 }
 
-/* Whether a block exists at the start. Blocks on three diagonals exist. Other blocks exist only in even rows and
- * columns: in every third row right of the diagonal, and in every third column below the diagonal. */
+/* Return whether a block exists at the start. The blocks on three diagonals exist. The other blocks at the start are in
+ * even rows and even columns: in every third row right of the diagonal, and in every third column below the
+ * diagonal. */
 static bool exists_at_first(int64_t row, int64_t column) {
     const int64_t distance = row < column ? column - row : row - column, smaller = row < column ? row : column;
     return distance <= 1 || (row % 2 == 0 && column % 2 == 0 && smaller % 3 == 0);
@@ -113,7 +114,7 @@ static void factor(float *diagonal, int64_t size) {
     }
 }
 
-/* Divide a block right of the diagonal one by its lower half. */
+/* Divide a block right of the diagonal block by the lower half of the diagonal block. */
 static void divide_forward(const float *diagonal, float *block, int64_t size) {
     for (int64_t k = 0; k < size; k++) {
         for (int64_t i = k + 1; i < size; i++) {
@@ -122,7 +123,7 @@ static void divide_forward(const float *diagonal, float *block, int64_t size) {
     }
 }
 
-/* Divide a block below the diagonal one by its upper half. */
+/* Divide a block below the diagonal block by the upper half of the diagonal block. */
 static void divide_backward(const float *diagonal, float *block, int64_t size) {
     for (int64_t i = 0; i < size; i++) {
         for (int64_t k = 0; k < size; k++) {
@@ -145,7 +146,7 @@ static float *block_at(const state *self, const numbers *in, int64_t row, int64_
     return in->of[block->region] + block->place * self->size * self->size;
 }
 
-/* Whether a step is the first update of a block that fills in. */
+/* Return whether a step is the first update of a block that fills in. */
 static bool is_first(const step *s) {
     return s->operation == UPDATE && info_of(s->of, s->row, s->column)->since == s->step;
 }
@@ -163,7 +164,7 @@ static void operate(const step *s, const numbers *in) {
     }
 }
 
-/* Return the number of floating-point operations, as sparselu.py counts them. */
+/* Return the number of floating-point operations of an operation, as sparselu.py counts them. */
 static int64_t flops(enum operation operation, int64_t size) {
     const int64_t divisions = size * (size - 1) / 2, updates = size * (size - 1) * (2 * size - 1) / 3;
     switch (operation) {
@@ -183,7 +184,7 @@ static ns_access access_to(const state *self, int64_t row, int64_t column, enum 
     return ns_piece(self->object[block->region], block->place * bytes, bytes, mode);
 }
 
-/* Write the accesses of an operation to `accesses`. Returns their number. */
+/* Write the accesses of an operation to `accesses`. Return the number of accesses. */
 static uint32_t accesses_of(const step *s, ns_access *accesses) {
     const state *of = s->of;
     const int64_t k = s->step;
@@ -301,13 +302,13 @@ static void run_twin(void *whole) {
     }
 }
 
-/* ---- what the factors are worth ---------------------------------------------------------------------------------- */
+/* ---- the error of the factors ------------------------------------------------------------------------------------ */
 
-/* The part of the matrix that multiplies a vector: all, the upper half with the diagonal, or the lower half with ones
- * on the diagonal. */
+/* The part of the matrix that is multiplied with a vector: the whole matrix; the upper half with the diagonal; or the
+ * lower half with ones on the diagonal. */
 enum half { ALL, UPPER, LOWER };
 
-/* Return the number in a row and a column of the whole matrix, 0 if the place is not in that half. */
+/* Return the number at a row and a column of the whole matrix; 0 if this place is not in the given half. */
 static double number_of(const float *block, enum half half, int64_t row, int64_t column, int64_t place) {
     if (half == LOWER && row == column) return 1;
     const bool inside = half == ALL || (half == UPPER ? column >= row : column < row);
@@ -329,9 +330,9 @@ static void apply(const state *self, const numbers *in, enum half half, const do
     }
 }
 
-/* Whether the product of the factors is the matrix but for rounding errors: both are applied to a vector of ones. An
- * error is at most n epsilon |L| |U| (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3). Since the
- * diagonal has numbers near n, a row of |L| |U| is at most 4 n. */
+/* Return whether the product of the factors equals the matrix up to rounding errors. Both are multiplied with a vector
+ * of ones. An error is at most n epsilon |L| |U| (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3).
+ * The numbers on the diagonal are near n, so a row of |L| |U| is at most 4 n. */
 static bool is_factored(const state *self) {
     const int64_t n = self->blocks * self->size;
     double *vectors = calloc((size_t)(4 * n), sizeof *vectors);
@@ -347,7 +348,7 @@ static bool is_factored(const state *self) {
     return worst <= 4 * (double)n * (double)n * 0x1p-23;
 }
 
-/* Whether the result has the bits of the serial twin, and is a pair of factors of the matrix. */
+/* Return whether the result equals the serial twin bit by bit, and is a pair of factors of the matrix. */
 static bool matches(const void *whole) {
     const state *self = whole;
     for (int region = 0; region < REGIONS; region++) {

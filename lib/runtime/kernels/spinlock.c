@@ -1,5 +1,5 @@
-/* Workers that contend for one lock (thesis section 6.2, Table 6.2): each thinks, takes the lock, counts and lets it
- * go, again and again. The same bodies as those of numasim/workload/families/spinlock.py.
+/* Workers that contend for one lock (thesis section 6.2, Table 6.2). Each worker repeats: think, take the lock, count,
+ * release the lock. The bodies are as in numasim/workload/families/spinlock.py.
  */
 #include "kernels/delay.h"
 #include "kernels/kernel.h"
@@ -9,7 +9,7 @@ typedef struct {
     int64_t acquisitions, critical_ps, think_ps;
     uint32_t workers, lock;
     ns_delay delay;
-    int64_t counter; /* changed only by the worker that has the lock */
+    int64_t counter; /* only the lock's holder changes the counter */
     int64_t twin;
 } state;
 

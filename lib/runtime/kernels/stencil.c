@@ -1,5 +1,6 @@
-/* Jacobi's iteration on a square grid: every inner point becomes the mean of its four neighbours, from one grid into
- * the other and back. A task computes a band of rows. An iteration ends when all its tasks have ended.
+/* Jacobi's iteration on a square grid: every inner point becomes the mean of its four neighbours. Iterations go from
+ * the first grid into the second grid and back in turn. A task computes a band of rows. An iteration ends when all its
+ * tasks have ended.
  */
 #include <string.h>
 
@@ -25,7 +26,7 @@ static const ns_parameter PARAMETERS[] = {
 
 typedef struct {
     const state *of;
-    int64_t from; /* the grid that is read */
+    int64_t from; /* the grid that the task reads */
     int64_t first, last;
 } band;
 

@@ -1,9 +1,10 @@
-/* Strassen's matrix product in Winograd's form, after BOTS Strassen (thesis section 3.6): a task of size n fills eight
- * half-size temporaries with sums, spawns seven half-size products, waits, and adds up. Matrices of at most `cutoff`
- * are multiplied directly. The same tasks as those of numasim/workload/families/strassen.py with `heap: fresh`: every
- * task has temporaries of its own, whose pages it touches first.
+/* Strassen's matrix product in Winograd's form, after BOTS Strassen (thesis section 3.6). A task of size n fills eight
+ * temporaries of half the size with sums, spawns seven products of half the size, waits, and adds the products up.
+ * Products of matrices of at most `cutoff` are computed directly. The tasks are as in
+ * numasim/workload/families/strassen.py with `heap: fresh`: every task has temporaries of its own, and is the first to
+ * touch their pages.
  *
- * The numbers are small integers, so everything is exact, and the serial twin is the classical product.
+ * The numbers are small integers, so all results are exact, and the serial twin is the classical product.
  */
 #include <string.h>
 
@@ -19,9 +20,9 @@ static const int64_t ELEMENT_BYTES = sizeof(double);
 typedef struct {
     ns_state_memory memory;
     int64_t n, cutoff, version, cutoff_depth, rate;
-    int64_t levels;             /* levels on which a product is split */
-    int64_t spawning;           /* levels on which products are tasks; deeper products are calls */
-    int64_t first[MOST_LEVELS]; /* where the temporaries of each level begin in the heap, bytes */
+    int64_t levels;             /* number of levels on which a product is split */
+    int64_t spawning;           /* number of levels on which products are tasks; deeper products are calls */
+    int64_t first[MOST_LEVELS]; /* offset in the heap of each level's temporaries, in bytes */
     int64_t heap_bytes;
     uint32_t object[REGIONS];
     char *region[REGIONS];
@@ -40,7 +41,7 @@ static const ns_parameter PARAMETERS[] = {
     {.name = NULL},
 };
 
-/* A square matrix inside a region, in bytes. */
+/* The place of a square matrix in a region, in bytes. */
 typedef struct {
     enum region region;
     int64_t offset, stride;
@@ -48,9 +49,9 @@ typedef struct {
 
 typedef struct {
     const state *of;
-    int64_t level, number; /* among the products of its level */
+    int64_t level, number; /* number: the product's index on its level */
     place a, b, c;
-    bool announced; /* whether the first accesses were declared when the task was spawned */
+    bool announced; /* whether the first accesses were declared at the spawn */
 } product;
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
@@ -289,7 +290,7 @@ static void run_twin(void *all) {
     }
 }
 
-/* Compare numbers, not bytes, since a zero may have either sign. */
+/* Compare numbers, not bytes, since zero has two signs. */
 static bool matches(const void *all) {
     const state *self = all;
     const double *c = (const double *)(const void *)self->region[C];

@@ -1,9 +1,9 @@
-/* Synchronisation constructs of OpenMP, again and again, as EPCC syncbench has them (thesis section 6.4.1, Table 6.4):
- * each surrounds a delay. The same bodies as those of numasim/workload/families/syncbench.py, which says what each
- * construct is made of; only where one segment follows another there, they are one here.
+/* Repeated synchronisation constructs of OpenMP, as in EPCC syncbench (thesis section 6.4.1, Table 6.4). Each construct
+ * surrounds a delay. The bodies are as in numasim/workload/families/syncbench.py, which lists the parts of each
+ * construct. One difference: successive segments there are one segment here.
  *
- * Every worker adds up what it sees of the others: rounds that were published to it, tickets of the shared counter,
- * what is counted inside the lock. The sums are known beforehand.
+ * Every worker adds up observed values: the rounds that other workers publish, the tickets of the shared counter, and
+ * the numbers counted inside the lock. The sums are known in advance, which checks the synchronisation.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 enum { PARALLEL, FOR, PARALLEL_FOR, BARRIER, SINGLE, CRITICAL, LOCK, ATOMIC, REDUCTION };
 enum { LINE_BYTES = 64 };
 
-/* The sum of what one worker has seen, in a cache line that no other worker touches. */
+/* The sum of the values that one worker has observed, in a cache line that only this worker touches. */
 typedef struct {
     _Alignas(LINE_BYTES) int64_t sum;
 } seen;
@@ -25,11 +25,11 @@ typedef struct {
     uint32_t workers, lines;
     ns_delay delay;
     uint32_t lock, counter, barrier;
-    uint32_t *woken;   /* [workers] the condition of each */
+    uint32_t *woken;   /* [workers] the condition of each worker */
     uint32_t *line;    /* [lines] */
-    int64_t published; /* by worker 0 before it wakes the others */
-    int64_t guarded;   /* changed only by the worker that has the lock */
-    seen *seen;        /* [workers] */
+    int64_t published; /* worker 0 writes this before it wakes the other workers */
+    int64_t guarded;   /* only the lock's holder changes this */
+    seen *seen;        /* [workers] the sum of each worker */
     int64_t twin;
 } state;
 
@@ -51,12 +51,12 @@ static void take(ns_task *self, const state *of, int64_t picoseconds) {
     ns_work(self, picoseconds);
 }
 
-/* Take the time that the runtime itself needs for a construct. */
+/* Spend the time that the runtime itself needs for a construct. */
 static void take_own(ns_task *self, const state *of) {
     if (of->own_ps) take(self, of, of->own_ps);
 }
 
-/* Take the runtime's time inside a critical section, and write the lines that the runtime writes there. */
+/* Spend the runtime's time inside a critical section, and write the cache lines that the runtime writes there. */
 static void take_own_and_write(ns_task *self, const state *of) {
     take_own(self, of);
     for (uint32_t line = 0; line < of->lines; line++) ns_word_add(self, of->line[line], 1);
@@ -141,7 +141,8 @@ static void run_reduction(ns_task *self, state *of, uint32_t id, int64_t round) 
     meet(self, of);
 }
 
-/* The body of each construct; whether workers share the repetitions; and which numbers a worker adds to its sum. */
+/* For each construct: its body, whether workers share the repetitions, and the numbers that a worker adds to its
+ * sum. */
 static const struct {
     void (*run)(ns_task *self, state *of, uint32_t id, int64_t round);
     bool shared_out, adds_round, adds_ticket, counts, reduces;
@@ -180,7 +181,8 @@ static int create(void *whole, ns_setting *setting) {
     return NS_OK;
 }
 
-/* Create the words. A condition is near the worker that waits for it, every other word near worker 0. */
+/* Create the words (synchronisation objects). A condition is near the worker that waits for it; every other word is
+ * near worker 0. */
 static int attach(void *whole, ns_pool *pool) {
     state *self = whole;
     int error = ns_word_attach(pool, "lock", NS_WORD_LOCK, 0, 1, &self->lock);
@@ -199,7 +201,7 @@ static int attach(void *whole, ns_pool *pool) {
     return error;
 }
 
-/* Do the work of all workers on one thread, which needs no synchronisation. */
+/* Do the work of all workers on one thread. This needs no synchronisation. */
 static void run_twin(void *whole) {
     state *self = whole;
     int64_t ticket = 0;

@@ -1,6 +1,6 @@
-/* Unbalanced tree search (Olivier et al., LCPC 2006): a task per node of a tree that only shows as it is walked. The
- * number of children of a node follows from the node's own random state; a child's state is a hash of its parent's. The
- * same trees as those of numasim/workload/families/uts.py, whose states are streams of splitmix64.
+/* Unbalanced tree search (Olivier et al., LCPC 2006): one task per node of a tree that is generated during the walk. A
+ * node's random state determines its number of children. The state of a child is a hash of its parent's state. The
+ * trees are as in numasim/workload/families/uts.py, where the states are streams of splitmix64.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ typedef struct {
 typedef struct {
     ns_state_memory memory;
     int64_t tree, seed, root_children, children, probability, shape, depth, node_ps, rounds;
-    uint64_t bound;                    /* a binomial node has children if its draw is below `bound` */
-    int64_t levels;                    /* geometric: nodes at this depth and below have no children */
+    uint64_t bound;                    /* binomial: a node has children if its draw is below `bound` */
+    int64_t levels;                    /* geometric: nodes at this depth and deeper have no children */
     uint64_t (*bounds)[MOST_CHILDREN]; /* [levels] geometric: a node has at least c children if its draw is below
                                           bounds[c - 1] */
     count result, twin;
@@ -45,7 +45,8 @@ static const ns_parameter PARAMETERS[] = {
 
 /* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
-/* Return floor(fraction 2^64), for a fraction in units of 10^-18. The fraction 1 gives the largest bound, 2^64 - 1. */
+/* Return floor(fraction 2^64), where `fraction` is in units of 10^-18. A fraction of 1 gives the largest bound, 2^64 -
+ * 1. */
 static uint64_t bound_of(int64_t fraction) {
     const ns_uwide wide = ((ns_uwide)(uint64_t)fraction << 64) / UINT64_C(1000000000000000000);
     return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
@@ -64,22 +65,22 @@ static double mean_at(const state *self, int64_t depth) {
     }
 }
 
-/* Return the quotient of the 192 bits `high` 2^128 + `number` and `divisor`, which is above `high`. */
+/* Return the quotient of the 192-bit number `high` 2^128 + `number` and `divisor`. `divisor` is above `high`. */
 static ns_uwide divided(uint64_t high, ns_uwide number, uint64_t divisor) {
     const ns_uwide upper = ((ns_uwide)high << 64) | (uint64_t)(number >> 64);
     const ns_uwide lower = (upper % divisor << 64) | (uint64_t)number;
     return (upper / divisor << 64) | (lower / divisor);
 }
 
-/* Return `number`, a fraction below 1 in 128 bits, times factor / divisor, both of which are below 2^50. */
+/* Return `number`, a fraction below 1 in 128 bits, times factor / divisor. Both factor and divisor are below 2^50. */
 static ns_uwide scaled(ns_uwide number, uint64_t factor, uint64_t divisor) {
     const ns_uwide low = (ns_uwide)(uint64_t)number * factor;
     const ns_uwide high = (ns_uwide)(uint64_t)(number >> 64) * factor + (uint64_t)(low >> 64);
     return divided((uint64_t)(high >> 64), (high << 64) | (uint64_t)low, divisor);
 }
 
-/* Set the bounds with which a node has at least c children with probability (b / (1 + b))^c, where b is the mean
- * rounded to 10^-9. The power in 128 bits is off by less than 2^-121. So the upper half of the power is exact but for a
+/* Set the bounds so that a node has at least c children with probability (b / (1 + b))^c, where b is the mean rounded
+ * to 10^-9. The power, computed in 128 bits, is off by less than 2^-121. So its upper half is exact except with a
  * chance of 2^-57. */
 static void set_bounds(uint64_t *bounds, double mean) {
     const uint64_t factor = (uint64_t)nearbyint(mean * ROUNDING), divisor = factor + ROUNDING;
@@ -111,7 +112,7 @@ static int64_t children_of(const state *self, uint64_t node, int64_t depth) {
     return children;
 }
 
-/* Return the checksum of a node. Computing the checksum takes about as long as computing the states of its children. */
+/* Return the checksum of a node. The checksum takes about as long as the states of the node's children. */
 static uint64_t checksum_of(const state *self, uint64_t node, int64_t children) {
     uint64_t sum = node;
     for (int64_t round = (children ? children : 1) * self->rounds; round > 0; round--) sum = ns_mix(sum + NS_GAMMA);
@@ -130,10 +131,10 @@ typedef struct {
     const state *of;
     uint64_t node;
     int64_t depth;
-    count *found; /* of the subtree */
+    count *found; /* the counts of the subtree */
 } visit;
 
-/* The results of up to so many children are on the stack of their parent. */
+/* The results of up to FEW_CHILDREN children are on the stack of their parent. */
 enum { FEW_CHILDREN = 8 };
 
 static void walk(ns_task *self, void *arguments) {
@@ -150,7 +151,7 @@ static void walk(ns_task *self, void *arguments) {
     if (children) ns_join(self);
     for (int64_t child = 0; child < children && found; child++) add(&all, &found[child]);
     if (found != few) free(found);
-    *at->found = all; /* too small if there was no memory, which the comparison with the twin shows */
+    *at->found = all; /* too small after a lack of memory; the comparison with the twin shows this */
 }
 
 static count walk_serially(const state *self, uint64_t node, int64_t depth) {
@@ -165,7 +166,7 @@ static count walk_serially(const state *self, uint64_t node, int64_t depth) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Return the name of a given parameter that only the other kind of tree has, or NULL. */
+/* Return the name of a given parameter that belongs only to the other kind of tree, or NULL. */
 static const char *foreign(const state *self, const ns_setting *setting) {
     static const int OF_BINOMIAL[] = {CHILDREN, PROBABILITY}, OF_GEOMETRIC[] = {SHAPE, DEPTH};
     const int *other = self->tree == BINOMIAL ? OF_GEOMETRIC : OF_BINOMIAL;

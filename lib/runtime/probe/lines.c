@@ -1,5 +1,5 @@
-/* The distance between two hardware threads: the time that a cache line takes from one to the other, and the time from
- * waking a sleeping thread until the thread runs.
+/* Two distances between hardware threads: the time that a cache line takes from one to the other, and the time from
+ * waking a sleeping thread until this thread runs.
  */
 #include <time.h>
 
@@ -8,27 +8,28 @@
 #include "probe/probe.h"
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
-static const long PAUSES_NS = 10000000000, LONGEST_PAUSE_NS = 40000000; /* all together, if nothing is discarded */
-static const double ASLEEP_NS = 60000; /* after this time a thread that is to sleep sleeps */
+static const long PAUSES_NS = 10000000000, LONGEST_PAUSE_NS = 40000000; /* total of the pauses if no sample is
+                                                                           discarded */
+static const double ASLEEP_NS = 60000; /* after this time a thread that goes to sleep is asleep */
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     NS_OWN_LINE ns_atomic_u64 ball;
-    NS_OWN_LINE long pause_ns; /* between samples, so that a hypervisor has time to move hardware threads */
+    NS_OWN_LINE long pause_ns; /* pause between samples, in which a hypervisor may move hardware threads */
 } court;
 
 static void serve(void *context) {
     court *self = context;
     nanosleep(&(struct timespec){.tv_nsec = self->pause_ns}, NULL);
-    ns_atomic_u64_store(&self->ball, 0, memory_order_relaxed); /* relaxed: the team's start comes between */
+    ns_atomic_u64_store(&self->ball, 0, memory_order_relaxed); /* relaxed: the start of the team orders this store */
 }
 
 /* Each member waits for its turns, 2 k + member, and then gives the next turn to the other member. */
 static void play(void *context, uint32_t member) {
     court *self = context;
     for (uint64_t turn = member; turn < 2 * ROUNDS; turn += 2) {
-        /* relaxed: nothing but the line itself is handed over */
+        /* relaxed: only the cache line itself is handed over */
         while (ns_atomic_u64_load(&self->ball, memory_order_relaxed) != turn) continue;
         ns_atomic_u64_store(&self->ball, turn + 1, memory_order_relaxed);
     }
@@ -48,8 +49,8 @@ static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b, long pa
     ns_probe_sample(self, &transfer, &rally);
 }
 
-/* Probe all pairs of hardware threads. A quick probe of more than QUICK_PAIRS pairs takes only the pairs with the first
- * hardware thread. */
+/* Probe all pairs of hardware threads. If there are more than QUICK_PAIRS pairs, a quick probe takes only the pairs
+ * with the first hardware thread. */
 void ns_probe_lines(ns_probe *self) {
     const ns_topology *topology = self->topology;
     const uint32_t count = topology->cpu_count;
@@ -72,12 +73,12 @@ typedef struct {
 
 static void lie_down(void *context) {
     bedroom *self = context;
-    ns_atomic_u32_store(&self->word, 0, memory_order_relaxed); /* relaxed: the team's start comes between */
+    ns_atomic_u32_store(&self->word, 0, memory_order_relaxed); /* relaxed: the start of the team orders this store */
 }
 
 static void sleep_and_note(bedroom *self) {
     for (uint32_t wake = 0; wake < WAKES; wake++) {
-        /* relaxed: nothing but the word is handed over */
+        /* relaxed: only the word itself is handed over */
         while (ns_atomic_u32_load(&self->word, memory_order_relaxed) == wake) ns_futex_wait(&self->word, wake);
         self->awake_ns[wake] = ns_now_ns();
     }
@@ -88,7 +89,7 @@ static void wake_and_note(bedroom *self) {
         const double since = ns_now_ns();
         while (ns_now_ns() - since < ASLEEP_NS) ns_pause();
         self->called_ns[wake] = ns_now_ns();
-        ns_atomic_u32_store(&self->word, wake + 1, memory_order_relaxed); /* relaxed: as above */
+        ns_atomic_u32_store(&self->word, wake + 1, memory_order_relaxed); /* relaxed: as in the loop above */
         ns_futex_wake(&self->word, 1);
         self->returned_ns[wake] = ns_now_ns();
     }
@@ -132,7 +133,7 @@ static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     ns_probe_sample(self, &call, &wakes);
 }
 
-/* Probe the wakes from the first hardware thread to another core of its node, and to a core of each other node. */
+/* Probe wakes from the first hardware thread to another core of its node, and to one core of each other node. */
 void ns_probe_wakes(ns_probe *self) {
     const ns_topology *topology = self->topology;
     uint32_t seen = UINT32_MAX;

@@ -1,7 +1,6 @@
-/* Loads that miss all caches: latency by a chase of pointers in random order, bandwidth by all cores of a node reading
- * at once; for each node that has processors and each that has memory. Pages: their first touch, by one thread and by
- * all cores at once, which share the address space; and moving a page to another node.
- */
+/* Loads that miss all caches, for each pair of a node with processors and a node with memory: the latency, by following
+ * pointers in random order, and the bandwidth, by all cores of a node reading at once. Pages: the first touch, by one
+ * thread and by all cores at once (which share the address space), and the migration of a page to another node. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,16 +32,16 @@ struct line {
 _Static_assert(sizeof(line) == LINE_BYTES, "one hop, one line");
 
 typedef struct {
-    line *lines; /* [count] on one node */
+    line *lines; /* [count] all on one node */
     size_t count;
-    line *at;        /* the line that the chase has reached */
-    uint32_t team;   /* threads that read at once */
-    size_t piece;    /* lines that each thread reads in one sample */
-    size_t position; /* of the first line that the first thread reads */
+    line *at;        /* the line that the pointer chase has reached */
+    uint32_t team;   /* number of threads that read at once */
+    size_t piece;    /* number of lines that each thread reads in one sample */
+    size_t position; /* index of the first line that the first thread reads */
     volatile uint64_t sum[NS_TEAM_MOST];
 } memory;
 
-/* Return four times the size of the largest cache, so that at most a quarter of the loads can hit. */
+/* Return four times the size of the largest cache: at most a quarter of the loads can then hit a cache. */
 static size_t bytes_beyond_caches(const ns_probe *self) {
     const size_t most = self->quick ? MOST_QUICK_BYTES : MOST_BYTES;
     size_t bytes = LEAST_BYTES;
@@ -53,7 +52,7 @@ static size_t bytes_beyond_caches(const ns_probe *self) {
     return bytes < most ? bytes : most;
 }
 
-/* Link all lines in a random cycle (Sattolo's algorithm), so that no prefetcher foresees the order of the lines. */
+/* Link all lines in a random cycle (Sattolo's algorithm), so that no prefetcher can predict the order of the lines. */
 static void link_lines(memory *self) {
     for (size_t at = 0; at < self->count; at++) self->lines[at].place = at;
     for (size_t last = self->count - 1; last > 0; last--) {
@@ -68,7 +67,7 @@ static void link_lines(memory *self) {
 
 static memory linked(void *bare, size_t bytes) {
     memory made = {.lines = bare, .count = bytes / LINE_BYTES};
-    madvise(bare, bytes, MADV_HUGEPAGE); /* with huge pages, address translations hit and only loads are timed */
+    madvise(bare, bytes, MADV_HUGEPAGE); /* huge pages make address translations hit, so that only loads are timed */
     link_lines(&made);
     return made;
 }
@@ -95,8 +94,8 @@ static void read_share(void *context, uint32_t member) {
     self->sum[member] = sum[0];
 }
 
-/* Go on to the next lines. Samples are short, so that few samples are disturbed. Each sample reads other lines than the
- * sample before, so that no line is in a cache. */
+/* Move on to the next lines. Samples are short, so that few samples are disturbed. Each sample reads other lines than
+ * the previous sample, so that no line is in a cache. */
 static void move_on(void *context) {
     memory *self = context;
     const size_t all = self->team * self->piece;
@@ -111,7 +110,7 @@ static double gigabytes_per_second(const void *context, double span_ns) {
 
 static const uint32_t ANY_NODE = UINT32_MAX;
 
-/* Write a hardware thread of each core of a node, or of all nodes, to `cpu`. Returns the number of threads. */
+/* Write one hardware thread of each core of a node, or of all nodes, to `cpu`. Return the number of threads. */
 static uint32_t cores_of(const ns_topology *topology, uint32_t node, uint32_t *cpu) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < topology->cpu_count && count < NS_TEAM_MOST; at++) {
@@ -183,9 +182,9 @@ static size_t bytes_within_last_level(const ns_topology *topology) {
     return wanted < most ? wanted : most;
 }
 
-/* Probe a chase through four times the size of the second-level cache, or half the size of the last-level cache where
- * that is smaller. Linking the lines has put them into the last-level cache. At most a quarter of the loads hit a
- * nearer cache. */
+/* Probe a pointer chase through four times the size of the second-level cache, or through half the size of the
+ * last-level cache if this is smaller. Linking the lines has put the lines into the last-level cache. At most a quarter
+ * of the loads hit a nearer cache. */
 void ns_probe_cache(ns_probe *self) {
     const size_t bytes = bytes_within_last_level(self->topology);
     const ns_cpu *cpu = &self->topology->cpu[0];
@@ -196,11 +195,11 @@ void ns_probe_cache(ns_probe *self) {
     }
     void *made = NULL;
     ns_node_allocate(&made, self->topology->node[cpu->node].id,
-                     bytes); /* on any node, since the chase reads from the cache */
+                     bytes); /* on any node, since the chase reads only from the cache */
     memory *buffer = malloc(sizeof *buffer);
     if (buffer && made) {
         *buffer = linked(made, bytes);
-        hop(buffer, 2 * buffer->count); /* lines that the linking has evicted come back into the cache */
+        hop(buffer, 2 * buffer->count); /* brings lines that the linking evicted back into the cache */
         ns_probe_alone(self, name, &(ns_sampling){.body = chase, .context = buffer, .operations = HOPS});
     } else {
         ns_probe_miss(self, name, "memory is short");
@@ -218,7 +217,7 @@ typedef struct {
 
 static void renew(void *context) {
     fresh *self = context;
-    madvise((void *)self->pages, self->bytes, MADV_DONTNEED); /* the next touch faults again */
+    madvise((void *)self->pages, self->bytes, MADV_DONTNEED); /* the next touch of each page faults again */
 }
 
 static void touch(void *context, uint32_t member) {
@@ -259,7 +258,7 @@ void ns_probe_faults(ns_probe *self) {
 
 typedef struct {
     void *page[PAGES];
-    int home[PAGES], away[PAGES], status[PAGES]; /* nodes; `status`: the node of each page after a move, or an error */
+    int home[PAGES], away[PAGES], status[PAGES]; /* node numbers; `status`: a page's node after a move, or an error */
 } removal;
 
 static void move_to(removal *self, const int *nodes) {
@@ -285,7 +284,7 @@ static double of_each_moved(const void *context, double span_ns) {
     return span_ns / PAGES;
 }
 
-/* Find two nodes that have memory. Returns false where there are fewer. */
+/* Find two nodes with memory. Return false if there are fewer than two. */
 static bool two_nodes(const ns_topology *topology, int *home, int *away) {
     int found = 0;
     for (uint32_t at = 0; at < topology->node_count && found < 2; at++) {

@@ -1,4 +1,4 @@
-/* The command `numasim-runtime probe`: run all probes in turn, and print the findings as JSON. */
+/* The command `numasim-runtime probe`: run all probes one after the other, and print the findings as JSON. */
 #include "probe/probe.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static int parse(ns_probe *self, int argc, char **argv) {
             self->quick = true;
         } else if (strcmp(argv[at], "--cores") == 0) {
             self->cores_alone = true;
-        } else if (strcmp(argv[at], "--json") != 0) { /* the output is always JSON */
+        } else if (strcmp(argv[at], "--json") != 0) { /* without effect: the output is always JSON */
             fprintf(stderr, "numasim-runtime: probe: %s is no option here; expected --quick or --cores\n", argv[at]);
             return NS_EXIT_BAD_INPUT;
         }

@@ -1,8 +1,8 @@
-/* Measuring this machine: the costs of loads, cache lines, queues and tasks (`numasim-runtime probe`).
+/* Measurements of this machine: the costs of loads, cache lines, queues and tasks (`numasim-runtime probe`).
  *
- * Every figure is the median of repeated samples with its interval. A sample during which the kernel took a processor
- * away from a measuring thread is discarded and counted, by rule; nothing else is. What cannot be measured is listed
- * with the reason.
+ * Every figure is the median of repeated samples, with its interval. A sample is discarded and counted if the kernel
+ * took a processor away from a measuring thread meanwhile; no other sample is discarded. Each quantity that cannot be
+ * measured is listed with the reason.
  */
 #ifndef NS_PROBE_H
 #define NS_PROBE_H
@@ -13,7 +13,7 @@
 #include "probe/estimate.h"
 
 enum {
-    NS_PROBE_SAMPLES = 51, /* that are wanted of each figure */
+    NS_PROBE_SAMPLES = 51, /* samples wanted for each figure */
     NS_PROBE_QUICK_SAMPLES = 21,
     NS_PROBE_NOWHERE = -1,
     NS_PROBE_WORTHLESS = -1 /* the value of a sample that was disturbed */
@@ -27,12 +27,12 @@ enum { NS_TEAM_MOST = 1024 };
 typedef void ns_team_body(void *context, uint32_t member);
 
 typedef struct {
-    double span_ns; /* from the first start to the last end */
-    bool preempted; /* whether the kernel took the processor of a member away meanwhile: the sample is worth nothing */
+    double span_ns; /* time from the first start to the last end */
+    bool preempted; /* whether the kernel took a member's processor away meanwhile: the sample is then useless */
 } ns_team_outcome;
 
-/* Run body(context, i) on hardware thread cpu[i], for all i < members at once. One member is the calling thread, which
- * stays on cpu[0]. 0, NS_ERROR_THREAD, or NS_ERROR_OPTION for more than NS_TEAM_MOST members. */
+/* Run body(context, i) on hardware thread cpu[i] for all i < members at once. One member is the calling thread, which
+ * stays on cpu[0]. Return 0, NS_ERROR_THREAD, or NS_ERROR_OPTION for more than NS_TEAM_MOST members. */
 int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void *context, ns_team_outcome *outcome);
 
 /* Return how often the kernel has taken the processor away from the calling thread for another thread. */
@@ -43,11 +43,12 @@ double ns_now_ns(void);
 
 /* ---- samples and findings (sampling.c) --------------------------------------------------------------------------- */
 
-/* The name of a quantity to measure, with its place. */
+/* A measured quantity: its name and place. */
 typedef struct {
     const char *name;
     const char *unit; /* "ns" or "GB/s" */
-    int64_t from, to; /* nodes of memory_*, hardware threads of others, by the system's numbers; or NS_PROBE_NOWHERE */
+    int64_t from, to; /* nodes for memory_*, hardware threads for other names, by the system's numbers; or
+                         NS_PROBE_NOWHERE */
 } ns_subject;
 
 typedef struct {
@@ -63,17 +64,18 @@ typedef struct {
 
 typedef struct {
     const ns_topology *topology;
-    uint32_t wanted; /* samples */
+    uint32_t wanted; /* number of samples wanted */
     bool quick;
-    bool cores_alone;    /* whether only the first probe runs */
+    bool cores_alone;    /* whether only the probe of cores runs */
     ns_finding *finding; /* [finding_count] */
     ns_gap *gap;         /* [gap_count] */
     uint32_t finding_count, gap_count;
-    int error; /* NS_ERROR_MEMORY after a finding could not be kept for lack of memory */
+    int error; /* NS_ERROR_MEMORY if memory was too short to keep a finding */
 } ns_probe;
 
-/* How a quantity is sampled: a team runs `body` on hardware threads `cpu`, and a sample is the span divided by
- * `operations`; or, where `value` is given, what that returns after the run. `prepare` goes before each run, untimed.
+/* How a quantity is sampled. A team runs `body` on the hardware threads `cpu`. A sample is the span divided by
+ * `operations`; or, if `value` is given, the number that `value` returns after the run. `prepare` runs before each run,
+ * untimed.
  */
 typedef struct {
     const uint32_t *cpu;
@@ -83,18 +85,18 @@ typedef struct {
     double operations;
     void (*prepare)(void *context);
     double (*value)(const void *context, double span_ns);
-    bool wanders;  /* a hypervisor may move hardware threads: only the largest group of near samples counts (estimate.h)
-                    */
-    bool switches; /* the kernel's own threads work on this processor: samples with preemptions count as well */
+    bool wanders;  /* a hypervisor may move hardware threads: only the largest group of similar samples counts
+                      (estimate.h) */
+    bool switches; /* the kernel's own threads do the work here: samples with preemptions count, too */
 } ns_sampling;
 
-/* Sample a quantity. Keeps a finding of the subject, or a gap with the reason why there is none. */
+/* Sample a quantity. Add a finding for the subject, or a gap with the reason for the missing finding. */
 void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_sampling *sampling);
 
-/* Sample what a single thread does on the first hardware thread, in ns. */
+/* Sample the work of a single thread on the first hardware thread, in ns. */
 void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling);
 
-/* Keep a gap: a quantity that was not measured, and the reason. */
+/* Add a gap: a quantity that was not measured, and the reason. */
 void ns_probe_miss(ns_probe *self, const char *name, const char *why);
 
 extern const char *const NS_PROBE_ONE_CORE;

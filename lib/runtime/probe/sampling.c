@@ -1,10 +1,10 @@
-/* Taking samples, and noting what was found or could not be measured. */
+/* Samples are taken here, and findings and gaps are kept. */
 #include <stdlib.h>
 
 #include "numasim/runtime.h"
 #include "probe/probe.h"
 
-enum { TRIES = 8 }; /* at most so many runs for each sample that is wanted */
+enum { TRIES = 8 }; /* most runs per wanted sample */
 
 const char *const NS_PROBE_ONE_CORE = "there is one core only";
 
@@ -49,12 +49,13 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
     return NS_OK;
 }
 
-/* Take samples until enough of them count. The number of all samples goes to `*taken`. Returns the number of samples
+/* Take samples until enough of them count. `*taken` receives the number of all samples. Return the number of samples
  * that count, which are at the front of `sample`, or a negative error code. */
 static int take_enough(const ns_probe *self, const ns_sampling *sampling, double *sample, uint32_t *taken) {
     uint32_t count = 0, worth = 0;
     bool preempted;
-    int error = take(sampling, &sample[0], &preempted); /* not counted: fills caches and trains branch predictors */
+    int error = take(sampling, &sample[0], &preempted); /* not counted: this run fills caches and trains branch
+                                                           predictors */
     for (*taken = 0; !error && worth < self->wanted && *taken < TRIES * self->wanted; (*taken)++) {
         error = take(sampling, &sample[count], &preempted);
         count += !preempted;

@@ -1,5 +1,5 @@
-/* What one worker does: steps of a core, pausing, switching fibers, steps of a queue, and
- * tasks that are spawned, executed and joined, bodies empty.
+/* The costs of a single worker: steps of a core, pausing, switching fibers, steps of a queue, and spawning, executing
+ * and joining tasks with empty bodies.
  */
 #include <stdlib.h>
 
@@ -11,23 +11,24 @@
 
 /* ---- cores ------------------------------------------------------------------------------------------------------- */
 
-/* How fast a core computes: steps of a fixed loop, whose rate is `core_steps_per_s` of a machine file.
+/* The speed of a core: steps per second of a fixed loop. This rate is `core_steps_per_s` of a machine file.
  *
- * A step draws a 64-bit number (a multiplication and an addition), looks a number up in a table of 16 KiB that the draw
- * chooses, multiplies and adds a double to a sum, and for one draw in eight goes another way. Each step needs the
- * result of the one before, so that no compiler computes several at once, and all data stay in the first-level cache.
- * Rates are comparable between machines as long as this loop stays as it is.
+ * A step draws a 64-bit number (a multiplication and an addition), reads the number that the draw chooses from a table
+ * of 16 KiB, multiplies and adds a double to a sum, and takes another branch for one draw in eight. Each step needs the
+ * result of the previous step, so that no compiler computes several steps at once. All data stay in the first-level
+ * cache. Rates of machines are comparable as long as this loop is not changed.
  */
 enum { CORE_STEPS = 50000, ENTRIES = 2048, ENTRY_SHIFT = 53, KILO = 1000 };
 _Static_assert(ENTRIES == 1 << (64 - ENTRY_SHIFT), "the upper bits of a draw choose an entry");
 
 typedef struct {
     uint64_t table[ENTRIES];
-    volatile uint64_t drawn; /* kept, so that no step is left out */
+    volatile uint64_t drawn; /* stored, so that no compiler removes a step */
     volatile double sum;
 } work;
 
-/* Knuth, The Art of Computer Programming, volume 2, section 3.3.4: the multiplier of MMIX. */
+/* Return the next draw, with the multiplier of MMIX (Knuth, The Art of Computer Programming, volume 2, section
+ * 3.3.4). */
 static uint64_t next(uint64_t drawn) { return drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); }
 
 static void step_often(void *context, uint32_t member) {
@@ -45,7 +46,7 @@ static void step_often(void *context, uint32_t member) {
     self->sum = sum;
 }
 
-/* Probe one core after the other, while the others are idle. */
+/* Probe one core after the other, while the other cores are idle. */
 void ns_probe_cores(ns_probe *self) {
     static work all;
     for (uint32_t entry = 0; entry < ENTRIES; entry++) all.table[entry] = next(entry);
@@ -62,7 +63,7 @@ void ns_probe_cores(ns_probe *self) {
     }
 }
 
-/* ---- small steps: pausing in a waiting loop, switching to a fiber and back --------------------------------------- */
+/* ---- small steps: a pause in a waiting loop, a switch to a fiber and back ---------------------------------------- */
 
 enum { STEPS = 2000, STACK_BYTES = 65536 };
 
@@ -106,7 +107,7 @@ void ns_probe_fibers(ns_probe *self) {
     if (both.thread) ns_fiber_destroy(both.thread);
 }
 
-/* ---- queues: the steps of a queue by themselves, its line in the cache ------------------------------------------- */
+/* ---- queues: the steps of a queue alone, with its cache line in the cache ---------------------------------------- */
 
 enum { TASKS = 1024, CAPACITY_BITS = 12 };
 
@@ -115,7 +116,7 @@ typedef struct {
     uint32_t taken;
 } bench;
 
-static char anything; /* what is queued */
+static char anything; /* the queued object */
 
 static void push_all(void *context, uint32_t member) {
     bench *self = context;
@@ -152,8 +153,7 @@ static void fill(void *context) {
     push_all(context, 0);
 }
 
-/* Make tasks public: a thief that finds no public task asks for tasks, and the next push of the owner makes them
- * public.
+/* Make tasks public. A thief that finds no public task asks for tasks, and the owner's next push makes tasks public.
  */
 static void offer(void *context) {
     bench *self = context;
@@ -190,8 +190,8 @@ void ns_probe_queues(ns_probe *self) {
 typedef struct household household;
 struct household {
     ns_pool *pool;
-    void (*work)(ns_task *self); /* does TASKS times what is measured */
-    double span_ns;              /* measured on the worker, without the time of handing it the work */
+    void (*work)(ns_task *self); /* performs the measured operation TASKS times */
+    double span_ns;              /* measured on the worker, so that handing over the work does not count */
     bool preempted;
 };
 

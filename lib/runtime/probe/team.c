@@ -37,11 +37,11 @@ long ns_preemptions(void) {
 }
 
 static void wait_for_all(team *self) {
-    /* acquire, release: what the members did before they arrived is seen by all when they start */
+    /* acquire, release: when the members start, each sees all that the others did before they arrived */
     ns_atomic_u32_fetch_add(&self->arrived, 1, memory_order_acq_rel);
     for (uint32_t looks = 1; ns_atomic_u32_load(&self->arrived, memory_order_acquire) < self->members; looks++) {
         if (looks % 1024 == 0) {
-            ns_yield(); /* a member may still wait for its processor */
+            ns_yield(); /* a member may still wait for a processor */
         } else {
             ns_pause();
         }
@@ -84,7 +84,8 @@ int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void 
     while (started < members && !pthread_create(&all[started].thread, NULL, run_member, &all[started])) started++;
     const bool whole = started == members;
     if (!whole) {
-        /* release: the waiting threads see that no more threads come; they run the body, whose outcome is discarded */
+        /* release: the waiting threads see that no more threads come; they run the body, and the outcome is
+         * discarded */
         ns_atomic_u32_fetch_add(&shared.arrived, members - started, memory_order_release);
     }
     run_member(&all[0]);

@@ -24,7 +24,7 @@ struct ns_fields {
     char *bytes;
 };
 
-/* Returns the Adler-32 checksum (RFC 1950): sums modulo 65521, reduced before they can overflow. */
+/* Return the Adler-32 checksum (RFC 1950): two sums modulo 65521, reduced before an overflow. */
 static uint64_t adler32(const unsigned char *bytes, uint64_t count) {
     enum { MODULUS = 65521, UNREDUCED = 5552 };
     uint32_t low = 1, high = 0;
@@ -43,7 +43,7 @@ static uint64_t word_at(const char *bytes, uint64_t offset) {
     return word;
 }
 
-/* Returns the contents of a file, or NULL and an error. */
+/* Return the contents of a file, or NULL and an error. */
 static char *whole_file(const char *path, uint64_t *size, int *error) {
     FILE *file = fopen(path, "rb");
     char *bytes = NULL;

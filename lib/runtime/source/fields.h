@@ -1,8 +1,8 @@
-/* A file of named arrays, in which numasim gives a compiled plan to the runtime.
+/* A file of named arrays. numasim writes a compiled plan for the runtime as such a file.
  *
  *     8 bytes  "NSFIELD1"
  *     u64      number of fields, n
- *     u64      Adler-32 checksum of all that follows
+ *     u64      Adler-32 checksum of all following bytes
  *     n times  char name[48], zero-padded; u32 kind; u32 zero; u64 count; u64 offset from the start of the file
  *     the arrays, each on a multiple of 8 bytes
  *
@@ -17,18 +17,18 @@ enum ns_field_kind { NS_FIELD_U8, NS_FIELD_I32, NS_FIELD_U32, NS_FIELD_I64, NS_F
 
 typedef struct ns_fields ns_fields;
 
-/* Read and check a file. Returns 0, NS_ERROR_FILE, NS_ERROR_FORMAT or NS_ERROR_MEMORY. */
+/* Read and check a file. Return 0, NS_ERROR_FILE, NS_ERROR_FORMAT or NS_ERROR_MEMORY. */
 int ns_fields_read(ns_fields **self, const char *path);
 void ns_fields_destroy(ns_fields *self);
 
-/* Returns the array `name` of that kind, which lives as long as `self`, and its number of entries; NULL if there is
- * none. */
+/* Return the array `name` of kind `kind`, and the number of its entries. The array lives as long as `self`. Return NULL
+ * if the file has no such array. */
 const void *ns_fields_array(const ns_fields *self, const char *name, enum ns_field_kind kind, uint64_t *count);
 
-/* Returns the single NS_FIELD_I64 `name`, or `otherwise`. */
+/* Return the single number of the NS_FIELD_I64 array `name`; `otherwise` if the file has no such array. */
 int64_t ns_fields_integer(const ns_fields *self, const char *name, int64_t otherwise);
 
-/* Returns the NS_FIELD_TEXT `name`, which ends in a zero byte; "" if there is none. */
+/* Return the text of the NS_FIELD_TEXT array `name`, ended by a zero byte; "" if the file has no such array. */
 const char *ns_fields_text(const ns_fields *self, const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 struct ns_graph_program {
     ns_pool *pool;
     const ns_full_plan *plan;
-    const ns_i64s *compute_ps; /* on threads; NULL in virtual time, where the plan has the times */
+    const ns_i64s *compute_ps; /* the times on threads; NULL in virtual time, where the plan has the times */
     ns_graph_delay delay;
     int64_t *ran; /* [rows] how often each task has run */
 };
@@ -41,7 +41,7 @@ static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, u
         case NS_OP_AWAIT: ns_word_await(self, argument); break;
         case NS_OP_SIGNAL: ns_word_signal(self, argument); break;
         case NS_OP_BROADCAST: ns_word_broadcast(self, argument); break;
-        default: program->pool->tasks->op(self, code, argument); break; /* only in virtual time */
+        default: program->pool->tasks->op(self, code, argument); break; /* occurs only in virtual time */
     }
 }
 
@@ -58,7 +58,7 @@ static void run_part(ns_task *self, void *arguments) {
     run_row(self, given->program, given->row);
 }
 
-/* The pool deals roots by the plan. A root asks for its row. */
+/* Run a root. The pool deals roots by the plan, so the root asks the pool for its row. */
 static void run_root(ns_task *self, void *arguments) {
     ns_graph_program *const *program = arguments;
     run_row(self, *program, (*program)->pool->mode->row(self));
@@ -78,7 +78,7 @@ int ns_graph_program_run(ns_graph_program *self) {
     return error;
 }
 
-/* Returns how often a phase runs: its own repeats times the repeats of the loops around it. */
+/* Return how often a phase runs: its repeats times the repeats of the enclosing loops. */
 static int64_t runs_of(const ns_full_plan *plan, int64_t phase) {
     int64_t runs = plan->phases.at[phase].repeat;
     for (uint64_t at = 0; at < plan->loops.count; at++) {
@@ -107,13 +107,13 @@ bool ns_graph_program_is_complete(const ns_graph_program *self) {
     return complete;
 }
 
-/* ---- out of a plan ----------------------------------------------------------------------------------------------- */
+/* ---- making a program from a plan -------------------------------------------------------------------------------- */
 
 static int create_words(ns_pool *pool, const ns_plan_words *words) {
     for (uint32_t word = 0; word < words->declared; word++) {
         char name[32];
         snprintf(name, sizeof name, "word %u", word);
-        const bool is_memory = words->role.at[word] == NS_SYNC_OBJECTS; /* no word of runtime.h */
+        const bool is_memory = words->role.at[word] == NS_SYNC_OBJECTS; /* a role without a word of runtime.h */
         const enum ns_word_role role = is_memory ? NS_WORD_LOCK : (enum ns_word_role)words->role.at[word];
         const int64_t made = ns_word_create(pool, name, role, 0, (uint32_t)words->parties.at[word]);
         if (made < 0) return (int)made;

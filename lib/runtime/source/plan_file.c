@@ -38,7 +38,7 @@ static bool read_waits(ns_plan_file *self, const char *name, ns_i64s *waits_ps) 
            ns_require_i64s(&self->reader, name, *waits_ps, 0, NS_LONGEST_PS);
 }
 
-/* The file has a seed from 2^63 on as unsigned, and any other as signed. */
+/* Read the seed. A seed of 2^63 or more is stored as unsigned, any other seed as signed. */
 static bool read_seed(ns_plan_file *self, const ns_fields *fields) {
     uint64_t count;
     const uint64_t *found = ns_fields_array(fields, "seed", NS_FIELD_U64, &count);
@@ -108,7 +108,7 @@ static const ns_level DEFAULT_LEVEL = {.amount = 1,
                                        .data = NS_NONE8,
                                        .toggle = NS_NONE8};
 
-/* Two levels: thieves probe the queues of all others in random order; new tasks go to the own queue. */
+/* Fill in two levels: thieves probe the queues of all other workers in random order; new tasks go to the own queue. */
 static void fill_levels(uint32_t workers, ns_level *level, uint32_t *row, uint32_t *seg, uint32_t *queue) {
     uint32_t entries = 0;
     level[0] = level[1] = DEFAULT_LEVEL;

@@ -1,5 +1,5 @@
-/* The plan of a pool, from a file or by default: all that the engines are given, and the parts of the times of
- * segments, so that a segment may take its measured time.
+/* The plan of a pool, from a file or by default: the input of the engines, and the components of the times of segments,
+ * so that a measured time can replace a segment's compute time.
  */
 #ifndef NS_PLAN_FILE_H
 #define NS_PLAN_FILE_H
@@ -11,35 +11,35 @@
 typedef struct {
     ns_plan_reader reader;
     ns_full_plan plan;
-    uint64_t seed;                     /* of runs without a seed of their own */
+    uint64_t seed;                     /* for runs without their own seed */
     ns_i64s compute_ps;                /* [segments] */
-    ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] the wait for accesses with known homes, and the wait if all
-                                          accesses were local; empty if there are no accesses */
+    ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] the wait for accesses with known homes; the wait if all
+                                          accesses were local; empty without accesses */
 } ns_plan_file;
 
 /* The time of a segment on a node. Times are at most 2^63 - 1 ps. */
 typedef struct {
     int64_t total_ps;
-    int64_t local_ps; /* as if all bytes were local */
-    int64_t owed_ps;  /* faults and migrations, in front of the segment */
+    int64_t local_ps; /* the time if all bytes were local */
+    int64_t owed_ps;  /* faults and migrations before the segment */
 } ns_segment_time;
 
-/* Read and check the plan of `fields`, which live as long as `self`. Returns 0, NS_ERROR_FIELD with a sentence in
- * `reader.problem`, or NS_ERROR_MEMORY. The caller destroys `self` in any case. */
+/* Read and check the plan in `fields`, which must live as long as `self`. Return 0, NS_ERROR_FIELD with a sentence in
+ * `reader.problem`, or NS_ERROR_MEMORY. The caller destroys `self` also after an error. */
 int ns_plan_file_read(ns_plan_file *self, const ns_fields *fields);
 
-/* Make the default plan: a deque for each worker, random victims, one task a steal, help while joining. `node` [workers
- * + 1] lives as long as `self` and has entries below `nodes`. Returns 0 or NS_ERROR_MEMORY. The caller destroys `self`
- * in any case. */
+/* Make the default plan: a deque for each worker, random victims, one task per steal, help while joining. `node`
+ * [workers + 1] must live as long as `self`; its entries are below `nodes`. Return 0 or NS_ERROR_MEMORY. The caller
+ * destroys `self` also after an error. */
 int ns_plan_file_default(ns_plan_file *self, uint32_t workers, uint32_t nodes, const int32_t *node);
 
 void ns_plan_file_destroy(ns_plan_file *self);
 
-/* Returns whether threads can execute the program and the strategy; if not, `reader.problem` says why. */
+/* Return whether threads can execute the program and the strategy. If not, `reader.problem` has the reason. */
 bool ns_plan_file_is_for_threads(ns_plan_file *self);
 
-/* A segment starts: place or move its pages in `pages`, and count its bytes. `measured_ps` is its compute time, or -1
- * for the time in the plan. Returns what the segment takes. */
+/* Note that a segment starts: place or move its pages in `pages`, and count its bytes. `measured_ps` is its compute
+ * time, or -1 for the time in the plan. Return the time of the segment. */
 ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
                                    int64_t measured_ps);
 

@@ -1,14 +1,14 @@
 """Task graphs of OpenMP programs that run: `numasim record`.
 
-A shared library (`lib/recorder`) is preloaded into the program and writes what OpenMP tells a tool, of each thread into
-a file. In this order the files become a task graph:
+A shared library (`lib/recorder`) is preloaded into the program. For each thread the library writes the events that
+OpenMP reports to tools into a file. These modules turn the files into a task graph, in this order:
 
 1. `event_files`: each file as arrays of events.
-2. `event_times`: the time from event to event; of several recordings with the same events, the shortest times.
-3. `event_walk`: which task did what, in which order.
+2. `event_times`: the time between events; for several recordings with the same events, the shortest times.
+3. `event_walk`: the steps of each task, in their order.
 4. `recorded_rows`: the rows of the graph; `recorded_data`: which memory the rows access.
 5. `recorded_workload`: the arrays of a `Workload`, with names of kernels.
 
-`program_runs` finds LLVM's OpenMP runtime and runs the program, `recording` puts all of it together, and `openmp_costs`
-measures an OpenMP runtime.
+`program_runs` finds LLVM's OpenMP runtime and runs the program. `recording` combines all steps. `openmp_costs` measures
+an OpenMP runtime.
 """

@@ -23,7 +23,7 @@ MOST_STACKED = 1024
 
 
 class Event(IntEnum):
-    """The kinds of events; ``lib/recorder/events.h`` describes the kinds."""
+    """The kinds of events, as described by ``lib/recorder/events.h``."""
 
     CREATE = 1
     BEGIN_NEW = 2
@@ -68,7 +68,7 @@ class TaskFlag(IntFlag):
 
 
 class Clause(IntEnum):
-    """The clauses of tasks that have no effect in a graph."""
+    """The clauses of tasks that have no effect on a graph."""
 
     PRIORITY = 1
     AFFINITY = 2
@@ -101,7 +101,7 @@ class Status(IntEnum):
 
 
 class Dependence(IntEnum):
-    """The types of dependences that a graph has; all other types are taken as INOUT."""
+    """The types of dependences that a graph distinguishes. All other types count as INOUT."""
 
     IN = 1
     OUT = 2
@@ -119,13 +119,13 @@ MUTEXES = {
 }
 
 
-TASKLOOP = 7  # the kind of work that a task divides into tasks
+TASKLOOP = 7  # the kind of work that a single task divides into tasks
 
 
 class Work(IntEnum):
     """The kinds of work that a team divides."""
 
-    LOOP = 1  # a loop of a runtime that does not tell its division
+    LOOP = 1  # a loop of a runtime that does not report the chunks of the loop
     SECTIONS = 2
     WORKSHARE = 5
     DISTRIBUTE = 6
@@ -142,8 +142,8 @@ I64 = npt.NDArray[np.int64]
 
 EVENTS = FileKind("the events of a program that makes fewer tasks: a smaller input", 768 * MIB)
 SUFFIX = ".events"
-COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # kinds whose argument is the number of operands
-OPERANDS = {  # the number of operands of all other kinds that have operands
+COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # kinds of events whose argument is the number of operands
+OPERANDS = {  # the number of operands of the other kinds; kinds without operands are left out
     Event.CREATE: 1,
     Event.BEGIN: 1,
     Event.SWITCH: 1,
@@ -186,7 +186,7 @@ class ThreadEvents:
     ticks: I64
     first: I64  # [events + 1]
     operands: I64
-    modules: tuple[Module, ...] = ()  # of the process
+    modules: tuple[Module, ...] = ()  # the files that the process had loaded
 
     def __len__(self) -> int:
         """Return the number of events."""
@@ -194,14 +194,15 @@ class ThreadEvents:
 
     @property
     def number_base(self) -> int:
-        """The number before the first number that the thread gives to a task, a region or an implicit task."""
+        """Return the number before the first number that the thread gives to a task, a region or an implicit task."""
         return (self.thread + 1) << THREAD_SHIFT
 
 
 def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
-    """Return the events of all threads of the process that has left its files in ``folder``, by the threads' numbers.
+    """Return the events of all threads of the process whose files are in ``folder``, in the order of the threads'
+    numbers.
 
-    InputError where no process, or more than one, has left files, and for a file that is cut off or damaged.
+    Raise InputError if the files are of no process or of several processes, and if a file is cut off or damaged.
     """
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -220,7 +221,7 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
 
 
 def read_modules(folder: Path, process: str) -> tuple[Module, ...]:
-    """Return the files that a process had loaded; none where the process left no list."""
+    """Return the files that a process had loaded; an empty tuple if the process left no list."""
     file = folder / f"{process}.modules"
     lines = file.read_text(errors="surrogateescape").splitlines() if file.is_file() else []
     found = (line.split(" ", 2) for line in lines)
@@ -246,7 +247,7 @@ def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> Th
     _check(found, name)
     begin = int(words[2])
     last = int(found["ticks"][-1]) if len(heads) else 0
-    wrapped = begin & ~0xFFFFFFFFFFFF  # an event has the lower 48 bits of its ticks
+    wrapped = begin & ~0xFFFFFFFFFFFF  # an event stores the lower 48 bits of its ticks
     end = (wrapped | last, int(found["operands"][-1]))
     return ThreadEvents(thread=int(words[1]), start=(begin, int(words[3])), end=end, modules=modules, **found)
 

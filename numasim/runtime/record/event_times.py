@@ -1,8 +1,8 @@
-"""The time from one event to the next, without what the recorder did in between; the shortest over recordings.
+"""The time from one event to the next, without the recorder's own time; and the shortest times of several recordings.
 
-Times are of the processor: a thread that waits for a file, for a lock of the system or for a time to pass has none
-meanwhile. The same program with the same input makes the same events in every run, so that its recordings can be
-joined: from event to event the shortest times of all recordings are what the program takes when nothing disturbs it.
+Times are processor times: a thread that waits for a file, for a lock of the system or for a time to pass uses no
+processor time. The same program with the same input makes the same events in every run. So recordings can be joined:
+the shortest time over all recordings, from event to event, is the undisturbed time of the program.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numasim.runtime.record.event_files import I64, Event, ThreadEvents
 from numasim.workload.forest_arrays import offsets, ragged
 
-ASIDE = (  # kinds of events that end no segment
+ASIDE = (  # kinds of events that do not end a segment
     Event.ALLOCATE,
     Event.RELEASE,
     Event.TOUCHED,
@@ -28,14 +28,15 @@ ASIDE = (  # kinds of events that end no segment
     Event.CLAUSE,
     Event.TOGETHER,
 )
-NAMED = (Event.BEGIN, Event.SWITCH, Event.IMPLICIT, Event.CHUNK)  # kinds whose operands are no addresses
+NAMED = (Event.BEGIN, Event.SWITCH, Event.IMPLICIT, Event.CHUNK)  # kinds of events whose operands are not addresses
 _PICOSECONDS = 1000
 _LATE = 1 << 62
 
 
 @dataclass(frozen=True)
 class TimedEvents:
-    """The events of a thread that end segments, each with the time since the event before; and the other events, aside.
+    """The events of a thread that end segments, each with the time since the previous event; and separately the other
+    events.
 
     ``gap_ps[i]`` is the processor time from event i - 1 to event i; event 0 counts from the start of the thread's file.
     ``blocked_ps[i]`` is the time between both events for which the thread waited without a processor.
@@ -48,9 +49,9 @@ class TimedEvents:
 
 
 def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents:
-    """Return the events of a thread with the times between them.
+    """Return the events of a thread, with the times between events.
 
-    A tick takes ``tick_ps``; the recorder takes ``allocate_ps`` to note an allocation or a release.
+    A tick takes ``tick_ps``. The recorder takes ``allocate_ps`` to note an allocation or a release.
     """
     is_aside = np.isin(events.kind, ASIDE)
     main = np.flatnonzero(~is_aside)
@@ -80,14 +81,14 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
 
 
 def tick_ps(threads: Sequence[ThreadEvents]) -> float:
-    """Return the length of a tick, by the clock of the system, over the whole recording."""
+    """Return the length of a tick in ps: the mean over the whole recording, by the clock of the system."""
     first = threads[0]
     ticks = (first.end[0] - first.start[0]) or 1
     return (first.end[1] - first.start[1]) * _PICOSECONDS / ticks
 
 
 def events_digest(recording: Sequence[TimedEvents]) -> bytes:
-    """Return a digest that is equal for recordings with the same events in all threads, addresses aside."""
+    """Return a digest that is equal for recordings with the same events in all threads. Addresses do not count."""
     digest = hashlib.sha256()
     for thread in recording:
         for each in (thread.events.kind, thread.events.argument, _names(thread.events)):
@@ -96,10 +97,10 @@ def events_digest(recording: Sequence[TimedEvents]) -> bytes:
 
 
 def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
-    """Return the first recording with the shortest times of all; the recordings have the same events.
+    """Return the first recording with the shortest times of all ``recordings``, which have the same events.
 
-    Of many recordings each time is the mean of the shortest third of the times: if the ticks of a clock are as long as
-    a short piece, the clock counts sometimes one tick too few and sometimes one too many.
+    Of many recordings, each time is the mean of the shortest third of the times. The reason: if the ticks of a clock
+    are as long as a short piece of work, the clock sometimes counts one tick too few and sometimes one too many.
     """
     third = max(1, len(recordings) // 3)
 
@@ -119,7 +120,7 @@ def _whole(times: npt.NDArray[Any]) -> I64:
 
 
 def _names(events: ThreadEvents) -> I64:
-    """Return the operands that are numbers of tasks, of regions and of iterations."""
+    """Return the operands that are numbers of tasks, regions or iterations."""
     chosen = np.flatnonzero(np.isin(events.kind, NAMED))
     return events.operands[ragged(events.first[chosen], np.diff(events.first)[chosen])]
 
@@ -136,17 +137,18 @@ def _some(events: ThreadEvents, chosen: npt.NDArray[Any]) -> ThreadEvents:
     )
 
 
-# ---- what of a recorded piece of work is the recorder's and the runtime's --------------------------------------------
+# ---- the part of a recorded piece of work that is due to the recorder and the runtime --------------------------------
 
 Ends = tuple[int, int]  # the kinds of the events that began and ended a piece
 
 
 @dataclass(frozen=True)
 class PieceCosts:
-    """``of_ps`` has the time, in ps, of a piece in which the program does nothing, by the events at its ends.
+    """``of_ps`` has the time, in ps, of a piece of work without any work of the program, by the kinds of events at its
+    ends.
 
-    ``allocate_ps`` is the time of noting an allocation or a release. A pair of ends that was not measured takes the
-    least time of the pairs with the same begin, or no time.
+    ``allocate_ps`` is the time of noting an allocation or a release. A pair of kinds that was not measured gets the
+    least time of the pairs with the same first kind, or 0.
     """
 
     of_ps: Mapping[Ends, int] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Which task did what: the events of all threads as a list of steps for each task.
+"""The walk through the events of all threads, which turns them into a list of steps for each task.
 
-A thread works on one task at a time. Events of a task end a piece of its work; what lies between the begin and the end
-of a wait, or between the making of a task and its begin, is no work of the program but the runtime's.
+A thread works on one task at a time. An event of a task ends a piece of the task's work. The time between the begin and
+the end of a wait, and the time between the making of a task and its begin, is work of the runtime, not of the program.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOBODY = -1
 
 
 class Step(IntEnum):
-    """A step of a task, with what its tuple holds."""
+    """A step of a task. The comments show the tuple of each step."""
 
     WORK = 0  # (WORK, time in ps, kinds of the events at the begin and at the end of the piece, blocked ps)
     SPAWN = 1  # (SPAWN, task)
@@ -78,11 +78,11 @@ class Walked:
     tasks: dict[int, RecordedTask] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
     initial: int = NOBODY  # the initial task
-    odd: Counter[str] = field(default_factory=Counter)  # counts of what a task graph cannot express
+    odd: Counter[str] = field(default_factory=Counter)  # counts of constructs that a task graph cannot express
 
 
 def walk(threads: Sequence[TimedEvents]) -> Walked:
-    """Return the tasks and regions of a recording; InputError where the events contradict each other."""
+    """Return the tasks and regions of a recording. Raise InputError if the events contradict each other."""
     found = Walked()
     for thread in threads:
         _add_numbers(found, thread)
@@ -101,7 +101,7 @@ def _count_asides(odd: Counter[str], thread: TimedEvents) -> None:
 
 
 def _add_numbers(found: Walked, thread: TimedEvents) -> None:
-    """Add the tasks and regions of a thread, as yet without steps, so that other threads can refer to them."""
+    """Add the tasks and regions of a thread, still without steps, so that other threads can refer to them."""
     number = thread.events.number_base
     for kind in thread.events.kind.tolist():
         if kind in (Event.CREATE, Event.IMPLICIT):
@@ -120,20 +120,21 @@ class _ThreadWalk:
         self._thread = thread
         self._number = thread.events.number_base
         self._current = NOBODY
-        self._stack: list[int] = []  # as in `lib/recorder/event_log.h`
+        self._stack: list[int] = []  # the interrupted tasks, as in `lib/recorder/event_log.h`
         self._around: list[int] = []  # the tasks that began the regions in which this thread is
         self._waiting: set[int] = set()
-        self._opened: int | None = None  # the event that began the piece of work; None: no work is going on
+        self._opened: int | None = None  # the kind of the event that began the piece of work; None: no piece is open
         self._work = 0  # the time of the piece so far, in ps
         self._blocked = 0  # the part of the piece for which the thread waited without a processor
-        self._region_of: dict[int, Region] = {}  # by implicit task of this thread
-        self._loop_of: dict[int, tuple[int, int]] = {}  # by task, the loop in which the task is: (Work, place)
-        self._taskloop_of: dict[int, int] = {}  # by task, the place of the taskloop in which the task is
+        self._region_of: dict[int, Region] = {}  # the region of each implicit task of this thread
+        # for each task, the loop that the task is executing: (Work, place)
+        self._loop_of: dict[int, tuple[int, int]] = {}
+        self._taskloop_of: dict[int, int] = {}  # for each task, the place of the taskloop that the task is executing
         self._asked: set[int] = set()  # tasks that have asked for the size of the team since the last barrier
-        self._tick = 0  # the time of the event
+        self._tick = 0  # the time of the current event
 
     def go(self) -> None:
-        """Take all events."""
+        """Process all events in their order."""
         events, gaps, ticks = self._thread.events, self._thread.gap_ps.tolist(), self._thread.events.ticks.tolist()
         blocked = self._thread.blocked_ps.tolist()
         first, operands = events.first.tolist(), events.operands.tolist()
@@ -156,7 +157,7 @@ class _ThreadWalk:
         self._opened = None if self._current == NOBODY or self._current in self._waiting else kind
 
     def _close(self, kind: int) -> None:
-        """End the piece of work, if there is one."""
+        """End the piece of work, if a piece is open."""
         if self._opened is not None:
             self._task.steps.append((Step.WORK, self._work, self._opened, kind, self._blocked))
             region = self._region_of.get(self._current)
@@ -165,7 +166,7 @@ class _ThreadWalk:
         self._opened = None
 
     def _split(self, kind: int) -> None:
-        """End the piece of work and begin the next, so that the time of the event itself is in neither."""
+        """End the piece of work and begin the next piece, so that the time of the event itself belongs to neither."""
         going_on = self._opened is not None
         self._close(kind)
         if going_on:
@@ -197,7 +198,7 @@ class _ThreadWalk:
     def _on_begin_new(self, argument: int, operands: list[int]) -> None:
         self._found.tasks[self._number].in_place = bool(argument)
         if self._opened in (Event.CREATE, Event.DEPENDENCES):
-            self._opened = None  # the runtime was about to begin the task
+            self._opened = None  # the runtime was about to begin the new task
         self._begin_task(self._number)
 
     def _on_begin(self, argument: int, operands: list[int]) -> None:
@@ -311,7 +312,7 @@ class _ThreadWalk:
 
     def _on_chunk(self, argument: int, operands: list[int]) -> None:
         loop, place = self._loop_of.get(self._current, (Work.LOOP_STATIC, 0))
-        if loop == Work.LOOP_STATIC:  # a share of the thread itself
+        if loop == Work.LOOP_STATIC:  # a static loop: the thread's own share
             self._split(Event.CHUNK)
             return
         self._close(Event.CHUNK)

@@ -1,7 +1,7 @@
-"""`numasim calibrate --openmp`: what an OpenMP runtime costs on this machine, as a runtime file.
+"""`numasim calibrate --openmp`: measure the costs of an OpenMP runtime on this machine, and write a runtime file.
 
-Nothing is fitted: each cost is the least of many rounds of a small program that calls the runtime's entrances, without
-a recorder. What was not measured is that of the preset ``ompi``, and marked as assumed.
+Nothing is fitted. Each cost is the least of many rounds of a small program that calls the runtime's entry points,
+without a recorder. Costs that were not measured are taken from the preset ``ompi`` and marked as assumed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from numasim.spec.single_part import read_runtime
 BASE = "ompi"
 GOMP = "libgomp.so.1"
 NAMES = ("libomp", "gomp")
-LINES_OF_A_STEAL = 2  # transfers that a simulation adds to a take: of the queue and of the join
+LINES_OF_A_STEAL = 2  # cache lines whose transfer a simulation adds to a take: the queue's line and the join's line
 MEASURED = ("push", "execute", "steal", "wait", "barrier", "line", "serial")
 Costs = dict[str, tuple[Decimal, str]]
 
 
 @dataclass(frozen=True)
 class RuntimeKind:
-    """The rules of a runtime, by its sources and as fields of a runtime file; and a sentence on the sources."""
+    """The rules of a runtime, according to its source code, as fields of a runtime file; and a sentence on the source
+    code.
+    """
 
     name: str
     rules: Mapping[str, object]
@@ -51,8 +53,8 @@ GOMP_KIND = RuntimeKind(
 def calibrate_openmp(library: str, *, serial: bool = False, name: str | None = None) -> str:
     """Return the text of the runtime file of ``library``, which is libomp, gomp or the path of a library.
 
-    ``serial``: the costs of a team of one thread, for which runtimes do less. InputError where the library cannot be
-    measured.
+    With ``serial`` the costs are those of a team of one thread, for which runtimes do less. Raise InputError if the
+    library cannot be measured.
     """
     kind, path = _library(library)
     found = measured(str(path))
@@ -61,7 +63,7 @@ def calibrate_openmp(library: str, *, serial: bool = False, name: str | None = N
 
 
 def measured(library: str) -> dict[str, Decimal]:
-    """Run the program that measures a library. Returns its findings in ns, by their names."""
+    """Run the program that measures a library. Return its findings in ns, by name."""
     variables = {**os.environ, "OMP_WAIT_POLICY": "active", "OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
     done = subprocess.run(
         [str(find_probe()), "costs", library], env=variables, capture_output=True, text=True, check=False

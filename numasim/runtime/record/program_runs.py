@@ -1,4 +1,4 @@
-"""Runs of a program with the recorder preloaded, through LLVM's OpenMP runtime; and the costs of both themselves."""
+"""Runs of a program through LLVM's OpenMP runtime with the recorder preloaded; and the costs of both."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from numasim.runtime.runtime_program import built
 
 # ---- LLVM's OpenMP runtime -------------------------------------------------------------------------------------------
 
-PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}  # packages, and the library of each
+# Python packages, and the OpenMP library in each
+PACKAGES = {"cmeel-libomp": "libomp.so", "intel-openmp": "libiomp5.so"}
 FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/*-linux-gnu", "/usr/lib/llvm*/lib", "/opt/llvm*/lib")
 NAMES = ("libomp.so", "libomp.so.5", "libiomp5.so")
-ENTRANCE = b"ompt_start_tool"  # a name in every runtime that has the tools interface
+ENTRANCE = b"ompt_start_tool"  # a symbol of every runtime that has the tools interface
 
 
 @dataclass(frozen=True)
 class OpenmpLibrary:
-    """An OpenMP runtime, and a remark on where the file is from."""
+    """An OpenMP runtime, and a remark on the origin of its file."""
 
     path: Path
     origin: str
@@ -42,7 +43,7 @@ class OpenmpLibrary:
 
 
 def find_openmp(asked: Path | None = None) -> OpenmpLibrary:
-    """Return LLVM's OpenMP runtime: ``asked``, or one that is installed. InputError where there is none."""
+    """Return LLVM's OpenMP runtime: ``asked``, or an installed one. Raise InputError if there is none."""
     if asked is not None:
         if not asked.is_file():
             raise InputError("there is no such library", place=str(asked), expected="LLVM's OpenMP runtime, libomp.so")
@@ -92,19 +93,19 @@ def _tells_tools(path: Path) -> bool:
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
 RECORDER = Path(__file__).parent / "tool" / "numasim-recorder.so"
-FOLDER = "NUMASIM_RECORD"  # the variable with the folder that the recorder writes to
-TURNS = "NUMASIM_RECORD_TURNS"  # the variable with the seconds of `PATIENCE_S`
-PATIENCE_S = 30  # after so long, a thread that waits for its turn assumes that the others wait for it
-STACK = "256M"  # for the threads of a team, since LLVM's runtime nests tasks deeper than other runtimes do
+FOLDER = "NUMASIM_RECORD"  # the environment variable with the folder that the recorder writes to
+TURNS = "NUMASIM_RECORD_TURNS"  # the environment variable with the seconds of `PATIENCE_S`
+PATIENCE_S = 30  # seconds after which a thread that waits for its turn assumes that all threads wait for each other
+STACK = "256M"  # the stack of each thread of a team: LLVM's runtime nests tasks deeper than other runtimes do
 
 
 def recorded_run(
     command: Sequence[str], openmp: OpenmpLibrary, threads: int, *, quiet: bool
 ) -> tuple[tuple[ThreadEvents, ...], int]:
-    """Run ``command`` with so many threads. Returns the events of all threads and the exit status.
+    """Run ``command`` with ``threads`` threads. Return the events of all threads and the exit status.
 
-    ``quiet``: the output of the program is dropped, and the program gets no input. InputError for a program that cannot
-    be run, is ended by a signal or leaves no recording.
+    With ``quiet`` the output of the program is dropped, and the program gets no input. Raise InputError for a program
+    that cannot be run, is ended by a signal or leaves no recording.
     """
     with TemporaryDirectory(prefix="numasim-record-") as folder:
         status = _run(command, environment(openmp, threads, Path(folder)), quiet)
@@ -112,9 +113,10 @@ def recorded_run(
 
 
 def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dict[str, str]:
-    """Return the environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if given.
+    """Return the environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if not
+    None.
 
-    Threads that are recorded have turns, and sleep while they wait.
+    Recorded threads work in turns, and sleep while they wait.
     """
     known = dict(os.environ)
     before = [known["LD_PRELOAD"]] if known.get("LD_PRELOAD") else []
@@ -134,7 +136,7 @@ def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dic
 
 
 def _deep_stack() -> None:
-    """Raise the limit of the first thread's stack: with one thread, the tasks of a program nest in each other."""
+    """Raise the stack limit of the first thread: with one thread, the tasks of a program nest in each other."""
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
     resource.setrlimit(resource.RLIMIT_STACK, (most, most))
 
@@ -160,17 +162,17 @@ def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
     return done.returncode
 
 
-# ---- what the recorder and the runtime take themselves ---------------------------------------------------------------
+# ---- the time that the recorder and the runtime themselves take ------------------------------------------------------
 
 PROBE = Path(__file__).with_name("numasim-openmp-probe")
 ROUNDS = 1000
 RUNS = 5
-FEWEST = 100  # the fewest pieces of which a mean is taken
-KEPT = 0.9  # the share of the pieces that counts; the longest pieces were disturbed
+FEWEST = 100  # a mean needs at least this many pieces
+KEPT = 0.9  # the share of the pieces that counts: the longest pieces were disturbed
 
 
 def find_probe() -> Path:
-    """Return the program that measures. InputError where the program was not built."""
+    """Return the measuring program. Raise InputError if the program was not built."""
     return built(PROBE, "the program that measures OpenMP runtimes", "Linux")
 
 
@@ -185,7 +187,9 @@ def measure_own_costs(openmp: OpenmpLibrary, threads: int = 1) -> PieceCosts:
 
 
 def empty_pieces(recording: TimedEvents) -> dict[tuple[int, int], int]:
-    """Return the mean time, in ps, of the pieces between each pair of events; pairs with few pieces are left out."""
+    """Return the mean time, in ps, of the pieces between each pair of kinds of events. Pairs with few pieces are left
+    out.
+    """
     found: dict[tuple[int, int], list[int]] = {}
     for task in walk([recording]).tasks.values():
         for step in task.steps:
@@ -195,7 +199,7 @@ def empty_pieces(recording: TimedEvents) -> dict[tuple[int, int], int]:
 
 
 def _allocate_ps(recording: TimedEvents, each_ps: float) -> int:
-    """Return the time from an allocation to the release behind it; the program does nothing with the memory."""
+    """Return the time from an allocation to its release, in ps. The program does nothing in between."""
     kind: npt.NDArray[np.uint8] = recording.aside.kind
     pairs = np.flatnonzero((kind[:-1] == Event.ALLOCATE) & (kind[1:] == Event.RELEASE))
     if len(pairs) < FEWEST:
@@ -205,6 +209,6 @@ def _allocate_ps(recording: TimedEvents, each_ps: float) -> int:
 
 
 def usual(times: npt.NDArray[np.int64]) -> int:
-    """Return the mean of all times but the longest tenth."""
+    """Return the mean of all times except the longest tenth."""
     kept = np.sort(times)[: max(1, int(KEPT * len(times)))]
     return round(float(np.mean(kept)))

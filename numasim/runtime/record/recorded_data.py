@@ -1,9 +1,9 @@
-"""Regions of memory and which segments access them: as the program declares it, or else by its dependences.
+"""Regions of memory, and the segments that access them: as the program declares, or else by the program's dependences.
 
-A program declares accesses with `numasim/record.h`. Where a program declares none, a task is taken to access what its
-dependences name. A dependence names an address and no size. The size is then the size of the block of memory or of the
-variable, if no other dependence names an address in the block; else the size is a guess (`footprints`). An address in
-no block and no variable that was recorded stands for one cache line, which is a guess, too.
+A program declares accesses with `numasim/record.h`. If a program declares none, a task is assumed to access the data
+that its dependences name. A dependence names an address without a size. The size is then the size of the memory block
+or variable, if no other dependence names an address in the block; else the size is a guess (`footprints`). An address
+outside all recorded blocks and variables stands for one cache line, which is a guess, too.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from numasim.workload.recording.recorded import Recorded
 
 # ---- the blocks of memory that a program allocated -------------------------------------------------------------------
 
-SAMPLES = 16  # pages of a large block for which the recorder asks whether they exist
+SAMPLES = 16  # pages of a large block whose existence the recorder checks
 LARGE_BYTES = 65536  # the least size of a large block
 
 
 @dataclass
 class Block:
-    """An allocated block or a variable, and whether the program wrote the block before its first parallel region."""
+    """An allocated block or a variable, and whether the program wrote it before its first parallel region."""
 
     number: int
     address: int
     bytes: int
     initialised: bool
-    name: str = ""  # of a variable
+    name: str = ""  # the name of a variable
 
 
 @dataclass(frozen=True)
 class MemoryEvent:
-    """A change of the blocks, or a question: ``kind`` is an `Event`, or `QUESTION` with the question's number in
-    ``value``.
+    """A change of the blocks, or a question about an address. ``kind`` is an `Event`, or `QUESTION` with the question's
+    number in ``value``.
     """
 
     tick: int
@@ -56,7 +56,7 @@ class MemoryEvent:
 
 
 QUESTION = 0
-FROM_THE_START = -1  # before all ticks: the time at which variables begin to exist
+FROM_THE_START = -1  # a time before all ticks, at which variables begin to exist
 
 
 def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
@@ -83,16 +83,16 @@ def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:
 
 
 def _text(words: Sequence[int]) -> str:
-    """Return the name whose bytes are in ``words``, seven bytes in each."""
+    """Return the name whose bytes are packed in ``words``, seven bytes in each word."""
     return b"".join(word.to_bytes(8, "little")[:7] for word in words).rstrip(b"\0").decode(errors="replace")
 
 
 def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]]) -> list[Block | None]:
-    """Return, for each of ``questions``, (tick, address), the block that had the address at that time, or None.
+    """Return, for each (tick, address) of ``questions``, the block that had the address at this time, or None.
 
     A large block was initialised before the parallel part if most of its sampled pages existed at the begin of the
-    region in which the first question about the block is. A small block was initialised if it was allocated before the
-    first region.
+    region with the first question about the block. A small block was initialised if it was allocated before the first
+    region.
     """
     asked = [MemoryEvent(tick, QUESTION, address, at) for at, (tick, address) in enumerate(questions)]
     order = {Event.GLOBAL: 0, Event.ALLOCATE: 0, Event.TOUCHED: 1, Event.PARALLEL: 2, QUESTION: 3, Event.RELEASE: 4}
@@ -107,7 +107,7 @@ def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]
 
 
 class _Live:
-    """The blocks that exist at some moment."""
+    """The blocks that exist at one moment."""
 
     def __init__(self) -> None:
         self._addresses: list[int] = []
@@ -117,7 +117,7 @@ class _Live:
         self._made = 0
 
     def change(self, event: MemoryEvent) -> None:
-        """Take an event that is no question."""
+        """Apply an event that is not a question."""
         match event.kind:
             case Event.ALLOCATE | Event.GLOBAL:
                 if event.address not in self._blocks:
@@ -145,12 +145,12 @@ class _Live:
         return block
 
 
-# ---- How many bytes a task accesses by a dependence. A dependence names an address, not a size -----------------------
+# ---- The number of bytes that a task accesses by a dependence, which names an address but no size --------------------
 #
-# The size is a guess from all addresses that dependences name in the same block of memory. The first rule that
-# applies decides:
+# The size is a guess, based on all addresses that dependences name in the same block of memory. The first applicable
+# rule decides:
 #
-# 1. Only the beginning of the block is named. The task accesses the whole block, which is no guess.
+# 1. Only the beginning of the block is named. The task accesses the whole block; this is not a guess.
 # 2. The addresses are the beginnings of the tiles of a row-major matrix that fills the block. A tile is as wide as the
 # smallest gap between addresses. A wider gap begins the next group of tiles, and groups begin at even distances. A row
 # of the matrix is as long as the largest group. A tile has as many rows as lie between the beginnings of two groups.
@@ -158,7 +158,7 @@ class _Live:
 
 
 class Footprint(NamedTuple):
-    """``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart, and whether the size is a guess."""
+    """A tile: ``rows`` rows of ``row_bytes`` bytes, ``stride`` bytes apart; and whether the size is a guess."""
 
     row_bytes: int
     rows: int = 1
@@ -167,8 +167,8 @@ class Footprint(NamedTuple):
 
 
 def footprints(offsets: Sequence[int], size: int) -> dict[int, Footprint]:
-    """Return the footprint at each of ``offsets``, which are bytes from the beginning of a block of ``size`` bytes,
-    ascending.
+    """Return the footprint at each of ``offsets``. The offsets are in ascending order, in bytes from the beginning of a
+    block of ``size`` bytes.
     """
     if list(offsets) == [0]:
         return {0: Footprint(size, guessed=False)}
@@ -179,7 +179,9 @@ def footprints(offsets: Sequence[int], size: int) -> dict[int, Footprint]:
 
 
 def _tile(offsets: Sequence[int], size: int) -> Footprint | None:
-    """Return the tile of a matrix of ``size`` bytes whose tiles begin at ``offsets``; None for other offsets."""
+    """Return the tile of a matrix of ``size`` bytes whose tiles begin at ``offsets``; None if the offsets fit no
+    matrix.
+    """
     gaps = [after - before for before, after in pairwise(offsets)]
     width = min(gaps, default=size)
     firsts = [0, *(at for at, gap in enumerate(gaps, 1) if gap > width)]
@@ -215,8 +217,8 @@ class Access(NamedTuple):
 class RecordedData:
     """The regions of memory, and the accesses of each segment.
 
-    ``source`` says where the accesses are from, "" if there are none. ``guessed`` counts the accesses whose size is a
-    guess, and ``unknown`` the addresses of such accesses that are in no block and no variable.
+    ``source`` says where the accesses come from; "" if there are none. ``guessed`` counts the accesses with a guessed
+    size. ``unknown`` counts the addresses of such accesses outside all blocks and variables.
     """
 
     regions: tuple[Region, ...] = ()
@@ -226,13 +228,13 @@ class RecordedData:
     guessed: int = 0
 
     def counted(self, place: Recorded) -> Recorded:
-        """Return ``place`` with the number of accesses, and the number of those whose size is a guess."""
+        """Return ``place`` with two numbers filled in: of accesses, and of accesses with a guessed size."""
         return replace(place, sizes=sum(map(len, self.accesses.values())), guessed_sizes=self.guessed)
 
 
 @dataclass(frozen=True)
 class _Use:
-    """An access of a segment from ``address`` on, at some time. ``row_bytes`` of a dependence is 0."""
+    """An access of a segment at some time, from ``address`` on. For a dependence, ``row_bytes`` is 0."""
 
     segment: int
     tick: int
@@ -244,13 +246,13 @@ class _Use:
 
     @property
     def extent(self) -> int:
-        """Bytes from the first byte to the last; a cache line if the access has no size."""
+        """The bytes from the first byte to the last byte of the access; a cache line if the access has no size."""
         return (self.rows - 1) * self.stride + self.row_bytes or LINE_BYTES
 
 
 def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> RecordedData:
-    """Return the data of a recording. InputError for declared rows that overlap, and for rows beyond their memory
-    block.
+    """Return the data of a recording. Raise InputError for declared rows that overlap, and for rows that exceed their
+    memory block.
     """
     declared = [_Use(at, *each) for at, accesses in rows.accesses.items() for each in accesses]
     _check_rows(declared)
@@ -269,7 +271,7 @@ def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> Recor
 
 
 def _by_dependences(rows: Rows, walked: Walked) -> list[_Use]:
-    """Return the accesses of tasks by their dependences, in the first segment of each task."""
+    """Return the accesses of tasks by their dependences, assigned to the first segment of each task."""
     found = []
     for row, number in enumerate(rows.task):
         task = walked.tasks[number]
@@ -297,13 +299,13 @@ def _check_rows(declared: Iterable[_Use]) -> None:
 
 
 class _Regions:
-    """A region for each block that is used, and a region for each span of memory in no block."""
+    """The regions: one for each used block, and one for each span of used memory outside all blocks."""
 
     def __init__(self, placed: Sequence[tuple[_Use, Block | None]]) -> None:
         self.found: list[Region] = []
         self.guessed = 0
         self._of_block: dict[int, int] = {}
-        named: dict[int, set[int]] = {}  # by block, the addresses of dependences in it
+        named: dict[int, set[int]] = {}  # for each block, the addresses in it that dependences name
         blocks: dict[int, Block] = {}
         for use, block in placed:
             if block is not None:
@@ -326,7 +328,7 @@ class _Regions:
             self.found.append(Region(name, block.bytes, block.initialised))
 
     def access(self, use: _Use, block: Block | None) -> Access:
-        """Return the access in numbers of its region."""
+        """Return the access with a region number and an offset in place of an address."""
         if block is None:
             span = bisect_right(self._spans, (use.address, 1 << 64)) - 1
             offset = use.address - self._spans[span][0]
@@ -344,7 +346,7 @@ class _Regions:
 
 
 def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the union of ``spans``, (begin, end) each, in ascending order; spans that touch become one."""
+    """Return the union of ``spans``, each (begin, end), in ascending order. Adjacent spans become one span."""
     found: list[tuple[int, int]] = []
     for begin, end in sorted(spans):
         if found and begin <= found[-1][1]:
@@ -354,13 +356,13 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-# ---- Whether a program declares accesses: then a recording without any is an error, never a graph without bytes ------
+# ---- Declarations of accesses: if a program declares accesses, a recording without any is an error -------------------
 
 SECTION = b".numasim.record"  # a section of every program that includes numasim/record.h
 
 
 def require_declared(program: str, data: RecordedData) -> None:
-    """Raise InputError if the file of ``program`` declares accesses, and the recording has none of them."""
+    """Raise InputError if the file of ``program`` declares accesses, but the recording has none."""
     if data.source != "declared accesses" and declares(program):
         raise InputError(
             "the program includes numasim/record.h, but no declared access was recorded",
@@ -371,7 +373,7 @@ def require_declared(program: str, data: RecordedData) -> None:
 
 
 def declares(program: str) -> bool:
-    """Whether the file of ``program`` has the mark of the header."""
+    """Return whether the file of ``program`` has the mark of numasim/record.h."""
     found = shutil.which(program)
     try:
         return found is not None and SECTION in Path(found).read_bytes()

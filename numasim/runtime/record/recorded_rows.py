@@ -1,4 +1,4 @@
-"""From the steps of tasks to the rows of a task graph: tasks, calls and implicit bodies with their ops, by phases."""
+"""The rows of a task graph from the steps of tasks: tasks, calls and implicit bodies with their ops, by phases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Steps = Sequence[tuple[int, ...]]
 
 @dataclass
 class RowPhase:
-    """A phase: the rows of its roots, and whether only the first worker works in it."""
+    """A phase: the rows of its roots, and whether only the first worker executes the phase."""
 
     roots: list[int]
     serial: bool
@@ -27,10 +27,10 @@ class RowPhase:
 
 @dataclass(frozen=True)
 class PartWork:
-    """The work of a part of a parallel region in its implicit tasks, and the number of its other tasks."""
+    """The work of the implicit tasks in one part of a parallel region, and the number of other tasks in this part."""
 
     name: str
-    place: int  # of the region
+    place: int  # the place of the region
     team: int
     body_ps: int
     tasks: int
@@ -38,18 +38,18 @@ class PartWork:
 
 @dataclass
 class Rows:
-    """The rows of a graph, in the order in which the walk meets the rows; a parent comes before its children."""
+    """The rows of a graph, in the order of the walk. A parent comes before its children."""
 
     parent: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)
     task: list[int] = field(default_factory=list)  # the number of the recorded task
-    place: list[int] = field(default_factory=list)  # address in the program that makes the row; 0: no certain address
-    chunks: set[int] = field(default_factory=set)  # rows of chunks of loops
+    place: list[int] = field(default_factory=list)  # the address in the program that makes the row; 0: unknown
+    chunks: set[int] = field(default_factory=set)  # the rows that are chunks of loops
     ops: list[list[int]] = field(default_factory=list)
-    compute_ps: list[int] = field(default_factory=list)  # of each segment
+    compute_ps: list[int] = field(default_factory=list)  # the time of each segment
     segment_row: list[int] = field(default_factory=list)
-    accesses: dict[int, list[Declared]] = field(default_factory=dict)  # by segment
-    blocked_ps: Counter[int] = field(default_factory=Counter)  # by row, the time without a processor
+    accesses: dict[int, list[Declared]] = field(default_factory=dict)  # the declared accesses of each segment
+    blocked_ps: Counter[int] = field(default_factory=Counter)  # for each row, the time without a processor
     phases: list[RowPhase] = field(default_factory=list)
     parts: list[PartWork] = field(default_factory=list)
     serial_ps: int = 0  # the work between regions
@@ -58,8 +58,8 @@ class Rows:
 
 
 def rows_of(walked: Walked, costs: PieceCosts, *, parallel_part: bool = False) -> Rows:
-    """Return the rows of a recording; with ``parallel_part`` only the rows of regions. InputError for what a graph
-    cannot express.
+    """Return the rows of a recording, with ``parallel_part`` only the rows of parallel regions. Raise InputError for
+    constructs that a graph cannot express.
     """
     return _RowMaker(walked, costs, parallel_part).made()
 
@@ -71,7 +71,7 @@ class _RowMaker:
         self._costs = costs.table()
         self._rows = Rows(odd=Counter(walked.odd))
         self._regions = 0
-        self._row_of: dict[int, int] = {}  # by the number of a task; an implicit task has the row of its last part
+        self._row_of: dict[int, int] = {}  # the row of each task; for an implicit task, the row of its last part
 
     def made(self) -> Rows:
         """Make all rows, phase by phase, and return them."""
@@ -89,7 +89,7 @@ class _RowMaker:
         return self._rows
 
     def _serial_phase(self, steps: Steps, name: str) -> None:
-        """Add the phase of what the initial task does between two regions."""
+        """Add the phase with the initial task's work between two regions."""
         work = self._time(steps)
         self._rows.serial_ps += max(0, work)
         if not self._is_nothing(steps) and not self._parallel_part:
@@ -97,7 +97,7 @@ class _RowMaker:
             self._rows.phases.append(RowPhase([root], True, name))
 
     def _region(self, number: int) -> None:
-        """Add the phases of a parallel region, one for each barrier."""
+        """Add the phases of a parallel region: one phase for each barrier."""
         self._regions += 1
         region, kinds, times = self._walked.regions[number], self._rows.kind, self._rows.compute_ps
         members = region.members
@@ -119,7 +119,7 @@ class _RowMaker:
                 self._rows.parts.append(PartWork(name, region.place, region.team, body_ps, tasks))
 
     def _free_chunk(self, task: int, place: int, steps: Steps) -> int:
-        """Add a chunk that any worker may take. Returns its row."""
+        """Add a chunk that any worker may execute. Return the row of the chunk."""
         root = self._tree(task, Kind.TASK, steps)
         self._note_chunk(root, place, steps)
         return root
@@ -131,7 +131,7 @@ class _RowMaker:
         self._rows.odd[_APART] += sum(bool(each.dependences) for each in made)
 
     def _is_nothing(self, steps: Steps) -> bool:
-        """Whether all that happens is that time passes which is not the program's."""
+        """Return whether the steps consist only of time that is not the program's own time."""
         return self._time(steps) <= 0 and all(step[0] == Step.WORK for step in steps)
 
     def _time(self, steps: Steps) -> int:
@@ -139,7 +139,7 @@ class _RowMaker:
         return sum(step[1] - self._costs[step[2], step[3]] for step in steps if step[0] == Step.WORK)
 
     def _tree(self, task: int, kind: Kind, steps: Steps, *, serial: bool = False) -> int:
-        """Add a root and all rows below it. Returns the row of the root."""
+        """Add a root and all rows below the root. Return the row of the root."""
         root = self._add(NOBODY, kind, task)
         waiting = [(root, task, steps, serial)]
         while waiting:
@@ -158,7 +158,7 @@ class _RowMaker:
         return row
 
     def _fill(self, row: int, task: RecordedTask, steps: Steps, alone: bool) -> list[tuple[int, int, Steps, bool]]:
-        """Give a row its ops. Returns the rows below it that still have to be filled."""
+        """Give a row its ops. Return the rows below this row that have no ops yet."""
         ops = self._rows.ops[row]
         below: list[tuple[int, int, Steps, bool]] = []
         segment = _Segment(self._rows, row)
@@ -208,8 +208,8 @@ class _RowMaker:
         return made, number, child.steps, alone
 
     def _nested(self, row: int, region: int, ops: list[int]) -> list[tuple[int, int, Steps, bool]]:
-        """Add the implicit tasks of a region within another region, which the worker that meets the region calls in
-        turn.
+        """Add the implicit tasks of a region inside another region. The worker that meets the inner region calls these
+        tasks one after the other.
         """
         self._rows.odd["nested parallel regions, executed by the worker that meets them"] += 1
         below: list[tuple[int, int, Steps, bool]] = []
@@ -220,7 +220,7 @@ class _RowMaker:
         return below
 
     def _depend(self, children: Iterable[int]) -> None:
-        """Add the dependences between the children of a row, which are in the order of their creation."""
+        """Add the dependences among the children of a row. The children are in the order of their creation."""
         writers: dict[int, list[int]] = {}
         readers: dict[int, list[int]] = {}
         for child in children:
@@ -236,7 +236,7 @@ class _RowMaker:
             self._rows.edges += [(each, row) for each in sorted(before - {row})]
 
     def _note_flags(self) -> None:
-        """Count what OpenMP says of tasks and a graph cannot express."""
+        """Count the properties of tasks that OpenMP reports and that a graph cannot express."""
         for number in self._rows.task:
             flags = self._walked.tasks[number].flags
             self._rows.odd["untied tasks, which no other worker goes on with"] += bool(flags & TaskFlag.UNTIED)
@@ -251,12 +251,12 @@ _OPS: dict[int, int] = {
     Step.WAIT: Op.WAIT,
     Step.GROUP_BEGIN: Op.GROUP,
     Step.GROUP_WAIT: Op.END_GROUP,
-    Step.BARRIER: Op.WAIT,  # of a region that one worker executes
+    Step.BARRIER: Op.WAIT,  # the barrier of a region that one worker executes
 }
 
 
 def _before(address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> list[int]:
-    """Return the rows for which a task with such a dependence waits."""
+    """Return the rows for which a task with this dependence waits."""
     wrote = writers.get(address, [])
     return wrote if kind == Dependence.IN else readers.get(address) or wrote
 
@@ -280,7 +280,7 @@ class _Segment:
         self._ps += work_ps
 
     def end(self, ops: list[int], *, always: bool = False) -> None:
-        """Add the op of the segment, unless nothing was done in it."""
+        """Add an op for the segment, unless the segment is empty."""
         if self._ps > 0 or self.accesses or always:
             number = len(self._rows.compute_ps)
             ops.append(Op.RUN << ARGUMENT | number)
@@ -292,7 +292,7 @@ class _Segment:
 
 
 def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
-    """Return the steps of a thread; a step that begins a chunk comes with the steps of the chunk."""
+    """Return the steps of a thread. A step that begins a chunk comes with the steps of the chunk."""
     chunk: list[tuple[int, ...]] | None = None
     found: list[tuple[tuple[int, ...], list[tuple[int, ...]]]] = []
     for step in steps:
@@ -309,11 +309,11 @@ def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int
 
 
 def _cut(steps: Steps) -> tuple[Steps, list[tuple[int, Steps]]]:
-    """Return what a thread does for itself, and the chunks that are dealt: the place of the loop and the steps of each.
+    """Return the steps that a thread takes for itself, and the chunks that are dealt out: the place and steps of each.
 
-    Chunks of a dynamic loop are dealt, since there are many of about the same size. Of other loops the first chunks are
-    the largest, and have to begin first. So the thread spawns these chunks, and all chunks in a group, and other
-    workers take them in their order.
+    Chunks of a dynamic loop are dealt out, since such a loop has many chunks of about the same size. In other loops the
+    first chunks are the largest, and have to begin first. So the thread spawns these chunks, and all chunks in a group,
+    and other workers take the chunks in their order.
     """
     body: list[tuple[int, ...]] = []
     dealt: list[tuple[int, Steps]] = []

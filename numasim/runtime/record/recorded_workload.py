@@ -22,15 +22,16 @@ from numasim.workload.builder import accesses_of, frozen
 from numasim.workload.forest_arrays import offsets, preorder, ragged
 from numasim.workload.graph import I64, Deal, Op, Pattern, Phase, Workload
 
-# ---- names: by the place of the program that makes a row, a function, file and line ----------------------------------
+# ---- names: a function, file and line, found by the address in the program that makes a row --------------------------
 
 UNKNOWN = "??"
-OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")  # added by compilers to the name of a part of a function
-MOST_AT_ONCE = 500  # addresses on a command line
+# the suffix that compilers add to the name of an outlined part of a function
+OUTLINED = re.compile(r"\.?_?omp_(fn|outlined|task_entry).*$")
+MOST_AT_ONCE = 500  # the most addresses on one command line
 
 
 def kernel_names(rows: Rows, modules: Sequence[Module]) -> list[str]:
-    """Return [rows] a name for each place where tasks, loops and regions begin; "" for rows between regions."""
+    """Return [rows] a name for each place at which tasks, loops and regions begin; "" for rows between regions."""
     names = place_names({place for place in rows.place if place}, modules)
     found = []
     for row, (kind, place) in enumerate(zip(rows.kind, rows.place, strict=True)):
@@ -40,9 +41,9 @@ def kernel_names(rows: Rows, modules: Sequence[Module]) -> list[str]:
 
 
 def place_names(places: Set[int], modules: Sequence[Module]) -> dict[int, str]:
-    """Return the name of each address to which a call returns: ``fib (fib.c:8)``, or as much of that as is known.
+    """Return the name of each return address of a call: ``fib (fib.c:8)``, or the known part of this name.
 
-    Places that would have the same name also have their address in the file.
+    If several places would have the same name, the names include the addresses in the file.
     """
     found: dict[int, str] = {}
     addresses: dict[int, str] = {}
@@ -69,7 +70,7 @@ def _by_module(places: Sequence[int], modules: Sequence[Module]) -> Iterator[tup
 
 
 def _lines(file: str, addresses: Sequence[int]) -> list[tuple[str, str]]:
-    """Return (function, file:line) of each address in a file, "" for what is not known."""
+    """Return (function, file:line) of each address in a file; "" for each unknown part."""
     tool = shutil.which("addr2line")
     found: list[tuple[str, str]] = []
     for first in range(0, len(addresses), MOST_AT_ONCE):
@@ -86,7 +87,7 @@ def _lines(file: str, addresses: Sequence[int]) -> list[tuple[str, str]]:
 
 def _name(function: str, line: str, address: str) -> str:
     function = "" if function.startswith(UNKNOWN) else OUTLINED.sub("", function)
-    line = Path(line.partition(" ")[0]).name  # the line may be followed by a discriminator
+    line = Path(line.partition(" ")[0]).name  # a discriminator may follow the line number
     known = not line.startswith(UNKNOWN) and not line.endswith((":0", ":?"))
     if known:
         return f"{function} ({line})" if function else line
@@ -99,7 +100,7 @@ MOST_KERNELS = 256
 
 
 def workload_of(rows: Rows, data: RecordedData, kernel_of_row: list[str], name: str) -> Workload:
-    """Return the workload, whose tasks are numbered depth first. ``kernel_of_row`` names what each row executes."""
+    """Return the workload. Tasks are numbered depth first. ``kernel_of_row`` has the name of each row's kernel."""
     parent = np.array(rows.parent, np.int64)
     order = preorder(parent)
     position = np.empty_like(order)
@@ -143,7 +144,7 @@ def _programs(rows: Rows, order: I64, position: I64) -> tuple[I64, Any, Any, I64
 
 
 def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
-    """Return the names of the kernels, and the kernel of each row. Kernels beyond the limit share a name."""
+    """Return the names of the kernels, and the kernel of each row. Kernels beyond the limit share one name."""
     number: dict[str, int] = {}
     for name in kernel_of_row:
         number.setdefault(name, len(number))

@@ -1,4 +1,4 @@
-"""`numasim record`: a program is run with the recorder, as often as needed, and becomes a task graph."""
+"""`numasim record`: run a program with the recorder as often as needed, and make a task graph of the recordings."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from numasim.workload.graph_rules import validate
 from numasim.workload.recording.core_rates import rate_of, recorded_on
 from numasim.workload.recording.recorded import Recorded
 
-# ---- where a program is recorded: the processor, its clock and how fast its cores compute ----------------------------
+# ---- the machine of a recording: the processor, its clock and the speed of its cores ---------------------------------
 
 _NAME = re.compile(r"^(?:model name|cpu model|cpu)\s*: *(\S.*?)\s*$", re.MULTILINE)
 LONGEST_NAME = 200
 
 
 def this_place() -> Recorded:
-    """Return what the running system says of itself; a value that cannot be read or measured is left out."""
+    """Return the description of the running system. Values that cannot be read or measured are left out."""
     named = _NAME.search(cpu_info())
     return Recorded(named[1][:LONGEST_NAME] if named else "", _clock_hz(), _core_steps_per_s())
 
@@ -59,16 +59,16 @@ def _core_steps_per_s() -> int:
 
 # ---- recordings ------------------------------------------------------------------------------------------------------
 #
-# Some programs divide work by the number of threads. A recording of one thread does not tell how several threads would
-# divide the work.
+# Some programs divide work by the number of threads. A recording of one thread does not show how several threads would
+# divide this work.
 
-MOST = 0.01  # the share of the work that a team may divide; in the graph this work is one thread's
+MOST = 0.01  # the largest share of divided work; in the graph one thread does this work
 _PS_PER_MS = 10**9
 
 
 def require_undivided(threads: Sequence[TimedEvents]) -> None:
-    """Raise InputError, with the region that has most of it, if a team would divide more than `MOST` of the work of a
-    recording of one thread.
+    """Raise InputError if a team would divide more than `MOST` of the work in a recording of one thread. The message
+    names the region with the largest part of this work.
     """
     if not any(np.isin(thread.events.kind, (Event.WORK, Event.TEAM)).any() for thread in threads):
         return
@@ -93,22 +93,22 @@ def require_undivided(threads: Sequence[TimedEvents]) -> None:
 
 MOST_REPEATS = 30
 FEWEST_REPEATS = 3
-# While the recordings of a program have taken less than SHORT_PS together, over all threads and with their waits for
-# turns, the program is recorded up to SHORT_REPEATS times. For the minimum of only three timings of a piece is some per
-# cent too long, and with several workers the longest of many pieces decides how long a loop takes.
+# As long as the recordings of a program have taken less than SHORT_PS together (over all threads, waits for turns
+# included), the program is recorded up to SHORT_REPEATS times. The reason: the minimum of only three timings of a piece
+# is some per cent too long, and with several workers the longest of many pieces determines the time of a loop.
 SHORT_REPEATS, SHORT_PS = 15, 10**13
-SETTLED = 0.01  # the least share by which two more recordings shorten the program if times have not settled
-EVEN = 0.02  # the most by which every other recording differs from the rest if times have settled
+SETTLED = 0.01  # times have not settled if two more recordings shorten the program by at least this share
+EVEN = 0.02  # times have settled if the recordings of odd and of even number differ by at most this share
 
 
 @dataclass(frozen=True)
 class Order:
-    """A program to record: its command, with so many threads, in so many runs (None: as many as are needed).
+    """A program to record: its command, the number of threads, and the number of runs (None: as many as needed).
 
     Without ``threads`` the program runs with one thread, and a program that divides work by the number of threads is
-    refused. ``on`` is the machine on which the program is recorded (None: this one, whose rate is measured).
-    ``parallel_part``: what the program does between parallel regions is left out. ``quiet``: the output of the first
-    run is dropped, as is the output of all other runs.
+    refused. ``on`` is the machine of the recording (None: this machine, whose rate is measured). With ``parallel_part``
+    the work between parallel regions is left out. With ``quiet`` the output of the first run is dropped; the output of
+    later runs is always dropped.
     """
 
     command: tuple[str, ...]
@@ -123,12 +123,13 @@ class Order:
 
 @dataclass(frozen=True)
 class Recording:
-    """A task graph, and how the graph was recorded.
+    """A task graph, and information on its recording.
 
-    Of ``runs`` runs, ``joined`` had the events of the graph. ``spread`` is the disturbance that is left: the relative
-    difference between the work by the runs of odd number and by the runs of even number; None for a single run.
-    ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the program waited without a
-    processor, both by places of the program. ``left_out_ps`` is the work that ``parallel_part`` left out.
+    ``runs`` is the number of runs, and ``joined`` the number of runs with the events of the graph. ``spread`` is the
+    remaining disturbance: the relative difference between the work in the runs of odd number and in the runs of even
+    number; None for a single run. ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the
+    program waited without a processor, both by places in the program. ``left_out_ps`` is the work that
+    ``parallel_part`` left out.
     """
 
     workload: Workload
@@ -148,12 +149,12 @@ class Recording:
 
 
 def record(order: Order, costs: PieceCosts | None = None) -> Recording:
-    """Record a program; ``costs`` (default: measured now) are taken out of its times.
+    """Record a program. ``costs`` (default: measured now) are subtracted from its times.
 
-    InputError where that cannot be done, or the program does what no graph can say.
+    Raise InputError if the program cannot be recorded, or uses constructs that a graph cannot express.
     """
     if order.on is not None:
-        rate_of(order.on)  # report a missing rate before the runs
+        rate_of(order.on)  # reports a missing rate before the runs
     openmp = find_openmp(order.openmp)
     asked = order.threads or 1
     costs = costs or measure_own_costs(openmp, asked)
@@ -206,13 +207,13 @@ def _blocked(rows: Rows, kernels: Sequence[str]) -> Counter[str]:
 
 
 class _Runs:
-    """The recordings so far; recordings with the same events are joined."""
+    """The recordings so far. Recordings with the same events are joined."""
 
     def __init__(self, costs: PieceCosts) -> None:
         self._costs = costs
         self._kept: list[tuple[TimedEvents, ...]] = []
         self._digests: list[bytes] = []
-        self._work: list[int] = []  # the work of the joined recording after each run, in ps
+        self._work: list[int] = []  # for each run, the work of the joined recording after the run, in ps
         self.count = 0
         self.status = 0
 
@@ -226,13 +227,13 @@ class _Runs:
         self._work.append(_work(self.chosen()))
 
     def more(self, order: Order) -> bool:
-        """Whether another run is needed."""
+        """Return whether another run is needed."""
         if order.repeats is not None:
             return self.count < order.repeats
         if self.count < FEWEST_REPEATS:
             return True
         if not self._alike():
-            return False  # no two recordings can be joined
+            return False  # no two recordings have the same events
         if self.count < SHORT_REPEATS and self.count * self._work[-1] < SHORT_PS:
             return True
         gain = self._work[-3] - self._work[-1]
@@ -241,7 +242,7 @@ class _Runs:
         return self.count < MOST_REPEATS and not settled
 
     def _alike(self) -> list[tuple[TimedEvents, ...]]:
-        """Return the largest group of recordings with the same events; no recording if no two runs are alike."""
+        """Return the largest group of recordings with the same events; an empty list if no two recordings are alike."""
         groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}
         for digest, each in zip(self._digests, self._kept, strict=True):
             groups.setdefault(digest, []).append(each)
@@ -250,16 +251,16 @@ class _Runs:
 
     @property
     def joined(self) -> int:
-        """The number of recordings that the graph is made of."""
+        """Return the number of recordings that the graph is made of."""
         return len(self._alike()) or 1
 
     def chosen(self) -> tuple[TimedEvents, ...]:
-        """Return the joined recording; where no two runs have the same events, the recording with the least work."""
+        """Return the joined recording; if no two recordings have the same events, the recording with the least work."""
         alike = self._alike()
         return _joined(alike) if alike else min(self._kept, key=_work)
 
     def spread(self) -> float | None:
-        """Return the relative difference between the work of every other joined recording and of the rest."""
+        """Return the relative difference in work between the joined recordings of odd number and of even number."""
         alike = self._alike()
         if len(alike) < 2:
             return None
@@ -277,7 +278,7 @@ def _work(threads: Sequence[TimedEvents]) -> int:
 
 
 def _works(events: ThreadEvents) -> npt.NDArray[np.bool_]:
-    """Return [events] whether the thread may have worked before the event."""
+    """Return [events] whether the thread may have worked just before the event."""
     ends = np.isin(events.kind, (Event.SYNC, Event.SYNC_WAIT)) & (events.argument & 3 == Endpoint.END)
     found: npt.NDArray[np.bool_] = ~(ends | np.isin(events.kind, (Event.IMPLICIT, Event.IMPLICIT_END)))
     found[1:] &= events.kind[:-1] != Event.IMPLICIT_END
@@ -290,14 +291,14 @@ def _begin(thread: TimedEvents) -> int:
     return int(found[0]) + 1 if len(found) else 1
 
 
-# ---- what the command says of a recording ----------------------------------------------------------------------------
+# ---- the command's text about a recording ----------------------------------------------------------------------------
 
 MOST_NAMED = 5
-SMALL = 0.01  # the least share of the program's work of a part of a region that is named
+SMALL = 0.01  # parts of regions with at least this share of the program's work are named
 
 
 def lines_of(found: Recording) -> Iterator[str]:
-    """Yield what the command says of a recording, line by line, the most important line first."""
+    """Yield the command's text about a recording, line by line, the most important line first."""
     work = found.workload
     tasks = int(np.count_nonzero(work.kind == Kind.TASK))
     calls = int(np.count_nonzero(work.kind == Kind.CALL))
@@ -321,7 +322,7 @@ def lines_of(found: Recording) -> Iterator[str]:
 
 
 def _without_tasks_lines(found: Recording, total_ms: float) -> Iterator[str]:
-    """Yield a line for each part of a region that works long without any task, the longest first."""
+    """Yield a line for each part of a region that works for long without any task, the longest part first."""
     long = [(name, each) for name, each in found.parts if not each.tasks]
     long = [(name, each) for name, each in long if each.body_ps > SMALL * total_ms * _PS_PER_MS]
     for name, each in sorted(long, key=lambda pair: -pair[1].body_ps)[:MOST_NAMED]:

@@ -1,1 +1,1 @@
-"""`numasim bench`: the simulation rates of this machine, and the targets that they are compared with."""
+"""`numasim bench`: the simulation rates of this machine, compared with targets."""

@@ -1,7 +1,7 @@
-"""The sizes of the benchmark, which takes some minutes, and the specifications and plans that are timed.
+"""The sizes of the benchmark, which takes some minutes, and the timed specifications and plans.
 
-Plans have uniform stealing on a machine with as many hardware threads as there are workers. Unless stated otherwise,
-only steals couple the workers, so that the speed of the engine itself is measured.
+Plans have uniform stealing on a machine with as many hardware threads as workers. By default, only steals couple the
+workers, so that the speed of the engine itself is measured.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from numasim.workload.registry import FAMILIES
 
 Parameters = Mapping[str, Any]
 
-REFERENCE, NATIVE = "reference", "native"  # engines
-SEED = 1  # of every run
-PLAIN: Parameters = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}  # effects
-ALL: Parameters = {}  # the effects at their defaults
+REFERENCE, NATIVE = "reference", "native"  # the names of engines
+SEED = 1  # the seed of every run
+PLAIN: Parameters = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}  # all effects off
+ALL: Parameters = {}  # all effects at their defaults
 MACHINE, MACHINE_THREADS = "xeon-e5-2620-2s", 24
 LARGE_MACHINE = "synthetic-16x64"
 
-SAMPLES = 5  # of everything that is timed; the finding is their median
-TIMEOUTS = 300_000  # of bare SimPy
+SAMPLES = 5  # samples of each timed value; the finding is their median
+TIMEOUTS = 300_000  # the number of timeouts of bare SimPy
 WORKERS = {REFERENCE: (2, 24), NATIVE: (2, 24, 128, 1024)}
-SIZES = {  # independent tasks, and n of fib: some tenths of a second by engine and mode
+SIZES = {  # by engine and mode: the number of independent tasks, and n of fib, for some tenths of a second
     (REFERENCE, "eager"): (30_000, 19),
     (REFERENCE, "skipping"): (30_000, 19),
     (NATIVE, "eager"): (4_000_000, 29),
@@ -35,16 +35,16 @@ SIZES = {  # independent tasks, and n of fib: some tenths of a second by engine 
 }
 FAMILY_SIZES: dict[str, Parameters] = {name: family.benchmark for name, family in FAMILIES.items()}
 EFFECT_TASKS = 200_000
-SWEEP_RUNS = 2000  # which share a graph
+SWEEP_RUNS = 2000  # runs of a sweep, which share a graph
 
 
 def machine_of(workers: int) -> str:
-    """Return the machine for that many workers."""
+    """Return the machine for ``workers`` workers."""
     return MACHINE if workers <= MACHINE_THREADS else LARGE_MACHINE
 
 
 def independent_tasks(tasks: int) -> Parameters:
-    """Return the workload of so many independent tasks, which are as long as those of the bare loop."""
+    """Return the workload of ``tasks`` independent tasks, which are as long as the tasks of the bare loop."""
     return {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
 
 
@@ -58,7 +58,7 @@ def spec_of(
     strategy: str | Parameters = "randomized",
     model: Parameters = PLAIN,
 ) -> dict[str, Any]:
-    """Return the specification of a run that is timed."""
+    """Return the specification of a timed run."""
     return {
         "machine": machine or machine_of(workers),
         "workload": workload,
@@ -75,10 +75,10 @@ def plan_of(workload: Parameters | Held, *arguments: Any, **others: Any) -> Plan
     return build_plan(resolve(spec_of(workload, *arguments, **others)))
 
 
-MATMUL, SORT = {"name": "matmul", "n": 8192}, {"name": "sort", "n": 33_554_432}  # of 67,108,864 tasks; of keys
+MATMUL, SORT = {"name": "matmul", "n": 8192}, {"name": "sort", "n": 33_554_432}  # 67,108,864 tasks; the number of keys
 LARGE: dict[str, Any] = {"machine": LARGE_MACHINE, "model": ALL}
 COMMANDS: dict[str, tuple[Parameters, float, float | None, int | None]] = {
-    # specification, the most seconds and MB (10**6 bytes) that it should take, the most samples
+    # specification, largest desired seconds and MB (10**6 bytes), largest number of samples
     "matmul 8192, skipping": (spec_of(MATMUL, skip="auto"), 1, 300, None),
     "matmul 8192, event by event": (spec_of(MATMUL), 5, 300, None),
     "matmul 8192 on runtime own, in bulk": (spec_of(MATMUL, runtime="own", skip="auto"), 2, 300, None),

@@ -1,4 +1,4 @@
-"""Samples of everything that is timed, taken in turn, so that a short load of the machine affects few samples of each;
+"""Samples of all timed values, taken in turn, so that a short load of the machine affects few samples of each value;
 and the findings, as tables and as JSON.
 """
 
@@ -26,7 +26,7 @@ DIGITS = 3
 
 
 class Goal(NamedTuple):
-    """The bound that a value is compared with; goals are printed and never asserted."""
+    """The bound with which a value is compared. Goals are printed, and a missed goal is not an error."""
 
     kind: str
     bound: float
@@ -51,13 +51,13 @@ class Finding:
 
     @property
     def met(self) -> bool | None:
-        """Whether the value meets its goal; None where there is no goal."""
+        """Return whether the value meets its goal; None if there is no goal."""
         return bool(JUDGES[self.goal.kind](self.value, self.goal.bound)) if self.goal else None
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A row of a table: ``sample`` returns a value for each of ``columns``; ``most`` limits the number of samples."""
+    """A row of a table. ``sample`` returns a value for each of ``columns``. ``most`` limits the number of samples."""
 
     table: str
     row: str
@@ -126,7 +126,7 @@ def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def number(value: float) -> str:
-    """Write a value that is not negative with three significant digits, or in whole numbers."""
+    """Return a value that is not negative as text, with three significant digits or as a whole number."""
     if not value:
         return "0"
     decimals = max(0, DIGITS - 1 - math.floor(math.log10(value)))

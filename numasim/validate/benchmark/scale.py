@@ -1,7 +1,7 @@
-"""`numasim bench --scale`: what an event and a task cost on generated machines, against tasks, workers and nodes.
+"""`numasim bench --scale`: the cost of an event and of a task on generated machines, by tasks, workers and nodes.
 
-Independent tasks, event by event, with all effects off. Each size is measured in a process of its own, so that the peak
-memory is that of the size. Two of tasks, workers and nodes are fixed where the third grows.
+The runs have independent tasks, simulated event by event, with all effects off. Each size is measured in a process of
+its own, so that the peak memory belongs to this size. Of tasks, workers and nodes, two are fixed and the third grows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numasim.validate.benchmark.effort import NATIVE, SEED, independent_tasks, p
 from numasim.validate.benchmark.sampling import Column, Finding, Probe, take
 from numasim.validate.benchmark.simulation_rates import DASHED, draw_line, peak_memory_mb
 
-TOLERANCE = 1.25  # growth is faster than the logarithm where it is more than so many times the logarithm's growth
+TOLERANCE = 1.25  # costs that grow more than this many times as fast as the logarithm of the size are reported
 SAMPLES = 3
 USUAL = {"tasks": 2_000_000, "workers": 64, "nodes": 2}
 GROWING: dict[str, tuple[int, ...]] = {
@@ -35,14 +35,14 @@ GROWING: dict[str, tuple[int, ...]] = {
     "workers": (2, 8, 32, 128, 512, 1024, 2048, 4096),
     "nodes": (2, 4, 8, 16, 32, 64),
 }
-NODES_USUAL = {**USUAL, "workers": 256}  # where nodes grow
+NODES_USUAL = {**USUAL, "workers": 256}  # the fixed sizes if nodes grow
 COLUMNS = tuple(map(Column, ("seconds", "ns/event", "ns/task", "bytes/task")))
-LEAST_BYTES = 0.1  # that is drawn of a task
+LEAST_BYTES = 0.1  # least number of bytes per task that the figure shows
 MOST_TICKS = 6
 
 
 def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
-    """Return a machine of ``nodes`` nodes on a mesh with a hardware thread for each of ``workers``."""
+    """Return a machine of ``nodes`` nodes on a mesh, with one hardware thread for each of ``workers`` workers."""
     columns = 2 ** (int(math.log2(nodes) + 1) // 2)
     return {
         "name": f"generated-{nodes}x{-(-workers // nodes)}",
@@ -61,7 +61,7 @@ def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
 
 
 def scale_probes() -> list[Probe]:
-    """Return the probe of every size; its table says what grows, its row the size."""
+    """Return the probe of every size. Its table names the growing quantity, and its row the size."""
     probes = []
     for grows, sizes in GROWING.items():
         usual = NODES_USUAL if grows == "nodes" else USUAL
@@ -73,7 +73,7 @@ def scale_probes() -> list[Probe]:
 
 
 def measure_scale(progress: bool = False) -> list[Finding]:
-    """Measure the tables; ``progress`` shows a bar. Raises CheckError without the native engine."""
+    """Measure the tables. ``progress`` shows a bar. Raise CheckError if the native engine is not built."""
     if NATIVE not in ENGINES:
         raise CheckError("the scale table is of the native engine, which is not built here")
     return take(scale_probes(), SAMPLES, progress)
@@ -87,12 +87,12 @@ def in_own_process(**sizes: int) -> tuple[float, ...]:
 
 
 def costs(tasks: int, events: float, seconds: float, more_bytes: float) -> tuple[float, ...]:
-    """Return the entries of `COLUMNS` for a run that holds ``more_bytes`` than a run of one task."""
+    """Return the entries of `COLUMNS` for a run that needs ``more_bytes`` more memory than a run of one task."""
     return seconds, 1e9 * seconds / events, 1e9 * seconds / tasks, more_bytes / tasks
 
 
 def in_this_process(tasks: int, workers: int, nodes: int) -> tuple[float, float, float]:
-    """Return events, seconds and the bytes by which the peak memory grows beyond that of a run of one task."""
+    """Return events, seconds, and the bytes by which the peak memory exceeds the peak memory of a run of one task."""
 
     def run(tasks: int) -> tuple[float, float]:
         plan = plan_of(independent_tasks(tasks), workers, machine=generated_machine(nodes, workers))
@@ -106,7 +106,7 @@ def in_this_process(tasks: int, workers: int, nodes: int) -> tuple[float, float,
 
 
 def growth_sentences(found: Sequence[Finding]) -> list[str]:
-    """Return a sentence for each step over which an event's cost grows faster than the logarithm of what grows."""
+    """Return a sentence for each step over which the cost of an event grows faster than the logarithm of the size."""
     sentences = []
     for table, columns in _by_table(found).items():
         for (small, less), (large, more) in itertools.pairwise(columns["ns/event"].items()):
@@ -130,7 +130,7 @@ def _by_table(found: Sequence[Finding]) -> dict[str, dict[str, dict[int, float]]
 
 @styled
 def scale_figure(found: Sequence[Finding]) -> Figure:
-    """Draw the costs on logarithmic axes; a dashed line grows as the logarithm of what grows.
+    """Draw the costs on logarithmic axes. Dashed lines grow as the logarithm of the size.
 
     The times of an event and of a task are above, the memory of a task below. Each table of ``found`` has a column.
     """

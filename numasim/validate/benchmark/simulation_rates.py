@@ -1,5 +1,5 @@
 """Rates of the engines on independent tasks, on calls of fib, under every effect and on every workload family; and the
-costs of whole commands and of sweeps.
+costs of complete commands and of sweeps.
 """
 
 from __future__ import annotations
@@ -63,14 +63,15 @@ RATES = {"independent": "independent tasks, million per second", "fib": "calls o
 NATIVE_MILLIONS = {("independent", 24): Goal(AT_LEAST, 30), ("fib", 24): Goal(AT_LEAST, 10)}
 MODES = {"eager": "off", "skipping": "auto"}
 BARE, OTHER_COSTS, MILLION = "bare SimPy timeouts", "other costs", "million per second"
-PROCESSES = 24  # of the bare simulation
+PROCESSES = 24  # processes of the bare simulation
 DASHED: dict[str, Any] = {"color": REFERENCE_COLOUR, "linestyle": (0, (4, 3)), "linewidth": 1.2}
 
 
 def measure(progress: bool = False) -> list[Finding]:
-    """Measure everything on every engine there is; ``progress`` shows a bar on a terminal's standard error.
+    """Measure all rates and costs on every engine that is built. ``progress`` shows a bar on a terminal's standard
+    error.
 
-    Without the native engine, whole commands and effects are left out: the reference engine would take minutes.
+    Without the native engine, complete commands and effects are left out: the reference engine would take minutes.
     """
     with TemporaryDirectory() as folder:
         probes = [*rate_probes(), *family_probes()]
@@ -90,7 +91,7 @@ def measure(progress: bool = False) -> list[Finding]:
 
 
 def measured_on() -> str:
-    """Return a sentence on the machine and the versions that are measured."""
+    """Return a sentence on the measured machine and versions."""
     return (
         f"measured with numasim {__version__} (engines {', '.join(ENGINES)}; default {DEFAULT_ENGINE}) on Python"
         f" {platform.python_version()}, {platform.platform()}, {os.cpu_count() or 1} processors; values are medians"
@@ -105,9 +106,9 @@ def peak_memory_mb() -> float:
 
 
 def timeouts_per_second(timeouts: int) -> float:
-    """Return the rate of a SimPy simulation in which `PROCESSES` wait repeatedly, ``timeouts`` times in all.
+    """Return the rate of a bare SimPy simulation: `PROCESSES` processes wait repeatedly, ``timeouts`` times in all.
 
-    A simulation without a model is a lower limit of what any simulation on SimPy costs.
+    This simulation without a model is a lower limit of the cost of any simulation on SimPy.
     """
     import simpy
 
@@ -140,7 +141,9 @@ def rate_probes() -> Iterator[Probe]:
 
 
 def task_rate(plan: Plan, engine: str, runs: int = 1) -> tuple[float]:
-    """Return the million tasks per second of the last of ``runs`` runs; a second run finds the arrays prepared."""
+    """Return the rate of the last of ``runs`` runs, in million tasks per second. A second run finds the arrays
+    prepared.
+    """
     for _ in range(runs):
         result = simulate(plan, SEED, engine)
     return (float(result.counters["tasks"] / result.engine_s / 1e6),)
@@ -186,7 +189,7 @@ def draw_line(axes: Axes, index: int, label: str, points: Mapping[int, float]) -
 
 # ---- caches and contention: every task reads memory of its own, spread page by page over all nodes -------------------
 
-CALM, SATURATED = "calm", "saturated"  # loads of memory
+CALM, SATURATED = "calm", "saturated"  # kinds of memory load
 TASK_BYTES = {CALM: 512, SATURATED: 65_536}
 SPREAD_PAGES = {"like": "randomized", "name": "randomized-interleaved", "placement": "interleave"}
 FOUR_SOCKETS = ("xeon-6130-4s", 128)
@@ -197,8 +200,8 @@ ALL_EFFECTS_MILLIONS = {(CALM, 24): 2.0, (SATURATED, 24): 0.5, (SATURATED, 128):
 def effect_probes() -> Iterator[Probe]:
     """Yield a probe for every cache and contention model under both loads, and for all effects together.
 
-    In the calm load controllers and links have spare bandwidth. In the saturated one the demand on every controller
-    exceeds it, so that each start and end changes the share of every other task.
+    In the calm load, controllers and links have spare bandwidth. In the saturated load the demand on every controller
+    exceeds its bandwidth, so that each start and end changes the share of every other task.
     """
     models: list[Parameters] = [
         {**PLAIN, "cache": cache, "contention": contention}
@@ -227,7 +230,7 @@ def _effect_probe(load: str, plan: Plan, model: Parameters) -> Probe:
     return Probe(EFFECTS, row, (Column(f"{load}, {workers} workers", goal),), partial(task_rate, plan, NATIVE, 2))
 
 
-# ---- workload families: the time for the same plan on every engine, and its memory -----------------------------------
+# ---- workload families: the time of each engine for the same plan, and the memory ------------------------------------
 
 FAMILY_SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
 FAMILY_RATIO = Goal(AT_LEAST, 40)
@@ -239,9 +242,10 @@ def family_probes() -> Iterator[Probe]:
     columns = [Column(f"{engine}, ms") for engine in ENGINES]
     columns += [Column("reference to native", FAMILY_RATIO)] * (NATIVE in ENGINES)
     for family, parameters in effort.FAMILY_SIZES.items():
-        chosen = FAMILIES[family]  # on the runtime that its paper used; matmul: the thesis' own
+        chosen = FAMILIES[family]  # on the runtime that the family's paper used; for matmul, the thesis' own
         runtime = chosen.benchmark_runtime or chosen.parameters.default_runtime
-        skip = "off" if runtime == "bare" else "auto"  # where a run may skip ahead, engines would not do the same
+        # if skipping ahead were allowed, the engines would do different work
+        skip = "off" if runtime == "bare" else "auto"
         plan = plan_of({"name": family, **parameters}, runtime=runtime, skip=skip)
         memory = memory_of(plan)
         row = f"{family}: {plan.workload.tasks:,} tasks on {runtime}"
@@ -256,7 +260,7 @@ def _family_sample(plan: Plan, memory: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _mean_s(plan: Plan, engine: str) -> float:
-    """Return the mean time of as many consecutive runs as fit `FAMILY_SAMPLE_S`."""
+    """Return the mean time of as many consecutive runs as fit into `FAMILY_SAMPLE_S` seconds."""
     seconds = [simulate(plan, SEED, engine).engine_s]
     while sum(seconds) < FAMILY_SAMPLE_S:
         seconds.append(simulate(plan, SEED, engine).engine_s)
@@ -266,7 +270,7 @@ def _mean_s(plan: Plan, engine: str) -> float:
 def memory_of(plan: Plan) -> dict[Column, float]:
     """Return the bytes of the graph's arrays per task and of the native engine's state per live task.
 
-    A program of implicit bodies alone has no tasks, and no entries.
+    A program that consists only of implicit bodies has no tasks, and no entries.
     """
     tasks = plan.workload.tasks
     if not tasks:
@@ -288,10 +292,10 @@ def array_bytes(value: Any) -> int:
     return sum(map(array_bytes, value)) if isinstance(value, tuple) else 0
 
 
-# ---- whole commands: ``numasim run`` from the start of its process to its end, with its peak memory ------------------
+# ---- complete commands: ``numasim run`` from the start of its process to its end, with its peak memory ---------------
 
-# The peak memory of a process includes the memory of the process that started it. A process that imports next to
-# nothing therefore starts the command.
+# The peak memory of a process includes the memory of the process that started it. So the command is started by a
+# process that imports almost nothing.
 TIMED = """
 import json, os, subprocess, sys, time
 start = time.perf_counter()
@@ -299,7 +303,7 @@ process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, usage = os.wait4(process.pid, 0)
 print(json.dumps([os.waitstatus_to_exitcode(status), time.perf_counter() - start, usage.ru_maxrss]))
 """
-RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
 
 
 def command_probes(folder: Path) -> Iterator[Probe]:
@@ -314,7 +318,7 @@ def command_probes(folder: Path) -> Iterator[Probe]:
 
 
 def command_cost(command: list[str]) -> tuple[float, float]:
-    """Return the seconds and the peak memory (10**6 bytes) of ``command``. Raises CheckError where it fails."""
+    """Return the seconds and the peak memory (10**6 bytes) of ``command``. Raise CheckError if the command fails."""
     timed = [sys.executable, "-c", TIMED, *command]
     done = subprocess.run(timed, capture_output=True, text=True, check=True, env=same_imports())
     status, seconds, peak = json.loads(done.stdout)
@@ -329,7 +333,7 @@ OVERHEAD = Column("ms", Goal(AT_MOST, 0.3))
 
 
 def overhead_ms(runs: int) -> float:
-    """Return the cost of a run in a sweep beside its simulation: reading, planning, storing, tabulating."""
+    """Return the cost of a run in a sweep apart from its simulation: reading, planning, storing, tabulating."""
     took_s, engine_s = swept({"name": "fib", "n": 5}, runs, simulate_spec, jobs=1)
     return 1000 * (took_s - sum(engine_s)) / runs
 

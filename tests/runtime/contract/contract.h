@@ -1,8 +1,8 @@
 /* The contract of the C library: right and wrong calls of each public function.
  *
  * A case is a function of the library in a situation: in a task, from a second thread, in a forked process, with a
- * destroyed object, or with null and wrong values. Each case runs in a process of its own, and ends with the error code
- * in its table and with a sentence. Or the case is undefined, by a rule of the headers.
+ * destroyed object, or with null and wrong values. Each case runs in a process of its own, and must end with the error
+ * code in its table and with a sentence. If a rule of the headers says so, the case is undefined instead.
  */
 #ifndef CONTRACT_H
 #define CONTRACT_H
@@ -16,30 +16,30 @@
 
 enum situation { TASK, THREAD, CHILD, DESTROYED, WRONG, SITUATIONS };
 
-/* Rules of the headers by which a situation is undefined. */
+/* Rules of the headers that make a situation undefined. */
 enum rule { DEFINED, BY_SELF, BY_FORK, BY_FREED, RULES };
 
-/* A pool, and the mode that a case is run in. */
+/* A mode and a plan: one way of running a pool. */
 typedef struct {
     const char *name;
     enum ns_mode mode;
-    const char *plan; /* or NULL */
+    const char *plan; /* the plan's file, or NULL */
 } pool_way;
 
-/* The pool that runs the bodies, with its words and its object. */
+/* The pool that runs the bodies, with the pool's words (synchronisation objects) and its object. */
 typedef struct {
     const pool_way *way;
     ns_pool *pool;
     uint32_t lock, counter, condition, barrier, wide_barrier;
     uint32_t object;
-    int error;            /* the first that a body has found */
-    const char *sentence; /* and its sentence */
+    int error;            /* the first error that a body has found */
+    const char *sentence; /* the sentence of this error */
 } bodies;
 extern bodies it;
 
-/* The ways of running a pool in which a case is run. In virtual time programs make only the calls of the plan's graph.
- * On fibers each task has a small stack of its own. In lanes calls of typed tasks are inline. NEITHER: neither in
- * virtual time nor in lanes. */
+/* The ways of running a pool in which a case is run. NOT_VIRTUAL: in virtual time programs make only the calls of the
+ * plan's graph. ON_STACKS: on fibers each task has a small stack of its own. LANES: in lanes calls of typed tasks are
+ * inline. NEITHER: neither in virtual time nor in lanes. */
 enum ways { ALL, NOT_VIRTUAL, ON_STACKS, SERIAL, LANES, NEITHER };
 
 enum { DIES = 1 }; /* in place of an error code: the process ends with a sentence on its standard error */
@@ -52,51 +52,51 @@ typedef struct {
     enum situation situation;
     const char *what;
     ns_body *body;
-    int error;        /* of the call if it returns one, or of the run */
-    const char *says; /* in the sentence of the run; NULL: nothing in particular */
+    int error;        /* the error code that the call returns, or else that the run returns */
+    const char *says; /* a part of the run's sentence; NULL: any sentence */
     enum ways ways;
 } task_case;
 extern const task_case TASK_CASES[];
 
-/* A case outside of tasks: the error code, which is to be `error`. */
+/* A case outside of tasks: `call` must return the error code `error`. */
 typedef struct {
     const char *function;
     enum situation situation;
     const char *what;
     int (*call)(const pool_way *way);
     int error;
-    bool once; /* of POOL_CASES: only serially, since the way to run the pool plays no part */
+    bool once; /* for POOL_CASES: run the case only serially, since the way of running the pool does not matter */
 } plain_case;
-extern const plain_case POOL_CASES[]; /* in each way of running a pool */
-extern const plain_case FREE_CASES[]; /* once, and without a pool */
+extern const plain_case POOL_CASES[]; /* run in each way of running a pool */
+extern const plain_case FREE_CASES[]; /* run once, without a pool */
 
-/* Right calls of functions that need no pool, in a task, in a second thread and in a forked process. */
+/* Right calls of a function that needs no pool: in a task, in a second thread and in a forked process. */
 typedef struct {
     const char *function;
     int (*call)(void);
-    enum rule destroyed; /* of the situation DESTROYED; RULES: there are cases */
+    enum rule destroyed; /* the rule for the situation DESTROYED; RULES: this situation has cases */
 } free_call;
 extern const free_call FREE_CALLS[];
 
-/* What is undefined, or what does not occur; besides, in other threads and processes and with a task that has ended,
- * all functions of tasks. */
+/* A situation that is undefined, or that does not occur. In addition, all functions of tasks are undefined in other
+ * threads and processes, and with a task that has ended. */
 typedef struct {
     const char *function;
     enum situation situation;
-    enum rule rule; /* DEFINED: the function takes nothing that could be so */
+    enum rule rule; /* DEFINED: the function has no argument that could be in this situation */
 } undefined_case;
 extern const undefined_case UNDEFINED_CASES[];
 
-/* Make a pool with the object and words of `it`; exit if that fails. */
+/* Make a pool with the object and words of `it`. Exit if this fails. */
 void make_pool(const pool_way *way);
 
-/* Note the result of a call in a body. */
+/* Store the result of a call in a body. */
 void found(int64_t error);
 
-/* A body that does nothing. */
+/* An empty body. */
 void nothing(ns_task *self, void *arguments);
 
-/* Call a function in a second thread, or in a forked process. Return its result. */
+/* Call a function in a second thread, or in a forked process. Return the result of the function. */
 int in_thread(int (*call)(void));
 int in_child(int (*call)(void));
 

@@ -72,7 +72,7 @@ static int wait_at_door(void) {
     return error ? error : ns_numa_lock_release(door_lock, 1);
 }
 
-/* The second thread opens the door for this one, which may come later. */
+/* Wait until the second thread opens the door for this thread, which may come later. */
 static int waits(void) {
     door_lock = a_lock(NULL);
     door = a_condition();
@@ -103,7 +103,7 @@ static int topology(void) {
     if (file) fclose(file);
     if (!error) error = ns_cpu_pin(here.cpu[0].id);
     ns_topology_destroy(&here);
-    ns_topology_destroy(&here); /* nothing is left to be freed */
+    ns_topology_destroy(&here); /* a destroyed topology has nothing left to free */
     return error;
 }
 
@@ -124,7 +124,7 @@ static int node_memory(void) {
     return check(node >= 0 || node == NS_ERROR_UNSUPPORTED);
 }
 
-/* Nobody records. */
+/* A declaration of an access without a recorder. */
 static int record(void) {
     ns_record_access(NULL, SIZE_MAX, 77);
     ns_record_tile(NULL, SIZE_MAX, SIZE_MAX, 0, 77);
@@ -173,7 +173,7 @@ static ns_numa_lock *no_lock = (ns_numa_lock *)&no_lock;
 static ns_numa_condition *no_condition = (ns_numa_condition *)&no_condition;
 static ns_numa_barrier *no_barrier = (ns_numa_barrier *)&no_barrier;
 
-/* What is not made is null. */
+/* If creation fails, the lock must be null. */
 static int made_lock(int error) { return no_lock ? NS_ERROR_PROGRAM : error; }
 static int made_condition(int error) { return no_condition ? NS_ERROR_PROGRAM : error; }
 static int made_barrier(int error) { return no_barrier ? NS_ERROR_PROGRAM : error; }
@@ -260,7 +260,7 @@ static int print_to_null(const pool_way *of) {
     return error;
 }
 
-/* The memory is given in pages of another node. */
+/* Allocate memory on a missing node: the memory is then in pages of another node. */
 static int allocate_far(const pool_way *of) {
     (void)of;
     void *made;
@@ -325,7 +325,7 @@ const plain_case FREE_CASES[] = {
     {0},
 };
 
-/* ---- what is undefined, or does not occur ------------------------------------------------------------------------ */
+/* ---- situations that are undefined, or do not occur -------------------------------------------------------------- */
 
 const undefined_case UNDEFINED_CASES[] = {
     {"ns_join", WRONG, BY_SELF},

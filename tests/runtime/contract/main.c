@@ -1,6 +1,6 @@
-/* Runs all cases, each in a process of its own: `contract [NAME=MODE=PLAN ...]`, where each argument is a way of
- * running pools besides serially and in lanes. Prints a line for each case that does not end as it should, then a line
- * for each function and situation that has a case or a rule, and at last how many functions and cases there are. */
+/* Runs all cases, each in a process of its own: `contract [NAME=MODE=PLAN ...]`. Each argument is a way of running
+ * pools, in addition to serial mode and lanes. Prints a line for each case that does not end as its table says, then a
+ * line for each function and situation that has a case or a rule, and finally the numbers of functions and cases. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void found(int64_t error) {
     if (error < 0 && !it.error) it.error = (int)error;
 }
 
-/* So that a case which hangs ends; no other case comes near to it. */
+/* Limit the time, so that a hanging case ends. All other cases take much less time. */
 void limit_time(void) { alarm(MOST_SECONDS); }
 
 /* ---- second threads and forked processes ------------------------------------------------------------------------- */
@@ -67,10 +67,10 @@ int in_child(int (*call)(void)) {
 typedef struct {
     const char *function, *what;
     enum situation situation;
-    const pool_way *way; /* or NULL */
+    const pool_way *way; /* the way of running a pool, or NULL */
     int error;
     const char *says;
-    ns_body *body; /* or, without one: */
+    ns_body *body; /* the body of a case in a task; NULL: `call` is used */
     int (*call)(const pool_way *way);
     int (*free_call)(void);
 } one_case;
@@ -111,7 +111,7 @@ static int run_case(const one_case *the) {
     return error == the->error ? 0 : complain(ns_error_sentence(error), error);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------- */
+/* ---- all cases --------------------------------------------------------------------------------------------------- */
 
 static int cases, failures;
 static char names[MOST_CHECKED][64];
@@ -125,13 +125,13 @@ static int number_of(const char *function) {
     return at;
 }
 
-/* A case under way. */
+/* A case whose process is running. */
 typedef struct {
     one_case the;
     pid_t process;
     FILE *complaints;
 } started;
-static started pending; /* its process is 0 if there is none */
+static started pending; /* `process` is 0 if no case is running */
 
 static void finish_pending(void) {
     const one_case *the = &pending.the;
@@ -151,7 +151,7 @@ static void finish_pending(void) {
            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), said);
 }
 
-/* Start a case, and finish the one before it: so two processors are used. */
+/* Start a case, and then finish the previous case, so that two processors are used. */
 static void try(const one_case *the) {
     started next = {*the, 0, tmpfile()};
     if (!next.complaints) exit(2);
@@ -249,7 +249,8 @@ int main(int arguments, char **argument) {
     pool_way ways[MOST_WAYS] = {{"serial", NS_MODE_SERIAL, NULL}, {"lanes", NS_MODE_NATIVE, NULL}};
     int count = 2;
     for (int at = 1; at < arguments && count < MOST_WAYS; at++) ways[count++] = parse(argument[at]);
-    make_pool(&ways[1]); /* what a process finds out once, all that are forked from this one know */
+    make_pool(&ways[1]); /* values that a process determines only once are inherited by all processes forked from this
+                            one */
     ns_pool_destroy(it.pool);
     for (int at = 0; at < count; at++) try_in(&ways[at]);
     try_free(&ways[1]);

@@ -1,4 +1,4 @@
-/* Cases of pools, called from outside of their tasks. */
+/* Cases of pools that are called from outside the pool's tasks. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +44,15 @@ static int create_and_destroy(void) {
 static int register_object(void) { return (int)ns_object_register(it.pool, "more", memory, 1); }
 static int create_word(void) { return (int)ns_word_create(it.pool, "more", NS_WORD_LOCK, 0, 1); }
 
-/* Whether the pool says what its error code says of a pool that is in use. */
+/* Return whether the pool's sentence is the sentence of the error code for a pool in use. */
 static int says_in_use(void) {
     return strcmp(ns_pool_problem(it.pool), ns_error_sentence(NS_ERROR_CALLER)) == 0 ? NS_OK : NS_ERROR_PROGRAM;
 }
 static int says_nothing(void) { return ns_pool_problem(it.pool)[0] ? NS_ERROR_PROGRAM : NS_OK; }
 
-/* ---- right uses, from elsewhere ---------------------------------------------------------------------------------- */
+/* ---- right uses, from other threads and processes ---------------------------------------------------------------- */
 
-/* The id of what was made is no error. */
+/* Return the result of a creation as an error code: an id is not an error. */
 static int without_id(int made) { return made > 0 ? NS_OK : made; }
 
 #define HERE_AND_ELSEWHERE(CALL, CHECKED)             \
@@ -91,9 +91,10 @@ static int destroy_in_child(const pool_way *of) {
     return error ? error : destroy();
 }
 
-/* Threads are not forked: pools that have some refuse to run. */
+/* Return whether the pool has threads. Threads are not forked, so a pool with threads refuses to run in a forked
+ * process. */
 static bool has_threads(const pool_way *of) { return of->mode == NS_MODE_NATIVE || of->mode == NS_MODE_EMULATED; }
-/* ThreadSanitizer sees neither that fibers are made before the fork, nor that threads are those of another process. */
+/* ThreadSanitizer sees neither that fibers were made before the fork, nor that threads belong to another process. */
 #ifdef __SANITIZE_THREAD__
 enum { IS_SEEN_IN_FORKS = false };
 #else
@@ -111,7 +112,7 @@ static int forked_create(const pool_way *of) { return in_fork(of, create_and_des
 
 /* ---- while the pool runs ----------------------------------------------------------------------------------------- */
 
-/* What is called while a task runs, by a second thread, or in a process that it forks. */
+/* The function that is called while a task runs: by a second thread, or in a process that the task forks. */
 static int (*meanwhile)(void);
 static bool is_forked;
 
@@ -146,8 +147,8 @@ static int create(const pool_way *of, void (*change)(ns_pool_options *options)) 
     ns_pool_options options = options_of(of);
     change(&options);
     const int error = ns_pool_create(&made, &options);
-    if (error && made && !ns_pool_problem(made)[0]) return NS_OK; /* it cannot say why */
-    /* one that could not be made cannot be run, but destroyed */
+    if (error && made && !ns_pool_problem(made)[0]) return NS_OK; /* the pool has no sentence */
+    /* a pool whose creation failed cannot be run, but can be destroyed */
     if (made && ns_pool_run(made, nothing, NULL, 0) != error) return NS_OK;
     return ns_pool_destroy(made) ? NS_OK : error;
 }
@@ -179,7 +180,7 @@ static int create_null_options(const pool_way *of) {
     return made ? NS_OK : error;
 }
 
-/* A wrong call, after which the pool runs as before. */
+/* A case with a wrong call, after which the pool runs as before. */
 #define WRONG_CALL(NAME, CALL)                        \
     static int NAME(const pool_way *of) {             \
         make_pool(of);                                \
@@ -210,7 +211,7 @@ WRONG_CALL(create_condition_of_none, ns_word_create(it.pool, "word", NS_WORD_CON
 WRONG_CALL(destroy_null, ns_pool_destroy(NULL))
 WRONG_CALL(problem_null, ns_pool_problem(NULL)[0] ? NS_OK : NS_ERROR_PROGRAM)
 
-/* ---- all of them ------------------------------------------------------------------------------------------------- */
+/* ---- all cases --------------------------------------------------------------------------------------------------- */
 
 enum { OPTION = NS_ERROR_OPTION, CALLER = NS_ERROR_CALLER };
 

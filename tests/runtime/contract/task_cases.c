@@ -169,7 +169,7 @@ BODY(future) {
     ns_future made;
     ns_future_spawn(self, &made, nothing, NULL, 0);
     ns_future_get(self, &made);
-    ns_future_get(self, &made); /* it has ended: nothing to wait for */
+    ns_future_get(self, &made); /* returns at once: the child has ended */
 }
 BODY(future_null) { ns_future_spawn(self, NULL, nothing, NULL, 0); }
 BODY(future_null_body) {
@@ -184,7 +184,7 @@ BODY(future_minus_five) {
 BODY(get_null) { ns_future_get(self, NULL); }
 BODY(get_unspawned) { ns_future_get(self, &(ns_future){0}); }
 
-/* ---- where a task is --------------------------------------------------------------------------------------------- */
+/* ---- the worker of a task ---------------------------------------------------------------------------------------- */
 
 BODY(worker) {
     if (ns_task_worker(self) >= WORKERS) found(NS_ERROR_PROGRAM);
@@ -254,7 +254,7 @@ BODY(problem_own) {
     if (strcmp(ns_pool_problem(it.pool), ns_error_sentence(NS_ERROR_CALLER)) != 0) found(NS_ERROR_PROGRAM);
 }
 
-/* Another pool may be used, on the stack of a task, too. */
+/* A task may use another pool, also on its own stack. */
 BODY(other_pool) {
     ns_pool *other;
     const ns_pool_options options = {.mode = it.way->mode == NS_MODE_NATIVE ? NS_MODE_NATIVE : NS_MODE_SERIAL,
@@ -285,7 +285,7 @@ BODY(typed_after_null) { twice_spawn_after(self, NULL, 2, NULL, 3); }
 /* ---- deep nesting ------------------------------------------------------------------------------------------------ */
 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define HAS_DEEP_STACKS /* sanitizers keep 65,536 calls of a thread, and expect no stack of 256 MiB */
+#define HAS_DEEP_STACKS /* sanitizers keep only 65,536 calls of a thread, and do not expect a stack of 256 MiB */
 
 static void nest(ns_task *self, void *arguments) {
     const int64_t left = *(const int64_t *)arguments;
@@ -304,7 +304,7 @@ NS_TASK(int64_t, typed_nest, int64_t, n) { return n ? 1 + typed_nest_call(self, 
 BODY(typed_deep) { found(typed_nest_call(self, 1000000) == 1000000 ? NS_OK : NS_ERROR_MEMORY); }
 #endif
 
-/* ---- all of them ------------------------------------------------------------------------------------------------- */
+/* ---- all cases --------------------------------------------------------------------------------------------------- */
 
 #define RIGHT_USE(FUNCTION, BODY_OF) {#FUNCTION, TASK, "right", BODY_OF, NS_OK, NULL, NOT_VIRTUAL}
 #define MISUSE(FUNCTION, WHAT, BODY_OF, ERROR, SAYS) {#FUNCTION, WRONG, WHAT, BODY_OF, ERROR, SAYS, ALL}

@@ -1,4 +1,4 @@
-/* Included in front of sources of the library, which then allocate in the arena. */
+/* Included before sources of the library, so that these sources allocate in the arena. */
 #ifndef NS_ARENA_ALLOCATION_H
 #define NS_ARENA_ALLOCATION_H
 

@@ -1,4 +1,5 @@
-/* Barriers: no thread passes before all have come, again and again; each thread then sees what all did before. */
+/* Barriers: no thread passes before all threads have come, repeatedly. Each thread then sees all that the others did
+ * before. */
 #include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"
@@ -7,7 +8,7 @@ enum { PARTIES = 3, EPISODES = 2 };
 
 static struct barrier_case {
     ns_numa_barrier *barrier;
-    ns_atomic_u32 *mark[PARTIES]; /* the episode that a party has come to */
+    ns_atomic_u32 *mark[PARTIES]; /* the last episode that each party has reached */
 } it;
 
 static void make(const char *kind) {
@@ -19,7 +20,8 @@ static void make(const char *kind) {
 
 static void meet(uint32_t id) {
     for (uint32_t episode = 1; episode <= EPISODES; episode++) {
-        ns_atomic_u32_store(it.mark[id], episode, memory_order_relaxed); /* the barrier alone has to order it */
+        ns_atomic_u32_store(it.mark[id], episode, memory_order_relaxed); /* relaxed: only the barrier must order this
+                                                                            store */
         ns_numa_barrier_arrive(it.barrier, id);
         for (uint32_t other = 0; other < PARTIES; other++) {
             ns_explore_forget(4 * episode + other);

@@ -1,4 +1,4 @@
-/* Condition variables: a thread that waits before a signal is woken, by this signal or another. */
+/* Condition variables: a thread that waits before a signal is woken, by this signal or by another signal. */
 #include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"
@@ -6,7 +6,7 @@
 static struct condition_case {
     ns_numa_lock *lock;
     ns_numa_condition *condition;
-    uint32_t *items; /* under the lock */
+    uint32_t *items; /* guarded by the lock */
 } it;
 
 static void make(void) {

@@ -1,5 +1,5 @@
-/* Tasks with dependences: each begins once, when all tasks that it waits for have ended, and sees what they did. The
- * parent may still be finding its dependences then, or have long found them.
+/* Tasks with dependences: each task begins once, after all tasks that it waits for have ended, and sees all that these
+ * tasks did. At this time the parent may still be looking up the task's dependences, or may have finished long ago.
  */
 #include "dependences/dependences.h"
 #include "explore.h"
@@ -11,10 +11,10 @@ enum { UNDONE, DONE };
 
 static struct {
     ns_dependent *task[TASKS];
-    ns_waiting *entry[TASKS];  /* of each task, in the lists of earlier tasks */
-    ns_atomic_u32 *did[TASKS]; /* what each task has done: they are ordered by nothing else */
-    ns_atomic_u32 *ran[TASKS]; /* how often each has begun */
-    uint32_t first;            /* earlier tasks are under way when the parent spawns the others */
+    ns_waiting *entry[TASKS];  /* for each task, its entries in the lists of earlier tasks */
+    ns_atomic_u32 *did[TASKS]; /* marks that each task has run; only the dependences order these marks */
+    ns_atomic_u32 *ran[TASKS]; /* how often each task has begun */
+    uint32_t first;            /* tasks before this number run while the parent spawns the others */
 } it;
 
 static void make(uint32_t first) {
@@ -29,7 +29,7 @@ static void make(uint32_t first) {
     }
 }
 
-/* Run a task that waited for all tasks before `it.first`, or for none, and then the tasks that it lets begin. */
+/* Run a task that waited for all tasks before `it.first` (or for none), and then the tasks that it releases. */
 static void run(ns_dependent *task) {
     const uint32_t number = task->row;
     const uint32_t before = ns_atomic_u32_fetch_add(it.ran[number], 1, memory_order_relaxed);
@@ -42,7 +42,7 @@ static void run(ns_dependent *task) {
         if (ns_dependent_release(each->task)) run(each->task);
 }
 
-/* The parent spawns a task that waits for all tasks before `it.first`. */
+/* Spawn a task that waits for all tasks before `it.first`. Called by the parent. */
 static void spawn(uint32_t number) {
     uint32_t others = 0;
     for (uint32_t at = 0; at < it.first; at++)

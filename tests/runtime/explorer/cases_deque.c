@@ -1,4 +1,4 @@
-/* The deque: every pushed task is taken once, by the owner or by a thief, with the contents that were put into it. */
+/* The deque: every pushed task is taken once, by the owner or by a thief, with the contents that it was pushed with. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "queues/deque.h"
@@ -8,7 +8,7 @@ enum { MOST_TASKS = 4, MOST_TRIES = 3 };
 enum { UNMADE, MADE, TAKEN };
 
 typedef struct {
-    ns_atomic_u32 state; /* made before the task is pushed: the deque alone has to order that */
+    ns_atomic_u32 state; /* written before the push; only the deque must order this */
 } task;
 
 static struct deque_case {
@@ -53,7 +53,7 @@ static void steal(void) {
     }
 }
 
-/* The owner pushes all tasks, then takes tasks until none is left. */
+/* The owner pushes all tasks, and then takes tasks until the deque is empty. */
 static void push_all(uint32_t id) {
     if (id) {
         steal();
@@ -63,7 +63,7 @@ static void push_all(uint32_t id) {
     while (pop(MOST_TASKS + 1)) continue;
 }
 
-/* The owner takes a task between pushes, so that slots are written again. */
+/* The owner takes a task between pushes, so that slots are reused. */
 static void push_and_pop(uint32_t id) {
     if (id) {
         steal();

@@ -1,5 +1,5 @@
-/* The lane: every pushed task is executed once, by the owner or by a thief, with the contents that were put into it;
- * and a join sees what all tasks did.
+/* The lane: every pushed task is executed once, by the owner or by a thief, with the contents that it was pushed with;
+ * and a join sees all that the tasks did.
  */
 #include "explore.h"
 #include "platform/near_memory.h"
@@ -10,7 +10,7 @@ enum { MOST_TASKS = 4, CAPACITY = 4 };
 enum { UNMADE, MADE, TAKEN, DONE };
 
 typedef struct {
-    ns_atomic_u32 state; /* made before the task is pushed: the lane alone has to order that */
+    ns_atomic_u32 state; /* written before the push; only the lane must order this */
     ns_atomic_u32 result;
 } task;
 
@@ -29,11 +29,11 @@ static void make(uint32_t task_count, uint32_t tries) {
     for (uint32_t at = 0; at < task_count; at++) it.tasks[at] = ns_near_memory_allocate(sizeof *it.tasks[at], 0);
 }
 
-/* The body of all tasks here, which is never called. Arguments are the place of the result and the number of the task,
- * which a thief replaces by the result. */
+/* The body of all tasks here. It is never called. The arguments are the address for the result and the number of the
+ * task; a thief replaces the number by the result. */
 static void body(ns_task *self, void *arguments) { (void)self, (void)arguments; }
 
-/* Execute the task of a slot, and replace its number by its result. Returns the number. */
+/* Execute the task of a slot, and replace the task's number by its result. Return the number. */
 static uint32_t run(const ns_lane_slot *slot, char *arguments) {
     uint64_t at;
     ns_lane_copy_arguments(slot, arguments);
@@ -56,7 +56,7 @@ static void push(uint64_t at) {
     ns_explore_forget(1 + (uint32_t)at);
 }
 
-/* Join the task at the top; `place` is the place of the thread behind the join. */
+/* Join the task at the top. `place` is the thread's place in the program after the join. */
 static void join_one(uint32_t place) {
     const ns_lane_slot *slot = ns_lane_pop(it.lane);
     char arguments[NS_INLINED_BYTES];
@@ -65,7 +65,7 @@ static void join_one(uint32_t place) {
     } else {
         ns_lane_slot *stolen = ns_lane_top(it.lane->owned) - 1;
         uint64_t result = 0;
-        ns_lane_note_place(stolen, &result); /* a thief may still read its slot */
+        ns_lane_note_place(stolen, &result); /* a thief may still be reading the slot */
         while (!ns_lane_has_ended(stolen)) ns_pause();
         ns_lane_deliver(it.lane);
         ns_lane_forget(it.lane);
@@ -108,7 +108,7 @@ static void push_all(uint32_t id) {
     require_done(it.task_count);
 }
 
-/* The owner joins some tasks before it pushes the rest, so that slots are used again. */
+/* The owner joins some tasks before it pushes the others, so that slots are reused. */
 static void push_again(uint32_t id) {
     if (id) {
         steal();
@@ -122,7 +122,7 @@ static void push_again(uint32_t id) {
     require_done(it.task_count);
 }
 
-/* The task at the top is executed, and pushes another task. */
+/* The owner executes the task at the top, which pushes another task. */
 static void push_between(uint32_t id) {
     if (id) {
         steal();

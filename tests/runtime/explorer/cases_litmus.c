@@ -1,12 +1,12 @@
-/* Tests of the explorer: small programs with known outcomes in each kind of memory. A case that requires more than
- * memory promises is violated in exactly those kinds of memory. */
+/* Tests of the explorer: small programs with known outcomes in each memory model. A case with a requirement that is too
+ * strong for a memory model must be violated in exactly these memory models. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 
 static struct litmus_case {
     ns_atomic_u32 *x, *y;
-    uint32_t *seen; /* by each thread, on words of its own */
+    uint32_t *seen; /* the values that each thread has seen, on words of its own */
 } it;
 
 static void make(void) {
@@ -15,7 +15,7 @@ static void make(void) {
     it.seen = ns_near_memory_allocate(2 * sizeof *it.seen, 0);
 }
 
-/* Each thread stores to its own word, then loads the other's word. */
+/* Each thread stores to its own word, and then loads the other thread's word. */
 static void store_then_load(uint32_t id, memory_order order) {
     ns_atomic_u32_store(id ? it.y : it.x, 1, order);
     it.seen[id] = ns_atomic_u32_load(id ? it.x : it.y, memory_order_seq_cst);
@@ -50,12 +50,12 @@ static void two(void) {
     ns_explore_require(ns_atomic_u32_load(it.x, memory_order_relaxed) == 2, "each of two increments counts");
 }
 
-/* Each thread draws a number: as many schedules as permutations of threads. */
+/* Each thread draws a number. There are as many schedules as permutations of threads. */
 static void draw(uint32_t id) {
     it.seen[0] = 4 * it.seen[0] + ns_atomic_u32_fetch_add(it.x, 1 + id, memory_order_seq_cst);
 }
 
-/* Accesses to different words: their order makes no difference. */
+/* The threads access different words, so that the order of accesses does not matter. */
 static void apart(uint32_t id) { ns_atomic_u32_fetch_add(id ? it.x : it.y, 1, memory_order_seq_cst); }
 
 static void wait_in_vain(uint32_t id) {
@@ -65,7 +65,7 @@ static void wait_in_vain(uint32_t id) {
         while (ns_atomic_u32_load(it.x, memory_order_relaxed) != 2) ns_pause();
 }
 
-/* One thread sleeps until the other has stored; the other does not wake it. */
+/* One thread sleeps until the other thread has stored. The other thread does not wake the sleeper. */
 static void sleep_on(uint32_t id) {
     if (id)
         ns_atomic_u32_store(it.x, 1, memory_order_seq_cst);

@@ -1,4 +1,5 @@
-/* Locks: one thread at a time is in the critical section, all threads get there, in the order that the kind promises.
+/* Locks: only one thread at a time is in the critical section, and all threads get there, in the order that the kind of
+ * lock promises.
  */
 #include "explore.h"
 #include "platform/near_memory.h"
@@ -8,8 +9,8 @@ enum { BATCH = 1 };
 
 static struct lock_case {
     ns_numa_lock *lock;
-    ns_atomic_u32 *counter; /* incremented in two steps under the lock */
-    uint32_t *run;          /* entries in a row of node 0 while node 1 waits; successful tries */
+    ns_atomic_u32 *counter; /* incremented under the lock, in two steps: a load and a store */
+    uint32_t *run;          /* successive entries of node 0 while node 1 waits; or the number of successful tries */
 } it;
 
 static void make(const char *kind) {
@@ -19,7 +20,7 @@ static void make(const char *kind) {
     it.run = ns_near_memory_allocate(sizeof *it.run, 0);
 }
 
-/* Relaxed: only the lock keeps increments from being lost. */
+/* Increment the counter. Relaxed: only the lock prevents lost increments. */
 static void increment(void) {
     const uint32_t found = ns_atomic_u32_load(it.counter, memory_order_relaxed);
     ns_atomic_u32_store(it.counter, found + 1, memory_order_relaxed);
@@ -63,7 +64,7 @@ static void enter_or_try(uint32_t id) {
         try_once(id);
 }
 
-/* One thread takes the lock so often that its words have their first values again, while the other thread looks. */
+/* One thread takes the lock until the lock's words have their first values again, while the other thread tries. */
 static void enter_thrice_or_try(uint32_t id) {
     for (uint32_t round = 0; round < 3 && id == 0; round++) enter(id, round);
     if (id == 1) try_once(id);
@@ -84,7 +85,7 @@ static void tried_by_all(void) {
                        "who tries has the lock alone, or not at all");
 }
 
-/* The word at which threads arrive: the first word of the lock. */
+/* Return the word at which threads arrive: the first word of the lock. */
 static ns_atomic_pointer *door(void) { return (ns_atomic_pointer *)(void *)((char *)it.lock + NS_LINE_BYTES); }
 
 static void enter_in_order(uint32_t id) {
@@ -96,17 +97,17 @@ static void enter_in_order(uint32_t id) {
     ns_numa_lock_release(it.lock, id % 2);
 }
 
-/* Threads 0 and 1 are on node 0, and thread 0 wants the lock twice; thread 2 is on node 1. */
+/* Threads 0 and 1 are on node 0, and thread 0 takes the lock twice. Thread 2 is on node 1. */
 static void enter_by_node(uint32_t id) {
     const uint32_t node = id / 2;
     if (node) ns_explore_arriving(door());
     for (uint32_t round = id > 0; round < 2; round++) {
         ns_numa_lock_acquire(it.lock, node);
         ns_explore_forget(2 * round);
-        ns_atomic_pointer_load(door(), memory_order_relaxed); /* orders this with the arrival of node 1 */
+        ns_atomic_pointer_load(door(), memory_order_relaxed); /* orders this thread with the arrival of node 1 */
         if (node) ns_explore_granted();
         *it.run = ns_explore_waiting() ? *it.run + 1 : 0;
-        /* the first of these entries may be from before node 1 arrived */
+        /* the first of these entries may be earlier than the arrival of node 1 */
         ns_explore_require(*it.run <= 1 + BATCH,
                            "a node hands the lock over within itself at most `batch` times in a row");
         ns_numa_lock_release(it.lock, node);

@@ -40,20 +40,20 @@ typedef struct {
     step next;
     uint64_t result, history;
     bool finished, rests, asleep, woken;
-    uint64_t slept;       /* its place among sleeping threads */
-    glimpse reads[READS]; /* since its last rest */
+    uint64_t slept;       /* the order in which threads went to sleep */
+    glimpse reads[READS]; /* the values read since the thread's last rest */
     uint32_t read_count;
-    step stores[STORES]; /* on their way: store number n of the thread is at n % STORES */
-    uint64_t stored;     /* stores so far */
-    uint32_t pending;    /* bit set of `stores` */
-    const void *arrives; /* where its next arrival is */
+    step stores[STORES]; /* stores that have not reached memory: store number n of the thread is at n % STORES */
+    uint64_t stored;     /* number of stores so far */
+    uint32_t pending;    /* set of the places in `stores` that have not reached memory, as bits */
+    const void *arrives; /* the location of the thread's next arrival */
 } thread;
 
-/* A state on the path. Processes are the threads, followed by the stores on their way. */
+/* A state on the path. Processes are the threads, followed by the stores that have not reached memory. */
 typedef struct {
     uint64_t todo, asleep;
     uint32_t chosen;
-    step done; /* by `chosen`, for the report */
+    step done; /* the step of `chosen`, for the report */
     uint64_t result;
 } frame;
 
@@ -63,7 +63,7 @@ typedef struct {
     ns_explore_result *result;
     ns_fiber *scheduler;
     thread threads[NS_EXPLORE_THREADS];
-    uint32_t current; /* thread; of->threads: none */
+    uint32_t current; /* the running thread; of->threads: none */
     uint32_t arrivals[NS_EXPLORE_THREADS], arrived;
     uint64_t sleeps;
     frame path[STEPS];
@@ -71,7 +71,7 @@ typedef struct {
     ns_explore_states states;
 } explorer;
 
-static explorer self; /* atomics do not say whose they are */
+static explorer self; /* a global variable, since an atomic access does not name its explorer */
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -114,12 +114,12 @@ static bool releases(memory_order order) {
     return order == memory_order_release || order == memory_order_acq_rel || order == memory_order_seq_cst;
 }
 
-/* ---- stores on their way ----------------------------------------------------------------------------------------- */
+/* ---- stores that have not reached memory ------------------------------------------------------------------------- */
 
-/* Returns the age of the store at `place`: 0 for the thread's last store. */
+/* Return the age of the store at `place`: 0 for the thread's last store. */
 static uint64_t age(const thread *of, uint32_t place) { return (of->stored - 1 - place) % STORES; }
 
-/* Returns the thread's youngest store on its way to the word; NULL if there is none. */
+/* Return the thread's youngest store to the word that has not reached memory; NULL if there is none. */
 static const step *own_store(const thread *of, const step *access) {
     const step *found = NULL;
     for (uint32_t place = 0; place < STORES; place++) {
@@ -130,7 +130,7 @@ static const step *own_store(const thread *of, const step *access) {
     return found;
 }
 
-/* Returns whether the store at `place` may reach memory now. */
+/* Return whether the store at `place` may reach memory now. */
 static bool may_arrive(const thread *of, uint32_t place) {
     const step *store = &of->stores[place];
     for (uint32_t other = 0; other < STORES; other++) {
@@ -146,11 +146,11 @@ static bool is_buffered(const step *access) {
            access->order != memory_order_seq_cst;
 }
 
-/* Returns whether all stores that the step has to wait for have reached memory. */
+/* Return whether all stores that the step must wait for have reached memory. */
 static bool drained(const thread *of) {
     const step *next = &of->next;
     if (next->action == RESUME || (next->action == ACCESS && next->kind == NS_EXPLORED_LOAD)) return true;
-    if (is_buffered(next)) /* there is room for it */
+    if (is_buffered(next)) /* the buffer has room for this store */
         return !(of->pending >> of->stored % STORES & 1) && __builtin_popcount(of->pending) < MOST_PENDING;
     if (self.memory == NS_EXPLORE_BUFFERED || next->action != ACCESS || releases(next->order)) return !of->pending;
     return !own_store(of, next);
@@ -161,7 +161,7 @@ static uint64_t visible(const thread *of, const step *access) {
     return store ? store->value : read_memory(access->location, access->bytes);
 }
 
-/* ---- who can go on ----------------------------------------------------------------------------------------------- */
+/* ---- processes that can take a step ------------------------------------------------------------------------------ */
 
 static bool has_news(const thread *of) {
     for (uint32_t at = 0; at < of->read_count; at++) {
@@ -200,7 +200,7 @@ static uint64_t enabled(void) {
     return found;
 }
 
-/* Returns whether the process may write memory in its next step. */
+/* Return whether the next step of the process may write memory. */
 static bool writes(uint32_t process) {
     const step *next = step_of(process);
     if (process >= NS_EXPLORE_THREADS) return true;
@@ -217,7 +217,7 @@ static bool reads_word(uint32_t process, const step *word) {
     return false;
 }
 
-/* Returns whether the order of the next steps of two processes can matter. */
+/* Return whether the order of the next steps of two processes can matter. */
 static bool depend(uint32_t one, uint32_t other) {
     const step *first = step_of(one), *second = step_of(other);
     if (thread_of(one) == thread_of(other) && one < NS_EXPLORE_THREADS && other < NS_EXPLORE_THREADS) return true;
@@ -230,9 +230,10 @@ static bool depend(uint32_t one, uint32_t other) {
            !(one < NS_EXPLORE_THREADS && is_buffered(first)) && !(other < NS_EXPLORE_THREADS && is_buffered(second));
 }
 
-/* ---- going on ---------------------------------------------------------------------------------------------------- */
+/* ---- taking steps ------------------------------------------------------------------------------------------------ */
 
-/* Note the value that the thread has read, in place of its last value of this word, or else of the oldest value. */
+/* Store the value that the thread has read in place of its last value of this word, or else in place of the oldest
+ * value. */
 static void remember(thread *of, const step *access, uint64_t value) {
     uint32_t at = 0;
     while (at < of->read_count && of->reads[at].location != access->location) at++;
@@ -330,10 +331,10 @@ static void go_on(uint32_t process) {
     self.result->steps++;
 }
 
-/* ---- what the sources call --------------------------------------------------------------------------------------- */
+/* ---- functions that the library's sources call ------------------------------------------------------------------- */
 
 static uint64_t request(const step *asked) {
-    if (self.current == self.of->threads) return execute(asked); /* nobody runs: a case is set up, or checked */
+    if (self.current == self.of->threads) return execute(asked); /* no thread runs: set-up or check of a case */
     thread *of = &self.threads[self.current];
     of->next = *asked;
     ns_fiber_switch(of->fiber, self.scheduler);
@@ -356,10 +357,10 @@ void ns_explored_wake(ns_atomic_u32 *word, uint32_t count) {
     request(&(step){.action = WAKE, .bytes = 4, .location = word, .value = count});
 }
 
-/* The values of a thread for which only the place counts. */
+/* Return a hash for the history of a thread for which only its place counts. */
 static uint64_t history_of(uint32_t id, uint32_t place) { return ns_explore_mix((uint64_t)(id + 1) << 32 | place); }
 
-/* ---- what cases call --------------------------------------------------------------------------------------------- */
+/* ---- functions that cases call ----------------------------------------------------------------------------------- */
 
 void ns_explore_require(bool holds, const char *sentence) {
     if (holds || self.result->violated) return;
@@ -370,7 +371,7 @@ void ns_explore_require(bool holds, const char *sentence) {
 
 void ns_explore_forget(uint32_t place) {
     thread *of = &self.threads[self.current];
-    const char top = 0; /* of what is below the caller's part of the stack */
+    const char top = 0; /* marks the lower end of the caller's part of the stack */
     of->history = history_of(self.current, 1 + place);
     of->read_count = 0;
     ns_explore_states_drop(&self.states, (const void *)((uintptr_t)&top - STACK_BYTES), &top);
@@ -405,7 +406,7 @@ static void run_thread(void *argument) {
     ns_fiber_switch(of->fiber, self.scheduler);
 }
 
-/* Go to the first state: each thread is before its first step. */
+/* Go to the first state, in which each thread is before its first step. */
 static void begin(void) {
     ns_arena_clear();
     ns_explore_states_restart(&self.states);
@@ -422,9 +423,9 @@ static void begin(void) {
     }
 }
 
-/* Returns a hash of the place of the thread, and of its stores on their way. */
+/* Return a hash of the place of the thread and of its stores that have not reached memory. */
 static uint64_t state_of(const thread *of) {
-    uint64_t ahead = 0; /* of those that sleep */
+    uint64_t ahead = 0; /* number of threads that went to sleep before this one */
     for (uint32_t other = 0; of->asleep && other < self.of->threads; other++)
         ahead += self.threads[other].asleep && self.threads[other].slept < of->slept;
     const uint64_t flags = (uint64_t)of->finished | (uint64_t)of->asleep << 1 | (uint64_t)of->woken << 2 | ahead << 3;
@@ -454,7 +455,7 @@ static bool all_finished(void) {
     return finished;
 }
 
-/* Find what to do in the last state of the path, given the processes that are asleep there. */
+/* Find the possible steps in the last state of the path. The processes in `asleep` are asleep in this state. */
 static void open_frame(uint64_t asleep) {
     frame *at = &self.path[self.depth];
     const uint64_t possible = enabled();
@@ -478,7 +479,7 @@ static void open_frame(uint64_t asleep) {
     if (!at->todo) self.result->left++;
 }
 
-/* In the last state of the path, take a step that was not taken yet. */
+/* In the last state of the path, take a step that was not yet taken. */
 static void descend(void) {
     frame *at = &self.path[self.depth];
     const uint32_t process = (uint32_t)__builtin_ctzll(at->todo);
@@ -492,7 +493,7 @@ static void descend(void) {
     if (!self.result->violated) open_frame(asleep);
 }
 
-/* Go back to the last state of the path that has steps to take. Returns false if there is none. */
+/* Go back to the last state of the path with steps that were not yet taken. Return false if there is none. */
 static bool back_up(void) {
     uint32_t length = self.depth + 1;
     while (length && !self.path[length - 1].todo) length--;

@@ -1,4 +1,4 @@
-/* The visited states of an exploration: a hash of 64 bits for each, and the processes that were asleep. */
+/* The visited states of an exploration: for each state, a hash of 64 bits, and the processes that were asleep. */
 #ifndef NS_EXPLORE_STATES_H
 #define NS_EXPLORE_STATES_H
 
@@ -12,7 +12,7 @@ typedef struct {
     uint64_t hash, asleep;
 } ns_explore_seen;
 
-/* A word on the stack of a thread, kept here, so that it outlives the stack. */
+/* A word on the stack of a thread. It is stored here, so that it outlives the stack. */
 typedef struct {
     const void *location;
     uint64_t value;
@@ -20,13 +20,13 @@ typedef struct {
 } ns_explore_word;
 
 typedef struct {
-    ns_explore_seen *table; /* [capacity], a power of two; a hash of 0 is an empty place */
+    ns_explore_seen *table; /* [capacity], a power of two; a hash of 0 marks an unused place */
     uint64_t capacity, count;
-    ns_explore_word words[NS_EXPLORE_WORDS]; /* that were written in this schedule */
+    ns_explore_word words[NS_EXPLORE_WORDS]; /* words that were written in this schedule */
     uint32_t word_count;
 } ns_explore_states;
 
-/* A bijection of 64-bit numbers that mixes all bits. */
+/* Return a mixture of all bits of a 64-bit number. The function is a bijection. */
 static inline uint64_t ns_explore_mix(uint64_t value) {
     value = (value + UINT64_C(0x9E3779B97F4A7C15));
     value = (value ^ value >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -37,26 +37,26 @@ static inline uint64_t ns_explore_mix(uint64_t value) {
 int ns_explore_states_create(ns_explore_states *self);
 void ns_explore_states_destroy(ns_explore_states *self);
 
-/* A new schedule begins: no word outside of the arena is known. */
+/* Begin a new schedule: forget all words outside of the arena. */
 void ns_explore_states_restart(ns_explore_states *self);
 
-/* Write a word outside of the arena; read a word, which is 0 before it is written. */
+/* Write a word outside of the arena; read such a word, which is 0 before the first write. */
 void ns_explore_states_write(ns_explore_states *self, const void *location, uint32_t bytes, uint64_t value);
 uint64_t ns_explore_states_read(const ns_explore_states *self, const void *location, uint32_t bytes);
 
 /* Forget the words outside of the arena in [first, end). */
 void ns_explore_states_drop(ns_explore_states *self, const void *first, const void *end);
 
-/* Returns a hash of memory. */
+/* Return a hash of the arena and of the words. */
 uint64_t ns_explore_states_memory(const ns_explore_states *self);
 
-/* Returns whether the state was visited before, with the processes `before` asleep. From now on those processes count
- * as asleep there that were asleep in all visits. */
+/* Return whether the state was visited before, with the processes in `before` asleep. From now on, the processes that
+ * were asleep in all visits count as asleep in this state. */
 bool ns_explore_states_visit(ns_explore_states *self, uint64_t hash, uint64_t asleep, uint64_t *before);
 
 /* ---- arena.c: the memory of a case ------------------------------------------------------------------------------- */
 
-/* The arena has the same addresses, and is all zero, in every schedule. It replaces the functions of
+/* In every schedule the arena has the same addresses and begins with zeros. Its functions replace the functions of
  * source/platform/near_memory.h. */
 
 /* Free all memory. */
@@ -64,7 +64,7 @@ void ns_arena_clear(void);
 
 bool ns_arena_holds(const void *location);
 
-/* Returns the allocated memory as words. */
+/* Return the allocated memory as words. */
 const uint64_t *ns_arena_words(size_t *count);
 
 /* Describe a location for people. */

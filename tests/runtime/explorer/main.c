@@ -1,12 +1,12 @@
-/* explorer MEMORY [PREFIX]: explore the cases whose names begin with PREFIX; exit status 1 if one is violated.
- * explorer MEMORY programs: tell all outcomes of the programs on standard input (explore_programs). */
+/* explorer MEMORY [PREFIX]: explore the cases whose names begin with PREFIX; exit status 1 if a case is violated.
+ * explorer MEMORY programs: print all outcomes of the programs on standard input (explore_programs). */
 #include <stdio.h>
 #include <string.h>
 
 #include "explore.h"
 #include "platform/near_memory.h"
 
-/* ---- small programs, to compare the explorer with another one ---------------------------------------------------- */
+/* ---- small programs, for the comparison with another enumeration ------------------------------------------------- */
 
 enum { WORDS = 3, MOST_STEPS = 6, LINE_LENGTH = 256 };
 
@@ -21,7 +21,7 @@ static struct program {
     uint32_t threads, length[NS_EXPLORE_THREADS];
     step steps[NS_EXPLORE_THREADS][MOST_STEPS];
     ns_atomic_u32 *words[WORDS];
-    uint32_t *found[NS_EXPLORE_THREADS]; /* by each step */
+    uint32_t *found[NS_EXPLORE_THREADS]; /* the result of each step */
 } it;
 
 static void make(void) {
@@ -80,11 +80,11 @@ static bool read_program(char *line) {
     return true;
 }
 
-/* Explore each line of `in`: threads with a | between them, of steps with spaces between them. A step is `l` (load),
- * `s` (store) or `a` (add), then the number of a word, then an order: `r` (relaxed), `o` (release; of a load, acquire;
- * of an addition, both) or `c` (seq_cst), then `k`, or `f` if the thread forgets what it has found. Step number n of
- * thread t stores or adds 10 t + n + 1. Prints for each schedule a line "outcome" with the results of the steps and the
- * final words, and for each line of `in` a line "end". Returns 0, or -1 if a line is no program. */
+/* Explore each line of `in`. A line has threads separated by |, and a thread has steps separated by spaces. A step is
+ * `l` (load), `s` (store) or `a` (add), then the number of a word, then an order: `r` (relaxed), `o` (release; for a
+ * load, acquire; for an addition, both) or `c` (seq_cst), then `k`, or `f` if the thread forgets its result. Step
+ * number n of thread t stores or adds 10 t + n + 1. Print for each schedule a line "outcome" with the results of the
+ * steps and the final words, and for each line of `in` a line "end". Return 0, or -1 if a line is not a program. */
 static int explore_programs(FILE *in, enum ns_explore_memory memory) {
     char line[LINE_LENGTH];
     while (fgets(line, sizeof line, in)) {

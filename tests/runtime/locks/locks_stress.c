@@ -1,4 +1,4 @@
-/* Real threads on locks, conditions and barriers; exit status 1 and a sentence if a count is not exact. */
+/* Real threads on locks, conditions and barriers. Exit status 1 and a sentence if a count is not exact. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "numasim/runtime.h"
 #include "platform/sanitizers.h"
 
-#ifdef NS_THREAD_SANITIZER /* which finds by their order alone what others have to run into */
+#ifdef NS_THREAD_SANITIZER /* finds races by their order alone, so fewer repetitions suffice */
 enum { SHARE = 5 };
 #else
 enum { SHARE = 1 };
@@ -20,9 +20,9 @@ typedef struct {
     ns_numa_lock *lock;
     ns_numa_condition *filled, *emptied;
     ns_numa_barrier *barrier;
-    int64_t counter;            /* plain: what is tested is what makes it exact */
-    int64_t items, taken, most; /* of a buffer of one place */
-    int64_t arrivals[THREADS];  /* plain: written before a barrier, read by all behind it */
+    int64_t counter;            /* not atomic: the tested lock makes the count exact */
+    int64_t items, taken, most; /* the state of a buffer with room for one item */
+    int64_t arrivals[THREADS];  /* not atomic: written before a barrier, read by all threads after the barrier */
     int64_t early;
 } shared;
 
@@ -43,7 +43,7 @@ static void *count(void *argument) {
     return NULL;
 }
 
-/* Half of them wait for the lock, the others try until they have it. */
+/* One half of the threads wait for the lock, and the other half try until they have the lock. */
 static void *count_by_trying(void *argument) {
     member *self = argument;
     for (int round = 0; round < ROUNDS; round++) {
@@ -82,7 +82,7 @@ static void *exchange(void *argument) {
     return NULL;
 }
 
-/* All wait until the first thread has said go, once. */
+/* All threads wait until the first thread has given the signal, once. */
 static void *await_all(void *argument) {
     member *self = argument;
     ns_numa_lock_acquire(self->all->lock, node_of(self));
@@ -163,7 +163,7 @@ static bool try_barrier(const char *kind) {
     return is("early", kind, all.early, 0);
 }
 
-/* What cannot be made is refused. */
+/* Return whether impossible locks, conditions and barriers are refused. */
 static bool refuse(void) {
     ns_numa_lock *lock;
     ns_numa_barrier *barrier;

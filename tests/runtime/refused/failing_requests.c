@@ -1,12 +1,12 @@
-/* Pools and runs in which the n-th request for memory or for a thread fails, for every n in turn. Each ends with an
- * error code and one sentence, and frees its memory.
+/* Pools and runs in which the n-th request for memory or for a thread fails, for every n in turn. Each pool or run must
+ * end with an error code and one sentence, and must free its memory.
  *
- * Run as `failing_requests pools MODE PLAN` for the creation of pools, and for runs serially and in virtual time; or as
- * `failing_requests runs MODE WORKERS PLAN` for runs on threads: such a run ends before it begins, or does all its
- * steps, and the same pool then runs the same program. A dash is no plan. Prints how many requests failed, and what is
- * wrong.
+ * `failing_requests pools MODE PLAN` tests the creation of pools, and runs in serial mode and in virtual time.
+ * `failing_requests runs MODE WORKERS PLAN` tests runs on threads: a run with a failed request ends before it begins,
+ * or does all its steps, and the same pool then runs the same program. A dash in place of PLAN means no plan. Prints
+ * the number of failed requests, and every fault.
  *
- * malloc, calloc, realloc, aligned_alloc, mmap and pthread_create are wrapped by the linker (`--wrap`).
+ * The linker wraps malloc, calloc, realloc, aligned_alloc, mmap and pthread_create (`--wrap`).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,17 +21,17 @@
 
 /* ---- requests that fail ------------------------------------------------------------------------------------------ */
 
-static _Atomic int64_t left; /* requests until the one that fails; 0: none does */
+static _Atomic int64_t left; /* requests up to the failing one; 0: no request fails */
 static _Atomic bool has_failed;
 
-/* Let the request number `nth` from now on fail, counted from 1, and no other; 0: none. */
+/* Make request number `nth` from now on fail (counted from 1), and no other request; 0: none. */
 
 static void fail_request(int64_t nth) {
     has_failed = false;
     left = nth;
 }
 
-/* Returns whether the request number `nth` has come. */
+/* Return whether request number `nth` has been made. */
 static bool request_has_failed(void) { return has_failed; }
 
 static bool fails(void) {
@@ -60,13 +60,13 @@ WRAPPED(int, pthread_create,
 
 enum { DEPTH = 3, LONG_BYTES = 200, MANY = 150, INDICES = 20, OBJECT_BYTES = 10000 };
 
-/* Nodes of a binary tree, many leaves, the indices of a loop and of a reduction, children that wait for each other, and
- * that contribute to a sum, a future: in a run; and in a team of as many workers. */
+/* The steps of a run: nodes of a binary tree, many leaves, the indices of a loop and of a reduction, children that wait
+ * for each other, children that contribute to a sum, and a future; and the steps of a team of as many workers. */
 enum { TURNS = 9, TERMS = 5, OF_RUN = (2 << DEPTH) - 1 + MANY + INDICES + INDICES + TURNS + TERMS + 1 };
 
 static int problems;
-static _Atomic int64_t done; /* steps of the program */
-static int64_t under_lock;   /* the same, counted under a lock of the pool */
+static _Atomic int64_t done; /* number of steps that the program has done */
+static int64_t under_lock;   /* the same number, counted under a lock of the pool */
 static char storage[OBJECT_BYTES];
 static int64_t object, lock, barrier;
 
@@ -85,7 +85,7 @@ static void step(ns_task *self) {
 }
 
 typedef struct {
-    char bytes[LONG_BYTES]; /* more than fits a record */
+    char bytes[LONG_BYTES]; /* too long for a task's record */
     int depth;
 } node;
 
@@ -110,7 +110,7 @@ static void loop(ns_task *self, void *arguments, int64_t first, int64_t last) {
     for (int64_t at = first; at < last; at++) step(self);
 }
 
-/* Each waits for the one before it. */
+/* The arguments of a chain in which each task waits for the previous task. */
 typedef struct {
     int *at, expected;
 } turn;
@@ -133,7 +133,7 @@ static void take_turns(ns_task *self) {
     if (at != TURNS) complain(at, "a join does not wait for children with dependences", TURNS);
 }
 
-/* Values that are too long for a stack. */
+/* Values that are too long for the stack. */
 typedef struct {
     char bytes[LONG_BYTES];
     int64_t count;
@@ -151,7 +151,7 @@ static void contribute(ns_task *self, void *arguments, void *term) {
 
 static void add(void *value, const void *next) { ((counted *)value)->count += ((const counted *)next)->count; }
 
-/* A reduction that has no memory has called nothing. */
+/* Run a reduction. A reduction without memory must not have called any body. */
 static void reduce(ns_task *self) {
     counted all = {.count = 0};
     if (ns_parallel_reduce(self, 0, INDICES, 2, count_piece, add, NULL, &all, sizeof all))
@@ -195,7 +195,7 @@ static int describe(ns_pool *pool, uint32_t workers) {
     return barrier < 0 ? (int)barrier : NS_OK;
 }
 
-/* One run: it has done all, or nothing, and then says why. */
+/* Run the program once. The run must have done all steps or none; a run without steps must give its reason. */
 static void run(ns_pool *pool, int64_t nth, ns_body *body, int64_t steps) {
     const node root = {.depth = DEPTH};
     done = under_lock = 0;
@@ -207,7 +207,7 @@ static void run(ns_pool *pool, int64_t nth, ns_body *body, int64_t steps) {
     if (under_lock != done) complain(nth, "steps counted under a lock", under_lock);
 }
 
-/* Whether the request number `nth` came up. */
+/* Return whether request number `nth` was made. */
 static bool attempt_runs(const ns_pool_options *options, int64_t nth) {
     ns_pool *pool = NULL;
     int error = ns_pool_create(&pool, options);
@@ -252,7 +252,7 @@ static int run_tree(ns_pool *pool) {
     return ns_pool_run(pool, spawn_tree, &depth, sizeof depth);
 }
 
-/* Whether the request number `nth` came up. */
+/* Return whether request number `nth` was made. */
 static bool attempt_pool(const ns_pool_options *options, int64_t nth) {
     ns_pool *pool = NULL;
     fail_request(nth);

@@ -1,8 +1,8 @@
-/* Programs that are not those of their plan, in virtual time: refused at each step in turn, and nothing of them is
- * left.
+/* Programs that differ from the program of their plan, in virtual time: each is refused at every step in turn, and
+ * leaves no memory.
  *
- * Run as `refused_programs PLAN`. The program is a tree of tasks with arguments that memory is taken for; its step
- * number n is wrong, in each of some ways. Prints the error code, and why, a line.
+ * Run as `refused_programs PLAN`. The program is a tree of tasks with arguments in allocated memory. Step number n is
+ * wrong, in each of several ways. Prints a line with the error code and the reason for each.
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 enum way { JOINS, LOCKS, AWAITS, CALLS, SPAWNS, RETURNS, WAYS };
 enum { DEPTH = 5, STEPS = 40 };
 
-static int left; /* steps until the wrong one */
+static int left; /* number of steps before the wrong step */
 static enum way wrong;
 
 typedef struct {
@@ -26,7 +26,7 @@ static void leaf(ns_task *self, void *nothing) {
 
 static void tree(ns_task *self, void *given);
 
-/* Do the wrong step instead of the next one, if it is its turn. */
+/* If it is the turn of the wrong step, do the wrong step and return true. */
 static bool goes_wrong(ns_task *self) {
     ns_future future;
     if (--left) return false;

@@ -1,9 +1,9 @@
-/* In which order the tasks of a random program begin: `orders MODE SEED`, where MODE is spawned, newest or stolen (the
- * orders of serial runs), worker (a native worker alone) or thief (the second of two, while the first stays in the
- * root); or `orders recorded`, which asks for a recording in another order than spawned and prints the error.
+/* The order in which the tasks of a random program begin: `orders MODE SEED`. MODE is spawned, newest or stolen (the
+ * orders of serial runs), worker (a single native worker) or thief (the second of two workers, while the first worker
+ * stays in the root). `orders recorded` asks for a recording in an order other than spawned, and prints the error.
  *
  * A task spawns up to four children, calls some of its parts, joins now and then, and has arguments of many sizes. For
- * stolen and thief such tasks are spawned by a root that does nothing else.
+ * stolen and thief, such tasks are spawned by a root that does nothing else.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -15,8 +15,8 @@
 
 enum { DEPTH = 5, MOST_CHILDREN = 4, MOST_BYTES = 600, JOINS = 3, BETWEEN_JOINS = 4 };
 
-static atomic_int under_way; /* tasks that were spawned or called and have not ended */
-static bool stays;           /* the root, until none is */
+static atomic_int under_way; /* number of tasks that were spawned or called and have not ended */
+static bool stays;           /* whether the root stays until `under_way` is 0 */
 
 typedef struct {
     uint64_t seed;
@@ -68,8 +68,8 @@ static void step(ns_task *self, void *whole) {
 
 static void do_nothing(ns_task *self, void *none) { (void)self, (void)none; }
 
-/* A worker leaves tasks to thieves only when the worker pushes and pops. So this worker pushes a task that is newer
- * than all others. */
+/* Let thieves have tasks. A worker leaves tasks to thieves only at its pushes and pops. So this worker pushes a task
+ * that is newer than all others. */
 static void look_at_deque(ns_task *self) {
     ns_future newest;
     ns_future_spawn(self, &newest, do_nothing, NULL, 0);

@@ -1,5 +1,5 @@
-/* Programs for the serial mode, by name: `serial_cases CASE GRAPH` runs one and records its task graph. It prints what
- * the program found out, or the problem and the error code, as its status, if the run fails.
+/* Programs for the serial mode, by name: `serial_cases CASE GRAPH` runs one program and records its task graph. It
+ * prints the result of the program. If the run fails, it prints the sentence, and the exit status is the error code.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ static void await_nobody(ns_task *self, void *arguments) {
     ns_word_await(self, word[DOOR]);
 }
 
-/* Worker 2 of three lets both others pass, who wait while one holds the lock; then all meet, twice. */
+/* Worker 2 of three lets both other workers pass, which wait while one of them holds the lock. Then all meet, twice. */
 static void team(ns_task *self, void *arguments) {
     const uint32_t id = ns_task_worker(self);
     (void)arguments;
@@ -182,7 +182,7 @@ static void spawn_in_team(ns_task *self, void *arguments) {
     ns_spawn(self, nothing, NULL, 0);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------- */
+/* ---- all cases --------------------------------------------------------------------------------------------------- */
 
 #define RUN(CASE) {#CASE, CASE, false}
 #define TEAM(CASE) {#CASE, CASE, true}
@@ -223,7 +223,7 @@ int main(int arguments, char **argument) {
     prepare(pool, argument[1]);
     error = run_case(pool, argument[1]);
     if (error) {
-        ns_pool_run(pool, nothing, NULL, 0); /* records nothing any more */
+        ns_pool_run(pool, nothing, NULL, 0); /* an earlier run was aborted, so nothing is recorded */
         printf("%s\n", ns_pool_problem(pool));
     } else {
         printf("%lld\n", (long long)found);

@@ -1,4 +1,4 @@
-/* Prints on which processor each worker runs: `cpus WORKERS PLAN`. */
+/* Prints the processor on which each worker runs: `cpus WORKERS PLAN`. */
 #include <sched.h>
 
 #include "program.h"

@@ -1,5 +1,6 @@
-/* Children with dependences do what they do one after the other, whatever runs them: random programs whose tasks mix
- * what they read into what they write, chains that are longer than any stack, and tasks of all other kinds in between.
+/* Children with dependences must have the same effects as one after the other, in every way of running them: random
+ * programs whose tasks mix the read cells into the written cells, chains that are longer than any stack, and tasks of
+ * all other kinds in between.
  */
 #include "program.h"
 
@@ -12,7 +13,7 @@ static uint64_t mixed(uint64_t value) {
 
 /* ---- random programs --------------------------------------------------------------------------------------------- */
 
-/* A task that mixes the cells that it reads into those that it writes. */
+/* A task that mixes the cells that it reads into the cells that it writes. */
 typedef struct {
     uint64_t *cells, number;
     uint32_t count, cell[MOST_NAMED];
@@ -47,7 +48,7 @@ static void run_mix(ns_task *self, void *arguments) {
 
 static void nothing(ns_task *self, void *arguments) { (void)self, (void)arguments; }
 
-/* A part of a mix by children of its own, which depend on each other by the same addresses; it may forget its join. */
+/* Do a part of a mix by children that depend on each other by the same addresses. The task may leave out its join. */
 static void run_mix_below(ns_task *self, void *arguments) {
     mix *m = arguments;
     ns_spawn(self, nothing, NULL, 0);
@@ -68,7 +69,7 @@ typedef struct {
     uint64_t *cells, seed, tasks;
 } program;
 
-/* All tasks of a program; now and then joined, or with other children in between. */
+/* Spawn all tasks of a program, now and then with a join or with other children in between. */
 static void run_program(ns_task *self, void *arguments) {
     const program *p = arguments;
     for (uint64_t number = 0; number < p->tasks; number++) {
@@ -113,14 +114,14 @@ static void run_chain(ns_task *self, void *arguments) {
     require(at == CHAIN, "a join waits for the whole chain");
 }
 
-/* Typed tasks: many that read what one has written, and one that writes when all have read. */
+/* Typed tasks: many tasks read the value that one task has written, and one task writes after all have read. */
 NS_TASK(uint32_t, doubled, const uint32_t *, from) {
     (void)self;
     return 2 * *from;
 }
 
 NS_TASK(int, replaced, uint32_t *, place, const uint32_t *, found, uint32_t, value) {
-    if (found) ns_spawn(self, nothing, NULL, 0); /* which its end joins */
+    if (found) ns_spawn(self, nothing, NULL, 0); /* a child that the end of the task joins */
     for (uint32_t at = 0; found && at < FAN; at++) require(found[at] == 2 * *place, "a writer waits for all readers");
     *place = value;
     return 1;
@@ -133,7 +134,7 @@ NS_TASK(int, fanned, uint32_t, rounds) {
     for (uint32_t round = 1; round <= rounds; round++) {
         replaced_spawn_after(self, NS_DEPEND(NS_OUT(&place)), &first, &place, NULL, round);
         for (uint32_t at = 0; at < FAN; at++) doubled_spawn_after(self, NS_DEPEND(NS_IN(&place)), &found[at], &place);
-        doubled_spawn(self, &beside, &other); /* an ordinary child is the newest, or a call comes between */
+        doubled_spawn(self, &beside, &other); /* the newest child has no dependences, or a call comes in between */
         require(doubled_call(self, &other) == 42, "a call is run among dependences");
         replaced_spawn_after(self, NS_DEPEND(NS_INOUT(&place)), &last, &place, found, 0);
         if (round % 2)

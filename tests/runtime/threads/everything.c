@@ -1,4 +1,5 @@
-/* Uses all that the runtime offers to tasks: futures, loops, long arguments, several joins in a task, calls, teams,
+/* A program with all features that the runtime has for tasks: futures, loops, long arguments, several joins in a task,
+ * calls, teams, words.
  * words.
  */
 #include "program.h"

@@ -1,13 +1,13 @@
-/* A run of two workers while somebody else has the lock of the first one's queue: probes that see its task fail, so
- * that the run ends, with the task executed by its owner. Thieves that waited for the lock would never let it end. Run
- * as `held_queue 2 PLAN`.
+/* A run of two workers while another thread holds the lock of the first worker's queue. Probes that see the queue's
+ * task fail, so that the owner executes the task and the run ends. Thieves that waited for the lock would never let the
+ * run end. Run as `held_queue 2 PLAN`.
  */
 #include <sched.h>
 
 #include "program.h"
 #include "threads/worker.h"
 
-enum { RESTS = 20000 }; /* in which the other worker comes to see the task */
+enum { RESTS = 20000 }; /* rests during which the other worker sees the task */
 
 static uint32_t executed_by = UINT32_MAX;
 static ns_atomic_u32 searching;

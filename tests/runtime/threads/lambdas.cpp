@@ -1,4 +1,4 @@
-/* What numasim.hpp promises: results, exceptions and captures of all kinds, on whatever runs the tasks. */
+/* The promises of numasim.hpp: results, exceptions and captures of all kinds, in every way of running tasks. */
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -48,7 +48,7 @@ void check_captures() {
     long sum = 0;
     {
         auto single = std::make_unique<long>(41);
-        ns::spawn([many, &sum] { /* copied, and too long for a lane */
+        ns::spawn([many, &sum] { /* captured by copy, and too long for a lane */
                                  for (long each : many) sum += each;
         });
         ns::spawn([shared, text, &told] { told = text + std::to_string(*shared); });
@@ -152,7 +152,7 @@ void check_dependences() {
     require(told == "42" && a == 0, "children wait for those that they depend on");
 }
 
-/* Typed tasks are C's, and C++ as well. */
+/* Typed tasks work in C++ as in C. */
 NS_TASK(long, scaled, long, factor, const double *, number) {
     (void)self;
     return factor * static_cast<long>(*number);
@@ -210,7 +210,7 @@ int code_of(Body &&body) {
 
 }  // namespace
 
-/* Run as `lambdas WORKERS`; with `serial`, or with a plan. */
+/* Run as `lambdas WORKERS`, `lambdas WORKERS serial`, or `lambdas WORKERS PLAN...`. */
 int main(int count, char **words) {
     ns_pool_options options{};
     const bool is_serial = count > 2 && !std::strcmp(words[2], "serial");
@@ -221,7 +221,7 @@ int main(int count, char **words) {
     check_pool(pool);
     options.plan = "/no/such/plan";
     require(code_of([&] { ns::pool refused(options); }) == NS_ERROR_FILE, "a pool that cannot be had is an error");
-    int nested = NS_OK; /* a task that runs its own pool waits for itself: it is told so, instead */
+    int nested = NS_OK; /* a task that runs its own pool would wait for itself, so it gets an error instead */
     pool.run([&] { nested = code_of([&] { pool.run([] {}); }); });
     require(nested == NS_ERROR_CALLER, "a task cannot run its own pool");
     ns::pool moved(std::move(pool));

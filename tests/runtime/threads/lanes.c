@@ -12,7 +12,7 @@ static void increment(ns_task *self, void *arguments) {
     ++**(uint8_t **)arguments;
 }
 
-/* Two increments, each by a child. */
+/* Increment twice, each time by a child. */
 static void increment_twice(ns_task *self, void *arguments) {
     uint8_t *place = *(uint8_t **)arguments, marks[2] = {0};
     for (int child = 0; child < 2; child++) {
@@ -67,7 +67,7 @@ static void get_future(ns_task *self, void *arguments) {
     require(*call->awaited == 2, "a future of an ancestor is there");
 }
 
-/* Wait, as itself or as a part, with a child of its own, for what lies below in the lane; then spawn another one. */
+/* Wait for tasks below in the lane, as the task itself or as a part, with an own child; then spawn another child. */
 static void wait_for_ancestors(ns_task *self, void *arguments) {
     uint8_t own[2] = {0}, *first = &own[0], *second = &own[1];
     ns_spawn(self, increment_twice, &first, sizeof first);
@@ -95,7 +95,7 @@ static void hand_down_futures(ns_task *self, void *arguments) {
     }
 }
 
-/* A leaf without children; one whose order is too long for a lane; and one that forgets to join. */
+/* A leaf without children; a task whose order is too long for a lane; and a task without its join. */
 NS_TASK(int64_t, doubled, int64_t, n) {
     (void)self;
     return 2 * n;
@@ -108,7 +108,7 @@ typedef struct {
 NS_TASK(int64_t, summed, many_numbers, numbers) {
     int64_t sum = 0, twice[8];
     for (int at = 0; at < 8; at++) doubled_spawn(self, &twice[at], numbers.part[at]);
-    summed_join(self); /* the join of one type joins all */
+    summed_join(self); /* the join of any type joins all children */
     for (int at = 0; at < 8; at++) sum += twice[at];
     return sum;
 }
@@ -118,7 +118,7 @@ NS_TASK(int64_t, forgetful, uint8_t *, mark) {
     return 1;
 }
 
-/* The number of the nodes of a binary tree, half of which are called and half of which are spawned, with children of
+/* Return the number of nodes of a binary tree. Half of the nodes are called and half are spawned, with children of
  * other types in between. */
 NS_TASK(int64_t, counted, int64_t, depth) {
     if (!depth) return 1;
@@ -137,7 +137,7 @@ NS_TASK(int64_t, counted, int64_t, depth) {
     return 1 + left + right;
 }
 
-/* Results that are a flag, and too long for a slot. */
+/* Two results: a flag, and a value that is too long for a slot. */
 NS_TASK(_Bool, is_odd, int64_t, n) {
     int64_t half;
     doubled_spawn(self, &half, n / 2);
@@ -152,7 +152,7 @@ NS_TASK(many_numbers, ascending, int64_t, n) {
     return all;
 }
 
-/* More typed children than a lane has room for, all of them waiting when the last is spawned. */
+/* Spawn more typed children than a lane has room for. All of them wait when the last one is spawned. */
 static void spawn_many_typed(ns_task *self, void *arguments) {
     _Bool *odd = *(_Bool **)arguments;
     for (int64_t child = 0; child < MANY; child++) is_odd_spawn(self, &odd[child], child);
@@ -162,7 +162,8 @@ static void spawn_many_typed(ns_task *self, void *arguments) {
     require(right == MANY, "each of many typed children has its result");
 }
 
-/* The newest typed child waits in the lane while its parent waits for something else, calls, and forgets it. */
+/* Leave the newest typed child in the lane while its parent waits for another child, makes a call, and ends without a
+ * join. */
 static void leave_newest(ns_task *self, void *arguments) {
     int64_t *result = *(int64_t **)arguments;
     doubled_spawn(self, result, 21);
@@ -197,13 +198,14 @@ static void count_tree(ns_task *self, void *arguments) {
     require(spawned == (1 << 11) - 1, "a plain join waits for a typed child");
 }
 
-/* No argument, several, the most that there may be; their names may be such as the runtime uses itself. */
+/* Tasks with no argument, several arguments, and the most arguments. Names may be names that the runtime uses
+ * itself. */
 NS_TASK(int64_t, seven) {
     (void)self;
     return 7;
 }
 
-/* A task may be called as something in the functions that NS_TASK makes is. */
+/* A task may have the name of a variable in the functions that NS_TASK makes. */
 NS_TASK(int64_t, order, int64_t, n) {
     (void)self;
     return n;
@@ -259,7 +261,7 @@ static void run_pass_arguments(ns_pool *pool) {
     run(pool, pass_arguments, NULL, 0);
 }
 
-/* Serially and with a plan, cases of the room in a lane are left out. */
+/* In serial mode and with a plan, the cases about the room in a lane are left out. */
 int main(int word_count, char **words) {
     uint8_t *marks = calloc(MANY, 1);
     ns_pool *pool = pool_of(word_count, words);

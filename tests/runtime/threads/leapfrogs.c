@@ -1,8 +1,8 @@
-/* Leapfrogging (model 3.2): a task that waits in a join and executes what others have spawned has it from a worker that
- * has begun one of its own children.
+/* Leapfrogging (model 3.2): a task that waits in a join executes only tasks from a worker that has begun one of the
+ * task's own children.
  *
- * Run as `leapfrogs 0 PLAN`. Prints how many tasks ran, how many of them in a join of another's, and how many came from
- * a worker that had no child of the waiting task.
+ * Run as `leapfrogs 0 PLAN`. Prints how many tasks ran, how many of them ran in a join of another task, and how many of
+ * these came from a worker that had begun no child of the waiting task.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -11,9 +11,9 @@
 
 enum { DEPTH = 12, CHILDREN = 2 };
 
-/* A task, as its children and those who wait in its join see it. */
+/* A task's data for its children and for tasks that run in its join. */
 typedef struct {
-    atomic_int begun_by[CHILDREN]; /* which worker has begun the child, + 1 */
+    atomic_int begun_by[CHILDREN]; /* for each child: the worker that has begun the child, + 1 */
 } frame;
 
 typedef struct {
@@ -21,10 +21,11 @@ typedef struct {
     frame *parent;
 } node;
 
-static _Thread_local const frame *waiting; /* whose join the thread is in, innermost */
+static _Thread_local const frame *waiting; /* the task in whose join the thread is, the innermost one */
 static atomic_int tasks, stolen, strange;
 
-/* Whether the worker has begun a child of the frame: one that has been taken for it may only be about to say so. */
+/* Return whether the worker has begun a child of the frame. A worker that took a child may be just about to note
+ * this. */
 static bool has_begun_a_child(const frame *of, int worker) {
     for (;;) {
         int said = 0;

@@ -1,8 +1,8 @@
-/* Subtrees that come through gates: how many of them a NUMA node has at work at once, at most (model 4.14).
+/* Subtrees behind gates: the largest number of live subtrees that a NUMA node has at the same time (model 4.14).
  *
- * Run as `live_units record FILE` for the task graph, and as `live_units 0 PLAN` on threads, with a plan of that graph
- * in which depth 1 has the roots of subtrees. Prints the number of subtrees, and the largest number of live subtrees of
- * a node.
+ * `live_units record FILE` records the task graph. `live_units 0 PLAN` runs on threads, with a plan of this graph in
+ * which the tasks at depth 1 are the roots of subtrees. Prints the number of subtrees, and the largest number of live
+ * subtrees of a node.
  */
 #include <stdatomic.h>
 

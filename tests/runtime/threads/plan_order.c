@@ -1,7 +1,7 @@
-/* The graph of a plan as a program on threads: no task begins before those that it waits for have ended.
+/* The graph of a plan as a program on threads: no task begins before all tasks have ended for which it waits.
  *
- * Run as `plan_order PLAN`, where the only segment of task i takes i + 1 nanoseconds. Prints how many tasks ran, and
- * how many of them too soon.
+ * Run as `plan_order PLAN`. In the plan, the only segment of task i takes i + 1 nanoseconds. Prints how many tasks ran,
+ * and how many of them began too early.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "threads/worker.h"
 
 static const ns_graph *graph;
-static atomic_int *left; /* [rows] predecessors that have not ended */
+static atomic_int *left; /* [rows] number of predecessors that have not ended */
 static atomic_int ran, wrong;
 
 static void take(const void *context, int64_t picoseconds) {

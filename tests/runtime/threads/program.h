@@ -1,5 +1,5 @@
-/* The common part of the programs here: requirements, and a pool by the words of the command line. A program prints the
- * first requirement that does not hold, or the sentence of an error. Its exit status is 0 if all holds. */
+/* The shared part of the programs in this folder: requirements, and a pool made from the command line. A program prints
+ * the first violated requirement, or the sentence of an error. Its exit status is 0 if all requirements hold. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -21,8 +21,8 @@ static inline void fail(const ns_pool *pool, int error) {
     exit(2);
 }
 
-/* Make a pool, by `PROGRAM WORKERS [HOW ...]`: HOW is serial, newest or stolen for serial runs in these orders, or a
- * plan for threads. WORKERS is 0 for as many as the plan has. */
+/* Make a pool from the arguments `PROGRAM WORKERS [HOW ...]`. HOW is serial, newest or stolen for serial runs in these
+ * orders, or a plan for threads. WORKERS is 0 for the number of workers in the plan. */
 static inline ns_pool *pool_of(int count, char **words) {
     const char *how = count > 2 ? words[2] : NULL;
     const char *const orders[] = {"serial", "newest", "stolen"};
@@ -47,7 +47,7 @@ static inline void team(ns_pool *pool, ns_body *body, const void *arguments, siz
     if (error) fail(pool, error);
 }
 
-/* The end of `main`. */
+/* Destroy the pool, and return the exit status of `main`. */
 static inline int finish(ns_pool *pool) {
     ns_pool_destroy(pool);
     return wrong;

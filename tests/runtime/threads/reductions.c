@@ -1,5 +1,5 @@
-/* Reductions give the same result to the last bit, however many workers there are: that of the tree of halves, or of
- * the order of spawns, which is worked out here one after the other.
+/* Reductions give the same result to the last bit for any number of workers: the result of the tree of halves, or of
+ * the order of spawns. The program computes the expected result serially.
  */
 #include "program.h"
 
@@ -41,9 +41,9 @@ static void check_sums(ns_task *self) {
     }
 }
 
-/* ---- values that are long, and whose order counts ---------------------------------------------------------------- */
+/* ---- long values, whose order matters ---------------------------------------------------------------------------- */
 
-/* A text of the digits of all indices, of which the last are kept: no combination is commutative. */
+/* A text of the digits of all indices. The last digits are kept, so no combination is commutative. */
 typedef struct {
     char digits[DIGITS * 8];
     int64_t first, last;

@@ -1,5 +1,6 @@
-/* Workers that sleep in barriers and conditions while tasks are left, with joins by continuation: the tasks that a
- * sleeping worker was to go on with go on elsewhere. Run as `sleepers WORKERS PLAN [full]`. Ends, or hangs.
+/* Workers that sleep in barriers and conditions while tasks are left, with joins by continuation: other workers resume
+ * the tasks that a sleeping worker was to resume. Run as `sleepers WORKERS PLAN [full]`. A fault makes the program
+ * hang.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -8,21 +9,21 @@
 
 enum { MOST_FILLERS = 100000, ROUNDS = 30 };
 
-/* ---- a parent that waits behind its child, which sleeps ---------------------------------------------------------- */
+/* ---- a parent that waits behind its child, while the child sleeps ------------------------------------------------ */
 
 static struct {
     uint32_t begin, ready, barrier;
     _Atomic int holding, spawning, inlined, done;
 } it;
 
-/* Keep the second worker until the queue of the first is full. */
+/* Keep the second worker busy until the queue of the first worker is full. */
 static void hold(ns_task *self, void *arguments) {
     (void)arguments;
     atomic_store(&it.holding, 1);
     ns_word_await(self, it.begin);
 }
 
-/* Fills the queue; the first that has no room in it runs at once, and sleeps until all others have run. */
+/* Fill the queue. The first task without room in the queue runs at once, and sleeps until all others have run. */
 static void filler(ns_task *self, void *arguments) {
     const int mine = *(int *)arguments;
     if (atomic_load(&it.spawning) == mine) {
@@ -44,7 +45,7 @@ static void fill(ns_task *self, void *arguments) {
         ns_spawn(self, filler, &mine, sizeof mine);
     }
     require(atomic_load(&it.inlined) > 1, "a queue becomes full");
-    ns_word_arrive(self, it.barrier); /* where the child is, too */
+    ns_word_arrive(self, it.barrier); /* the child arrives at this barrier, too */
 }
 
 /* ---- uneven teams ------------------------------------------------------------------------------------------------ */
@@ -62,7 +63,7 @@ static void branch(ns_task *self, void *arguments) {
 
 static _Atomic int part_count;
 
-/* Each part has another number of branches in each round, the first ones none. */
+/* Each part has another number of branches in each round. The first parts have no branches. */
 static void uneven_part(ns_task *self, void *arguments) {
     const uint32_t barrier = *(uint32_t *)arguments;
     const int part = atomic_fetch_add(&part_count, 1);

@@ -1,4 +1,4 @@
-/* Asks for virtual time without a plan: prints the error, and why. */
+/* Asks for virtual time without a plan, and prints the error and its reason. */
 #include <numasim/runtime.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Functions that the tests can call: a plan from a file, and its pages. */
+/* Functions for the tests: read a plan from a file, and use its pages. */
 #include <stdlib.h>
 
 #include "memory/pages.h"

@@ -12,21 +12,23 @@
  *     ns::pool pool;
  *     const long result = pool.run([] { return fib(30); });
  *
- * Bodies that a pool runs call the functions below, and so do bodies within such bodies. The children of a body have
- * ended when the body has, with or without a call of sync(). A lambda whose captures can be copied byte by byte, such
- * as references and numbers, is copied into the task. Other lambdas are moved to memory of their own.
+ * A body is a callable that a pool runs as a task. Bodies call the functions below. The children of a body end before
+ * the body ends, with or without a call of sync(). A lambda whose captures can be copied byte by byte, such as
+ * references and numbers, is copied into the task. Any other lambda is moved to memory of its own.
  *
- * Exceptions: the next sync() of a body throws the exception of a child; without a sync(), the body itself throws it.
- * Of several exceptions the first one is thrown. run() throws the exception of the body of a run. Siblings are not
- * stopped. If children use locals of a body, and the body may throw between a spawn and its sync(), the body declares
- * an ns::scope behind these locals: the scope joins the children before the locals end. If a strategy lets tasks go
- * on on other threads (spawns work-first, joins by continuation), handlers (`catch`) must not call these functions.
+ * Exceptions: if a child throws, the next sync() of its parent body throws the exception; without a sync(), the parent
+ * body itself throws it at its end. If several children throw, the first exception is thrown. run() throws the
+ * exception of the body that it runs. An exception does not stop siblings. If children use locals of a body, and the
+ * body may throw between a spawn and the sync(), the body declares an ns::scope behind these locals: the scope joins
+ * the children before the locals end. Some strategies resume tasks on other threads (work-first spawns, joins by
+ * continuation). With such a strategy a handler (`catch`) must not call these functions.
  *
- * Errors: the constructor of a pool, run() and team() throw an ns::error with the code that numasim/runtime.h returns,
- * or that ends a run. In a run that ends with an error, a task that did not run has no result: asking for the result
- * throws an ns::error, too. The destructor of a pool that is in use, as at exit() in a task, does nothing.
+ * Errors: the constructor of a pool, run() and team() throw an ns::error. Its code is a code of numasim/runtime.h. If a
+ * run ends with an error, a task that did not run has no result, and asking for this result throws an ns::error, too.
+ * The destructor of a pool that is in use, as at exit() in a task, does nothing.
  *
- * All of this uses numasim/runtime.h. ns::enter() calls functions of that header for the running task.
+ * All functions are built on numasim/runtime.h. ns::enter() gives a body access to the functions of numasim/runtime.h
+ * for the running task.
  */
 #ifndef NUMASIM_HPP
 #define NUMASIM_HPP
@@ -47,7 +49,7 @@
 
 namespace ns {
 
-/* An error of the library; `code` is one of enum ns_error. */
+/* An error of the library. `code` is a value of enum ns_error. */
 class error : public std::runtime_error {
 public:
     error(int code_, const std::string &sentence) : std::runtime_error(sentence), code(code_) {}
@@ -56,7 +58,7 @@ public:
 
 namespace detail {
 
-/* The first exception of several tasks. It is read after all of them have ended. */
+/* The first exception among several tasks. It is read after all these tasks have ended. */
 class failure {
 public:
     void note(std::exception_ptr thrown) noexcept {
@@ -79,15 +81,15 @@ private:
 class frame;
 inline thread_local frame *running = nullptr;
 
-/* Not inlined: a task may go on on another thread, and compilers may keep the address of a thread_local variable. */
+/* Never inlined: a task may resume on another thread, and compilers may keep the address of a thread_local variable. */
 [[gnu::noinline]] inline frame *running_frame() noexcept { return running; }
 [[gnu::noinline]] inline void set_running_frame(frame *to) noexcept { running = to; }
 
-/* A running body: its task, and the exception of its children. */
+/* A running body: its task, and the first exception of its children. */
 class frame {
 public:
     explicit frame(ns_task *task) noexcept : task_(task), below_(running_frame()) { set_running_frame(this); }
-    ~frame() { set_running_frame(below_); } /* right if tasks nest; other tasks set their own when they go on */
+    ~frame() { set_running_frame(below_); } /* right if tasks nest; a task that resumes sets its own frame */
     frame(const frame &) = delete;
     frame &operator=(const frame &) = delete;
 
@@ -100,7 +102,7 @@ public:
     ns_task *task() const noexcept { return task_; }
     failure &children() noexcept { return children_; }
 
-    /* Call the library, which may run other tasks meanwhile. */
+    /* Call the library. The call may run other tasks before it returns. */
     template <class Call>
     void enter(Call &&call) {
         call(task_);
@@ -120,7 +122,7 @@ public:
         children_.rethrow();
     }
 
-    /* Run a body and its children to their ends. Returns the exception, or null. */
+    /* Run a body, and wait for its children. Return the exception of the body or of a child, or null. */
     template <class Body>
     std::exception_ptr run(Body &&body) noexcept {
         std::exception_ptr thrown;
@@ -141,7 +143,7 @@ private:
     failure children_;
 };
 
-/* The body of a task, and where its exception goes. */
+/* The body of a task, and the place where the exception of the body is stored. */
 template <class Body>
 struct closure {
     failure *to;
@@ -158,7 +160,7 @@ struct closure {
     }
 };
 
-/* Give a body to a task that start(body, arguments, bytes) spawns. */
+/* Call start(body, arguments, bytes), which spawns a task, with the given body as the task's body. */
 template <class Body, class Start>
 void hand_over(failure *to, Body &&body, Start &&start) {
     using given = closure<std::decay_t<Body>>;
@@ -172,7 +174,7 @@ void hand_over(failure *to, Body &&body, Start &&start) {
     }
 }
 
-/* The result of a body: nothing, or a value. */
+/* The storage for the result of a body: empty for void, else the value. */
 template <class Result>
 struct outcome {
     std::optional<Result> value;
@@ -201,8 +203,8 @@ using result_of = std::invoke_result_t<Body &>;
 
 /* ---- children ---------------------------------------------------------------------------------------------------- */
 
-/* Call functions of numasim/runtime.h, and typed tasks, for the running task: ns::enter([&](ns_task *self) { ... }).
- * The lambda must not call functions of ns. */
+/* Call functions of numasim/runtime.h and typed tasks for the running task: ns::enter([&](ns_task *self) { ... }). The
+ * lambda must not call functions of the namespace ns. */
 template <class Call>
 void enter(Call &&call) {
     detail::frame::here().enter(std::forward<Call>(call));
@@ -224,12 +226,12 @@ void spawn(Body &&body) {
                       });
 }
 
-/* Return the use of an address by a child: see ns_spawn_after. */
+/* Return a dependence: the declaration that a child uses an address (see ns_spawn_after). */
 inline ns_dependence in(const void *address) { return {address, NS_DIRECTION_IN, nullptr}; }
 inline ns_dependence out(const void *address) { return {address, NS_DIRECTION_OUT, nullptr}; }
 inline ns_dependence inout(const void *address) { return {address, NS_DIRECTION_INOUT, nullptr}; }
 
-/* Spawn a child that begins when the siblings have ended that it depends on:
+/* Spawn a child that begins when the siblings have ended on which the child depends:
  * ns::spawn_after({ns::in(&a), ns::out(&b)}, [&] { b = f(a); }); */
 template <class Body>
 void spawn_after(std::initializer_list<ns_dependence> dependences, Body &&body) {
@@ -247,7 +249,7 @@ void spawn_after(std::initializer_list<ns_dependence> dependences, Body &&body) 
 /* Wait until all children have ended. Throws the first exception of a child. */
 inline void sync() { detail::frame::here().sync(); }
 
-/* Joins the children of the present body at the end of its scope, also after an exception. */
+/* Join the children of the running body at the end of the enclosing C++ scope, also after an exception. */
 class scope {
 public:
     scope() : mine_(detail::frame::here()) {}
@@ -259,7 +261,7 @@ private:
     detail::frame &mine_;
 };
 
-/* Run body() at once, with children and joins of its own. Returns its result, or throws its exception. */
+/* Run body() at once, with children and joins of its own. Return the result of body(), or throw its exception. */
 template <class Body>
 detail::result_of<Body> call(Body &&body) {
     detail::outcome<detail::result_of<Body>> result;
@@ -295,7 +297,7 @@ public:
             detail::frame::here().enter([&](ns_task *task) { ns_future_get(task, &state_); });
     }
 
-    /* Returns the result of the child, or throws its exception; once. */
+    /* Return the result of the child, or throw the exception of the child. To be called once. */
     Result get() {
         wait();
         thrown_.rethrow();
@@ -368,9 +370,9 @@ Value reduce_halves(std::int64_t first, std::int64_t last, std::int64_t grain, M
 
 }  // namespace detail
 
-/* Returns `initial` combined with the values map(i) of all indices, or with the values map(first, last) of all pieces.
- * The pieces are made by halving, down to at most `grain` indices, and are combined as they were made, the left one
- * first. So the result is the same on every run and any number of workers, also if combine() rounds. */
+/* Return `initial` combined with the values map(i) of all indices, or with the values map(first, last) of all pieces.
+ * The range is halved until a piece has at most `grain` indices. Two halves are combined where they were divided, the
+ * left half first. So the result is the same on every run and for any number of workers, even if combine() rounds. */
 template <class Value, class Map, class Combine>
 Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, Value initial, Map &&map,
                       Combine &&combine) {
@@ -382,11 +384,12 @@ Value parallel_reduce(std::int64_t begin, std::int64_t end, std::int64_t grain, 
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error if a pool cannot be
+/* A pool of workers, with the options of numasim/runtime.h. The constructors throw ns::error if the pool cannot be
  * made. */
 class pool {
 public:
-    /* So many pinned threads, or as many as there are hardware threads; victims are random. */
+    /* Make a pool of `workers` pinned threads, or of as many threads as there are hardware threads if `workers` is 0.
+     * Victims are drawn at random. */
     explicit pool(std::uint32_t workers = 0) : pool(native(workers)) {}
     explicit pool(const ns_pool_options &options) {
         const int found = ns_pool_create(&made_, &options);
@@ -402,7 +405,7 @@ public:
     }
     ~pool() { ns_pool_destroy(made_); }
 
-    /* Run body() as a task, with all its descendants. Returns its result, or throws its exception. */
+    /* Run body() as a task, with all its descendants. Return the result of body(), or throw its exception. */
     template <class Body>
     detail::result_of<Body> run(Body &&body) {
         detail::outcome<detail::result_of<Body>> result;
@@ -416,7 +419,7 @@ public:
         start(&ns_pool_team, [&] { body(); });
     }
 
-    /* For the functions of numasim/runtime.h. */
+    /* Return the pool for calls of numasim/runtime.h. */
     ns_pool *get() const noexcept { return made_; }
 
 private:

@@ -1,4 +1,4 @@
-/* Typed tasks: NS_TASK defines a task with its result, its name, and the types and names of its arguments.
+/* Typed tasks: NS_TASK defines a task from the type of its result, its name, and the types and names of its arguments.
  *
  *     NS_TASK(uint64_t, fib, int64_t, n) {
  *         if (n < 2) return (uint64_t)n;
@@ -13,30 +13,30 @@
  *     dot_spawn(self, &left, x, y, count / 2);
  *
  * `self` is the running ns_task. fib_spawn spawns a child that stores its result at `&a`, as ns_spawn does. fib_call
- * runs a task at once, as ns_call does. fib_spawn_after(self, NS_DEPEND(...), &a, n - 1) is ns_spawn_after; its place
- * for the result may be NULL. fib_join is ns_join: fastest for children of this type, and right for any children. `fib`
- * itself is the ns_body of such tasks, for ns_pool_run; its arguments are a fib_order: {&result, argument, ...}. All of
- * these are static. A task has at most NS_MOST_ARGUMENTS arguments, or none; more arguments, and arrays, go into a
- * struct.
+ * runs a task at once, as ns_call does. fib_spawn_after(self, NS_DEPEND(...), &a, n - 1) is ns_spawn_after; here the
+ * address for the result may be NULL. fib_join is ns_join: it joins any children, and is fastest for children of this
+ * type. `fib` itself is the ns_body of such tasks, for ns_pool_run; its arguments are a struct fib_order: {&result,
+ * argument, ...}. All these functions are static. A task has at most NS_MOST_ARGUMENTS arguments, or none; more
+ * arguments, and arrays, go into a struct.
  *
- * Typed tasks are the fast way. If a strategy makes a spawn a push to the worker's own lane, and a join pops from
+ * Typed tasks are the fast way. With a strategy in which a spawn pushes to the worker's own lane and a join pops from
  * this lane, all calls are inline, arguments and results stay in registers unless a task is stolen, and the compiler
- * sees through the recursion. Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to memory
- * of their own. With other strategies and modes, these are the calls of numasim/runtime.h.
+ * sees through the recursion. Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to
+ * separate memory. With other strategies and modes, the functions call numasim/runtime.h.
  *
- * Errors are those of ns_spawn, ns_spawn_after, ns_call and ns_join, but inline calls are not checked: fib_call nests
- * on the stack as a call of C does (see `stack` in numasim/runtime.h), and fib_spawn needs a place for the result.
+ * Errors are as in ns_spawn, ns_spawn_after, ns_call and ns_join. Inline calls are not checked: fib_call nests on
+ * the stack as a call of C does (see `stack` in numasim/runtime.h), and fib_spawn needs an address for the result.
  *
- * A lane is a stack of tasks, each in a slot with its arguments (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace:
- * non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks of the lane, and the
- * task counts them. So they need no pointer to their parent. The worker that executes a typed task leaves the result in
- * the slot. The parent, when it joins the child, copies the result to its place. The parent keeps the place of its
- * newest child's result itself, not in the lane. So if each child is joined before the next spawn, the address of the
- * result does not leave the function, and the compiler keeps the result in a register. The places for older children
- * are in their slots.
+ * A lane is a stack of tasks. Each task has a slot, which contains its arguments (Faxen, "Wool", 2008; van Dijk and van
+ * de Pol, "Lace: non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks of
+ * the lane, and the task counts them; so children need no pointer to their parent. The worker that executes a typed
+ * task leaves the result in the slot. When the parent joins the child, the parent copies the result to the address
+ * given at the spawn. The parent keeps this address for its newest child in its own ns_task, not in the lane. So if
+ * each child is joined before the next spawn, the address of the result does not leave the function, and the compiler
+ * keeps the result in a register. The addresses for older children are in the slots of these children.
  *
- * The structs below are internal to the library (source/queues/lane.h explains the lane). They are public only to be
- * inlined: programs do not use their names. NS_TASK needs GNU C, as of gcc and clang.
+ * The structs below are internal to the library (source/queues/lane.h explains the lane). They are public only for
+ * inlining: programs do not use their names. NS_TASK needs GNU C (gcc or clang).
  */
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
@@ -51,7 +51,7 @@ extern "C" {
 
 typedef struct ns_worker ns_worker;
 
-/* A 64-bit word that the library uses as an atomic word; the alignment of arguments. */
+/* A 64-bit word that the library accesses atomically. Its alignment is the alignment of arguments. */
 #ifdef __GNUC__
 typedef uint64_t __attribute__((may_alias)) ns_lane_word;
 #define NS_ALIGNED __attribute__((aligned(16)))
@@ -67,49 +67,50 @@ typedef uint64_t ns_lane_word;
 
 enum { NS_INLINED_BYTES = 48, NS_RESULT_AT = 8, NS_RESULT_BYTES = NS_INLINED_BYTES - NS_RESULT_AT };
 
-/* A task in a lane. The arguments of a typed task begin with the place of the result, which only the owner reads. From
- * NS_RESULT_AT on they hold the arguments proper, and later the result. */
+/* A task in a lane. The arguments of a typed task begin with the address for the result, which only the owner reads.
+ * The arguments proper begin at NS_RESULT_AT; later the result is at the same place. */
 typedef struct {
-    ns_lane_word ended; /* 0; else a thief has executed the task, and the result has one byte less than this */
+    ns_lane_word ended; /* 0 until a thief has executed the task; then the number of bytes of the result plus one */
     ns_body *body;
     char arguments[NS_INLINED_BYTES] NS_ALIGNED;
 } ns_lane_slot;
 
-/* The `self` of a body. All fields behind `whole` are for tasks in lanes. */
+/* The `self` of a body. All fields behind `whole` are used only for tasks in lanes. */
 struct ns_task {
-    ns_worker *worker;   /* that runs the task now */
+    ns_worker *worker;   /* the worker that runs the task now */
     ns_task *whole;      /* without lanes: the task itself, a larger struct; else NULL */
     ns_lane_slot *first; /* the top of the worker's lane below the children of this task */
-    uint32_t children;   /* how many tasks from there on are its children */
-    uint32_t returned;   /* bytes of the result that the body has left in its arguments from NS_RESULT_AT on */
-    void *result;        /* the place of the newest child's result, if the place is not in its slot */
-    ns_body *newest;     /* the body of the newest child; NULL: the place is in its slot */
+    uint32_t children;   /* the number of children, which are the tasks of the lane from `first` on */
+    uint32_t returned;   /* how many bytes of result the body has left in its arguments from NS_RESULT_AT on */
+    void *result;        /* the address for the newest child's result, unless the address is in the child's slot */
+    ns_body *newest;     /* the body of the newest child; NULL: the address is in the child's slot */
 };
 
 /* The owner's part of a lane: addresses of slots. All zero without a lane. */
 typedef struct {
-    ns_lane_word top;        /* the first free slot; only the owner writes it */
-    ns_lane_word push_limit; /* from here on a push is slow: the lane is full, or thieves ask */
-    ns_lane_word pop_limit;  /* up to here a pop is slow: tasks below are public, or thieves ask */
+    ns_lane_word top;        /* the first free slot; only the owner writes this word */
+    ns_lane_word push_limit; /* from this slot on a push is slow: the lane is full, or thieves ask for tasks */
+    ns_lane_word pop_limit;  /* up to this slot a pop is slow: lower tasks are public, or thieves ask for tasks */
 } ns_lane_owned;
 
 struct ns_worker {
     ns_pool *pool;
     uint32_t id;
-    int32_t node; /* of the plan's machine */
+    int32_t node; /* the node of the worker in the plan's machine */
     ns_lane_owned lane;
     int64_t tasks; /* tasks that have ended on this worker */
 };
 
-/* On a worker with a lane: spawn a task, and return the new top; push the task that was written at the top, and return
- * 0 if there is no room; join all tasks down to `mark`, with the places of their results in their slots. */
+/* Functions for a worker with a lane. ns_lane_spawn spawns a task, and returns the new top. The next function pushes
+ * the task that was written at the top, and returns 0 if there is no room. The last joins all tasks down to `mark`; the
+ * addresses for their results are in their slots. */
 ns_lane_slot *ns_lane_spawn(ns_worker *worker, ns_body *body, const void *arguments, size_t bytes);
 int ns_lane_admit(ns_worker *worker);
 void ns_lane_join(ns_worker *worker, ns_lane_slot *mark);
 
 /* Declare that the work since the last call of the runtime takes `picoseconds`, by the program's own model. Only serial
- * runs with model costs use this. They end with NS_ERROR_PROGRAM for less than 0 ps, and for more than 2^60 ps between
- * two calls. ns_work calls ns_work_said. */
+ * runs with model costs use this time. Such a run ends with NS_ERROR_PROGRAM for less than 0 ps, and for more than 2^60
+ * ps between two calls. ns_work calls ns_work_said. */
 void ns_work_said(ns_task *self, int64_t picoseconds);
 static inline void ns_work(ns_task *self, int64_t picoseconds) {
     if (self->whole) ns_work_said(self->whole, picoseconds);
@@ -117,10 +118,10 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 
 #ifdef __GNUC__
 
-/* The orders of these accesses are explained in source/queues/lane.h. */
+/* source/queues/lane.h explains the memory orders of these accesses. */
 #if defined(__SANITIZE_THREAD__) || defined(__clang__)
 #define NS_LANE_LOAD(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
-#else /* the same instruction, which gcc addresses better */
+#else /* the same instruction, for which gcc generates better addressing */
 #define NS_LANE_LOAD(word) (*(const volatile ns_lane_word *)&(word))
 #endif
 #define NS_LANE_STORE(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELAXED)
@@ -128,10 +129,10 @@ static inline void ns_work(ns_task *self, int64_t picoseconds) {
 #define NS_LANE_INLINE static inline __attribute__((always_inline, unused))
 #define NS_LANE_SELDOM static __attribute__((noinline, cold, unused))
 
-/* Returns the first free slot of the lane. The compiler knows this slot if it knows the number of children. */
+/* Return the first free slot of the lane. If the compiler knows the number of children, it knows this slot, too. */
 NS_LANE_INLINE ns_lane_slot *ns_lane_top_of(const ns_task *self) { return self->first + self->children; }
 
-/* Return whether the owner can push, or pop, on the fast path. */
+/* Return whether the owner can push, or can pop, on the fast path. */
 NS_LANE_INLINE int ns_lane_pushes(const ns_task *self) {
     return !NS_LANE_RARE((uintptr_t)ns_lane_top_of(self) >= NS_LANE_LOAD(self->worker->lane.push_limit));
 }
@@ -139,14 +140,14 @@ NS_LANE_INLINE int ns_lane_pops(const ns_task *self) {
     return !NS_LANE_RARE((uintptr_t)ns_lane_top_of(self) <= NS_LANE_LOAD(self->worker->lane.pop_limit));
 }
 
-/* Push or pop the task at the top: the task then has so many children. */
+/* Push or pop the task at the top. Afterwards the task `self` has `children` children. */
 NS_LANE_INLINE void ns_lane_move_top(ns_task *self, uint32_t children) {
     self->children = children;
     NS_LANE_STORE(self->worker->lane.top, (uintptr_t)ns_lane_top_of(self));
 }
 
-/* Store the place of the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, and does not use
- * it. The warning is disabled because gcc does not see that a body has joined its children when its locals end. */
+/* Store the address for the result of the task in `slot`. Relaxed: a thief may copy the word meanwhile, but does not
+ * use it. The warning is disabled because gcc does not see that a body has joined its children when its locals end. */
 #if !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdangling-pointer"
@@ -158,7 +159,8 @@ NS_LANE_INLINE void ns_lane_note_place(ns_lane_slot *slot, void *result) {
 #pragma GCC diagnostic pop
 #endif
 
-/* Store the place of the newest child's result in its slot, before another spawn or a join by the library. */
+/* Store the address for the newest child's result in the child's slot, before another spawn or a join by the
+ * library. */
 NS_LANE_INLINE void ns_lane_settle(ns_task *self) {
     if (self->children && self->newest) ns_lane_note_place(ns_lane_top_of(self) - 1, self->result);
     self->newest = NULL;
@@ -198,7 +200,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
               needs_a_type_and_a_name, 5, needs_a_type_and_a_name, 4, needs_a_type_and_a_name, 3,                    \
               needs_a_type_and_a_name, 2, needs_a_type_and_a_name, 1, needs_a_type_and_a_name, 0, 0)
 
-/* Pieces of code for each argument. Arguments get a prefix, since a program may use any name. */
+/* Pieces of code for each argument. Arguments get a prefix, since a program may use any name for them. */
 #define NS_FIELD(TYPE, PARAMETER) TYPE argument_##PARAMETER;
 #define NS_PARAMETER(TYPE, PARAMETER) , TYPE argument_##PARAMETER
 #define NS_PASSED(TYPE, PARAMETER) , argument_##PARAMETER
@@ -217,9 +219,9 @@ enum { NS_MOST_ARGUMENTS = 12 };
 
 /* NAME_program, the body of the program, is inlined twice: into NAME_in_lane, where the compiler keeps the ns_task in
  * registers, since its address never leaves the function; and into NAME, for runs without lanes. NAME_in_slot is the
- * body of a task in a lane. Tasks are counted before they run, so that the call can be the last step. Functions with
- * local names use NAME_anywhere(), since a task may be named `count`, `order` or `result`. EACH goes through the list
- * of arguments, which begins with NAME.
+ * body of a task in a lane. A task is counted before it runs, so that the call of its body can be the last step.
+ * Functions with local names call NAME_anywhere(), since a task may be named `count`, `order` or `result`. EACH applies
+ * a macro to each entry of the list of arguments, which begins with NAME.
  */
 #define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \
     typedef struct {                                                                                                   \

@@ -1,5 +1,5 @@
-/* Task graphs that are executed op by op: random fork-join graphs one after the other, or a recorded graph. Every task
- * counts its runs, so that a lost or repeated task is found.
+/* Task graphs, executed op by op (an op is one step of a task): several random fork-join graphs one after the other, or
+ * one recorded graph. Every task counts its runs, which shows lost and repeated tasks.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 typedef struct {
     ns_program program;
     ns_delay delay;
-    uint32_t *word;        /* [words] their ids in the pool */
-    _Atomic uint32_t *ran; /* [rows] */
+    uint32_t *word;        /* [words] ids of the words in the pool */
+    _Atomic uint32_t *ran; /* [rows] how often each task has run */
 } graph;
 
 typedef struct {
@@ -74,7 +74,7 @@ static void run_op(ns_task *self, graph *of, enum ns_op code, uint32_t argument)
 
 static void run_row(ns_task *self, graph *of, uint32_t row) {
     const ns_program *program = &of->program;
-    /* relaxed: the counts are read when no worker runs a task any more */
+    /* relaxed: the counts are read after all tasks have ended */
     atomic_fetch_add_explicit(&of->ran[row], 1, memory_order_relaxed);
     for (uint64_t at = program->first[row]; at < program->first[row + 1]; at++) {
         run_op(self, of, program->code[at], program->argument[at]);
@@ -146,7 +146,7 @@ static int create(void *whole, ns_setting *setting) {
     return error;
 }
 
-/* Create the words of a recorded graph; a random graph has no words. */
+/* Create the words (synchronisation objects) of a recorded graph. A random graph has no words. */
 static int attach(void *whole, ns_pool *pool) {
     graph *self = ((state *)whole)->graph;
     for (uint32_t at = 0; at < self->program.words; at++) {
@@ -157,11 +157,11 @@ static int attach(void *whole, ns_pool *pool) {
     return NS_OK;
 }
 
-/* ---- running them ------------------------------------------------------------------------------------------------ */
+/* ---- running graphs ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
     graph *of;
-    const uint32_t *root; /* [workers] */
+    const uint32_t *root; /* [workers] the row of each worker's root */
 } team;
 
 static void run_part(ns_task *self, void *arguments) {

@@ -1,8 +1,7 @@
-/* The programs of recorded task graphs: numasim's JSON, "numasim task graph 1"
- * (numasim/workload/json_form/graph_models.py). The op programs, the times of segments, the words and the phases are
- * executed. A graph with dependences, ranges, phases of several tasks, repeats or loops is refused. Accesses are
- * skipped.
- */
+/* The reader of recorded task graphs: numasim's JSON, "numasim task graph 1"
+ * (numasim/workload/json_form/graph_models.py). The reader takes the ops of the tasks, the times of segments, the words
+ * (synchronisation objects) and the phases. The reader refuses a graph with dependences, ranges, phases of several
+ * tasks, repeats or loops. The reader skips accesses. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +12,22 @@
 enum { LARGEST_INDEX = 0x7fffffff };
 static const int64_t LONGEST_PS = INT64_C(1) << 60;
 
-/* ---- JSON, from its beginning to its end ------------------------------------------------------------------------- */
+/* ---- JSON, read once from beginning to end ----------------------------------------------------------------------- */
 
 enum { NAME_BYTES = 64, MOST_DEPTH = 32 };
 
-/* The caller says what comes next. The first thing that differs is kept as a sentence with its line; after a failure
- * nothing more is found. */
+/* A reader of JSON text. The caller says which value is expected next. The first difference is stored as a sentence
+ * with its line number. After a failure the reader returns empty values. */
 typedef struct {
-    char *text; /* of the whole file, with a zero byte at its end */
+    char *text; /* the text of the whole file, with a zero byte at its end */
     const char *at;
-    uint32_t depth;         /* of objects and arrays that have been entered */
-    bool begun[MOST_DEPTH]; /* whether an entry has been read of each */
+    uint32_t depth;         /* how many objects and arrays are open */
+    bool begun[MOST_DEPTH]; /* for each open object or array: whether an entry has been read */
     bool failed;
     char problem[160];
 } json_reader;
 
-/* Read the file. Returns false, with a sentence in `problem`, where the file cannot be read. */
+/* Read the file. Return false, with a sentence in `problem`, if the file cannot be read. */
 static bool json_open(json_reader *self, const char *path) {
     FILE *file = fopen(path, "rb");
     long bytes = -1;
@@ -48,7 +47,7 @@ static bool json_open(json_reader *self, const char *path) {
 
 static void json_close(json_reader *self) { free(self->text); }
 
-/* Keep the reason why what has been read is not right. */
+/* Store the reason why the text is wrong. */
 static void json_fail(json_reader *self, const char *reason) {
     size_t line = 1;
     if (self->failed) return;
@@ -57,7 +56,7 @@ static void json_fail(json_reader *self, const char *reason) {
     self->failed = true;
 }
 
-/* Return the next character that is no blank; 0 at the end. */
+/* Return the next character that is not a blank; 0 at the end of the text. */
 static char peek(json_reader *self) {
     self->at += strspn(self->at, " \t\r\n");
     return self->failed ? 0 : *self->at;
@@ -73,7 +72,7 @@ static void expect(json_reader *self, char letter) {
     }
 }
 
-/* Enter the object or array that comes next. */
+/* Enter the object or array that comes next in the text. */
 static void json_enter(json_reader *self, char bracket) {
     expect(self, bracket);
     if (self->depth == MOST_DEPTH) {
@@ -83,8 +82,8 @@ static void json_enter(json_reader *self, char bracket) {
     }
 }
 
-/* Whether the object or array that was entered last has another entry; `bracket` ends it. Reads the comma in front of
- * every entry but the first. */
+/* Return whether the innermost open object or array has another entry. `bracket` ends the object or array. A comma in
+ * front of the entry is read, too. */
 static bool goes_on(json_reader *self, char bracket) {
     if (self->failed) return false;
     if (peek(self) == bracket) {
@@ -97,10 +96,10 @@ static bool goes_on(json_reader *self, char bracket) {
     return !self->failed;
 }
 
-/* Whether another entry of the array follows. At its end, the array is left. */
+/* Return whether the array has another entry. At its end, leave the array. */
 static bool json_next_entry(json_reader *self) { return goes_on(self, ']'); }
 
-/* Read a string, which is cut at 63 bytes. Escapes stay as they are: no name that is looked for has any.
+/* Read a string. Bytes beyond 63 are dropped. Escapes are not decoded, since none of the expected names has an escape.
  */
 static void json_read_text(json_reader *self, char text[NAME_BYTES]) {
     size_t length = 0;
@@ -114,7 +113,7 @@ static void json_read_text(json_reader *self, char text[NAME_BYTES]) {
     if (!self->failed) expect(self, '"');
 }
 
-/* Whether another member of the object follows, and its key. At its end, the object is left. */
+/* Return whether the object has another member, and store the key of this member. At its end, leave the object. */
 static bool json_next_key(json_reader *self, char key[NAME_BYTES]) {
     if (!goes_on(self, '}')) return false;
     json_read_text(self, key);
@@ -135,7 +134,7 @@ static int64_t json_read_integer(json_reader *self, int64_t most) {
     return self->failed ? 0 : number;
 }
 
-/* Read any value. */
+/* Read a value of any type, and forget it. */
 static void json_skip(json_reader *self) {
     char name[NAME_BYTES];
     switch (peek(self)) {
@@ -159,13 +158,13 @@ static void json_skip(json_reader *self) {
 
 typedef struct {
     json_reader json;
-    ns_growing first, code, argument, implicit; /* of rows and ops: uint64_t, uint8_t, uint32_t, bool */
+    ns_growing first, code, argument, implicit; /* entries: uint64_t, uint8_t, uint32_t, bool */
     ns_growing segment_ps;                      /* int64_t */
     ns_growing root, phase;                     /* uint32_t, ns_program_phase */
     ns_growing word;                            /* ns_program_word */
 } reader;
 
-/* Add an entry to an array. Returns NULL, and fails the reader, where memory is short. */
+/* Add an entry to an array. If memory is short, return NULL and set the reader's failure. */
 static void *add(reader *self, ns_growing *array, size_t size) {
     void *entry = ns_growing_add(array, size);
     if (!entry) json_fail(&self->json, "there is not enough memory for this graph");
@@ -176,7 +175,7 @@ static bool is_key(const char *key, const char *name) { return strcmp(key, name)
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* Read one of `count` names. Returns the number of the name. */
+/* Read a string that is one of `count` names. Return the index of the name. */
 static uint8_t read_name(json_reader *json, const char *const *names, uint8_t count, const char *otherwise) {
     char name[NAME_BYTES];
     json_read_text(json, name);
@@ -230,7 +229,7 @@ static void read_task(reader *self) {
     *implicit = is_key(kind, "implicit");
 }
 
-/* ---- what else there is ------------------------------------------------------------------------------------------ */
+/* ---- the other parts of the file --------------------------------------------------------------------------------- */
 
 static void read_segment(reader *self) {
     char key[NAME_BYTES];
@@ -311,7 +310,7 @@ static void read_phase(reader *self) {
 
 static const char *const FORMAT = "numasim task graph 1";
 
-/* The arrays of the file that are read. */
+/* The arrays of the file that the reader reads. It skips all others. */
 static const struct {
     const char *name;
     void (*read)(reader *self);
@@ -333,9 +332,9 @@ static void read_member(reader *self, const char *key) {
     }
 }
 
-/* ---- all together ------------------------------------------------------------------------------------------------ */
+/* ---- the whole file ---------------------------------------------------------------------------------------------- */
 
-/* Make the program of the arrays, which the program owns from now on. */
+/* Make the program from the arrays. The program owns the arrays from now on. */
 static void hand_over(reader *self, ns_program *program) {
     *program = (ns_program){
         .rows = (uint32_t)self->implicit.count,
@@ -352,7 +351,7 @@ static void hand_over(reader *self, ns_program *program) {
     };
 }
 
-/* One more than the role of the word that an op uses; 0 for an op that uses no word. */
+/* For each op: the role of its word plus one; 0 for an op without a word. */
 static const uint8_t ROLE_OF[NS_OP_END] = {
     [NS_OP_LOCK] = 1 + NS_WORD_LOCK,          [NS_OP_UNLOCK] = 1 + NS_WORD_LOCK,
     [NS_OP_ATOMIC] = 1 + NS_WORD_ATOMIC,      [NS_OP_BARRIER] = 1 + NS_WORD_BARRIER,
@@ -386,7 +385,7 @@ static const char *problem_of_phase(const ns_program *self, const ns_program_pha
     return NULL;
 }
 
-/* Check the program. What is wrong with the program goes to the problem of `setting`. */
+/* Check the program. A sentence about the first fault goes to the problem of `setting`. */
 static int check(const ns_program *self, const bool *implicit, uint8_t *started, ns_setting *setting) {
     for (uint32_t row = 0; row < self->rows; row++) {
         for (uint64_t at = self->first[row]; at < self->first[row + 1]; at++) {

@@ -1,4 +1,4 @@
-/* A task graph as op programs (model 3.1): of a random graph, or of a recorded graph. */
+/* The ops of all tasks of a task graph (model 3.1). The graph is random or recorded. */
 #ifndef NS_PROGRAM_H
 #define NS_PROGRAM_H
 
@@ -6,7 +6,7 @@
 #include "record/recorder.h"
 
 typedef struct {
-    uint32_t first_root, roots; /* in `root` */
+    uint32_t first_root, roots; /* a range of indices in `root` */
     bool team;                  /* whether the phase has a root for each worker, and not a single task */
 } ns_program_phase;
 
@@ -18,8 +18,8 @@ typedef struct {
 
 typedef struct {
     uint32_t rows, segments, phases, words;
-    uint64_t *first;    /* [rows + 1] where the ops of each row begin */
-    uint8_t *code;      /* [ops] enum ns_op; each row but roots is spawned or called once */
+    uint64_t *first;    /* [rows + 1] index of the first op of each row (task) */
+    uint8_t *code;      /* [ops] enum ns_op; each row except a root is spawned or called once */
     uint32_t *argument; /* [ops] */
     int64_t *segment_ps;
     uint32_t *root;
@@ -30,13 +30,13 @@ typedef struct {
 void ns_program_destroy(ns_program *self);
 
 /* A random fork-join graph. A task at a depth below `depth` has up to `width` children. The task waits for its children
- * between its spawns, at its end, or both. Segments take from `low_ps` to `high_ps`. */
+ * between its spawns, at its end, or both. The time of a segment is between `low_ps` and `high_ps`. */
 typedef struct {
     int64_t depth, width, seed, low_ps, high_ps;
 } ns_random_program;
 int ns_program_draw(ns_program *self, const ns_random_program *random, ns_setting *setting);
 
-/* Read the program of a task graph in JSON, as runs with --record write the graph. */
+/* Read a task graph in JSON, the format that a run with --record writes. */
 int ns_program_read(ns_program *self, const char *path, ns_setting *setting);
 
 #endif

@@ -1,16 +1,16 @@
-/* Random fork-join graphs. Each task draws from a stream that its own number selects, so that a graph is the same on
- * every machine. */
+/* Random fork-join graphs. Each task draws from its own stream of random numbers, chosen by the number of the task. So
+ * a graph is the same on every machine. */
 #include <stdlib.h>
 
 #include "kernels/graph/program.h"
 #include "policy/draws.h"
 
 enum { DRAW_ARRIVAL = 8, MOST_ROWS = 8000000 };
-enum { CHILDREN, HABITS, FIRST_TIME }; /* numbers of a task's stream */
+enum { CHILDREN, HABITS, FIRST_TIME }; /* indices of the draws in a task's stream */
 
 typedef struct {
     const ns_random_program *random;
-    uint32_t *children, *size; /* [capacity] of each row, in preorder */
+    uint32_t *children, *size; /* [capacity] children and subtree size of each row, in preorder */
     uint32_t rows, capacity;
     int error;
 } tree;
@@ -30,7 +30,7 @@ static bool make_room(tree *self) {
     return !self->error;
 }
 
-/* Draw the subtree of the next row, at `depth`. The root has at least one child. */
+/* Draw the subtree of the next row at depth `depth`. The root has at least one child. */
 static void grow(tree *self, int64_t depth) {
     if (self->error || (self->rows == self->capacity && !make_room(self))) return;
     if (self->rows == MOST_ROWS) {
@@ -48,7 +48,7 @@ static void grow(tree *self, int64_t depth) {
     self->size[row] = self->rows - row;
 }
 
-/* The place of the next op; while the arrays are NULL, ops are only counted. */
+/* The place of the next op. As long as the arrays are NULL, ops are only counted. */
 typedef struct {
     ns_program *program;
     uint64_t ops;
@@ -72,8 +72,8 @@ static void put_run(writer *self, const tree *from, uint32_t row, uint64_t numbe
     put(self, NS_OP_RUN, program->segments++);
 }
 
-/* Write the ops of a row. Its habits, which are drawn, say whether the row works between its spawns, waits between its
- * spawns, waits at its end, and works after that wait. */
+/* Write the ops of a row. A draw determines the habits of the row: whether the task works between its spawns, waits
+ * between its spawns, waits at its end, and works after this last wait. */
 static void put_row(writer *self, const tree *from, uint32_t row) {
     const uint64_t habits = ns_draw(stream_of(from, row), HABITS);
     const uint32_t children = from->children[row];
@@ -103,7 +103,7 @@ static void put_rows(ns_program *self, const tree *from) {
     self->first[from->rows] = ops.ops;
 }
 
-/* Write all ops twice: first without arrays, to count the ops, and then into the arrays. */
+/* Go through all ops twice: first without arrays, to count the ops, then to write the ops into arrays. */
 static int lay_out(ns_program *self, const tree *from) {
     *self = (ns_program){.rows = from->rows, .phases = 1};
     self->first = malloc(((size_t)from->rows + 1) * sizeof *self->first);

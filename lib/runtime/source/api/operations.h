@@ -1,5 +1,5 @@
-/* A mode of running pools: the functions behind numasim/runtime.h, and the common part of pools, workers and tasks of
- * all modes. A mode puts the common part in front of its own structs.
+/* A mode of running pools (serial, threads, virtual time): the functions behind numasim/runtime.h, and the structs of
+ * pools, workers and tasks that all modes share. Each mode's own struct begins with the shared struct.
  */
 #ifndef NS_OPERATIONS_H
 #define NS_OPERATIONS_H
@@ -13,33 +13,34 @@
 #include "plan_file.h"
 #include "platform/atomics.h"
 
-/* An order to run a body. */
+/* An order to run a body: the body, its arguments, and the declarations of the spawn. */
 typedef struct {
     ns_body *body;
     const void *arguments;
     size_t bytes;
-    const ns_access *accesses; /* of its first segment */
+    const ns_access *accesses; /* of the body's first segment */
     uint32_t access_count;
-    ns_future *future; /* set when the body ends; or NULL */
+    ns_future *future; /* done when the body ends; or NULL */
     const ns_dependence *dependences;
     uint32_t dependence_count;
 } ns_work_order;
 
-/* The functions of a mode for pools. */
+/* The functions of a mode that act on pools. */
 typedef struct {
     int (*open)(ns_pool **pool, const ns_pool_options *options,
-                ns_fields *plan);   /* takes the plan, which may be NULL */
-    void (*close)(ns_pool *pool);   /* in the process that opened it */
-    void (*abandon)(ns_pool *pool); /* in a process that was forked from it; NULL: as there */
+                ns_fields *plan);   /* takes over the plan, which may be NULL */
+    void (*close)(ns_pool *pool);   /* called in the process that opened the pool */
+    void (*abandon)(ns_pool *pool); /* called in a process forked from the opening process; NULL: `close` is called
+                                       there, too */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
-    int (*report)(ns_pool *pool, ns_report *report); /* what was counted: report.h */
-    /* of pools with a plan: the plan, and the row of a task in the plan's graph */
+    int (*report)(ns_pool *pool, ns_report *report); /* copy the counts (report.h) */
+    /* for pools with a plan: return the plan; return the row of a task in the plan's graph */
     const ns_plan_file *(*plan)(const ns_pool *pool);
     uint32_t (*row)(const ns_task *task);
 } ns_pool_operations;
 
-/* The functions that tasks call. A mode with several ways to execute tasks has such a table for each way, and chooses
- * one when a pool opens. */
+/* The functions that tasks call. A mode that can execute tasks in several ways has one such table for each way. The
+ * mode chooses a table when a pool opens. */
 typedef struct {
     void (*spawn)(ns_task *self, const ns_work_order *order);
     void (*spawn_after)(ns_task *self, const ns_work_order *order); /* with dependences */
@@ -54,9 +55,9 @@ typedef struct {
     void (*arrive)(ns_task *self, uint32_t word);
     void (*await)(ns_task *self, uint32_t word);
     void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
-    /* An op of a plan's graph without a call in runtime.h. NULL: plans with such ops are refused. */
+    /* Execute an op of a plan's graph that has no function in runtime.h. NULL: plans with such ops are refused. */
     void (*op)(ns_task *self, uint32_t op, uint32_t argument);
-    /* The task has made a wrong call: the run ends with this error, at once or when its tasks have ended. */
+    /* Note a wrong call: the run ends with this error, at once or when all tasks have ended. */
     void (*refuse)(ns_task *self, int error, const char *sentence);
 } ns_task_operations;
 
@@ -70,7 +71,7 @@ typedef struct {
     char name[32];
     enum ns_word_role role;
     uint32_t owner, parties;
-    int64_t value; /* of an atomic counter */
+    int64_t value; /* the value of an atomic counter */
 } ns_word;
 
 struct ns_pool {
@@ -81,29 +82,29 @@ struct ns_pool {
     ns_object *objects; /* [object_count] */
     ns_word *words;     /* [word_count] */
     uint32_t object_count, word_count;
-    int unmade;           /* the error that the pool could not be made for, or 0 */
-    pid_t process;        /* that made it */
-    ns_atomic_u32 in_use; /* 1: a function of the pool is being called; else 0 */
+    int unmade;           /* the error that prevented the making of the pool, or 0 */
+    pid_t process;        /* the process that made the pool */
+    ns_atomic_u32 in_use; /* 1 during a call of a function of the pool; else 0 */
     char problem[1024];
 };
 
 /* The modes. */
-extern const ns_pool_operations ns_serial_mode; /* serial/: runs depth first, and records */
+extern const ns_pool_operations ns_serial_mode; /* serial/: runs depth first, and can record */
 extern const ns_pool_operations ns_thread_mode; /* threads/: native and emulated */
-/* virtual/: workers take turns by virtual clocks. A library of its own, which needs the library of C++. NULL in a
- * program that is linked without it. */
+/* virtual/: workers take turns by virtual clocks. This mode is a separate library that needs the C++ library. The
+ * symbol is NULL in a program that is linked without the library. */
 extern const ns_pool_operations ns_virtual_mode __attribute__((weak));
 
-/* Returns whether so many bytes cannot be copied from `from`. */
+/* Return whether `bytes` bytes cannot be copied from `from`: null with a size above 0, or too many bytes. */
 static inline bool ns_is_wrong_memory(const void *from, size_t bytes) {
     return bytes && (!from || bytes > PTRDIFF_MAX);
 }
 
-/* Let only the caller use the pool. Returns 0, NS_ERROR_OPTION for null, or NS_ERROR_CALLER for a pool in use. */
+/* Reserve the pool for the caller. Return 0, NS_ERROR_OPTION for null, or NS_ERROR_CALLER for a pool in use. */
 int ns_pool_enter(ns_pool *pool);
 void ns_pool_leave(ns_pool *pool);
 
-/* Set the sentence of an error, as printf does. Returns `error`. */
+/* Store the sentence of an error, formatted as by printf. Return `error`. */
 int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

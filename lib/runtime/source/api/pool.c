@@ -1,11 +1,12 @@
-/* Pools: they open in a mode, and run in it. */
+/* Pools: opening a pool in a mode, and running programs in the pool. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "api/operations.h"
 #include "generated/enumerations.h"
 
-/* In place of virtual time, in a program that is linked without it: a pool that only has an error. */
+/* The replacement for virtual time in a program that is linked without this library: open a pool that only has an
+ * error. */
 static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
 static void close_absent(ns_pool *pool) { free(pool); }
 static const ns_pool_operations ABSENT_MODE = {.open = open_absent, .close = close_absent};
@@ -33,12 +34,12 @@ static const ns_pool_operations *mode_of(const ns_pool_options *options) {
     return mode ? mode : &ABSENT_MODE;
 }
 
-/* Set the general sentence of the error code, unless the pool has a sentence. Returns `error`. */
+/* Store the general sentence of the error code, unless the pool already has a sentence. Return `error`. */
 static int with_sentence(ns_pool *pool, int error) {
     return pool->problem[0] ? error : ns_pool_fail(pool, error, "%s", ns_error_sentence(error));
 }
 
-/* Returns whether each option has a value that is possible in the mode. */
+/* Return whether each option has a value that the mode allows. */
 static bool are_possible(const ns_pool_options *options) {
     const bool serial = options->mode == NS_MODE_SERIAL;
     return (uint32_t)options->mode < sizeof MODE / sizeof *MODE && (uint32_t)options->costs <= NS_COSTS_MEASURED &&
@@ -62,7 +63,7 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     return error ? with_sentence(*pool, error) : NS_OK;
 }
 
-/* Returns whether the threads of the pool are in another process. */
+/* Return whether the threads of the pool are in another process. */
 static bool is_forked(const ns_pool *pool) { return pool->mode->abandon && pool->process != getpid(); }
 
 int ns_pool_destroy(ns_pool *pool) {

@@ -1,4 +1,4 @@
-/* Reductions over loops and over children, by public calls alone. */
+/* Reductions over loops and over children, implemented with public functions only. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /* ---- over loops -------------------------------------------------------------------------------------------------- */
 
-enum { SMALL_BYTES = 64 }; /* larger values are allocated */
+enum { SMALL_BYTES = 64 }; /* bytes of a value on the stack; larger values are allocated */
 
 typedef struct {
     int64_t grain;
@@ -15,7 +15,7 @@ typedef struct {
     ns_combine *combine;
     void *arguments;
     size_t bytes;
-    char *values; /* one for each piece that is halved; NULL: values are on the stack */
+    char *values; /* one value for each piece that is halved; NULL: values are on the stack */
 } loop;
 
 /* Pieces are numbered as in a heap, from 1 on: the halves of piece k are 2 k and 2 k + 1. */
@@ -54,8 +54,8 @@ static void reduce(ns_task *self, void *arguments) {
     of->combine(whole.value, right.value);
 }
 
-/* Returns a number above all pieces that are halved; SIZE_MAX if the number has more than 63 bits. The right half is
- * never the shorter half. */
+/* Return a number above the numbers of all halved pieces; SIZE_MAX if this number has more than 63 bits. The right half
+ * is at least as long as the left half. */
 static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
     size_t end = 1;
     for (; is_halved(of, first, last); first = middle_of(first, last)) {
@@ -65,7 +65,7 @@ static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
     return end;
 }
 
-/* Reduce the loop to `beside`, and combine `value`, which comes first, with it. */
+/* Reduce the loop to `beside`, and then set `value` to the combination of `value` (left) and `beside` (right). */
 static void reduce_whole(ns_task *self, const loop *of, int64_t begin, int64_t end, void *value, void *beside) {
     ns_call(self, reduce, &(piece){of, begin, end, 1, beside});
     of->combine(value, beside);
@@ -84,7 +84,8 @@ int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain,
         of.values = count <= PTRDIFF_MAX / room ? calloc(count, room) : NULL;
         if (!of.values) return NS_ERROR_MEMORY;
     }
-    reduce_whole(self, &of, begin, end, value, of.values ? of.values : small); /* no piece has the number 0 */
+    reduce_whole(self, &of, begin, end, value, of.values ? of.values : small); /* slot 0 is free: piece numbers begin at
+                                                                                  1 */
     free(of.values);
     return NS_OK;
 }
@@ -93,7 +94,7 @@ int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain,
 
 enum { TERMS = 32 };
 
-/* A block of terms. */
+/* A block of terms, in a list of blocks. */
 struct ns_terms {
     struct ns_terms *next;
     size_t count;
@@ -117,7 +118,7 @@ static size_t distance(const ns_reduction *self) {
     return (self->bytes + unit - 1) / unit * unit;
 }
 
-/* Returns the place of one more term; NULL if memory is short. */
+/* Return the address for one more term; NULL if memory is short. */
 static void *add_term(ns_reduction *self) {
     if (!self->newest || self->newest->count == TERMS) {
         struct ns_terms *made = calloc(1, sizeof *made + TERMS * distance(self));

@@ -1,4 +1,4 @@
-/* The common part of pools of all modes: registered memory, synchronisation objects, errors and reports. */
+/* The part of pools that all modes share: registered memory, synchronisation objects, errors and reports. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ const char *ns_error_sentence(int error) {
 
 int ns_pool_enter(ns_pool *pool) {
     if (!pool) return NS_ERROR_OPTION;
-    /* acquire: sees what the last caller did with the pool */
+    /* acquire: sees all changes that the last caller made to the pool */
     return ns_atomic_u32_exchange(&pool->in_use, 1, memory_order_acquire) ? NS_ERROR_CALLER : NS_OK;
 }
 
@@ -53,14 +53,14 @@ int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) {
 
 /* ---- objects and words ------------------------------------------------------------------------------------------- */
 
-/* Make room for one more entry of `size` bytes behind `count` entries. Returns the entries, or NULL if memory is
- * short. Capacities are powers of two, and follow from the count. */
+/* Make room for one more entry of `size` bytes behind `count` entries. Return the entries, or NULL if memory is short.
+ * Capacities are powers of two; the count determines the capacity. */
 static void *with_room(void *entries, uint32_t count, size_t size) {
     const bool full = (count & (count - 1)) == 0;
     return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
 }
 
-/* Add an object. Returns its number or NS_ERROR_MEMORY. */
+/* Add an object. Return its number or NS_ERROR_MEMORY. */
 static int64_t add_object(ns_pool *pool, const char *name, ns_object made) {
     ns_object *objects = with_room(pool->objects, pool->object_count, sizeof *objects);
     if (!objects) return NS_ERROR_MEMORY;
@@ -88,7 +88,7 @@ int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64
     return id;
 }
 
-/* Returns whether a word of this role may have so many parties. */
+/* Return whether a word (synchronisation object) of this role may have this number of parties. */
 static bool has_parties(enum ns_word_role role, uint32_t parties) {
     return parties || role == NS_WORD_LOCK || role == NS_WORD_ATOMIC;
 }

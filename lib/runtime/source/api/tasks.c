@@ -1,4 +1,4 @@
-/* The calls of tasks: each call is checked, and goes to the mode in which the task runs. */
+/* The functions that tasks call. Each function checks its arguments, and calls the mode in which the task runs. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 #include "generated/enumerations.h"
 #include "queues/lane.h"
 
-/* Returns the task that the mode knows: `self` may be a part of it. */
+/* Return the whole task, which the mode knows. `self` may be only the lane part of the task. */
 static ns_task *whole_of(const ns_task *self) { return self->whole ? self->whole : (ns_task *)(uintptr_t)self; }
 
 static const ns_task_operations *operations_of(const ns_task *self) { return self->worker->pool->tasks; }
@@ -15,7 +15,8 @@ static const ns_task_operations *operations_of(const ns_task *self) { return sel
 
 /* ---- wrong calls ------------------------------------------------------------------------------------------------- */
 
-/* End the run with this error. Serially and in virtual time this does not return; on threads the call does nothing. */
+/* End the run with this error. In serial mode and in virtual time this function does not return; on threads the wrong
+ * call has no effect. */
 static void refuse(const ns_task *self, int error, const char *sentence, ...)
     __attribute__((format(printf, 3, 4), cold));
 static void refuse(const ns_task *self, int error, const char *sentence, ...) {
@@ -27,7 +28,7 @@ static void refuse(const ns_task *self, int error, const char *sentence, ...) {
     operations_of(self)->refuse(whole_of(self), error, text);
 }
 
-/* Refuse a spawn or a call without a body, or with memory that cannot be copied. */
+/* Refuse a spawn or a call that has no body, or has arguments that cannot be copied. */
 static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes)
     __attribute__((cold, noinline));
 static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes) {
@@ -37,14 +38,14 @@ static void refuse_body(const ns_task *self, bool has_body, const void *argument
         refuse(self, NS_ERROR_PROGRAM, "a task is given %zu bytes of arguments at %p", bytes, arguments);
 }
 
-/* Returns whether there is a body, and memory that can be copied; else refuses the call. */
+/* Return whether there is a body and its arguments can be copied. If not, refuse the call. */
 static inline bool can_run(const ns_task *self, bool has_body, const void *arguments, size_t bytes) {
     const bool can = has_body && !ns_is_wrong_memory(arguments, bytes);
     if (NS_RARE(!can)) refuse_body(self, has_body, arguments, bytes);
     return can;
 }
 
-/* Returns whether the access stays within its object and walks at most NS_MOST_MOVED bytes, as in task graphs. */
+/* Return whether the access is inside its object and walks at most NS_MOST_MOVED bytes, the limit of task graphs. */
 static bool is_inside(const ns_access *access, int64_t bytes) {
     int64_t last, end;
     if (access->offset < 0 || access->row_bytes < 1 || access->rows < 1 || access->stride < 0 || !access->passes)
@@ -108,7 +109,7 @@ static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role ro
                ROLE_NAME[pool->words[word].role], ROLE_NAME[role]);
 }
 
-/* Returns whether the word exists and has this role; else refuses the call. */
+/* Return whether the word (synchronisation object) exists and has this role. If not, refuse the call. */
 static inline bool can_use(const ns_task *self, uint32_t word, enum ns_word_role role) {
     const ns_pool *pool = self->worker->pool;
     const bool can = word < pool->word_count && pool->words[word].role == role;
@@ -170,9 +171,9 @@ void ns_future_spawn(ns_task *self, ns_future *future, ns_body *body, const void
     operations_of(self)->spawn(whole_of(self), &order);
 }
 
-/* A spawned future has a task, or has ended. */
+/* A spawned future has a task, or its child has ended. */
 void ns_future_get(ns_task *self, ns_future *future) {
-    /* relaxed: only whether the child has ended */
+    /* relaxed: the load only asks whether the child has ended */
     const bool is_spawned =
         future && (future->task || ns_atomic_u32_load((ns_atomic_u32 *)(void *)&future->done, memory_order_relaxed));
     if (is_spawned)

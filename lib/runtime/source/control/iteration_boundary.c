@@ -23,7 +23,8 @@ static int open_files(ns_iteration_boundary *self, ns_pool *pool) {
     if (options->controls) {
         self->controls = fopen(options->controls, "rb");
         if (!self->controls) return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be read", options->controls);
-        setvbuf(self->controls, NULL, _IONBF, 0); /* the next run opens the pipe again, and reads the rest */
+        setvbuf(self->controls, NULL, _IONBF, 0); /* unbuffered: the next run opens the pipe again and reads the
+                                                     following records */
     }
     if (options->measures) {
         if (ns_output_file_open(&self->measures, options->measures)) return cannot_write(pool);
@@ -95,7 +96,7 @@ static bool are_tiers(const uint8_t *tier, size_t rows) {
     return known;
 }
 
-/* Read the next record. Returns false if the file ends too soon, or has no such record. */
+/* Read the next record. Return false if the file ends too soon, or has a malformed record. */
 static bool follow(ns_iteration_boundary *self) {
     const size_t rows = rows_of(self);
     decision next;

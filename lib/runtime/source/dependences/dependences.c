@@ -4,19 +4,19 @@
 
 /* ---- what parent and children share ------------------------------------------------------------------------------ */
 
-static const uint32_t UNKNOWN = UINT32_C(1) << 31; /* more than any number of children */
+static const uint32_t UNKNOWN = UINT32_C(1) << 31; /* a count above any number of children */
 
-static char ended; /* its address is the list of a child that has ended */
+static char ended; /* the address of this variable, as a child's list, means that the child has ended */
 
 void ns_dependent_create(ns_dependent *self) {
-    /* relaxed: other threads find the child by lists */
+    /* relaxed: other threads reach the child only through lists */
     ns_atomic_pointer_store(&self->waiting, NULL, memory_order_relaxed);
     ns_atomic_u32_store(&self->left, UNKNOWN, memory_order_relaxed);
     self->newest_of = NULL;
 }
 
 bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *entry) {
-    /* acquire: sees what `other` did, if `other` has ended */
+    /* acquire: if `other` has ended, this thread sees all that `other` did */
     void *newest = ns_atomic_pointer_load(&other->waiting, memory_order_acquire);
     entry->task = self;
     do {
@@ -24,12 +24,13 @@ bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *
         entry->next = newest;
     } while (!ns_atomic_pointer_compare_exchange(&other->waiting, &newest, entry, memory_order_release,
                                                  memory_order_acquire));
-    /* release: the thread that ends `other` sees the entry and the child as they are now. Only the parent pushes, and
-     * the list is taken once, as a whole: there is no ABA problem */
+    /* release: the thread that ends `other` sees the entry and the child as they are now. No ABA problem: only the
+     * parent pushes, and the list is taken once, as a whole */
     return true;
 }
 
-/* Subtract from the count. acq_rel: what all the others did happens before `self` begins. Returns what is left. */
+/* Subtract from the count. acq_rel: all that the awaited children did happens before `self` begins. Return the new
+ * count. */
 static uint32_t take_away(ns_dependent *self, uint32_t count) {
     return ns_atomic_u32_fetch_add(&self->left, (uint32_t)-count, memory_order_acq_rel) - count;
 }
@@ -39,14 +40,14 @@ bool ns_dependent_is_free(ns_dependent *self, uint32_t others) { return take_awa
 bool ns_dependent_release(ns_dependent *self) { return take_away(self, 1) == 0; }
 
 ns_waiting *ns_dependent_end(ns_dependent *self) {
-    /* acq_rel: the parent sees what the child did; this thread sees the entries as the parent made them */
+    /* acq_rel: the parent sees all that the child did; this thread sees the entries as the parent made them */
     return ns_atomic_pointer_exchange(&self->waiting, &ended, memory_order_acq_rel);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    _Alignas(max_align_t) void *before; /* the older chunk */
+    _Alignas(max_align_t) void *before; /* the previous chunk */
 } chunk;
 
 enum { FIRST_BYTES = 2048, MOST_BYTES = 1 << 18 };
@@ -76,7 +77,7 @@ static void free_arena(ns_arena *self) {
 
 enum { FIRST_ROOM = 16 };
 
-/* ---- of a task --------------------------------------------------------------------------------------------------- */
+/* ---- the dependences of a task's children ------------------------------------------------------------------------ */
 
 ns_dependences *ns_dependences_open(ns_task *whole) {
     if (!whole->first) whole->first = calloc(1, sizeof(ns_dependences));
@@ -100,8 +101,8 @@ void ns_dependences_destroy(ns_dependences *self) {
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
-/* Returns the entry of `address`, or the unused entry for it. Hashed by the upper half of a product (Knuth, volume 3,
- * section 6.4). */
+/* Return the entry of `address` in the hash table, or the unused entry for `address`. The hash is the upper half of a
+ * product (Knuth, volume 3, section 6.4). */
 static ns_dependence_entry *place_of(ns_dependence_entry *entries, uint32_t room, const void *address) {
     const uint64_t hash = (uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t at = (uint32_t)(hash >> 32) & (room - 1);
@@ -133,7 +134,7 @@ static ns_dependence_entry *entry_of(ns_dependences *self, const void *address) 
 
 /* ---- the children that a child waits for ------------------------------------------------------------------------- */
 
-/* Add `other` to the children that `task` waits for, unless it is there. Returns false if memory is short. */
+/* Add `other` to the children that `task` waits for, unless `other` is among them. Return false if memory is short. */
 static bool wait_for(ns_dependences *self, ns_dependent *task, ns_dependent *other) {
     if (!other || other == task || other->newest_of == task) return true;
     if (self->before_count == self->before_room) {
@@ -160,7 +161,8 @@ static bool read_by(ns_dependences *self, ns_dependence_entry *entry, ns_depende
     return wait_for(self, task, entry->writer);
 }
 
-/* The readers since the last write already wait for its writer. */
+/* Let `task` write. It waits for the readers since the last write, which already wait for the writer, or for the
+ * writer. */
 static bool written_by(ns_dependences *self, ns_dependence_entry *entry, ns_dependent *task) {
     bool waits = entry->readers || wait_for(self, task, entry->writer);
     while (entry->readers) {

@@ -1,12 +1,13 @@
-/* Dependences among the children of one task, found by the addresses that the children name, as `depend` of OpenMP 5.2
- * (section 15.9.5) defines them: a reader waits for the last writer; a writer waits for the readers since the last
- * write, or for the last writer if there are no readers.
+/* Dependences among the children of one task, by the addresses that the children name. The rules are as for `depend`
+ * of OpenMP 5.2 (section 15.9.5): a reader waits for the last writer; a writer waits for the readers since the last
+ * write, or for the last writer if there are no such readers.
  *
- * Only the parent looks addresses up, from the first such child to the next join. Parent and children share a list and
- * a count for each child: an ns_dependent. A child has a list of the siblings that wait for it. The parent pushes onto
- * this list, and the end of the child closes it: a later sibling need not wait. A child also counts the siblings that
- * it waits for. These siblings count down while the parent is still looking addresses up. So the count begins far above
- * the number of siblings, and the parent subtracts the difference once the parent knows the number.
+ * Only the parent looks up addresses, from its first child with dependences to the next join. Parent and children share
+ * one ns_dependent for each child: a list and a count. The list of a child has the siblings that wait for the child.
+ * The parent pushes onto this list; the end of the child closes the list, and a later sibling need not wait. The count
+ * of a child is the number of siblings that the child waits for. These siblings count down while the parent is still
+ * looking up addresses. So the count begins far above the number of siblings, and the parent subtracts the difference
+ * as soon as the parent knows the number.
  */
 #ifndef NS_DEPENDENCES_H
 #define NS_DEPENDENCES_H
@@ -18,45 +19,47 @@
 
 typedef struct ns_dependent ns_dependent;
 
-/* An entry in the list of a child: `task` waits for this child. */
+/* An entry in the list of a child. `task` waits for this child. */
 typedef struct ns_waiting {
     ns_dependent *task;
     struct ns_waiting *next;
 } ns_waiting;
 
 struct ns_dependent {
-    ns_atomic_pointer waiting;     /* list of ns_waiting, the newest first; or a mark that the child has ended */
-    ns_atomic_u32 left;            /* children that this child waits for, and what the parent has yet to subtract */
-    uint32_t row;                  /* in a task graph, if there is one */
+    ns_atomic_pointer waiting;     /* list of ns_waiting, the newest first; or a mark that this child has ended */
+    ns_atomic_u32 left;            /* siblings that this child waits for, plus the number that the parent has yet to
+                                      subtract */
+    uint32_t row;                  /* the child's row in a task graph, if there is a graph */
     const ns_dependent *newest_of; /* the newest child that waits for this child; only the parent uses it */
 };
 
-/* Make a child that waits for no other so far. */
+/* Make a child that waits for no sibling. */
 void ns_dependent_create(ns_dependent *self);
 
-/* The parent lets `self` wait for `other`, by `entry` in the list of `other`. Returns false if `other` has already
- * ended; the caller then sees all that `other` did. */
+/* Called by the parent: let `self` wait for `other`, by `entry` in the list of `other`. Return false if `other` has
+ * already ended; the caller then sees all that `other` did. */
 bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *entry);
 
-/* The parent tells that `self` waits for `others` children in all. Returns whether all of them have ended, so that
- * `self` can begin. */
+/* Called by the parent: note that `self` waits for `others` children in all. Return whether all these children have
+ * ended, so that `self` can begin. */
 bool ns_dependent_is_free(ns_dependent *self, uint32_t others);
 
-/* `self` has ended. Returns the list of the children that wait for it. */
+/* Note that `self` has ended. Return the list of the children that wait for `self`. */
 ns_waiting *ns_dependent_end(ns_dependent *self);
 
-/* A child that `self` waits for has ended. Returns whether it was the last one, so that `self` can begin. */
+/* Note that a child has ended for which `self` waits. Return whether this child was the last, so that `self` can
+ * begin. */
 bool ns_dependent_release(ns_dependent *self);
 
-/* ---- what only the parent uses ----------------------------------------------------------------------------------- */
+/* ---- the parent's own data --------------------------------------------------------------------------------------- */
 
-/* Memory that is allocated in pieces and freed as a whole. All zero is an empty arena. */
+/* Memory that is allocated in pieces and freed as a whole. An arena of zero bytes is empty. */
 typedef struct {
-    void *newest; /* chunk */
+    void *newest; /* the newest chunk */
     size_t used, room;
 } ns_arena;
 
-/* Allocate `bytes` bytes, aligned as by malloc, which are not set. Returns NULL if memory is short. */
+/* Allocate `bytes` uninitialised bytes, aligned as by malloc. Return NULL if memory is short. */
 void *ns_arena_take(ns_arena *self, size_t bytes);
 
 typedef struct ns_reader ns_reader;
@@ -68,33 +71,33 @@ struct ns_reader {
 typedef struct {
     const void *address; /* NULL: an unused entry */
     ns_dependent *writer;
-    ns_reader *readers; /* since the last write, the newest first */
+    ns_reader *readers; /* the readers since the last write, the newest first */
 } ns_dependence_entry;
 
-/* All zero is a table without dependences. */
+/* The dependences of a task's children. A struct of zero bytes has no dependences. */
 typedef struct {
-    ns_arena arena;                   /* all that lives until the join */
+    ns_arena arena;                   /* memory that lives until the join */
     ns_dependence_entry *entries;     /* [entry_room] a hash table */
-    uint32_t entry_count, entry_room; /* a power of two */
+    uint32_t entry_count, entry_room; /* `entry_room` is a power of two */
     ns_reader *free;
     ns_dependent **before; /* [before_count] the children that the newest child waits for, each once */
     uint32_t before_count, before_room;
 } ns_dependences;
 
-/* Returns the dependences of the children of `whole`, a task that is in no lane; NULL if there are none so far. */
+/* Return the dependences of the children of `whole`, which is not a task in a lane; NULL if there are none so far. */
 static inline ns_dependences *ns_dependences_of(const ns_task *whole) { return (ns_dependences *)(void *)whole->first; }
 
-/* Returns the dependences of the children of `whole`, made here at the first call; NULL if memory is short. */
+/* Return the dependences of the children of `whole`. The first call makes them. NULL if memory is short. */
 ns_dependences *ns_dependences_open(ns_task *whole);
 
 /* All children of `whole` have ended: free their dependences. */
 void ns_dependences_close(ns_task *whole);
 
-/* Free all memory but that of `self`. */
+/* Free all memory except the struct `self`. */
 void ns_dependences_destroy(ns_dependences *self);
 
-/* Add the next child, and set `before` to the children that it waits for, until the next call. Returns false if
- * memory is short. */
+/* Add the next child, `task`. Set `before` to the children that `task` waits for; `before` is valid until the next
+ * call. Return false if memory is short. */
 bool ns_dependences_find(ns_dependences *self, ns_dependent *task, const ns_dependence *dependences, uint32_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* Calls of tasks that are the same in all ways to execute them: locks, counters, barriers and conditions; and calls
- * that measure segments for a controller. */
+/* Functions of tasks that are the same for all ways of executing tasks: locks, counters, barriers and conditions. Also
+ * wrappers that measure segments for a controller. */
 #include <stdio.h>
 
 #include "execution/execution.h"
@@ -10,10 +10,11 @@ static ns_thread_sync *sync_of(const ns_task *self) { return ns_thread_pool_of(w
 
 static ns_sync_user *user_of(const ns_task *self) { return &worker_of(self)->sync_user; }
 
-/* The task may sleep, and its worker with it: other workers can take all tasks of this worker. */
+/* Prepare for a task that may put its worker's thread to sleep: make all tasks of this worker public for other
+ * workers. */
 static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))->share(worker_of(self)); }
 
-/* Only recordings use declared work. */
+/* Ignore declared work, which only recordings use. */
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds) { (void)self, (void)picoseconds; }
 
 void ns_thread_refuse(ns_task *self, int error, const char *sentence) {
@@ -58,7 +59,7 @@ void ns_thread_signal(ns_task *self, uint32_t object, uint32_t permits) {
     ns_thread_sync_signal(sync_of(self), object, permits, user_of(self));
 }
 
-/* ---- calls that measure ------------------------------------------------------------------------------------------ */
+/* ---- functions that measure -------------------------------------------------------------------------------------- */
 
 void ns_thread_segment_begins(ns_thread_task *task) { ns_thread_notes_of(task)->began = ns_ticks(); }
 
@@ -68,12 +69,12 @@ void ns_thread_segment_ends(ns_thread_task *task) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (!notes->began || notes->row == NS_NO_ROW) return;
     const int64_t taken_ps = ns_ticks_to_ps(pool->rate, ns_ticks() - notes->began);
-    pool->graph.boundary.task_ps[notes->row] += taken_ps; /* a task is on one worker at a time */
+    pool->graph.boundary.task_ps[notes->row] += taken_ps; /* no atomic addition: a task is on one worker at a time */
     worker->busy_ps += taken_ps;
     notes->began = 0;
 }
 
-/* The segment of the task ends: the calls of its way to execute tasks. */
+/* End the running segment of the task. Return the functions of the pool's way of executing tasks. */
 static const ns_task_operations *leave(ns_task *self) {
     ns_thread_segment_ends((ns_thread_task *)self);
     return &ns_thread_execution_of(worker_of(self))->calls;

@@ -1,4 +1,4 @@
-/* The common part of the ways to execute tasks. */
+/* The functions that several ways of executing tasks share. */
 #include "execution/execution.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
 
-/* Returns the next task that the worker goes on with before it looks for work, or NULL. */
+/* Return the next task that the worker resumes before it looks for work, or NULL. */
 static ns_thread_task *next_resumable(ns_thread_worker *worker) {
     ns_thread_task *next = worker->resumable;
     if (next) worker->resumable = next->next;
@@ -62,7 +62,7 @@ ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order
 void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
     ns_call(self, order->body, (void *)(uintptr_t)order->arguments);
     if (order->future) {
-        /* release: the end of a task, as in task_records.c */
+        /* release: orders the end of the task, as in task_records.c */
         ns_atomic_u32_store((ns_atomic_u32 *)(void *)&order->future->done, 1, memory_order_release);
     }
 }
@@ -80,13 +80,13 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *part = &noted.task;
     ns_thread_pool *pool = ns_thread_pool_of(ns_thread_worker_of(task));
     part->base.whole = &part->base;
-    part->base.first = NULL; /* dependences of its children do not mix with the caller's */
+    part->base.first = NULL; /* dependences of the part's children are separate from the caller's */
     if (pool->notes) begin_part(task, &noted);
     if (pool->graph.boundary.controlled) ns_thread_segment_begins(part);
     ns_thread_enter_body(part->base.worker, &part->base, body, arguments);
     if (pool->graph.boundary.controlled) ns_thread_segment_ends(part);
     ns_join(&part->base);
-    if (self->worker != part->base.worker) self->worker = part->base.worker; /* a fiber has gone on elsewhere */
+    if (self->worker != part->base.worker) self->worker = part->base.worker; /* a fiber has moved to another worker */
     if (pool->graph.counts_live) ns_thread_live_end(pool, noted.notes.row);
 }
 
@@ -94,7 +94,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
 
 static bool is_done(const void *context) {
     const ns_future *future = context;
-    /* acquire: sees what the future's task did */
+    /* acquire: sees all that the future's task did */
     return ns_atomic_u32_load((const ns_atomic_u32 *)(const void *)&future->done, memory_order_acquire) != 0;
 }
 
@@ -105,28 +105,29 @@ void ns_thread_get(ns_task *self, ns_future *future) {
 
 /* ---- the end of a task ------------------------------------------------------------------------------------------- */
 
-/* A root has ended. The run ends with the last root. */
+/* Note the end of a root. The run ends with the last root. */
 static void note_end(ns_thread_pool *pool) {
     const uint64_t now_ps = (uint64_t)ns_monotonic_ps();
     uint64_t latest_ps = ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed); /* relaxed: checked by the swap */
     while (latest_ps < now_ps && !ns_atomic_u64_compare_exchange(&pool->ended_ps, &latest_ps, now_ps,
                                                                  memory_order_relaxed, memory_order_relaxed)) {
-    } /* relaxed: read after all workers have left the run */
+    } /* relaxed: `ended_ps` is read after all workers have left the run */
 }
 
 void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent) {
     (void)worker;
-    /* release: what the child did happens before the join */
+    /* release: all that the child did happens before the join */
     ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
 }
 
-/* Returns whether the end of a task counts. Parts of a team were not spawned, and do not count. */
+/* Return whether the end of a task counts as an executed task. Parts of a team do not count, since they were not
+ * spawned. */
 static bool is_counted(const ns_thread_pool *pool, const ns_thread_task *task, uint32_t row) {
     if (task->parent != &pool->origin || !pool->team) return true;
     return row != NS_NO_ROW && pool->graph.plan->graph.kind.at[row] == NS_ROW_TASK;
 }
 
-/* The task of a row has ended: let those successors begin that wait for no other task. */
+/* Note that the task of a row has ended. Let each successor begin that waits for no other task. */
 static void release_successors(ns_thread_worker *worker, uint32_t row) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_graph *graph = &pool->graph.plan->graph;
@@ -162,7 +163,7 @@ static bool is_joined(const void *context) { return ns_thread_task_is_joined(con
 
 void ns_thread_join_helping(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
-    if (!task->pending) return; /* no child since the last join */
+    if (!task->pending) return; /* no child was spawned since the last join */
     const ns_dependences *known = ns_thread_begin_join(task);
     if (!ns_thread_task_is_joined(task)) {
         ns_thread_execution_of(ns_thread_worker_of(task))->wait(self, &(ns_thread_wait){self, is_joined, task});
@@ -173,34 +174,34 @@ void ns_thread_join_helping(ns_task *self) {
 
 /* ---- joins that block -------------------------------------------------------------------------------------------- */
 
-/* Returns whether all children of a sleeping task have ended: they have subtracted what the task added. */
+/* Return whether all children of a sleeping task have ended: the children have subtracted as much as the task added. */
 static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
 
-/* Sleep until the last child has ended. If all workers sleep, no worker is left to execute the children: the last
- * worker helps after all, and the run ends with an error. */
+/* Sleep until the last child has ended. If all workers sleep, no worker can execute the children: then the last worker
+ * executes tasks instead of sleeping, and the run ends with an error. */
 static void sleep_until_joined(ns_thread_task *task) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_atomic_u32 *left = ns_thread_task_returned(task);
     pool->execution->share(worker);
-    /* relaxed: only a count */
+    /* relaxed: the word only counts */
     if (ns_atomic_u32_fetch_add(&pool->blocked, 1, memory_order_relaxed) + 1 >= pool->team_size)
         ns_thread_end_quiescent(pool, "all workers wait in joins that block");
     if (ns_thread_is_quiescent(pool)) pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task});
     uint32_t found;
-    /* acquire: what the children did */
+    /* acquire: sees all that the children did */
     while ((found = ns_atomic_u32_load(left, memory_order_acquire))) ns_futex_wait(left, found);
 }
 
 void ns_thread_join_blocking(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
-    if (!task->pending) return; /* no child since the last join */
+    if (!task->pending) return; /* no child was spawned since the last join */
     const ns_dependences *known = ns_thread_begin_join(task);
     const uint32_t children = task->pending;
     ns_thread_worker *worker = ns_thread_worker_of(task);
     const uint64_t came = ns_ticks();
     task->pending = 0;
-    /* acquire: what the children did, if all have ended */
+    /* acquire: if all children have ended, sees all that they did */
     const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acquire);
     if (ended + children) sleep_until_joined(task);
     ns_thread_count(worker, NS_PARKED_PS, ns_ticks_to_ps(ns_thread_pool_of(worker)->rate, ns_ticks() - came));
@@ -209,9 +210,9 @@ void ns_thread_join_blocking(ns_task *self) {
 
 void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *parent) {
     ns_atomic_u32 *returned = ns_thread_task_returned(parent);
-    /* acq_rel: what all children did happens before the join; the last child hands it over */
+    /* acq_rel: all that the children did happens before the join, by way of the last child */
     if (ns_atomic_u32_fetch_add(returned, UINT32_MAX, memory_order_acq_rel) != 1) return;
-    /* relaxed: only a count. The parent may be freed by now, and is not read */
+    /* relaxed: the word only counts. The parent may be freed by now, so it is not read */
     ns_atomic_u32_fetch_add(&ns_thread_pool_of(worker)->blocked, UINT32_MAX, memory_order_relaxed);
     ns_futex_wake(returned, 1);
 }
@@ -268,7 +269,7 @@ void ns_thread_execute_unplaced(ns_task *self, ns_thread_dependent *unplaced) {
     }
 }
 
-/* Put a child that can begin into a queue, or in front of `*unplaced` if no queue has room. */
+/* Put a child that can begin into a queue. If no queue has room, put the child in front of the list `*unplaced`. */
 static void offer(ns_task *self, ns_thread_dependent *child, ns_thread_dependent **unplaced) {
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     child->record->base.worker = &worker->base;
@@ -295,7 +296,7 @@ ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_orde
     ns_thread_task *parent = (ns_thread_task *)self;
     const bool is_first = !ns_dependences_of(self);
     ns_dependences *known = ns_dependences_open(self);
-    if (known) parent->pending += is_first; /* see ns_thread_begin_join */
+    if (known) parent->pending += is_first; /* one count for all children with dependences: see ns_thread_begin_join */
     ns_waiting *entries = NULL;
     ns_thread_dependent *made = known ? ns_thread_dependent_create(known, order, &entries) : NULL;
     const ns_work_order wrapped = {

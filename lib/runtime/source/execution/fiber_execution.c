@@ -1,27 +1,27 @@
-/* Tasks on fibers of their own: for spawns that execute the child first and let others steal the parent (work-first),
- * and for joins that leave the worker and go on where the last child ends (continuation).
+/* Tasks on fibers of their own. Two strategies need fibers: spawns that execute the child first and let other workers
+ * steal the parent (work-first), and joins that leave the worker and resume where the last child ends (continuation).
  *
  * The home of a worker is the fiber that looks for work: the thread's own fiber, or the fiber of a task that executes
- * others while it waits. A task that ends or leaves switches to the home. The home then puts the fiber that was
- * left into a queue or frees the fiber. So no other worker goes on with a fiber that still runs.
+ * other tasks while it waits. A task that ends or leaves the worker switches to the home. Only then does the home put
+ * the left fiber into a queue, or free it. So no other worker resumes a fiber that still runs.
  */
 #include <stdlib.h>
 
 #include "execution/execution.h"
 #include "search/search.h"
 
-/* A fiber with the task that is on it. */
+/* A fiber, and the task that runs on it. */
 typedef struct ns_thread_fiber ns_thread_fiber;
 struct ns_thread_fiber {
     ns_fiber *fiber;
-    uint64_t stack_end; /* below this address no body begins */
+    uint64_t stack_end; /* no body begins below this address */
     ns_thread_task *task;
     ns_thread_fiber *next; /* in a list of resting fibers */
 };
 
 enum { FIBER_STACK_BYTES = 256 << 10 };
 
-/* What to do with a task when the fiber that was left rests. */
+/* Actions on a task after its fiber was left. */
 enum { NOTHING, RELEASE, OFFER, KEEP, DETACH, ASIDE };
 
 static int begin(ns_thread_worker *worker) {
@@ -39,26 +39,26 @@ static void finish(ns_thread_worker *worker) {
     ns_fiber_destroy(worker->fibers.thread_fiber);
 }
 
-/* ---- tasks to go on with ----------------------------------------------------------------------------------------- */
+/* ---- tasks to resume --------------------------------------------------------------------------------------------- */
 
-/* Go on with `task` here, before the worker looks for work. */
+/* Resume `task` on this worker before the worker looks for work. */
 static void resume_here(ns_thread_worker *worker, ns_thread_task *task) {
     task->next = worker->resumable;
     worker->resumable = task;
 }
 
-/* The task begins to wait for its children. Unless all have ended, the last child goes on with the task. */
+/* Let the task wait for its children. If children are left, the last child to end resumes the task. */
 static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     const uint32_t children = task->pending;
     task->pending = 0;
-    /* the task goes on at the bottom of a stack */
+    /* the task will resume at the bottom of a stack */
     if (ns_thread_pool_of(worker)->notes) ns_thread_notes_of(task)->depth = 0;
-    /* acq_rel: sees what the children did; the last child finds the task at rest */
+    /* acq_rel: sees all that ended children did; the last child sees a task that has left its fiber */
     const uint32_t ended = ns_atomic_u32_fetch_add(ns_thread_task_returned(task), children, memory_order_acq_rel);
     if (ended + children == 0) resume_here(worker, task);
 }
 
-/* Put a waiting task behind those that were put aside before. */
+/* Append a waiting task to the list of tasks aside. */
 static void put_aside(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_task **last = &worker->fibers.aside;
     while (*last) last = &(*last)->next;
@@ -66,8 +66,8 @@ static void put_aside(ns_thread_worker *worker, ns_thread_task *task) {
     *last = task;
 }
 
-/* The worker is about to sleep: let others have the tasks in its own queue, and the tasks that it was to go on with, as
- * far as queues have room. */
+/* Prepare for sleep: make the tasks in the worker's queue available to other workers, and put the tasks that the worker
+ * was to resume into queues that have room. */
 static void share(ns_thread_worker *worker) {
     ns_thread_task *waiting = worker->resumable;
     worker->resumable = NULL;
@@ -79,7 +79,7 @@ static void share(ns_thread_worker *worker) {
     ns_thread_queue_share(worker);
 }
 
-/* The fiber that was left rests: do with its task what is to be done. */
+/* Perform the noted action on the task whose fiber was left. */
 static void settle(ns_thread_worker *worker) {
     ns_thread_task *task = worker->fibers.left;
     const uint32_t leaving = worker->fibers.leaving;
@@ -98,7 +98,7 @@ static void settle(ns_thread_worker *worker) {
 
 /* ---- switching --------------------------------------------------------------------------------------------------- */
 
-/* Leave the fiber of `task` for `to`. `leaving` is what to do with the task then. */
+/* Switch from the fiber of `task` to `to`. Afterwards the action `leaving` is performed on the task. */
 static void leave(ns_thread_task *task, ns_fiber *to, uint32_t leaving) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_thread_fiber *from = task->fiber;
@@ -112,7 +112,7 @@ static void run_on_fiber(void *argument) {
     ns_thread_fiber *fiber = argument;
     ns_thread_task *task = fiber->task;
     settle(ns_thread_worker_of(task));
-    ns_thread_run_body(task); /* the task may be on another worker after this */
+    ns_thread_run_body(task); /* the task may be on another worker when its body returns */
     ns_thread_worker *worker = ns_thread_worker_of(task);
     task->fiber = NULL;
     ns_thread_task_end(worker, task);
@@ -121,7 +121,7 @@ static void run_on_fiber(void *argument) {
     ns_fiber_switch(fiber->fiber, worker->fibers.home);
 }
 
-/* Put `task` on a fiber. Returns false if memory is short. */
+/* Put `task` on a fiber. Return false if memory is short. */
 static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_fiber *fiber = worker->fibers.resting;
     if (fiber) {
@@ -141,8 +141,8 @@ static bool put_on_fiber(ns_thread_worker *worker, ns_thread_task *task) {
     return true;
 }
 
-/* From the worker's home, execute a task or go on with it until it ends or leaves. If memory for a fiber is short,
- * use the present stack. */
+/* From the worker's home, begin or resume a task, until the task ends or leaves. If memory for a fiber is short, run
+ * the task on the present stack. */
 static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     if (!task->fiber && !put_on_fiber(worker, task)) {
         ns_thread_execute_here(worker, task);
@@ -153,12 +153,12 @@ static void enter(ns_thread_worker *worker, ns_thread_task *task) {
     const uint64_t home_end = ns_thread_stand_on(worker, fiber->stack_end);
     ns_fiber_switch(worker->fibers.home, fiber->fiber);
     ns_thread_stand_on(worker, home_end);
-    settle(worker); /* a home stays on its worker */
+    settle(worker); /* the home never moves to another worker */
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-/* Execute tasks until the wait of `task` is over. Its fiber is the worker's home meanwhile. */
+/* Execute tasks until the wait of `task` is over. During the wait, the fiber of `task` is the worker's home. */
 static void wait_nested(ns_thread_task *task, const ns_thread_wait *wait) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_fiber *home = worker->fibers.home;
@@ -170,7 +170,7 @@ static void wait_nested(ns_thread_task *task, const ns_thread_wait *wait) {
     worker->fibers.home = home;
 }
 
-/* A wait that ends when the pool is quiescent. */
+/* The context of a wait that also ends if the pool is quiescent (no worker finds work). */
 typedef struct {
     const ns_thread_wait *wait;
     const ns_thread_pool *pool;
@@ -181,8 +181,8 @@ static bool is_over_or_quiescent(const void *context) {
     return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(self->pool);
 }
 
-/* The rest of a task may be executed on top of one of its own descendants that waits. Then neither task goes on, and
- * the pool becomes quiescent. From then on tasks wait aside, and no home is on top of them. */
+/* Wait for the join of a task. The rest of a task may be executed on top of a waiting descendant of this task. Then
+ * neither can resume, and the pool becomes quiescent. From then on tasks wait aside, without a home on top of them. */
 static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
     ns_thread_task *task = (ns_thread_task *)self;
     const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
@@ -196,8 +196,8 @@ static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-/* Execute `child` now, on the worker of its parent. If `offered`, others may take `parent` meanwhile; else `parent`
- * goes on here afterwards. */
+/* Execute `child` now, on the worker of its parent. If `offered`, other workers may take `parent` meanwhile; else
+ * `parent` resumes on this worker afterwards. */
 static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool offered) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
@@ -207,7 +207,7 @@ static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool of
         leave(parent, fiber->fiber, offered ? OFFER : KEEP);
         return;
     }
-    child->fiber = parent->fiber; /* memory is short: run the child on its parent's fiber */
+    child->fiber = parent->fiber; /* memory is short: run the child on the fiber of its parent */
     ns_thread_run_body(child);
     child->fiber = NULL;
     parent->base.worker = child->base.worker;
@@ -219,7 +219,7 @@ static bool goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_thre
     return pool->file.plan.work_first && (!pool->notes || ns_thread_goes_first(worker, parent, child));
 }
 
-/* A child can begin: put it, or the task that has spawned it, into a queue. */
+/* Put a child that can begin, or the task that has spawned the child, into a queue. */
 static void begin_child(ns_thread_task *parent, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
     const bool offers = parent->fiber && goes_first(worker, parent, child);
@@ -241,13 +241,13 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
 
 static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
 
-/* Leave the worker until all children have ended. Returns on the worker of the last child. */
+/* Leave the worker until all children have ended. Return on the worker on which the last child ended. */
 static void await_children(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
     if (!ns_thread_task_is_balanced(task)) {
         if (task->fiber) {
             leave(task, ns_thread_worker_of(task)->fibers.home, DETACH);
-            return; /* the last child has left the counts at zero */
+            return; /* the last child has reset the counts */
         }
         wait_on_fiber(self, &(ns_thread_wait){self, is_balanced, task});
     }
@@ -256,20 +256,20 @@ static void await_children(ns_task *self) {
 
 static void join_by_continuation(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
-    if (!task->pending) return; /* no child since the last join */
+    if (!task->pending) return; /* no child was spawned since the last join */
     const ns_dependences *known = ns_thread_begin_join(task);
     await_children(self);
     ns_thread_end_join(task, known);
 }
 
-/* A child has ended. The last child goes on with a parent that has left its worker. */
+/* Note that a child has ended. The last child resumes a parent that has left its worker. */
 static void child_ended_continuing(ns_thread_worker *worker, ns_thread_task *parent) {
-    /* acq_rel: what all children did happens before the join, and the last one hands it over */
+    /* acq_rel: all that the children did happens before the join, by way of the last child */
     if (ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), UINT32_MAX, memory_order_acq_rel) == 1)
         resume_here(worker, parent);
 }
 
-/* A child that finds no room begins here, when the present task has left the worker. */
+/* Begin a child for which no queue has room on this worker, as soon as the present task has left the worker. */
 static bool release(ns_thread_worker *worker, ns_thread_task *child, const ns_access *accesses, uint32_t count) {
     if (!ns_thread_place(worker, child, accesses, count)) resume_here(worker, child);
     return true;

@@ -1,8 +1,8 @@
-/* Tasks in lanes, where a spawn is a push to the own lane and a join begins with pops from it. Most of this is inline
- * in numasim/typed_tasks.h.
+/* Tasks in lanes: a spawn is a push to the worker's own lane, and a join begins with pops from this lane. Most of the
+ * code is inline in numasim/typed_tasks.h.
  *
- * Only a task that leaves its lane has a record: a stolen task, whose end is marked in its slot, and an own task that
- * its worker finds while waiting.
+ * Only a task that leaves its lane has a record. Such a task is either stolen (its end is marked in its slot), or an
+ * own task that the worker finds while it waits.
  */
 #include <stdlib.h>
 
@@ -13,23 +13,22 @@ static ns_lane *lane_of(const ns_worker *worker) {
     return &ns_thread_pool_of(whole)->queues[whole->own]->lane;
 }
 
-/* Count the children again. While `self` waited, other tasks may have left children in its lane. */
+/* Count the children of `self` again, since tasks executed during a wait may have left children in its lane. */
 static void renew_children(ns_task *self) {
     self->children = (uint32_t)(ns_lane_top(&self->worker->lane) - self->first);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
-/* A group: the children with dependences of one task up to its next join. A child that waits is in no lane. A child
- * that can begin is in the lane of the worker that let it begin. So the group counts its children. The task's
- * join waits for the group at a mark in the lane: a task that does nothing, below all later children. The groups of a
- * worker nest like the tasks that the worker executes, the innermost group first. A group and its task have the same
- * first slot. */
+/* A group: the children with dependences of one task, up to the task's next join. A waiting child is in no lane. A
+ * child that can begin is in the lane of the worker that released it. So the group counts its children. The task's join
+ * waits for the group at a mark in the lane: a task without work, below all later children. The groups of a worker nest
+ * like the tasks that the worker executes, the innermost group first. A group and its task have the same first slot. */
 typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
     const ns_lane_slot *first;
-    ns_atomic_u64 left; /* children that have not ended */
+    ns_atomic_u64 left; /* number of children that have not ended */
     ns_lane_group *outer;
 };
 
@@ -43,7 +42,7 @@ static ns_lane_group *group_at(const ns_worker *worker, const ns_lane_slot *firs
     return innermost && innermost->first == first ? innermost : NULL;
 }
 
-/* Returns the group of `self`, and makes it if there is none. NULL if memory or room in the lane is short. */
+/* Return the group of `self`; make the group if there is none. Return NULL if memory or room in the lane is short. */
 static ns_lane_group *open_group(ns_task *self) {
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     ns_lane_group *group = group_at(self->worker, self->first);
@@ -64,12 +63,12 @@ static ns_lane_group *open_group(ns_task *self) {
 
 static bool has_none_left(const void *context) {
     const ns_lane_group *group = context;
-    return ns_atomic_u64_load(&group->left, memory_order_acquire) == 0; /* acquire: sees what the children did */
+    return ns_atomic_u64_load(&group->left, memory_order_acquire) == 0; /* acquire: sees all that the children did */
 }
 
 /* ---- joins ------------------------------------------------------------------------------------------------------- */
 
-/* Run a body now, with children of its own. Returns the bytes of the result that the body leaves. */
+/* Run a body now, with children of its own. Return the number of result bytes that the body leaves. */
 NS_ALWAYS_INLINE uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body *body, void *arguments) {
     ns_task part = {.worker = worker, .first = top};
     ns_thread_enter_body(worker, &part, body, arguments);
@@ -80,7 +79,7 @@ NS_ALWAYS_INLINE uint32_t run_part(ns_worker *worker, ns_lane_slot *top, ns_body
     return part.returned;
 }
 
-/* Copy the result of a typed task from a copy of its arguments to the place of the result. */
+/* Copy the result of a typed task from a copy of its arguments to the address for the result. */
 static void put_result(const char *arguments, uint32_t returned) {
     if (!returned) return;
     void *place;
@@ -88,13 +87,13 @@ static void put_result(const char *arguments, uint32_t returned) {
     memcpy(place, arguments + NS_RESULT_AT, returned);
 }
 
-/* Execute a task that has left the lane. */
+/* Execute a task that is no longer in the lane. */
 NS_ALWAYS_INLINE void execute(ns_worker *worker, ns_lane_slot *top, ns_body *body, char *arguments) {
     put_result(arguments, run_part(worker, top, body, arguments));
     worker->tasks++;
 }
 
-/* Execute the task that was just popped, from a copy: its children overwrite its slot. */
+/* Execute the task that was just popped from a copy, since the task's children overwrite its slot. */
 static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
     ns_lane_slot copy;
     ns_lane_fill(&copy, slot->body, slot->arguments, sizeof slot->arguments);
@@ -103,8 +102,8 @@ static void execute_popped(ns_worker *worker, ns_lane_slot *slot) {
 
 static bool has_ended(const void *slot) { return ns_lane_has_ended(slot); }
 
-/* Another worker executes the task at the top: execute other tasks until that task has ended. These may leave tasks in
- * the lane above it. */
+/* Wait for the task at the top, which another worker executes: execute other tasks until it has ended. These tasks may
+ * leave tasks above it in the lane. */
 static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane *lane = lane_of(worker);
     ns_lane_slot *top = ns_lane_top(lane->owned), *slot = top - 1;
@@ -140,7 +139,7 @@ static void join_lane(ns_worker *worker, ns_lane_slot *mark) {
     }
 }
 
-/* Join the children of a group: first those in the lane, then the others. */
+/* Join the children of a group: first the children in the lane, then all others. */
 static void join_group(ns_worker *worker, ns_lane_slot *mark, ns_lane_group *group) {
     ((ns_thread_worker *)worker)->groups = group->outer;
     join_lane(worker, mark);
@@ -208,13 +207,13 @@ int ns_lane_admit(ns_worker *worker) { return ns_lane_push_written(lane_of(worke
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-/* Push a child that can begin. Returns false if there is no room. */
+/* Push a child that can begin. Return false if the lane has no room. */
 static bool push_dependent(ns_worker *worker, const ns_thread_dependent *child) {
     return ns_lane_push(lane_of(worker), ns_lane_run_dependent, &child, sizeof(ns_thread_dependent *));
 }
 
-/* Run a child, and push the children that it lets begin; if there is no room, put them in front of `*unplaced`.
- * After the count goes down, the child may be freed. */
+/* Run a child, and push the children that it releases. If the lane has no room for a released child, put it in front of
+ * `*unplaced`. `mine` may be freed as soon as the count has gone down. */
 static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_thread_dependent **unplaced) {
     ns_lane_group *group = mine->group;
     ns_task part = {.worker = worker, .first = ns_lane_top(&worker->lane)};
@@ -227,12 +226,12 @@ static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_t
         child->next = *unplaced;
         *unplaced = child;
     }
-    /* release: the join sees what the child did */
+    /* release: the join sees all that the child did */
     ns_atomic_u64_fetch_add(&group->left, UINT64_MAX, memory_order_release);
 }
 
-/* Returns the next child to run: one that found no room, or one in the lane above `mark`. Joins all other tasks there.
- * NULL: there is no next child. */
+/* Return the next child to run: a child without room in the lane, or a child in the lane above `mark`. Join all other
+ * tasks above `mark`. Return NULL if there is no next child. */
 static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark, ns_thread_dependent **unplaced) {
     ns_thread_dependent *next = *unplaced;
     if (next) *unplaced = next->next;
@@ -248,7 +247,7 @@ static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark
     return next;
 }
 
-/* Run a child, then the children that it has let begin and that no thief took, and so on. So chains do not nest. */
+/* Run a child, then a child that it has released and that no thief took, and so on in a loop. So chains do not nest. */
 void ns_lane_run_dependent(ns_task *self, void *arguments) {
     ns_worker *worker = self->worker;
     ns_lane_slot *mark = ns_lane_top_of(self);
@@ -284,7 +283,7 @@ static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *s
     return ns_thread_task_create(worker, NULL, &order);
 }
 
-/* Take the newest child of the waiting task. */
+/* Take the waiting task's newest child. */
 static ns_thread_task *take_child(ns_thread_worker *worker, ns_lane *lane) {
     const ns_lane_slot *slot = ns_lane_pop(lane);
     return slot ? record_of(worker, slot) : NULL;
@@ -301,19 +300,20 @@ static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
 
 static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t q, bool is_owner,
                             enum ns_queue_end end) {
-    (void)is_owner, (void)end; /* the lane determines its owner, and which task is taken */
+    (void)is_owner, (void)end; /* unused: a lane has one owner and always the same end */
     const ns_task *waiting = wait->task;
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     if ((int32_t)q != worker->own) return take_oldest(worker, lane);
     if (waiting && ns_lane_top(lane->owned) != waiting->first) return take_child(worker, lane);
-    /* The tasks left are below the waiting tasks, and their slots stay until they are joined: take one as a thief does.
+    /* The remaining tasks are below the waiting tasks, and their slots stay until they are joined: take a task as a
+     * thief does.
      */
     ns_lane_publish(lane);
     return take_oldest(worker, lane);
 }
 
-/* Execute a task that was stolen before. This wrapper does not count as a task. */
+/* Execute a task that was stolen earlier. This wrapper does not count as a task. */
 void ns_lane_run_kept(ns_task *self, void *arguments) {
     ns_thread_task *task = *(ns_thread_task **)arguments;
     self->worker->tasks--;
@@ -329,7 +329,7 @@ static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
     ns_lane_slot *slot = task->slot;
     const uint32_t returned = run_part(&worker->base, ns_lane_top(&worker->base.lane), task->body, task->inlined);
     if (!slot) put_result(task->inlined, returned);
-    /* free the record before the slot is marked: the join of the task may end the run */
+    /* free the record before marking the slot, since the join of the task may end the run */
     char arguments[NS_INLINED_BYTES];
     memcpy(arguments, task->inlined, sizeof arguments);
     ns_thread_task_end(worker, task);
@@ -343,7 +343,7 @@ const ns_thread_execution ns_lane_execution = {
     .in_lanes = true,
     .execute = execute_record,
     .wait = wait_for,
-    .child_ended = ns_thread_child_ended_elsewhere, /* not called: only roots have parents */
+    .child_ended = ns_thread_child_ended_elsewhere, /* never called: only roots have parents here */
     .take = take,
     .keep = keep,
     .share = share,

@@ -1,4 +1,4 @@
-/* Tasks executed nested on the stack of the worker's thread. */
+/* Tasks that are executed nested on the stack of the worker's thread. */
 #include "execution/execution.h"
 #include "search/search.h"
 
@@ -21,7 +21,7 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
         ns_thread_execute_unplaced(self, child);
 }
 
-/* A child has ended. If it ended on its parent's worker, no other thread counts at the same time. */
+/* Note that a child has ended. If it ended on its parent's worker, the count needs no atomic addition. */
 static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
     if (parent->base.worker == &worker->base)
         parent->pending--;

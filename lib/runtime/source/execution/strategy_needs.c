@@ -1,8 +1,8 @@
-/* What a strategy needs from a pool of threads: the state of queues that it reads, and how its tasks can be executed.
+/* The needs of a strategy: the state of queues that the strategy reads, and the way in which its tasks can be executed.
  */
 #include "execution/execution.h"
 
-/* Returns whether all new tasks of a worker go to its own queue, which takes them. */
+/* Return whether every new task of a worker goes to the worker's own queue. */
 static bool dispatches_to_own(const ns_plan *plan) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     if (plan->levels == plan->steal_levels || rule->anchor != NS_ANCHOR_ME) return false;
@@ -24,7 +24,7 @@ static bool leaves_copies(const ns_plan *plan) {
     return false;
 }
 
-/* Returns whether steal levels choose the longest or the shortest queue. */
+/* Return whether steal levels choose a queue by its length. */
 static bool picks_by_length(const ns_plan *plan) {
     for (uint32_t at = 0; at < plan->steal_levels; at++) {
         if (plan->level[at].pick == NS_PICK_LONGEST || plan->level[at].pick == NS_PICK_SHORTEST) return true;
@@ -32,8 +32,8 @@ static bool picks_by_length(const ns_plan *plan) {
     return false;
 }
 
-/* Returns whether the bit of a watch with two such bounds follows from the present length of a queue alone. `adjacent`:
- * S is s + 1. */
+/* Return whether a watch bit with these two bounds follows from the present length of a queue alone, without its
+ * history. `adjacent`: the threshold S is s + 1. */
 static bool forgets(const int32_t *bound, bool adjacent) {
     const int32_t set = bound[0], cleared = bound[1];
     if (set >= 0 && cleared >= 0) return set <= cleared + 1;
@@ -41,16 +41,17 @@ static bool forgets(const int32_t *bound, bool adjacent) {
     return set == NS_MIN_MARK && cleared == NS_BELOW_MIN_MARK;
 }
 
-/* Returns whether the bits of all watches follow from the present lengths of queues, without notes at each change. */
+/* Return whether the bits of all watches follow from the present lengths of queues, so that changes need not be
+ * noted. */
 static bool watches_follow_from_lengths(const ns_full_plan *plan) {
     const ns_threshold_rules *rules = &plan->thresholds;
     const bool adjacent = rules->max_tasks < 0 && rules->rule == NS_RULE_AVAIL;
-    bool known = rules->max_tasks >= 0 || adjacent; /* other rules count pushes, or the longest lengths of queues */
+    bool known = rules->max_tasks >= 0 || adjacent; /* other rules depend on numbers of pushes or on peak lengths */
     for (uint32_t at = 0; at < plan->steal.watches; at++) known &= forgets(&plan->steal.watch[2 * at], adjacent);
     return known;
 }
 
-/* Returns whether all queues can be lanes: a spawn is a push, and a join begins with pops. */
+/* Return whether all queues can be lanes: spawns are pushes, and joins begin with pops. */
 static bool fits_lanes(const ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     if (pool->notes || !pool->own_dispatch || pool->copies || pool->asks_parents) return false;
@@ -63,7 +64,7 @@ static bool fits_lanes(const ns_thread_pool *pool) {
     return true;
 }
 
-/* Returns how to execute tasks: in lanes wherever possible, on fibers only if a task may go on elsewhere. */
+/* Return the way of executing tasks: in lanes if possible; on fibers only if a task may resume on another worker. */
 static const ns_thread_execution *execution_for(const ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     if (fits_lanes(pool)) return &ns_lane_execution;
@@ -88,8 +89,8 @@ void ns_thread_find_needs(ns_thread_pool *pool) {
     pool->asks_parents = ns_plan_has_anchor(&plan->steal, NS_ANCHOR_PARENT);
     pool->execution = execution_for(pool);
     pool->base.tasks = pool->graph.boundary.controlled ? &ns_thread_measured_calls : &pool->execution->calls;
-    /* In lanes, owners note nothing at a push or a pop. And a task that joins finds all of its children in its own
-     * lane, or other workers execute them. */
+    /* In lanes, owners note nothing at a push or a pop. A task that joins finds its children in its own lane, or other
+     * workers execute them. */
     pool->notes_watches = pool->watches && !pool->execution->in_lanes;
     pool->can_be_quiescent = !pool->execution->in_lanes;
 }

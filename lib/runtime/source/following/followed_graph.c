@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* ---- making it --------------------------------------------------------------------------------------------------- */
+/* ---- making a followed graph ------------------------------------------------------------------------------------- */
 
 static bool make_dependences(ns_followed_graph *self) {
     const ns_graph *graph = &self->plan->graph;
@@ -15,7 +15,7 @@ static bool make_dependences(ns_followed_graph *self) {
     return true;
 }
 
-/* Returns whether some level or rule is not always in force. */
+/* Return whether some level or rule of the strategy is not always in force. */
 static bool has_guards(const ns_plan *plan) {
     for (uint32_t at = 0; at < plan->levels; at++) {
         const ns_level *level = &plan->level[at];
@@ -81,7 +81,7 @@ static int check_phase(const ns_followed_graph *self, ns_pool *pool, bool team) 
                         roots);
 }
 
-/* Put decisions into force. The operating system places pages, so a page policy is refused. */
+/* Put the controller's decisions into force. A page policy is refused, since the operating system places pages. */
 static int take_over(ns_followed_graph *self, ns_pool *pool) {
     if (self->boundary.policy != NS_NO_POLICY) {
         return ns_pool_fail(
@@ -139,9 +139,9 @@ void ns_followed_graph_root(ns_followed_graph *self, uint32_t root) {
     }
 }
 
-/* Count down what the task of a row waits for. Returns whether it waits for nothing any more. */
+/* Count down the predecessors of the task of a row. Return whether the task has no more predecessors to wait for. */
 static bool is_complete(ns_followed_graph *self, uint32_t row) {
-    /* acq_rel: the thread that finds 0 sees the task, and what its predecessors did */
+    /* acq_rel: the thread that finds 0 sees the task, and all that its predecessors did */
     return ns_atomic_u32_fetch_add(&self->lacks[row], UINT32_MAX, memory_order_acq_rel) == 1;
 }
 

@@ -1,9 +1,9 @@
-/* The task graph of a plan, as a program on threads follows it: the present phase and iteration, the decisions for this
- * iteration, and the row of each task in the graph (model 3.6, 4.12, 4.14).
+/* The task graph of a plan, followed by a program on threads. It has the present phase and iteration, the decisions for
+ * this iteration, and the row of each task in the graph (model 3.6, 4.12, 4.14).
  *
- * The first task that a task spawns or calls is the first one that its row spawns or calls, and so on. So a program
- * follows the graph that was recorded of it, whatever else its bodies do. Rows of tasks are known only if the
- * strategy asks for rows, or if the graph itself is the program (graph_program.h).
+ * The n-th task that a task spawns or calls is the n-th row that the task's row spawns or calls. So a program follows
+ * the graph that was recorded from it, whatever else its bodies do. The rows of tasks are known only if the strategy
+ * asks for rows, or if the graph itself is the program (graph_program.h).
  */
 #ifndef NS_FOLLOWED_GRAPH_H
 #define NS_FOLLOWED_GRAPH_H
@@ -17,50 +17,52 @@
 
 typedef struct {
     const ns_full_plan *plan; /* NULL without a plan: nothing is followed */
-    bool knows_rows;          /* of tasks */
-    bool holds;               /* tasks wait for their predecessors in the graph */
+    bool knows_rows;          /* whether the rows of tasks are known */
+    bool holds;               /* whether tasks wait for their predecessors in the graph */
     bool counts_live;
     ns_iteration_boundary boundary;
-    ns_steps steps; /* at the present run of a phase, or at the next one */
+    ns_steps steps; /* at the present run of a phase, or between runs at the next */
     uint32_t iteration;
-    ns_live_subtrees live; /* with atomic counts: noted_tasks.c */
+    ns_live_subtrees live; /* with atomic counts (noted_tasks.c) */
     ns_task_numbers numbers;
-    uint32_t *depends;     /* [rows] predecessors */
-    ns_atomic_u32 *lacks;  /* [rows] predecessors that have not ended, and one more until the task is spawned */
-    ns_thread_task **held; /* [rows] spawned tasks that wait */
+    uint32_t *depends;     /* [rows] number of predecessors */
+    ns_atomic_u32 *lacks;  /* [rows] number of predecessors that have not ended, plus one until the task is spawned */
+    ns_thread_task **held; /* [rows] tasks that are spawned and wait */
 } ns_followed_graph;
 
-/* Follow the graph of a plan that lives as long as `self`. Returns 0, or an error whose sentence the pool has. The
- * caller destroys `self` in any case. */
+/* Follow the graph of a plan. The plan must live as long as `self`. Return 0, or an error whose sentence the pool has.
+ * The caller destroys `self` also after an error. */
 int ns_followed_graph_create(ns_followed_graph *self, ns_pool *pool, const ns_fields *fields, const ns_full_plan *plan,
                              enum ns_graph_use use);
 void ns_followed_graph_destroy(ns_followed_graph *self);
 
-/* A run begins, before any worker works: it is the next phase of the graph. Returns 0, or an error as above. */
+/* Note that a run, the next phase of the graph, begins; no worker works yet. Return 0, or an error as in
+ * ns_followed_graph_create. */
 int ns_followed_graph_begin(ns_followed_graph *self, ns_pool *pool, bool team);
 
-/* Returns the present phase. */
+/* Return the present phase. */
 static inline const ns_phase *ns_followed_phase(const ns_followed_graph *self) {
     return &self->plan->phases.at[self->steps.phase];
 }
 
-/* A run has ended, after all workers have stopped. Returns whether an iteration has ended with it and another one
- * follows: then the caller tells the boundary what was measured, and crosses it. */
+/* Note that a run has ended; all workers have stopped. Return whether this run ended an iteration and another iteration
+ * follows: then the caller gives the measurements to the boundary and crosses the boundary. */
 bool ns_followed_graph_end(ns_followed_graph *self);
 
-/* Cross the boundary. Returns 0, or an error as above. */
+/* Cross the boundary between two iterations. Return 0, or an error as in ns_followed_graph_create. */
 int ns_followed_graph_cross(ns_followed_graph *self, ns_pool *pool);
 
-/* Returns the row of the next task that `parent` spawns or calls; NS_NO_ROW if the graph has none. */
+/* Return the row of the next task that `parent` spawns or calls; NS_NO_ROW if the graph has no further row. */
 uint32_t ns_followed_graph_child(const ns_followed_graph *self, ns_task_notes *parent);
 
-/* A root is dealt; no task below the root has begun. */
+/* Note that a root is dealt. No task below the root has begun. */
 void ns_followed_graph_root(ns_followed_graph *self, uint32_t root);
 
-/* The task of a row is spawned. Returns whether it waits for others; the last of these releases it. */
+/* Note that the task of a row is spawned. Return whether the task waits for predecessors; the last predecessor releases
+ * it. */
 bool ns_followed_graph_hold(ns_followed_graph *self, ns_thread_task *task, uint32_t row);
 
-/* A predecessor of the task of a row has ended. Returns the task if it waited for this predecessor alone, else NULL. */
+/* Note that a predecessor of a row's task has ended. Return the task if this was the last predecessor, else NULL. */
 ns_thread_task *ns_followed_graph_release(ns_followed_graph *self, uint32_t row);
 
 #endif

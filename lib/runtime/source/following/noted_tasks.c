@@ -7,9 +7,9 @@
 
 static ns_atomic_u64 *atomic(const int64_t *count) { return (ns_atomic_u64 *)(uintptr_t)count; }
 
-/* Add to a count. Returns the value before. */
+/* Add `number` to a count. Return the previous value. */
 static int64_t add(int64_t *count, int64_t number) {
-    /* acq_rel: the worker that subtracts the last unit sees what the workers before did */
+    /* acq_rel: the worker that subtracts the last unit sees all that the earlier workers did */
     return (int64_t)ns_atomic_u64_fetch_add(atomic(count), (uint64_t)number, memory_order_acq_rel);
 }
 
@@ -126,7 +126,7 @@ static void unlock(ns_task_notes *parent) {
     ns_atomic_u32_store(&parent->lock, 0, memory_order_release); /* release: the next holder sees the list */
 }
 
-/* Returns the notes of the parent, if the parent keeps a list of its children, else NULL. */
+/* Return the notes of the parent if the parent keeps a list of its children, else NULL. */
 static ns_task_notes *leaping_parent(const ns_thread_pool *pool, const ns_thread_task *task) {
     const bool leaps = pool->file.plan.join == NS_JOIN_LEAPFROG && task->parent && task->parent != &pool->origin;
     return leaps ? ns_thread_notes_of(task->parent) : NULL;

@@ -1,9 +1,9 @@
-/* Atomic words of C11, each access with its order. With NS_EXPLORE defined, accesses are calls into a program that goes
- * through all interleavings of a few threads (tests/runtime/explorer). So that program explores the sources of the
- * library.
+/* Atomic words of C11; each access names its memory order. With NS_EXPLORE defined, accesses are calls into a program
+ * that tries all interleavings of a few threads (tests/runtime/explorer): so this program explores the library's own
+ * sources.
  *
- * There are no fences, which the thread sanitizer does not understand. If a store has to be seen before a later
- * load, both are memory_order_seq_cst.
+ * There are no fences, since the thread sanitizer does not understand fences. If a store must be seen before a later
+ * load, both accesses are memory_order_seq_cst.
  */
 #ifndef NS_ATOMICS_H
 #define NS_ATOMICS_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The distance of fields that different threads write: two lines, since processors fetch lines in pairs. */
+/* The distance between fields that different threads write: two cache lines, since processors fetch lines in pairs. */
 #define NS_LINE_BYTES 128
 #define NS_OWN_LINE _Alignas(NS_LINE_BYTES)
 
@@ -30,11 +30,11 @@ typedef struct {
 } ns_atomic_pointer;
 
 #define NS_ALWAYS_INLINE \
-    static inline __attribute__((always_inline)) /* so that orders are constants without -O2, too */
+    static inline __attribute__((always_inline)) /* makes memory orders constants, also without -O2 */
 
 #ifndef NS_EXPLORE
 
-/* load, store, exchange and compare_exchange for each type. A comparison that fails stores the found value in
+/* load, store, exchange and compare_exchange for each type. A failed compare_exchange stores the found value in
  * `expected`, with the order `failure`. */
 #define NS_DEFINE_ATOMIC(type, of)                                                                        \
     NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
@@ -51,11 +51,11 @@ typedef struct {
         return atomic_compare_exchange_strong_explicit(&self->value, expected, value, order, failure);    \
     }
 
-#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                             \
-    NS_DEFINE_ATOMIC(type, of)                                                         \
-    /* Returns the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
-    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {   \
-        return atomic_fetch_add_explicit(&self->value, value, order);                  \
+#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                            \
+    NS_DEFINE_ATOMIC(type, of)                                                        \
+    /* Return the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
+    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {  \
+        return atomic_fetch_add_explicit(&self->value, value, order);                 \
     }
 
 /* A short rest in a waiting loop: a hint to the processor. */
@@ -67,20 +67,21 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 #endif
 }
 
-/* A longer rest: let other threads have this processor. */
+/* A longer rest: yield this processor to other threads. */
 NS_ALWAYS_INLINE void ns_yield(void) { sched_yield(); }
 
 #else
 
-/* Every access is a step that the explorer schedules; values travel as 64 bits. */
+/* Each access is one step for the explorer, which schedules steps. Values are passed as 64 bits. */
 enum ns_explored { NS_EXPLORED_LOAD, NS_EXPLORED_STORE, NS_EXPLORED_EXCHANGE, NS_EXPLORED_COMPARE, NS_EXPLORED_ADD };
 
-/* Access a word of 4 or 8 bytes. Returns the value before. NS_EXPLORED_COMPARE stores `value` if it finds `expected`.
+/* Access a word of 4 or 8 bytes. Return the previous value. NS_EXPLORED_COMPARE stores `value` if the word is
+ * `expected`.
  */
 uint64_t ns_explored_access(enum ns_explored kind, void *location, uint32_t bytes, uint64_t value, uint64_t expected,
                             memory_order order);
 
-/* The thread rests until a word that it has read since its last rest changes. */
+/* Rest until another thread changes a word that this thread has read since its last rest. */
 void ns_explored_pause(void);
 
 #define NS_DEFINE_ATOMIC(type, of)                                                                        \

@@ -18,11 +18,11 @@ struct ns_fiber {
 #ifdef NS_FIBER_UCONTEXT
     ucontext_t context;
 #else
-    void *stack_pointer; /* of the saved registers of a suspended fiber */
+    void *stack_pointer; /* points to the saved registers of a suspended fiber */
 #endif
     ns_fiber_entry *entry;
     void *argument;
-    char *mapping; /* NULL: a thread's own stack */
+    char *mapping; /* NULL: the fiber is a thread's own stack */
     size_t mapping_bytes, guard_bytes;
     ns_sanitized_fiber sanitized;
 };
@@ -30,14 +30,14 @@ struct ns_fiber {
 static void begin(ns_fiber *self) {
     ns_sanitized_arrive(&self->sanitized);
     self->entry(self->argument);
-    abort(); /* entries do not return */
+    abort(); /* unreachable: entries do not return */
 }
 
 #if defined(__x86_64__)
 
 enum { SAVED_WORDS = 8 }; /* six registers, mxcsr with the x87 control word, the return address */
 
-/* Saves the registers that a call preserves on the stack of the fiber that is left, then switches to the other stack.
+/* Save the registers that a call preserves on the stack of the left fiber, then switch to the other stack.
  */
 void ns_fiber_swap(void **from, void *to);
 void ns_fiber_start(void);
@@ -49,14 +49,14 @@ __asm__(
     "  ldmxcsr (%rsp)\n  fldcw 4(%rsp)\n  addq $8, %rsp\n"
     "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n  ret\n"
     ".size ns_fiber_swap, .-ns_fiber_swap\n"
-    /* the first arrival: the fiber is in r12, the function in r13; there is no caller */
+    /* first switch to the fiber: r12 has the fiber, r13 has the function; there is no caller */
     ".balign 16\n.globl ns_fiber_start\n.hidden ns_fiber_start\n.type ns_fiber_start,@function\nns_fiber_start:\n"
     "  xorl %ebp, %ebp\n  movq %r12, %rdi\n  callq *%r13\n  ud2\n"
     ".size ns_fiber_start, .-ns_fiber_start\n");
 
 static void prepare(ns_fiber *self) {
     uint64_t *top = (uint64_t *)(void *)(self->mapping + self->mapping_bytes);
-    uint64_t *saved = top - SAVED_WORDS - 2; /* 16 bytes aligned behind the return to ns_fiber_start */
+    uint64_t *saved = top - SAVED_WORDS - 2; /* aligned to 16 bytes after the return to ns_fiber_start */
     uint32_t mxcsr;
     uint16_t control;
     __asm__("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(control));
@@ -134,7 +134,7 @@ static int map_stack(ns_fiber *self, size_t stack_bytes) {
     return mprotect(mapping, page, PROT_NONE) ? NS_ERROR_MEMORY : NS_OK;
 }
 
-/* The functions on the stack will not go on. */
+/* Tell sanitizers that the functions on the stack will not resume. */
 static void forget_stack(const ns_fiber *self) {
 #ifdef NS_FIBER_UCONTEXT
     const void *low = self->mapping + self->guard_bytes;
@@ -177,7 +177,7 @@ void ns_fiber_switch(ns_fiber *from, ns_fiber *to) {
 
 uintptr_t ns_fiber_stack_begin(const ns_fiber *self) { return (uintptr_t)(self->mapping + self->guard_bytes); }
 
-/* Not the address of a variable: sanitizers may keep variables elsewhere. */
+/* Reads the stack register, not a variable's address, since sanitizers may keep variables elsewhere. */
 size_t ns_fiber_left(const ns_fiber *self) {
     return (size_t)((uintptr_t)__builtin_frame_address(0) - ns_fiber_stack_begin(self));
 }

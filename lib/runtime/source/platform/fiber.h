@@ -1,8 +1,8 @@
-/* Fibers: stacks that a thread switches between, in about as many instructions as there are registers that a call
- * preserves.
+/* Fibers: stacks between which a thread switches. A switch takes about as many instructions as there are registers that
+ * a call preserves.
  *
- * One thread may resume a fiber that another thread has suspended. Signal masks are not kept. Sanitizers, if
- * compiled in, are notified of every switch.
+ * A thread may resume a fiber that another thread has suspended. Signal masks are not saved. Every switch is reported
+ * to sanitizers, if they are compiled in.
  */
 #ifndef NS_FIBER_H
 #define NS_FIBER_H
@@ -10,31 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NS_LEAST_STACK_BYTES = 32 << 10 }; /* of stack, for a body of the program that begins */
+enum { NS_LEAST_STACK_BYTES = 32 << 10 }; /* the least stack on which a body of the program begins */
 
 typedef struct ns_fiber ns_fiber;
 typedef void ns_fiber_entry(void *argument);
 
-/* Make a fiber of the calling thread's own stack. Returns 0 or NS_ERROR_MEMORY. */
+/* Make a fiber from the calling thread's own stack. Return 0 or NS_ERROR_MEMORY. */
 int ns_fiber_adopt(ns_fiber **self);
 
-/* From now on the fiber is the present stack, perhaps of another thread. */
+/* Attach the fiber to the present stack, which may belong to another thread. */
 void ns_fiber_adopt_again(ns_fiber *self);
 
-/* Make a fiber that calls entry(argument) when it is first switched to, on a stack of at least `stack_bytes` above a
- * guard page. `entry` never returns: it ends by a switch to another fiber. Returns 0 or NS_ERROR_MEMORY. */
+/* Make a fiber that calls entry(argument) at the first switch to it. The fiber has a stack of at least `stack_bytes`
+ * above a guard page. `entry` never returns: its last action is a switch to another fiber. Return 0 or
+ * NS_ERROR_MEMORY. */
 int ns_fiber_create(ns_fiber **self, size_t stack_bytes, ns_fiber_entry *entry, void *argument);
 
-/* Let a fiber whose entry has ended call entry(argument), on the same stack. */
+/* Make a fiber whose entry has ended call entry(argument) at the next switch, on the same stack. */
 void ns_fiber_reuse(ns_fiber *self, ns_fiber_entry *entry, void *argument);
 
-/* Suspend the running fiber `from`, and go on with `to`. */
+/* Suspend the running fiber `from`, and resume or start `to`. */
 void ns_fiber_switch(ns_fiber *from, ns_fiber *to);
 
-/* Returns the lowest address of the stack of a fiber that was created. */
+/* Return the lowest address of the stack of a fiber made by ns_fiber_create. */
 uintptr_t ns_fiber_stack_begin(const ns_fiber *self);
 
-/* Returns how many bytes of stack the running fiber `self`, which was created, has left. */
+/* Return how many bytes of stack are left for the running fiber `self`, which ns_fiber_create made. */
 size_t ns_fiber_left(const ns_fiber *self);
 
 /* Free a fiber that is not running. */

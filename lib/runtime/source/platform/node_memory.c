@@ -1,4 +1,4 @@
-/* Binds threads to processors and memory to nodes by system calls, without a library. */
+/* Binding of threads to processors and of memory to nodes, by system calls, without a library. */
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -33,7 +33,7 @@ int ns_node_allocate(void **memory, uint32_t node, size_t bytes) {
     *memory = made;
     if (node >= NS_SET_BITS) return NS_ERROR_UNSUPPORTED;
     ns_set_add(&nodes, node);
-    /* The kernel reads one bit less than this number. */
+    /* NS_SET_BITS is one too much on purpose: the kernel reads one bit less than this number. */
     return syscall(SYS_mbind, made, bytes, BIND, nodes.word, (unsigned long)NS_SET_BITS, 0) ? NS_ERROR_UNSUPPORTED
                                                                                             : NS_OK;
 }
@@ -50,7 +50,7 @@ int64_t ns_node_of_page(const void *address) {
 
 void *ns_near_memory_allocate(size_t bytes, int32_t node) {
     void *memory = NULL;
-    /* A node that the system lacks is no error: the pages then lie on the node of their first toucher. */
+    /* A missing node is no error: each page is then on the node of the thread that touches it first. */
     ns_node_allocate(&memory, node < 0 ? UINT32_MAX : (uint32_t)node, bytes);
     return memory;
 }

@@ -29,8 +29,8 @@ uint32_t ns_set_first(const ns_set *self) {
     return NS_SET_BITS;
 }
 
-/* Parse the number at `*text` and move `*text` behind the number. Returns NS_SET_BITS if no number stands that fits
- * a set. */
+/* Parse the number at `*text`, and move `*text` behind the number. Return NS_SET_BITS if there is no number that fits a
+ * set. */
 static uint32_t parse_number(const char **text) {
     if (!isdigit((unsigned char)**text)) return NS_SET_BITS;
     char *end;
@@ -58,8 +58,8 @@ int ns_set_parse(ns_set *self, const char *text) {
     return NS_OK;
 }
 
-/* Parse the 32 bits in hexadecimal at `*text` and move `*text` behind them. Returns -1 for no digit and for more than
- * eight. */
+/* Parse up to eight hexadecimal digits (32 bits) at `*text`, and move `*text` behind the digits. Return -1 for no digit
+ * and for more than eight digits. */
 static int64_t parse_group(const char **text) {
     int64_t value = 0;
     uint32_t digits = 0;
@@ -70,7 +70,7 @@ static int64_t parse_group(const char **text) {
     return digits && digits <= 8 ? value : -1;
 }
 
-/* Shift all groups up by one. Returns whether the highest group was empty. */
+/* Shift all groups of 32 bits up by one group. Return whether the highest group was empty. */
 static bool shift_by_group(ns_set *self) {
     const bool fits = self->word[WORDS - 1] >> 32 == 0;
     for (uint32_t at = WORDS; at-- > 0;) self->word[at] = self->word[at] << 32 | (at ? self->word[at - 1] >> 32 : 0);

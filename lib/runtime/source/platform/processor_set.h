@@ -1,4 +1,4 @@
-/* Sets of processors or of nodes, and the texts in which the kernel writes such sets. */
+/* Sets of processors or of nodes, and the text formats in which the kernel writes such sets. */
 #ifndef NS_PROCESSOR_SET_H
 #define NS_PROCESSOR_SET_H
 
@@ -17,21 +17,21 @@ static inline bool ns_set_has(const ns_set *self, uint32_t number) {
 
 static inline void ns_set_add(ns_set *self, uint32_t number) { self->word[number / 64] |= UINT64_C(1) << number % 64; }
 
-void ns_set_keep(ns_set *self, const ns_set *other); /* the intersection with `other` */
+void ns_set_keep(ns_set *self, const ns_set *other); /* keep only the members of `other` */
 uint32_t ns_set_count(const ns_set *self);
-uint32_t ns_set_first(const ns_set *self); /* the least number; NS_SET_BITS in an empty set */
+uint32_t ns_set_first(const ns_set *self); /* the least member; NS_SET_BITS for an empty set */
 
-/* Parse a list such as 0-3,8. Returns 0 or NS_ERROR_FORMAT. */
+/* Parse a list such as 0-3,8. Return 0 or NS_ERROR_FORMAT. */
 int ns_set_parse(ns_set *self, const char *text);
 
-/* Parse a bitmap: groups of 32 bits in hexadecimal, the highest first, such as 00000001,0000ffff. Returns 0 or
+/* Parse a bitmap: groups of 32 bits in hexadecimal, the highest first, such as 00000001,0000ffff. Return 0 or
  * NS_ERROR_FORMAT. */
 int ns_set_parse_bitmap(ns_set *self, const char *text);
 
-/* The processors on which this process may run; all if the kernel does not tell. */
+/* Set `self` to the processors on which this process may run; to all processors if the kernel does not report them. */
 void ns_set_usable_processors(ns_set *self);
 
-/* The nodes whose memory this process may use; all if the kernel does not tell. */
+/* Set `self` to the nodes whose memory this process may use; to all nodes if the kernel does not report them. */
 void ns_set_usable_memory(ns_set *self);
 
 #endif

@@ -1,4 +1,4 @@
-/* Calls that tell AddressSanitizer and ThreadSanitizer about fibers; empty if neither is compiled in. */
+/* Calls that report fibers to AddressSanitizer and ThreadSanitizer. The calls are empty if neither is compiled in. */
 #ifndef NS_SANITIZERS_H
 #define NS_SANITIZERS_H
 
@@ -29,12 +29,12 @@
 #endif
 
 typedef struct {
-    void *stack, *fake; /* the stack, and the fake stack of AddressSanitizer */
+    void *stack, *fake; /* the stack, and AddressSanitizer's fake stack */
     size_t bytes;
     void *thread; /* ThreadSanitizer's handle of the fiber */
 } ns_sanitized_fiber;
 
-/* The fiber is the calling thread. */
+/* Register the fiber that is the calling thread's own stack. */
 static inline void ns_sanitized_adopt(ns_sanitized_fiber *self) {
     (void)self;
 #ifdef NS_ADDRESS_SANITIZER
@@ -56,7 +56,7 @@ static inline void ns_sanitized_create(ns_sanitized_fiber *self, void *stack, si
 #endif
 }
 
-/* The functions on a stack from `low` to `high` never return: remove the guards of their variables. */
+/* Report that the functions on a stack from `low` to `high` never return: remove the guards of their variables. */
 static inline void ns_sanitized_forget(const void *low, const void *high) {
     (void)low;
     (void)high;
@@ -72,7 +72,7 @@ static inline void ns_sanitized_destroy(ns_sanitized_fiber *self) {
 #endif
 }
 
-/* `from` is about to be left for `to`. */
+/* Report that `from` is about to be left for `to`. */
 static inline void ns_sanitized_leave(ns_sanitized_fiber *from, ns_sanitized_fiber *to) {
     (void)from;
     (void)to;
@@ -84,7 +84,7 @@ static inline void ns_sanitized_leave(ns_sanitized_fiber *from, ns_sanitized_fib
 #endif
 }
 
-/* `self` begins to run, or goes on. */
+/* Report that `self` begins to run, or resumes. */
 static inline void ns_sanitized_arrive(ns_sanitized_fiber *self) {
     (void)self;
 #ifdef NS_ADDRESS_SANITIZER

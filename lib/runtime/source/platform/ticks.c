@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 static double measure(void) {
-    const int64_t SPAN_PS = INT64_C(3) * 1000 * 1000 * 1000; /* an error of 50 ns at both ends is 20 ppm */
+    const int64_t SPAN_PS = INT64_C(3) * 1000 * 1000 * 1000; /* 3 ms: an error of 50 ns at both ends is about 20 ppm */
     const int64_t began_ps = ns_monotonic_ps();
     const uint64_t began = ns_ticks();
     int64_t now_ps = began_ps;
@@ -15,7 +15,7 @@ static double measure(void) {
 }
 
 ns_tick_rate ns_tick_rate_of_process(void) {
-    static ns_atomic_u64 known; /* the bits of the rate; 0: not measured yet */
+    static ns_atomic_u64 known; /* the rate as a bit pattern; 0: not measured yet */
     /* relaxed, twice: no other memory depends on the word */
     uint64_t bits = ns_atomic_u64_load(&known, memory_order_relaxed);
     ns_tick_rate rate;

@@ -1,7 +1,7 @@
-/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks, which are cheap to read.
+/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks. Ticks are cheap to read.
  *
- * Ticks are those of the processor's time stamp counter, whose rate is measured once against CLOCK_MONOTONIC. If
- * there is no such counter, ticks are nanoseconds of CLOCK_MONOTONIC.
+ * Ticks are counts of the processor's time stamp counter. The rate of ticks is measured once, against CLOCK_MONOTONIC.
+ * On processors without such a counter, ticks are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef NS_TICKS_H
 #define NS_TICKS_H
@@ -17,10 +17,10 @@ static inline int64_t ns_clock_ps(clockid_t clock) {
 
 static inline int64_t ns_monotonic_ps(void) { return ns_clock_ps(CLOCK_MONOTONIC); }
 
-/* The CPU time of the calling thread: independent of other programs on the computer. */
+/* Return the CPU time of the calling thread, in ps. Other programs on the computer do not add to this time. */
 static inline int64_t ns_cpu_ps(void) { return ns_clock_ps(CLOCK_THREAD_CPUTIME_ID); }
 
-/* How long one call of ns_cpu_ps takes: the least of many measurements, since interruptions only add time. */
+/* Return how long one call of ns_cpu_ps takes: the least of many measurements, since interruptions only add time. */
 int64_t ns_cpu_clock_cost_ps(void);
 
 typedef struct {
@@ -35,7 +35,7 @@ static inline uint64_t ns_ticks(void) {
 #endif
 }
 
-/* The rate of ticks. The first call of a process measures the rate, which takes some milliseconds. */
+/* Return the rate of ticks. The first call in a process measures the rate, which takes some milliseconds. */
 ns_tick_rate ns_tick_rate_of_process(void);
 
 static inline int64_t ns_ticks_to_ps(ns_tick_rate self, uint64_t ticks) {
@@ -46,7 +46,7 @@ static inline uint64_t ns_ps_to_ticks(ns_tick_rate self, int64_t ps) {
     return (uint64_t)((double)ps / self.ps_per_tick);
 }
 
-/* Spin for `ps`. */
+/* Spin for `ps` picoseconds. */
 void ns_spin_ps(ns_tick_rate self, int64_t ps);
 
 #endif

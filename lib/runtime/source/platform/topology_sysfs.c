@@ -1,9 +1,10 @@
-/* The topology of a system, read from sysfs: devices/system/cpu, devices/system/node, and the control group at
- * fs/cgroup; and its output as JSON.
+/* Reads the topology of a system from sysfs (devices/system/cpu, devices/system/node, and the control group at
+ * fs/cgroup), and prints it as JSON.
  *
- * numasim/machine/sysfs.py reads processors, cores, sockets, nodes, memory and distances likewise, for machine files.
- * Both readers refuse a processor on no node or on several. The Python reader also reads the clock, the speeds of
- * unlike cores and all caches. This reader keeps the caches of the first processor, and the last level of the others.
+ * numasim/machine/sysfs.py reads processors, cores, sockets, nodes, memory and distances by the same rules, for machine
+ * files. Both readers refuse a processor that is on no node or on several nodes. The Python reader also reads the
+ * clock, the speeds of unlike cores and all caches. This reader keeps all caches of the first processor, and only the
+ * last-level cache of the others.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,19 +16,19 @@
 #include "numasim/topology.h"
 #include "platform/processor_set.h"
 
-enum { LOCAL_DISTANCE = 10, REMOTE_DISTANCE = 20 }; /* the values of firmware tables */
+enum { LOCAL_DISTANCE = 10, REMOTE_DISTANCE = 20 }; /* the values in firmware tables */
 enum { PATH_BYTES = 4096, LIST_BYTES = 65536, CACHES = 16 };
 
-#define NOWHERE UINT32_MAX /* on no node yet */
+#define NOWHERE UINT32_MAX /* the processor is not on a node yet */
 
 typedef struct {
     const char *root;
-    char text[LIST_BYTES]; /* of the file that was read last */
+    char text[LIST_BYTES]; /* the contents of the file that was read last */
 } tree;
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Write the path of the file or folder below the root that has the formatted name. */
+/* Write the path of the file or folder with the formatted name below the root. */
 __attribute__((format(printf, 3, 0))) static void put_path(const tree *self, char *path, const char *name,
                                                            va_list arguments) {
     char below[256];
@@ -44,7 +45,7 @@ __attribute__((format(printf, 2, 3))) static bool exists(const tree *self, const
     return access(path, F_OK) == 0;
 }
 
-/* Read a file. NS_ERROR_FILE if there is none, or it is empty. */
+/* Read a file. Return NS_ERROR_FILE if the file does not exist or is empty. */
 __attribute__((format(printf, 2, 3))) static int read_text(tree *self, const char *name, ...) {
     char path[PATH_BYTES];
     va_list arguments;
@@ -58,8 +59,8 @@ __attribute__((format(printf, 2, 3))) static int read_text(tree *self, const cha
     return self->text[0] && self->text[0] != '\n' ? NS_OK : NS_ERROR_FILE;
 }
 
-/* Read the set in the file `list` of a folder, else in the bitmap `map`, which is all that old kernels give.
- * NS_ERROR_FILE if there is neither. */
+/* Read the set in the file `list` of a folder, or else in the bitmap file `map`, since old kernels have only the
+ * bitmap. Return NS_ERROR_FILE if neither file exists. */
 static int read_set(tree *self, ns_set *set, const char *folder, const char *list, const char *map) {
     if (!read_text(self, "%s/%s", folder, list)) return ns_set_parse(set, self->text);
     if (!read_text(self, "%s/%s", folder, map)) return ns_set_parse_bitmap(set, self->text);
@@ -70,13 +71,14 @@ static int read_number(const tree *self, uint32_t *value) {
     char *end;
     const long long number = strtoll(self->text, &end, 10);
     if (end == self->text || number > UINT32_MAX) return NS_ERROR_FORMAT;
-    *value = number > 0 ? (uint32_t)number : 0; /* an unknown socket is -1 */
+    *value = number > 0 ? (uint32_t)number : 0; /* the kernel writes -1 for an unknown socket */
     return NS_OK;
 }
 
 /* ---- processors -------------------------------------------------------------------------------------------------- */
 
-/* The `kind`, cpu or node, that are online: those that are listed, else those that have a folder. */
+/* Read which members of `kind` (cpu or node) are online: the listed members, or without a list the members with a
+ * folder. */
 static int read_online(tree *self, ns_set *online, const char *kind) {
     if (!read_text(self, "devices/system/%s/online", kind)) {
         const int error = ns_set_parse(online, self->text);
@@ -89,7 +91,7 @@ static int read_online(tree *self, ns_set *online, const char *kind) {
     return NS_OK;
 }
 
-/* Keep what the control group allows, by the file of either version of control groups. */
+/* Keep the members that the control group allows, by the file of version 2 or of version 1 of control groups. */
 static int keep_allowed(tree *self, ns_set *set, const char *file, const char *old_file) {
     const char *const files[] = {file, old_file};
     for (size_t at = 0; at < sizeof files / sizeof *files; at++) {
@@ -101,7 +103,7 @@ static int keep_allowed(tree *self, ns_set *set, const char *file, const char *o
     return NS_OK;
 }
 
-/* A processor may be listed and say of itself that it is offline. */
+/* Read the usable processors. A listed processor may still report itself as offline. */
 static int read_usable(tree *self, const ns_set *mine, ns_set *usable) {
     ns_set listed;
     int error = read_online(self, &listed, "cpu");
@@ -118,7 +120,7 @@ static int read_usable(tree *self, const ns_set *mine, ns_set *usable) {
     return error ? error : ns_set_count(usable) ? NS_OK : NS_ERROR_UNSUPPORTED;
 }
 
-/* A core is known by the first of its hardware threads. */
+/* Read the core of a processor. The number of a core is the first of its hardware threads. */
 static int read_core(tree *self, ns_cpu *cpu) {
     char folder[64];
     ns_set siblings = {0};
@@ -138,7 +140,7 @@ static int read_socket(tree *self, ns_cpu *cpu) {
 
 typedef struct {
     ns_cache cache;
-    uint32_t first; /* processor that shares it */
+    uint32_t first; /* the processor that shares the cache */
 } shared_cache;
 
 static int read_bytes(tree *self, int64_t *bytes) {
@@ -149,7 +151,7 @@ static int read_bytes(tree *self, int64_t *bytes) {
     return NS_OK;
 }
 
-/* The cache `index` of a processor; `bytes` stays 0 for one of instructions, and if there is none. */
+/* Read cache number `index` of a processor. `bytes` stays 0 for an instruction cache, and if there is no such cache. */
 static int read_cache(tree *self, uint32_t cpu, uint32_t index, const ns_set *usable, shared_cache *found) {
     char folder[64];
     ns_set sharing = {0};
@@ -174,7 +176,7 @@ static void keep_level(ns_topology *topology, const ns_cache *cache) {
     if (topology->cache_count < NS_CACHE_LEVELS) topology->cache[topology->cache_count++] = *cache;
 }
 
-/* The last level of a processor becomes the number of its cache: the first processor that shares it. */
+/* Read the caches of a processor. The number of its last-level cache is the first processor that shares this cache. */
 static int read_caches(tree *self, ns_topology *topology, ns_cpu *cpu, const ns_set *usable) {
     uint32_t last = 0;
     cpu->cache = cpu->id;
@@ -192,7 +194,7 @@ static int read_caches(tree *self, ns_topology *topology, ns_cpu *cpu, const ns_
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------- */
 
-/* The kernel writes a row of distances for the online nodes, in ascending order. */
+/* Read a row of distances. The kernel writes distances to the online nodes, in ascending order. */
 static int read_distances(tree *self, ns_topology *topology, uint32_t node) {
     uint32_t *row = &topology->distance[node * topology->node_count];
     if (read_text(self, "devices/system/node/node%u/distance", topology->node[node].id)) return NS_OK;
@@ -207,14 +209,14 @@ static int read_distances(tree *self, ns_topology *topology, uint32_t node) {
     return text[strspn(text, " \n")] ? NS_ERROR_FORMAT : NS_OK;
 }
 
-/* Read the memory of a node: 0 bytes if this process may not use the memory. */
+/* Read the memory size of a node: 0 bytes if this process may not use the memory. */
 static void read_memory(tree *self, ns_node *node, const ns_set *memory) {
     if (!ns_set_has(memory, node->id) || read_text(self, "devices/system/node/node%u/meminfo", node->id)) return;
     const char *total = strstr(self->text, "MemTotal:");
     node->memory_bytes = total ? (int64_t)strtoll(total + sizeof "MemTotal:", NULL, 10) * 1024 : 0;
 }
 
-/* Every processor is on one node at most. */
+/* Read the processors of a node. A processor on two nodes is an error. */
 static int read_processors(tree *self, ns_topology *topology, uint32_t node) {
     char folder[64];
     ns_set cpus = {0};
@@ -249,8 +251,8 @@ static uint32_t *member_of(ns_cpu *cpu, enum member member) {
     return member == CORE ? &cpu->core : member == SOCKET ? &cpu->socket : &cpu->cache;
 }
 
-/* Replace the numbers of a member by the order in which they occur. Returns how many different numbers there are.
- * `given` has room for all processors. */
+/* Renumber a member of all processors by the order in which its values first occur. Return how many different values
+ * there are. `given` has room for all processors. */
 static uint32_t number(ns_topology *self, enum member member, uint32_t *given) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < self->cpu_count; at++) {
@@ -262,8 +264,8 @@ static uint32_t number(ns_topology *self, enum member member, uint32_t *given) {
     return count;
 }
 
-/* Members of processors hold any numbers that tell cores, sockets and caches apart: make these numbers dense, and count
- * cores, sockets, siblings and the processors of nodes. Returns 0 or NS_ERROR_MEMORY. */
+/* Make the numbers of cores, sockets and caches dense, and count cores, sockets, siblings and the processors of nodes.
+ * (Before, these numbers only distinguish cores, sockets and caches.) Return 0 or NS_ERROR_MEMORY. */
 static int finish(ns_topology *self) {
     uint32_t *scratch = calloc(self->cpu_count, sizeof *scratch);
     if (!scratch) return NS_ERROR_MEMORY;
@@ -282,8 +284,8 @@ static int finish(ns_topology *self) {
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-/* Allocate a topology of so many processors and nodes, all zero, with the distances of a system that gives none.
- * Returns 0 or NS_ERROR_MEMORY. */
+/* Allocate a topology with `cpu_count` processors and `node_count` nodes, all zero, with default distances for a system
+ * that reports none. Return 0 or NS_ERROR_MEMORY. */
 static int create(ns_topology *self, uint32_t cpu_count, uint32_t node_count) {
     *self = (ns_topology){.source = "sysfs", .cpu_count = cpu_count, .node_count = node_count};
     self->cpu = calloc(cpu_count, sizeof *self->cpu);
@@ -312,7 +314,7 @@ static int fill(tree *self, ns_topology *topology, const ns_set *usable, const n
     return error;
 }
 
-/* A kernel that knows no nodes has all in one. */
+/* Put all processors on one node, since the kernel reports no nodes. */
 static void put_all_on_one_node(ns_topology *topology) {
     for (uint32_t at = 0; at < topology->cpu_count; at++) topology->cpu[at].node = 0;
 }
@@ -340,7 +342,7 @@ void ns_topology_destroy(ns_topology *self) {
     *self = (ns_topology){0};
 }
 
-/* Read the topology from the sysfs at `root`, of the processors `mine` and the nodes whose memory is in `memory`. */
+/* Read the topology from the sysfs at `root`. Only processors in `mine` count, and memory of nodes in `memory`. */
 static int read_sysfs(ns_topology *self, const char *root, const ns_set *mine, const ns_set *memory) {
     *self = (ns_topology){0};
     tree *files = malloc(sizeof *files);

@@ -1,4 +1,5 @@
-/* How a thread waits: in a loop that first rests and then yields, or asleep until a word changes. */
+/* The ways in which a thread waits: in a loop that first rests and then yields the processor, or asleep until a word
+ * changes. */
 #ifndef NS_WAITING_H
 #define NS_WAITING_H
 
@@ -6,14 +7,14 @@
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-enum { NS_RESTS_BEFORE_YIELD = 256 }; /* some microseconds, more than a hand-over between processors takes */
+enum { NS_RESTS_BEFORE_YIELD = 256 }; /* some microseconds, which is more than a hand-over between processors takes */
 
-/* How often a waiting loop has rested; begins at 0. */
+/* How often a waiting loop has rested. Begins at 0. */
 typedef struct {
     uint32_t rests;
 } ns_patience;
 
-/* Rest once. After many rests the thread yields its processor, which the awaited thread may need. */
+/* Rest once. After NS_RESTS_BEFORE_YIELD rests the thread yields its processor, which the awaited thread may need. */
 static inline void ns_patience_rest(ns_patience *self) {
     if (self->rests++ < NS_RESTS_BEFORE_YIELD)
         ns_pause();
@@ -21,7 +22,7 @@ static inline void ns_patience_rest(ns_patience *self) {
         ns_yield();
 }
 
-/* Wait until the word has that value, and acquire what the storing thread did before. */
+/* Wait until the word has this value. The caller then sees all that the storing thread did before its store. */
 static inline void ns_wait_for(const ns_atomic_u32 *word, uint32_t value) {
     ns_patience patience = {0};
     /* acquire: pairs with the release of the awaited store */
@@ -45,13 +46,14 @@ static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) { ns_explo
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Sleep while the word has that value, until a wake-up. May return early: the caller looks at the word again. */
+/* Sleep while the word has this value, until a wake-up. The function may return early: the caller checks the word
+ * again. */
 static inline void ns_futex_wait(ns_atomic_u32 *word, uint32_t value) {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-/* Wake up to `count` threads that sleep on the word. The memory of the word may be freed or in other use by now: a
- * thread that sleeps there for another reason looks again. */
+/* Wake up to `count` threads that sleep on the word. The memory of the word may be freed or reused by now: a thread
+ * that sleeps there for another reason checks its own word again. */
 static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }

@@ -5,7 +5,7 @@
 #include "numasim/runtime.h"
 #include "queues/split.h"
 
-/* Outgrown rings stay until the end: a thief may be about to read from them. */
+/* Outgrown rings are freed only with the deque, since a thief may still read from them. */
 struct ns_deque_ring {
     ns_deque_ring *outgrown;
     uint64_t mask;
@@ -44,12 +44,12 @@ void ns_deque_destroy(ns_deque *self) {
 
 /* ---- the owner --------------------------------------------------------------------------------------------------- */
 
-/* Returns the tail with all bits: it is at most 2^32 - 1 below the split. */
+/* Return the tail with 64 bits. The tail is at most 2^32 - 1 below the split. */
 static uint64_t whole_tail(const ns_deque *self, uint64_t ends) {
     return self->split - (uint32_t)((uint32_t)self->split - ns_ends_tail(ends));
 }
 
-/* Store the split of `ends`, and set the limits by them. */
+/* Store the split of `ends`, and set the owner's limits accordingly. */
 static void adopt_ends(ns_deque *self, uint64_t ends) {
     self->split += (uint64_t)(int64_t)(int32_t)(ns_ends_split(ends) - (uint32_t)self->split);
     const uint64_t full = whole_tail(self, ends) + self->mask + 1;
@@ -66,7 +66,7 @@ void ns_deque_publish(ns_deque *self) {
     adopt_ends(self, ns_split_publish_all(&self->ends, (uint32_t)bottom));
 }
 
-/* Double the room, and keep all tasks from `tail` on. */
+/* Double the capacity, and copy all tasks from `tail` on. */
 static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
     ns_deque_ring *ring = ring_create(2 * (self->mask + 1), self->owned_ring);
     if (!ring) return NS_ERROR_MEMORY;
@@ -80,7 +80,7 @@ static int grow(ns_deque *self, uint64_t tail, uint64_t bottom) {
 
 int ns_deque_push_slowly(ns_deque *self, void *task) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: the owner's own */
-    /* acquire: the thief that moved the tail has read its slot, which may be written now */
+    /* acquire: the thief that moved the tail has finished reading the slot, which may now be written */
     const uint64_t tail = whole_tail(self, ns_atomic_u64_load(&self->ends, memory_order_acquire));
     if (bottom - tail > self->mask) {
         const int error = grow(self, tail, bottom);
@@ -92,7 +92,7 @@ int ns_deque_push_slowly(ns_deque *self, void *task) {
     return NS_OK;
 }
 
-/* Take the last private task, and publish half of the rest. */
+/* Take the last private task, and publish half of the remaining tasks. */
 static void *pop_private(ns_deque *self, uint64_t bottom) {
     void *task = ns_atomic_pointer_load(&self->slots[(bottom - 1) & self->mask], memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom - 1, memory_order_relaxed);
@@ -100,9 +100,9 @@ static void *pop_private(ns_deque *self, uint64_t bottom) {
     return task;
 }
 
-/* Take the last public task, by moving the tail beyond it. Returns false if a thief has taken it. */
+/* Take the last public task by moving the tail beyond it. Return false if a thief has taken the task. */
 static bool take_last(ns_deque *self, uint64_t ends) {
-    /* relaxed: the owner wrote the slot itself; a thief that fails here reads nothing */
+    /* relaxed: the owner wrote the slot itself, and a thief whose swap fails reads nothing */
     const uint64_t none = ns_ends_of(ns_ends_split(ends), ns_ends_split(ends));
     return ns_atomic_u64_compare_exchange(&self->ends, &ends, none, memory_order_relaxed, memory_order_relaxed);
 }
@@ -136,10 +136,10 @@ void *ns_deque_steal(ns_deque *self) {
         if (ns_deque_length(self)) ns_split_ask(&self->push_limit, &self->pop_limit);
         return NULL;
     }
-    /* acquire: the ring's mask and slots */
+    /* acquire: sees the ring's mask and slots */
     const ns_deque_ring *ring = ns_atomic_pointer_load(&self->ring, memory_order_acquire);
-    void *task =
-        ns_atomic_pointer_load(&ring->slots[tail & ring->mask], memory_order_relaxed); /* ordered by the split */
+    void *task = ns_atomic_pointer_load(&ring->slots[tail & ring->mask], memory_order_relaxed); /* the acquire of `ends`
+                                                                                                   orders this */
     /* release: the slot has been read before the owner may write it again. acquire: sees what `task` points to */
     const bool taken = ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(tail + UINT64_C(1), split),
                                                       memory_order_acq_rel, memory_order_relaxed);
@@ -148,7 +148,7 @@ void *ns_deque_steal(ns_deque *self) {
 }
 
 uint64_t ns_deque_length(const ns_deque *self) {
-    /* relaxed: both words may change between the loads, so the difference may be negative */
+    /* relaxed: both words may change between the two loads, so the difference may be negative */
     const uint32_t tail = ns_ends_tail(ns_atomic_u64_load(&self->ends, memory_order_relaxed));
     const uint32_t bottom = (uint32_t)ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
     const int32_t length = (int32_t)(bottom - tail);

@@ -1,10 +1,11 @@
-/* The deque of one worker, split between its owner and thieves (split.h): tasks are pointers in a ring that grows.
- * Indices count all pushes; public indices have 32 bits.
+/* The deque of one worker, split between its owner and thieves (split.h). Tasks are pointers in a ring that grows. An
+ * index is a count of pushes; indices that thieves see have 32 bits.
  *
- * A thief reads a slot and then moves the tail. It has read the right task: while the tail is at an index and the split
- * is above it, no thread writes that slot. The owner never lowers the split to the tail; it takes the last public task
- * as a thief does, by moving the tail. The owner writes the slot for index + capacity only after it has seen the tail
- * beyond the index. A thief would have to sleep through 2^32 steals to find the same tail again.
+ * A thief reads a slot and then moves the tail by compare-and-swap. The thief has read the right task, for this reason:
+ * while the tail is at an index and the split is above the index, no thread writes the slot of the index. The owner
+ * never lowers the split to the tail; the owner takes the last public task as a thief does, by moving the tail. The
+ * owner writes the slot for index + capacity only after it has seen the tail beyond the index. A thief would have to
+ * sleep through 2^32 steals to find the same tail value again.
  */
 #ifndef NS_DEQUE_H
 #define NS_DEQUE_H
@@ -17,40 +18,40 @@
 typedef struct ns_deque_ring ns_deque_ring;
 
 typedef struct {
-    /* Used by the owner, read by others. */
-    NS_OWN_LINE ns_atomic_u64 bottom; /* the top of split.h */
-    ns_atomic_u64 push_limit;         /* of split.h */
+    /* Fields that the owner uses and thieves read. */
+    NS_OWN_LINE ns_atomic_u64 bottom; /* the index behind the newest task (`top` in split.h) */
+    ns_atomic_u64 push_limit;         /* limits of the fast path: see split.h */
     ns_atomic_u64 pop_limit;
-    ns_atomic_pointer *slots;  /* those of `ring` */
-    uint64_t mask;             /* its capacity - 1 */
-    uint64_t split;            /* as in `ends`, with all 64 bits */
-    ns_deque_ring *owned_ring; /* `ring`, for the owner */
-    /* Written by thieves. */
+    ns_atomic_pointer *slots;  /* the slots of `ring` */
+    uint64_t mask;             /* the capacity of `ring` - 1 */
+    uint64_t split;            /* the split in `ends`, with 64 bits */
+    ns_deque_ring *owned_ring; /* a copy of `ring` for the owner */
+    /* Fields that thieves write. */
     NS_OWN_LINE ns_atomic_u64 ends; /* tail and split */
     ns_atomic_pointer ring;
 } ns_deque;
 _Static_assert(sizeof(ns_deque) == 2 * NS_LINE_BYTES, "the owner's fields and the thieves' are lines apart");
 
-/* Make an empty deque with room for 2^`capacity_bits` tasks at first. Returns 0 or NS_ERROR_MEMORY. */
+/* Make an empty deque with an initial capacity of 2^`capacity_bits` tasks. Return 0 or NS_ERROR_MEMORY. */
 int ns_deque_create(ns_deque *self, uint32_t capacity_bits);
 void ns_deque_destroy(ns_deque *self);
 
 int ns_deque_push_slowly(ns_deque *self, void *task);
 void *ns_deque_pop_slowly(ns_deque *self);
 
-/* The owner pushes a task at the bottom. Returns 0, or NS_ERROR_MEMORY if the ring cannot grow. */
+/* The owner pushes a task at the bottom. Return 0, or NS_ERROR_MEMORY if the ring cannot grow. */
 static inline int ns_deque_push(ns_deque *self, void *task) {
-    /* relaxed: the owner reads its own writes, and limits only choose the slow path */
+    /* relaxed: the owner reads its own writes, and the limit only chooses between the fast and the slow path */
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
     if (bottom >= ns_atomic_u64_load(&self->push_limit, memory_order_relaxed)) return ns_deque_push_slowly(self, task);
-    /* relaxed: other threads see private tasks only after the release of the split; they read the bottom only for the
+    /* relaxed: other threads see private tasks only after the release of the split; they read `bottom` only for the
      * length */
     ns_atomic_pointer_store(&self->slots[bottom & self->mask], task, memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom + 1, memory_order_relaxed);
     return 0;
 }
 
-/* The owner takes the task at the bottom. Returns NULL if there is none. */
+/* The owner takes the task at the bottom. Return NULL if the deque is empty. */
 static inline void *ns_deque_pop(ns_deque *self) {
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed); /* relaxed: as in push */
     if (bottom <= ns_atomic_u64_load(&self->pop_limit, memory_order_relaxed)) return ns_deque_pop_slowly(self);
@@ -59,13 +60,14 @@ static inline void *ns_deque_pop(ns_deque *self) {
     return task;
 }
 
-/* The owner makes all tasks public before it sleeps: a sleeping owner sees no thief ask. */
+/* The owner makes all tasks public before it sleeps, since a sleeping owner does not notice that a thief asks. */
 void ns_deque_publish(ns_deque *self);
 
-/* A thief takes the task at the tail. Returns NULL if no task is public or another thief was quicker. */
+/* A thief takes the task at the tail. Return NULL if no task is public or another thief was quicker. */
 void *ns_deque_steal(ns_deque *self);
 
-/* Returns the number of tasks, public and private: exact for the owner between steals, else of some instant. */
+/* Return the number of tasks, public and private. The number is exact for the owner while no thief steals; else it was
+ * true at some recent instant. */
 uint64_t ns_deque_length(const ns_deque *self);
 
 #endif

@@ -1,10 +1,10 @@
-/* The lane of one worker, split between its owner and thieves (split.h): a stack of slots, each with a task and its
- * arguments, without a ring. Tasks in slots below the tail were stolen.
+/* The lane of one worker, split between its owner and thieves (split.h): a stack of slots, not a ring. Each slot has a
+ * task and its arguments. Tasks in slots below the tail are stolen.
  *
- * A thief moves the tail beyond a slot before it reads the slot. The slot then belongs to the thief until it marks the
- * task as ended. So other values of the word of tail and split in the meantime do no harm. Thieves take the oldest
- * tasks: if the task at the top was stolen, all tasks below it were. The owner waits until that task has ended, clears
- * the mark, and lowers the top, the split and the tail by one. So a push need not clear a mark.
+ * A thief moves the tail beyond a slot before the thief reads the slot. The slot then belongs to the thief until the
+ * thief marks the task as ended. So other changes of tail and split meanwhile do no harm. Thieves take the oldest tasks
+ * first: if the task at the top is stolen, all tasks below it are stolen, too. The owner waits until the task at the
+ * top has ended, clears the mark, and lowers the top, the split and the tail by one. So a push need not clear a mark.
  */
 #ifndef NS_LANE_H
 #define NS_LANE_H
@@ -16,10 +16,10 @@
 #include "platform/atomics.h"
 
 typedef struct {
-    ns_lane_owned *owned; /* in its worker */
+    ns_lane_owned *owned; /* a part of the owner's ns_worker */
     ns_lane_slot *slots;
     uint32_t capacity;
-    uint32_t split;                 /* as in `ends` */
+    uint32_t split;                 /* the split in `ends` */
     NS_OWN_LINE ns_atomic_u64 ends; /* tail and split */
 } ns_lane;
 _Static_assert(sizeof(ns_lane_slot) == 64, "a task takes one line of a cache");
@@ -27,18 +27,19 @@ _Static_assert(sizeof(ns_atomic_u64) == sizeof(ns_lane_word), "a lane's word is 
 
 static inline ns_atomic_u64 *ns_lane_atomic(const ns_lane_word *word) { return (ns_atomic_u64 *)(uintptr_t)word; }
 
-/* Make an empty lane for the owner of `owned`, with room for `capacity` tasks. Returns 0 or NS_ERROR_MEMORY. Unused
- * slots take addresses, and no memory. */
+/* Make an empty lane with room for `capacity` tasks for the owner of `owned`. Return 0 or NS_ERROR_MEMORY. Unused slots
+ * take address space, but no memory. */
 int ns_lane_create(ns_lane *self, ns_lane_owned *owned, uint32_t capacity);
 void ns_lane_destroy(ns_lane *self);
 
-/* The owner pushes the task that it has already written at the top. Returns false if there is no room. The slot at
- * the top can always be written. */
+/* The owner pushes the task that it has already written at the top. Return false if there is no room. The slot at the
+ * top can always be written. */
 bool ns_lane_push_written(ns_lane *self);
 
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
 
-/* Fill a slot. Arguments are copied word by word: most of them were just written as words, and are read as words. */
+/* Fill a slot. Arguments are copied word by word, since most arguments were just written as words and are read as
+ * words. */
 static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *arguments, size_t bytes) {
     if (bytes > sizeof slot->arguments) __builtin_unreachable(); /* the caller has checked this */
     slot->body = body;
@@ -47,17 +48,18 @@ static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *a
     if (at < bytes) memcpy(slot->arguments + at, (const char *)arguments + at, bytes - at);
 }
 
-/* Returns the first free slot of the lane; for other threads than the owner, of some instant. */
+/* Return the first free slot of the lane. For a thread other than the owner, the slot was the first free slot at some
+ * recent instant. */
 static inline ns_lane_slot *ns_lane_top(const ns_lane_owned *owned) {
-    /* relaxed: the owner reads its own writes; others need only the length */
+    /* relaxed: the owner reads its own writes; other threads need only the length */
     return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&owned->top), memory_order_relaxed);
 }
 
-/* The owner pushes a task with at most NS_INLINED_BYTES of arguments. Returns false if there is no room. */
+/* The owner pushes a task with at most NS_INLINED_BYTES of arguments. Return false if there is no room. */
 static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *arguments, size_t bytes) {
     ns_lane_slot *slot = ns_lane_top(self->owned);
     ns_lane_fill(slot, body, arguments, bytes);
-    /* relaxed: limits only choose the slow path */
+    /* relaxed: the limit only chooses between the fast and the slow path */
     if ((uintptr_t)slot >= ns_atomic_u64_load(ns_lane_atomic(&self->owned->push_limit), memory_order_relaxed))
         return ns_lane_push_written(self);
     /* relaxed: other threads see private tasks only after the release of the split */
@@ -66,7 +68,7 @@ static inline bool ns_lane_push(ns_lane *self, ns_body *body, const void *argume
 }
 
 /* The owner takes the task at the top of a lane that is not empty. The task stays in its slot until the next push.
- * Returns NULL if the task was stolen. */
+ * Return NULL if the task was stolen. */
 static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
     ns_lane_slot *top = ns_lane_top(self->owned);
     /* relaxed: as in push */
@@ -76,30 +78,32 @@ static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
     return top - 1;
 }
 
-/* The task at the top was stolen and has ended: the owner copies its result, if there is one, to the result's place. */
+/* Copy the result, if any, of the task at the top to the address for the result. Called by the owner; the task was
+ * stolen and has ended. */
 void ns_lane_deliver(const ns_lane *self);
 
-/* The task at the top was stolen and has ended: the owner removes it. */
+/* Remove the task at the top. Called by the owner; the task was stolen and has ended. */
 void ns_lane_forget(ns_lane *self);
 
-/* The owner makes all tasks public before it sleeps: a sleeping owner sees no thief ask. */
+/* The owner makes all tasks public before it sleeps, since a sleeping owner does not notice that a thief asks. */
 void ns_lane_publish(ns_lane *self);
 
-/* A thief takes the oldest task, which stays in its slot until the thief marks it as ended. Returns NULL if no task
- * is public or another thief was quicker. */
+/* A thief takes the oldest task, which stays in its slot until the thief marks the task as ended. Return NULL if no
+ * task is public or another thief was faster. */
 ns_lane_slot *ns_lane_steal(ns_lane *self);
 
-/* Copy the arguments of a task that a thief has taken, or that was popped for execution with a record. */
+/* Copy the arguments of a task that a thief has taken, or that was popped and gets a record. */
 void ns_lane_copy_arguments(const ns_lane_slot *slot, char *arguments);
 
-/* The thief has executed the task: mark it as ended, and copy its result, the `returned` bytes from NS_RESULT_AT on of
- * `arguments`, to the slot. */
+/* Mark the task as ended, and copy its result to the slot: the `returned` bytes of `arguments` from NS_RESULT_AT on.
+ * Called by the thief that has executed the task. */
 void ns_lane_end(ns_lane_slot *slot, const char *arguments, uint32_t returned);
 
-/* Returns whether a stolen task has ended. */
+/* Return whether a stolen task has ended. */
 bool ns_lane_has_ended(const ns_lane_slot *slot);
 
-/* Returns the number of tasks that have not been taken: exact for the owner between steals, else of some instant. */
+/* Return the number of tasks in the lane that were not taken. The number is exact for the owner while no thief steals;
+ * else it was true at some recent instant. */
 uint64_t ns_lane_length(const ns_lane *self);
 
 #endif

@@ -1,22 +1,22 @@
-/* The split of a queue between its owner and thieves: the common part of the deque (deque.h) and the lane (lane.h).
+/* The split of a queue between its owner and thieves. The deque (deque.h) and the lane (lane.h) share this code.
  *
- * The owner works at the upper end of the queue, which is private, without any atomic read-modify-write or fence.
- * Thieves take the oldest tasks from the lower part, which is public, by a compare-and-swap (van Dijk and van de Pol,
- * "Lace: non-blocking split deque for work-stealing", 2014).
+ * The owner works at the upper end of the queue, the private part, without atomic read-modify-write instructions and
+ * without fences. Thieves take the oldest tasks from the lower part, the public part, by compare-and-swap (van Dijk and
+ * van de Pol, "Lace: non-blocking split deque for work-stealing", 2014).
  *
  *       tail          split               top
  *     ---+--------------+------------------+---->  indices of slots
  *        |    public    |     private      |
  *     thieves take here    the owner pushes and pops here
  *
- * Tail and split share one word, 32 bits each. Thieves advance the tail. The owner lowers the split to take tasks back.
- * Both use a compare-and-swap of the whole word. While the public part is empty, no thief's compare-and-swap can
- * succeed, and the owner raises the split with a plain store.
+ * Tail and split share one word, 32 bits each. Thieves raise the tail, and the owner lowers the split to take tasks
+ * back; both use a compare-and-swap of the whole word. While the public part is empty, no thief's compare-and-swap can
+ * succeed, so the owner raises the split with a plain store.
  *
  * A thief that empties the public part asks for more tasks. At every push and pop the owner compares its top with a
- * limit: from the push limit on the queue is full, and up to the pop limit tasks are public. A thief asks by setting
- * both limits, so that the owner's next push or pop takes the slow path. So one test finds out whether a thief asks,
- * whether the queue is full, and whether private tasks are left.
+ * limit: at the push limit the queue is full, and at the pop limit all remaining tasks are public. A thief asks by
+ * setting both limits so that the owner's next push or pop takes the slow path. So one comparison covers three cases: a
+ * thief asks, the queue is full, or no private task is left.
  */
 #ifndef NS_SPLIT_H
 #define NS_SPLIT_H
@@ -29,22 +29,23 @@ static inline uint32_t ns_ends_tail(uint64_t ends) { return (uint32_t)ends; }
 
 static inline uint32_t ns_ends_split(uint64_t ends) { return (uint32_t)(ends >> 32); }
 
-/* The owner, whose top is `top`, makes half of the private part public, if the public part is empty. Returns the ends.
- * Acquires what thieves did before they moved the tail. */
+/* Make half of the private part public, if the public part is empty. Called by the owner, whose top is `top`. Return
+ * the new ends. The owner then sees all that thieves did before they moved the tail (acquire). */
 uint64_t ns_split_publish_half(ns_atomic_u64 *ends, uint32_t top);
 
-/* The owner makes all tasks public. Returns the ends. */
+/* Make all tasks public. Called by the owner. Return the new ends. */
 uint64_t ns_split_publish_all(ns_atomic_u64 *ends, uint32_t top);
 
-/* The owner makes the upper `count` public tasks private, if the ends are still `seen`. Returns whether they were. */
+/* Make the upper `count` public tasks private, if the ends are still `seen`. Called by the owner. Return whether this
+ * succeeded. */
 bool ns_split_take_back(ns_atomic_u64 *ends, uint64_t seen, uint32_t count);
 
-/* The owner sets its limits for these `ends`: `full` is the top at which there is no more room, `split` the top at
+/* Set the owner's limits for these `ends`. `full` is the top at which there is no more room. `split` is the top at
  * which no task is private. */
 void ns_split_set_limits(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit, uint64_t ends, uint64_t full,
                          uint64_t split);
 
-/* A thief asks for public tasks: the owner's next push or pop takes the slow path. */
+/* Ask for public tasks: the owner's next push or pop takes the slow path. Called by a thief. */
 void ns_split_ask(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit);
 
 #endif

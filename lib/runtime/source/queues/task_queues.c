@@ -22,7 +22,7 @@ void ns_shared_queue_destroy(ns_shared_queue *self) {
     free(self->slots);
 }
 
-/* Double the room. */
+/* Double the capacity. */
 static bool grow(ns_shared_queue *self) {
     const uint64_t mask = 2 * self->mask + 1;
     void **slots = malloc((mask + 1) * sizeof *slots);
@@ -35,7 +35,7 @@ static bool grow(ns_shared_queue *self) {
 }
 
 static void tell_length(ns_shared_queue *self) {
-    /* relaxed: a thread takes the lock before it acts on the length */
+    /* relaxed: a thread takes the lock before it relies on the length */
     ns_atomic_u64_store(&self->length, self->back - self->front, memory_order_relaxed);
 }
 
@@ -77,7 +77,7 @@ static bool row_names(const ns_plan *plan, uint32_t row, uint32_t q) {
     return false;
 }
 
-/* Returns whether a level lets no worker but `owner` probe queue `q`. */
+/* Return whether, at this level, only `owner` may probe queue `q`. */
 static bool is_for_owner_alone(const ns_plan *plan, uint32_t index, uint32_t q, uint32_t owner) {
     const ns_level *level = &plan->level[index];
     for (uint32_t row = level->row; row < rows_end(plan, index); row++) {

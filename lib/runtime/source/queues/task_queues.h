@@ -1,5 +1,5 @@
-/* The queues of a strategy: deques where one worker owns the back and thieves take from the front, else rings under a
- * lock. If all queues are such deques and the strategy asks for no more, all are lanes (lane_execution.c).
+/* The queues of a strategy. A queue is a deque if one worker owns the back and thieves take from the front, else a ring
+ * under a lock. If all queues are deques and the strategy needs no more, all queues are lanes (lane_execution.c).
  */
 #ifndef NS_TASK_QUEUES_H
 #define NS_TASK_QUEUES_H
@@ -14,30 +14,30 @@
 
 enum ns_queue_end { NS_FRONT, NS_BACK }; /* tasks are pushed at the back */
 
-/* A queue of tasks with several owners, or with takes from both ends: a ring under a lock, with or without a bound. The
- * bounded round-robin queue of the thesis (chapter 3) is such a queue, and so is the pool of a node.
+/* A queue that has several owners, or from which tasks are taken at both ends: a ring under a lock, with or without a
+ * bound. Examples are the bounded round-robin queue of the thesis (chapter 3), and the pool of a node.
  */
 typedef struct {
     NS_OWN_LINE pthread_mutex_t lock;
     void **slots; /* [mask + 1] a ring */
     uint64_t mask, front, back;
-    NS_OWN_LINE ns_atomic_u64 length; /* written under the lock, read without it */
-    uint64_t capacity;                /* 0: without bound */
+    NS_OWN_LINE ns_atomic_u64 length; /* written under the lock, but read without the lock */
+    uint64_t capacity;                /* 0: unbounded */
 } ns_shared_queue;
 _Static_assert(sizeof(ns_shared_queue) == 2 * NS_LINE_BYTES, "the length is apart from the lock");
 
-/* Returns 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
+/* Make an empty queue. Return 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
 int ns_shared_queue_create(ns_shared_queue *self, uint64_t capacity);
 void ns_shared_queue_destroy(ns_shared_queue *self);
 
-/* Push a task at the back. Returns false if the queue is full, or memory is short. */
+/* Push a task at the back. Return false if the queue is full, or memory is short. */
 bool ns_shared_queue_push(ns_shared_queue *self, void *task);
 
-/* Take the task at `end` if the function `may` allows it (NULL: always). Returns NULL if no task is taken. */
+/* Take the task at `end` if `may` is NULL or allows the task. Return NULL if no task is taken. */
 void *ns_shared_queue_take(ns_shared_queue *self, enum ns_queue_end end, bool (*may)(void *context, void *task),
                            void *context);
 
-/* Returns the number of tasks of a moment ago. */
+/* Return a recent number of tasks. */
 static inline uint64_t ns_shared_queue_length(const ns_shared_queue *self) {
     return ns_atomic_u64_load(&self->length, memory_order_relaxed); /* relaxed: a hint; the lock decides */
 }
@@ -49,16 +49,18 @@ typedef struct {
         ns_lane lane;
     };
     NS_OWN_LINE enum { NS_DEQUE, NS_SHARED_QUEUE, NS_LANE } kind;
-    bool overflowed;            /* the owner executes spawns at once until the queue has emptied somewhat */
-    ns_atomic_u64 high, low;    /* the thresholds S and s; written by its owner */
-    ns_atomic_u64 pushes, peak; /* counted by its owner if thresholds are computed */
+    bool overflowed;            /* the queue was full: its owner executes spawns at once until the queue has drained to
+                                   a threshold */
+    ns_atomic_u64 high, low;    /* the thresholds S and s; written by the queue's owner */
+    ns_atomic_u64 pushes, peak; /* counted by the queue's owner if thresholds are computed */
 } ns_task_queue;
 
-/* Returns whether queue `q` can be a deque: one worker pushes and pops at the back, others take from the front, and a
- * push need not observe a bound. */
+/* Return whether queue `q` can be a deque: one worker pushes and pops at the back, other workers take from the front,
+ * and pushes have no bound. */
 bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q);
 
-/* Make queue `q`: a lane for the owner of `lane`, if `lane` is not NULL. Returns 0, NS_ERROR_MEMORY or NS_ERROR_THREAD.
+/* Make queue `q`; if `lane` is not NULL, as a lane for the owner of `lane`. Return 0, NS_ERROR_MEMORY or
+ * NS_ERROR_THREAD.
  */
 int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t q, ns_lane_owned *lane);
 void ns_task_queue_destroy(ns_task_queue *self);
@@ -74,18 +76,19 @@ static inline int64_t ns_task_queue_length(const ns_task_queue *self) {
     }
 }
 
-/* Make all tasks public: the owner is about to sleep, and would not see thieves ask. */
+/* Make all tasks public, since the owner is about to sleep and would not notice that thieves ask. */
 static inline void ns_task_queue_publish(ns_task_queue *self) {
     if (self->kind == NS_LANE) ns_lane_publish(&self->lane);
     if (self->kind == NS_DEQUE) ns_deque_publish(&self->deque);
 }
 
-/* Push a task; only the owner pushes to a deque. Returns false if there is no room. */
+/* Push a task. Only the owner may push to a deque. Return false if there is no room. */
 static inline bool ns_task_queue_push(ns_task_queue *self, void *task) {
     return self->kind == NS_DEQUE ? ns_deque_push(&self->deque, task) == 0 : ns_shared_queue_push(&self->shared, task);
 }
 
-/* Take a task: from a deque the owner takes at the back and others at the front; else from `end`, if `may` allows it.
+/* Take a task. At a deque, the owner takes from the back and other workers from the front. At another queue, take from
+ * `end` if `may` allows the task.
  */
 static inline void *ns_task_queue_take(ns_task_queue *self, bool is_owner, enum ns_queue_end end,
                                        bool (*may)(void *context, void *task), void *context) {

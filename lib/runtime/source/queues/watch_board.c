@@ -13,7 +13,7 @@ int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan) {
 
 void ns_watch_board_destroy(ns_watch_board *self) { free(self->bits); }
 
-/* A change of a queue: a new length, or a step of its owner. */
+/* A change of a queue: a new length, or a step of the queue's owner. */
 typedef struct {
     bool by_owner;
     ns_owner_step step;

@@ -1,8 +1,8 @@
 /* Writes a recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py). Tasks are
- * numbered depth first below the roots of the phases, segments in the order of the ops that run them.
+ * numbered depth first below the roots of the phases. Segments are numbered in the order of the ops that run them.
  *
- * If the first recorded access of an object reads it, the object was written before the run. Its region is then
- * `initialised`: its pages are placed before the run (model 2.2).
+ * If the first recorded access to an object is a read, the object was written before the run. The object's region is
+ * then marked `initialised`: its pages are placed before the run (model 2.2).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,18 +30,18 @@ enum kind { KIND_TASK, KIND_CALL, KIND_IMPLICIT };
 static const char *const KIND_TEXT[] = {
     [KIND_TASK] = "", [KIND_CALL] = "\"kind\":\"call\",", [KIND_IMPLICIT] = "\"kind\":\"implicit\","};
 
-/* The graph in the order of the file. */
+/* The graph, in the order in which the file lists it. */
 typedef struct {
     const ns_recorder *recorder;
     const ns_pool *pool;
-    uint64_t *first;      /* [rows + 1] where the ops of each row begin in `op` */
+    uint64_t *first;      /* [rows + 1] index in `op` of the first op of each row */
     uint32_t *op;         /* [ops] the recorded ops, row by row */
-    uint32_t *order;      /* [rows] rows depth first */
-    uint32_t *number;     /* [rows] the place of each row in `order` */
+    uint32_t *order;      /* [rows] the rows, depth first */
+    uint32_t *number;     /* [rows] the index of each row in `order` */
     uint8_t *kind;        /* [rows] enum kind */
-    uint8_t *read_first;  /* [objects] */
-    uint64_t *first_then; /* [rows + 1] where the rows that wait for each row begin in `then` */
-    uint32_t *then;       /* [depends] rows, in the order in which they were spawned */
+    uint8_t *read_first;  /* [objects] whether the first access is a read */
+    uint64_t *first_then; /* [rows + 1] index in `then` of the first row that waits for each row */
+    uint32_t *then;       /* [depends] waiting rows, in the order of their spawns */
 } layout;
 
 static const ns_recorded_op *op_at(const layout *self, uint64_t place) {
@@ -61,18 +61,19 @@ static void destroy_layout(layout *self) {
     free(self->then);
 }
 
-/* Turn counts per row, in first[row + 1], into the index where the entries of each row begin. */
+/* Turn the counts of the rows, stored in first[row + 1], into the index of each row's first entry. */
 static void begin_rows(uint64_t *first, uint32_t rows) {
     for (uint32_t row = 0; row < rows; row++) first[row + 1] += first[row];
 }
 
-/* Filling has moved each beginning to the end of its row: move the beginnings back. */
+/* Restore `first`: the filling has moved each row's begin to the row's end. */
 static void end_rows(uint64_t *first, uint32_t rows) {
     for (uint32_t row = rows; row > 0; row--) first[row] = first[row - 1];
     first[0] = 0;
 }
 
-/* Group ops by rows. They were recorded as they happened, with ops of children among those of their parents. */
+/* Group ops by rows. They were recorded in the order of execution, in which ops of children are among those of
+ * parents. */
 static void gather_ops(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_op *ops = recorder->ops.entries;
@@ -82,7 +83,7 @@ static void gather_ops(layout *self) {
     end_rows(self->first, recorder->rows);
 }
 
-/* Group dependences by the rows that are waited for. */
+/* Group dependences by the row that is waited for. */
 static void gather_dependences(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_dependence *all = recorder->depends.entries;
@@ -93,7 +94,7 @@ static void gather_dependences(layout *self) {
     end_rows(self->first_then, recorder->rows);
 }
 
-/* Number the rows below the roots of all phases depth first; `stack` has room for every row. */
+/* Number all rows depth first below the roots of all phases. `stack` has room for every row. */
 static void number_rows(layout *self, uint32_t *stack) {
     const ns_recorded_phase *phases = self->recorder->phases.entries;
     uint32_t numbered = 0;
@@ -187,7 +188,7 @@ static void write_phases(FILE *file, const layout *self) {
     fputs("],\n", file);
 }
 
-/* Returns the argument of an op in the file. `segments` counts the segments so far. */
+/* Return the argument that an op has in the file. `segments` counts the segments so far. */
 static uint32_t argument_of(const layout *self, const ns_recorded_op *op, uint32_t *segments) {
     if (op->code == NS_OP_RUN) return (*segments)++;
     return creates(op) ? self->number[op->argument] : op->argument;
@@ -258,7 +259,7 @@ static void write_segments(FILE *file, const layout *self) {
     fputs("],\n", file);
 }
 
-/* Write the name of the graph: that of its file. */
+/* Write the name of the graph, which is the name of its file. */
 static void write_name(FILE *file, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strchr(name, '.');
     char stem[256];
@@ -280,7 +281,7 @@ static void write_graph(FILE *file, const layout *self, const char *path) {
     fprintf(file, "\"facts\":{\"tasks\":%u}}\n", tasks);
 }
 
-/* Regions have unique names in the file. Returns 0 or an error. */
+/* Check that regions have unique names, as the file needs. Return 0 or an error. */
 static int check_names(ns_pool *pool) {
     for (uint32_t at = 1; at < pool->object_count; at++) {
         for (uint32_t other = 0; other < at; other++) {

@@ -12,21 +12,21 @@
 
 enum { MOST_LINKS = 40, MODE_BITS = 07777, NEW_MODE = 0666 };
 
-/* Returns where the last component of a path begins. */
+/* Return the index in the path of its last component. */
 static size_t name_at(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The folder of a path with its last slash, or "." */
+/* Store the folder of a path, with its last slash, or ".". */
 static void folder_of(char folder[PATH_MAX], const char *path) {
     const size_t length = name_at(path);
     snprintf(folder, PATH_MAX, "%.*s", length ? (int)length : 1, length ? path : ".");
 }
 
-/* ---- where links lead -------------------------------------------------------------------------------------------- */
+/* ---- the targets of links ---------------------------------------------------------------------------------------- */
 
-/* Returns the number of this process's descriptor that a path such as /dev/fd/3 names, or -1. */
+/* Return the descriptor of this process that a path such as /dev/fd/3 names, or -1. */
 static int descriptor_of(const char *path) {
     const char *name = path + name_at(path);
     char folder[PATH_MAX], real[PATH_MAX], own[64];
@@ -36,7 +36,8 @@ static int descriptor_of(const char *path) {
     return number && realpath(folder, real) && strcmp(real, own) == 0 ? atoi(name) : -1;
 }
 
-/* Replace `path` by the target of its link. Returns false if it is no link, or the target is too long: `*error`. */
+/* Replace `path` by the target of its link. Return false if the path is not a link, or if the target is too long (see
+ * `*error`). */
 static bool follow(char path[PATH_MAX], int *error) {
     char target[PATH_MAX], followed[2 * PATH_MAX];
     const ssize_t length = readlink(path, target, sizeof target - 1);
@@ -49,8 +50,8 @@ static bool follow(char path[PATH_MAX], int *error) {
     return !*error;
 }
 
-/* Follow all links from self->end on. `*descriptor` is the descriptor of this process at their end, or -1. Returns 0 or
- * an errno. */
+/* Follow all links from self->end on. If the last target is a descriptor of this process, `*descriptor` is this
+ * descriptor, else -1. Return 0 or an errno. */
 static int find_end(ns_output_file *self, int *descriptor) {
     int error = 0;
     for (int links = 0; links < MOST_LINKS; links++) {
@@ -62,7 +63,8 @@ static int find_end(ns_output_file *self, int *descriptor) {
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Look at the end of the links: mode 0 if there is no file. Returns 0, or an errno if it cannot be written. */
+/* Examine the last target of the links; `known` has mode 0 if there is no file. Return 0, or an errno if the target
+ * cannot be written. */
 static int examine(const ns_output_file *self, struct stat *known) {
     if (stat(self->end, known)) {
         known->st_mode = 0;
@@ -72,7 +74,7 @@ static int examine(const ns_output_file *self, struct stat *known) {
     return access(self->end, W_OK) == 0 ? 0 : errno;
 }
 
-/* Choose a new name in the folder of the end, cut to the longest name that file systems allow. Returns 0 or an errno.
+/* Choose a new name in the folder of the target, cut to the longest name that file systems allow. Return 0 or an errno.
  */
 static int name_temporary(ns_output_file *self) {
     uint64_t random = 0;
@@ -86,7 +88,7 @@ static int name_temporary(ns_output_file *self) {
     return 0;
 }
 
-/* Give an empty file the owner and the mode of the file that it will replace. Returns 0 or an errno. */
+/* Give a new, empty file the owner and the mode of the file that it will replace. Return 0 or an errno. */
 static int make_like(int handle, const struct stat *known) {
     if (fchown(handle, known->st_uid, known->st_gid) && errno != EPERM) return errno;
     return fchmod(handle, known->st_mode & MODE_BITS) ? errno : 0;
@@ -98,7 +100,7 @@ static int open_temporary(ns_output_file *self, int *handle, const struct stat *
     *handle = open(self->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, NEW_MODE);
     if (*handle < 0) {
         error = errno;
-        *self->temporary = '\0'; /* the file belongs to another process */
+        *self->temporary = '\0'; /* another process made a file of this name */
     }
     if (!error && known->st_mode) error = make_like(*handle, known);
     return error;
@@ -113,7 +115,7 @@ static int open_end(ns_output_file *self, int *handle) {
     return *handle < 0 ? errno : 0;
 }
 
-/* Duplicate a descriptor, behind all that was printed before. Returns 0 or an errno. */
+/* Duplicate a descriptor, after flushing all output printed before. Return 0 or an errno. */
 static int duplicate(int descriptor, int *handle) {
     fflush(stdout);
     *handle = dup(descriptor);
@@ -141,7 +143,7 @@ int ns_output_file_open(ns_output_file *self, const char *path) {
 
 int ns_output_file_close(ns_output_file *self) {
     int error = fflush(self->file) ? errno : 0;
-    if (!error && ferror(self->file)) error = EIO; /* an earlier write failed, with a forgotten errno */
+    if (!error && ferror(self->file)) error = EIO; /* an earlier write failed, and its errno is lost */
     if (!error && *self->temporary && fsync(fileno(self->file))) error = errno;
     if (fclose(self->file) && !error) error = errno;
     if (!error && *self->temporary && rename(self->temporary, self->end)) error = errno;

@@ -4,7 +4,7 @@
 
 #include "base/wide.h"
 
-/* Add an entry of `size` bytes. Returns NULL if memory is short, or was short before. */
+/* Add an entry of `size` bytes. Return NULL if memory is short now or was short earlier. */
 static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {
     void *entry = self->error ? NULL : ns_growing_add(array, size);
     if (!entry) self->error = self->error ? self->error : NS_ERROR_MEMORY;

@@ -1,8 +1,8 @@
-/* The recorder of the task graph of a serial run: tasks with their ops, segments with their times and accesses, phases
- * (model 3.1). graph_file.c writes the graph as numasim's JSON.
+/* The recorder of the task graph of a serial run: tasks with their ops, segments with their times and accesses, and
+ * phases (model 3.1). graph_file.c writes the graph as numasim's JSON.
  *
- * Rows are numbered as tasks appear; the file numbers them depth first. If memory runs out, `error` is set, and all
- * later calls do nothing. So callers check `error` only once.
+ * Rows are numbered in the order in which tasks appear; the file numbers rows depth first. If memory runs out, `error`
+ * is set, and all later calls do nothing. So callers need to check `error` only once.
  */
 #ifndef NS_RECORDER_H
 #define NS_RECORDER_H
@@ -14,7 +14,7 @@
 #include "record/growing.h"
 
 typedef struct {
-    uint32_t row; /* the task that takes this op */
+    uint32_t row; /* the task whose op this is */
     uint32_t argument;
     enum ns_op code;
 } ns_recorded_op;
@@ -31,7 +31,8 @@ typedef struct {
 
 typedef struct {
     uint32_t first_root, roots; /* rows */
-    bool team;                  /* parts of a team, dealt to the workers in turn; else one task of worker 0 */
+    bool team;                  /* whether the roots are parts of a team, dealt to the workers in turn; else one task of
+                                   worker 0 */
 } ns_recorded_phase;
 
 typedef struct {
@@ -41,36 +42,36 @@ typedef struct {
     ns_growing phases;   /* ns_recorded_phase */
     ns_growing depends;  /* ns_recorded_dependence */
     uint32_t rows;
-    uint64_t open_access; /* the first access without a segment so far */
+    uint64_t open_access; /* index of the first access that belongs to no finished segment */
     int error;
 } ns_recorder;
 
 void ns_recorder_create(ns_recorder *self);
 void ns_recorder_destroy(ns_recorder *self);
 
-/* Add a task. Returns its row. */
+/* Add a task. Return its row. */
 uint32_t ns_recorder_task(ns_recorder *self);
 
-/* Begin a phase, with new rows as its roots. Returns the first root. */
+/* Begin a phase whose roots are new rows. Return the first root. */
 uint32_t ns_recorder_phase(ns_recorder *self, uint32_t roots, bool team);
 
 /* Add the next op of `row`. */
 void ns_recorder_op(ns_recorder *self, uint32_t row, enum ns_op code, uint32_t argument);
 
-/* `row` waits for the row `before`, an earlier child of the same parent. */
+/* Note that `row` waits for the row `before`, an earlier child of the same parent. */
 void ns_recorder_dependence(ns_recorder *self, uint32_t row, uint32_t before);
 
-/* The segment under way makes an access. */
+/* Note an access of the running segment. */
 void ns_recorder_note_access(ns_recorder *self, const ns_access *access);
 
-/* The segment under way ends: it becomes the next op of `row`. */
+/* End the running segment: it becomes the next op of `row`. */
 void ns_recorder_segment(ns_recorder *self, uint32_t row, int64_t compute_ps);
 
-/* Returns whether the segment under way has accesses. */
+/* Return whether the running segment has accesses. */
 bool ns_recorder_has_access(const ns_recorder *self);
 
-/* Write the graph, with the objects and words of `pool`, to `path`, whole or not at all. Returns 0, or an error whose
- * sentence the pool has. */
+/* Write the graph, with the objects and words (synchronisation objects) of `pool`, to `path`. The file is written
+ * completely or not at all. Return 0, or an error whose sentence the pool has. */
 int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path);
 
 #endif

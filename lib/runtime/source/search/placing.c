@@ -1,12 +1,12 @@
-/* Into which queue a new task goes. */
+/* The choice of the queue for a new task. */
 #include <string.h>
 
 #include "following/noted_tasks.h"
 #include "policy/dispatch.h"
 #include "search/search.h"
 
-/* Returns whether the worker executes its spawns at once: from the moment when its own queue is full, until the queue
- * has emptied somewhat. */
+/* Return whether the worker executes its spawns at once: from the moment when its own queue is full, until the queue
+ * has drained to a threshold. */
 static bool must_inline(const ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (worker->own == NS_UNKNOWN) return false;
@@ -36,7 +36,7 @@ static bool push(ns_thread_worker *worker, uint32_t q, void *task) {
     return true;
 }
 
-/* Group the objects that a task accesses by their homes, and by reads and writes. Returns the number of groups. */
+/* Group the objects that a task accesses by home node, and by reads and writes. Return the number of groups. */
 static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesses, uint32_t count) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint32_t nodes = pool->file.plan.steal.nodes;
@@ -57,8 +57,8 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* Put a task into a queue. With `keeps`, a task for the worker's own queue alone is not put there. Returns whether the
- * task is in a queue. */
+/* Put a task into a queue. If `keeps`, a task that only the worker's own queue would get is not put there. Return
+ * whether the task is in a queue. */
 static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
                   bool keeps) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);

@@ -1,5 +1,5 @@
-/* Queues as a worker sees and uses them: their lengths and watch bits, copies of tasks, and takes from queues that are
- * no lanes.
+/* A worker's view and use of queues: their lengths and watch bits, copies of tasks, and takes from queues that are not
+ * lanes.
  */
 #include <stdlib.h>
 
@@ -7,9 +7,9 @@
 #include "execution/execution.h"
 #include "search/search.h"
 
-/* ---- what a worker sees ------------------------------------------------------------------------------------------ */
+/* ---- a worker's view --------------------------------------------------------------------------------------------- */
 
-/* Compute the watch bits from the lengths of queues, if bits are not noted at pushes and pops. */
+/* Compute the watch bits from the lengths of queues, if pushes and pops do not note the bits. */
 static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {
     const ns_plan *plan = &pool->file.plan.steal;
     for (uint32_t q = 0; q < plan->queue_count; q++) {
@@ -29,7 +29,8 @@ static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits) {
         watch_lengths(pool, bits);
 }
 
-/* In join `leapfrog`: tell whether the worker waits in a join, and from which worker it may steal. */
+/* For the join rule `leapfrog`: tell the actor whether the worker waits in a join, and from which worker it may
+ * steal. */
 static void see_taker(ns_actor *actor, const ns_thread_wait *wait) {
     actor->leapfrogs = true;
     actor->leaps = wait && wait->task;
@@ -45,7 +46,7 @@ void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait)
         for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++)
             length[q] = ns_task_queue_length(pool->queues[q]);
     }
-    /* relaxed: a recent thief is enough */
+    /* relaxed: a recent value suffices */
     const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
     search->actor.thief = thief ? (int32_t)(thief - 1) : NS_UNKNOWN;
     search->view.iteration = pool->graph.iteration;
@@ -71,8 +72,8 @@ void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step) {
 
 /* ---- tasks with copies: entries in several queues stand for one task (model 4.13) -------------------------------- */
 
-/* An entry of a queue is a task, or a ticket of a task, which has the lowest bit set. The ticket is freed with its last
- * entry, perhaps after the task. */
+/* An entry of a queue is the address of a task, or of a ticket for a task with the lowest bit set. The ticket is freed
+ * with its last entry, which may be after the end of the task. */
 enum { IS_TICKET = 1 }; /* a bit that is 0 in addresses of tasks */
 
 typedef struct {
@@ -81,14 +82,14 @@ typedef struct {
 } ticket;
 
 static void drop(ticket *self) {
-    /* acq_rel: all others have read the ticket before it is freed */
+    /* acq_rel: all other entries have read the ticket before it is freed */
     if (ns_atomic_u32_fetch_add(&self->entries, UINT32_MAX, memory_order_acq_rel) == 1) free(self);
 }
 
 ns_thread_task *ns_thread_claim(void *entry) {
     if (!((uintptr_t)entry & IS_TICKET)) return entry;
     ticket *of = (ticket *)((uintptr_t)entry - IS_TICKET);
-    /* acq_rel: only the first claim finds 0. The queue has handed over the task */
+    /* acq_rel: only the first claim finds 0. The queue itself has handed over the task */
     ns_thread_task *task = ns_atomic_u32_exchange(&of->claimed, 1, memory_order_acq_rel) ? NULL : of->task;
     drop(of);
     return task;
@@ -97,9 +98,9 @@ ns_thread_task *ns_thread_claim(void *entry) {
 bool ns_thread_push_copies(ns_thread_worker *worker, uint32_t q, const uint32_t *copy, uint32_t copies,
                            ns_thread_task *task, bool (*push)(ns_thread_worker *worker, uint32_t q, void *entry)) {
     ticket *made = copies ? malloc(sizeof *made) : NULL;
-    if (!made) return push(worker, q, task); /* memory is short: push no copy */
+    if (!made) return push(worker, q, task); /* memory is short: push only the task, without copies */
     made->task = task;
-    /* relaxed: the queues hand the ticket over */
+    /* relaxed: the queues' own orders hand over the ticket */
     ns_atomic_u32_store(&made->claimed, 0, memory_order_relaxed);
     ns_atomic_u32_store(&made->entries, copies + 1, memory_order_relaxed);
     void *entry = (void *)((uintptr_t)made + IS_TICKET);
@@ -115,7 +116,7 @@ bool ns_thread_push_copies(ns_thread_worker *worker, uint32_t q, const uint32_t 
 
 /* ---- taking tasks ------------------------------------------------------------------------------------------------ */
 
-/* A worker that takes a task, and the task in whose strict join it waits. */
+/* A worker that takes a task, and the task in whose strict join the worker waits. */
 typedef struct {
     ns_thread_worker *worker;
     const ns_thread_task *waiting;

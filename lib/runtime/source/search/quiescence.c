@@ -1,21 +1,21 @@
-/* Quiescence: tasks are left, but the strategy and the joins let no worker have them. The run then ends with an error
- * instead of never.
+/* Quiescence: tasks are left, but the strategy and the joins allow no worker to take them. The run then ends with an
+ * error instead of running for ever.
  *
- * A worker that has long searched in vain looks whether it could find a task if all others did nothing. If not, the
- * worker announces this, with the number of searches that had begun or ended before it looked. The pool is quiescent if
- * each worker has announced the same number, or sleeps in a join: then no task has been taken or pushed since the first
- * of these workers looked. A worker that takes a task first withdraws its announcement.
+ * A worker that has searched in vain for long checks whether it could find a task if all other workers did nothing. If
+ * not, the worker announces this, together with the number of begins and ends of searches before the check. The pool is
+ * quiescent if each worker has announced the same number, or sleeps in a join: then no task has been taken or pushed
+ * since the first of these checks. A worker that takes a task first withdraws its announcement.
  */
 #include "search/search.h"
 
 void ns_thread_note_search(ns_thread_pool *pool) {
-    /* seq_cst: a worker that reads the new number sees what was done before, and looks again */
+    /* seq_cst: a worker that reads the new number sees all earlier changes, and checks again */
     if (pool->can_be_quiescent) ns_atomic_u64_fetch_add(&pool->searches, 1, memory_order_seq_cst);
 }
 
 /* ---- whether there is work --------------------------------------------------------------------------------------- */
 
-/* Look at the task at one end of a queue without taking it. */
+/* Look at the task at one end of a queue, and leave it there. */
 typedef struct {
     const ns_thread_task *waiting;
     bool suits;
@@ -30,10 +30,10 @@ static bool peek_at(void *context, void *task) {
 /* The context of has_tasks. */
 typedef struct {
     const ns_thread_pool *pool;
-    const ns_thread_task *waiting; /* in a strict join, or NULL */
+    const ns_thread_task *waiting; /* the task in whose strict join the worker waits, or NULL */
 } work_query;
 
-/* Returns whether the queue has a task that the worker may execute. */
+/* Return whether the queue has a task that the worker may execute. */
 static bool has_tasks(void *context, uint32_t level, uint32_t q) {
     const work_query *self = context;
     if (ns_task_queue_length(self->pool->queues[q]) == 0) return false;
@@ -44,7 +44,7 @@ static bool has_tasks(void *context, uint32_t level, uint32_t q) {
     return found.suits;
 }
 
-/* Returns whether the worker could find a task if all others did nothing. */
+/* Return whether the worker could find a task if all other workers did nothing. */
 static bool finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     work_query query = {pool, ns_thread_strict_join(pool, wait)};
@@ -58,9 +58,9 @@ static bool finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
 
 /* ---- announcements ----------------------------------------------------------------------------------------------- */
 
-/* Returns whether all workers have announced with that stamp, or sleep. */
+/* Return whether every worker sleeps or has announced this `stamp`. */
 static bool have_all_announced(const ns_thread_pool *pool, uint64_t stamp) {
-    /* acquire: reads in the order of the writes */
+    /* acquire: the following loads come after this load */
     uint32_t without_work = ns_atomic_u32_load(&pool->blocked, memory_order_acquire);
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         without_work += ns_atomic_u64_load(&pool->worker[id]->no_work, memory_order_acquire) == stamp;

@@ -1,16 +1,16 @@
-/* Rounds of probes by the steal levels of the strategy, and the waits after fruitless ones. */
+/* Rounds of probes by the strategy's steal levels, and the waits after rounds without a find. */
 #include <sched.h>
 #include <stdlib.h>
 
 #include "execution/execution.h"
 #include "search/search.h"
 
-static const int64_t SPINNING_PS = 2000000; /* a longer wait yields the CPU */
-enum { PATIENT_ROUNDS = 64 };               /* after so many fruitless rounds a worker yields its CPU */
+static const int64_t SPINNING_PS = 2000000; /* ps: a longer wait yields the CPU */
+enum { PATIENT_ROUNDS = 64 };               /* after this many rounds without a find, a worker yields its CPU */
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* Rest for `wait_ps`. The worker yields its CPU if this wait is long, or if it has long searched in vain. */
+/* Rest for `wait_ps`. The worker yields its CPU if this wait is long, or if it has searched in vain for long. */
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
@@ -28,7 +28,8 @@ int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed) {
     return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->file.plan.backoff, ++worker->search.fails, probed);
 }
 
-/* ---- locks: of the domain of a level while a worker probes there (thesis chapter 6, Algorithm 5), and of queues -- */
+/* ---- locks: the lock of a level's domain during probes (thesis chapter 6, Algorithm 5), and locks of queues
+ * ------- */
 
 static int make_locks(ns_thread_pool *pool, ns_i32s words, const ns_numa_lock_options *options) {
     for (uint64_t at = 0; at < words.count; at++) {
@@ -58,7 +59,7 @@ void ns_thread_destroy_search_locks(ns_thread_pool *pool) {
     free(pool->locks);
 }
 
-/* Hold the lock `next` instead of `*held`. Either may be NS_NO_LOCK, or both may be the same lock. */
+/* Release the lock `*held`, and take the lock `next`. Either may be NS_NO_LOCK. If both are the same lock, keep it. */
 static void pass_lock(const ns_thread_pool *pool, int32_t *held, int32_t next, uint32_t node) {
     if (*held == next) return;
     if (*held != NS_NO_LOCK) ns_numa_lock_release(pool->locks[*held], node);
@@ -83,24 +84,25 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
 #endif
 }
 
-/* Tell the robbed worker its thief, and how many tasks the thief has taken. */
+/* Tell the owner of the queue who has robbed it, and how many tasks were taken. */
 static void name_thief(const ns_thread_worker *worker, uint32_t q, int64_t taken) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int32_t robbed = pool->file.plan.steal.queues[q].owner;
     if (pool->file.plan.steal.own[robbed] != q || robbed == (int32_t)worker->base.id) return;
-    /* relaxed: as in queue_tasks.c */
+    /* relaxed: a recent value suffices (queue_tasks.c) */
     ns_atomic_u32_store(&pool->worker[robbed]->thief, worker->base.id + 1, memory_order_relaxed);
     if (pool->adapts) ns_atomic_u64_fetch_add(&pool->worker[robbed]->robbed, (uint64_t)taken, memory_order_relaxed);
 }
 
-/* Returns how many tasks a probe of queue `q` by `level` would take now. */
+/* Return how many tasks a probe of queue `q` by `level` would take now. */
 static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q) {
     return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
-/* A probe has come to queue `q`. The probe takes the lock of the queue, if there is one, into `*held`. If the
- * strategy looks first, a probe that sees tasks tries the lock, looks again under the lock, and fails if another
- * worker has the lock, as in lib/engine/thief.cpp. Returns how many tasks the probe takes. */
+/* Look at queue `q` at the begin of a probe. If the queue has a lock, the probe takes it, and `*held` becomes this
+ * lock. If the strategy looks first, the probe tries the lock only if it sees tasks; it then looks again under the
+ * lock, and fails if another worker has the lock (as in lib/engine/thief.cpp). Return how many tasks the probe
+ * takes. */
 static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
     const ns_full_plan *plan = &pool->file.plan;
     pass_lock(pool, held, ns_probe_lock(plan, q), node);
@@ -112,7 +114,7 @@ static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint
     return wanted_now(pool, level, q);
 }
 
-/* Probe queue `q` by `level`. Returns the first task that the probe takes, or NULL. */
+/* Probe queue `q` by `level`. Return the first task that the probe takes, or NULL. */
 static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_level *by = &pool->file.plan.steal.level[level];
@@ -131,7 +133,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     for (int64_t looked = 0; looked < wanted; looked++) {
         ns_thread_task *task = pool->execution->take(worker, wait, q, is_owner, end);
         if (!task && !pool->copies) break;
-        if (!task) continue; /* another worker has this task; other tasks may be behind it */
+        if (!task) continue; /* another worker has claimed this task; further tasks may follow in the queue */
         if (taken++)
             pool->execution->keep(worker, task);
         else
@@ -140,13 +142,14 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     pass_lock(pool, &held, NS_NO_LOCK, node);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);
-    ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* an array of this actor alone */
+    ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* only this actor uses its array */
     if (taken) name_thief(worker, q, taken);
     if (!taken) ns_thread_leave_gate(worker);
     return first;
 }
 
-/* Go through the probes of a round. Returns a task, or NULL. `*held` is the lock of a level that the last probe left.
+/* Make the probes of a round in their order. Return a task, or NULL. `*held` is the level's lock that the last probe
+ * still holds.
  */
 static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
                                      int32_t *held) {

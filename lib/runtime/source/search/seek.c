@@ -1,11 +1,13 @@
-/* How a worker finds its next task: in its own queue, or in rounds of probes with waits after fruitless ones. */
+/* The search for a worker's next task: in its own queue, or in rounds of probes with waits after rounds without a
+ * find. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
 #include "execution/execution.h"
 #include "search/search.h"
 
-/* A worker asks whether any round can ever succeed after so many fruitless rounds, and before a wait of this length. */
+/* After this many rounds without a find, and before a wait of this length, a worker checks whether any round can ever
+ * succeed. */
 enum { ANNOUNCING_ROUNDS = 256 };
 static const int64_t LONG_PS = INT64_C(1000000000);
 
@@ -16,7 +18,7 @@ int ns_thread_search_create(ns_thread_worker *worker) {
     int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
     int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
     uint64_t *watch = calloc((size_t)ns_set_words(plan->queue_count) * plan->watches + 1, sizeof *watch);
-    int64_t *live = calloc(2 * (size_t)plan->workers, sizeof *live); /* at most so many units */
+    int64_t *live = calloc(2 * (size_t)plan->workers, sizeof *live); /* at most 2 * workers units */
     worker->search.copy = calloc((size_t)plan->levels + 1, sizeof *worker->search.copy);
     worker->search.bytes = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.bytes);
     worker->search.objects = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.objects);
@@ -45,7 +47,7 @@ void ns_thread_search_destroy(ns_thread_worker *worker) {
 
 /* ---- the own queue ----------------------------------------------------------------------------------------------- */
 
-/* Take the next own task if the queue holds more than `keep` tasks (-1: than its threshold s). */
+/* Take the next task from the own queue if the queue has more than `keep` tasks (-1: more than its threshold s). */
 static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *wait, int64_t keep) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (worker->own == NS_UNKNOWN) return NULL;
@@ -57,11 +59,12 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
         if (keep && ns_task_queue_length(queue) <= keep) return NULL;
         if (pool->watches && ns_task_queue_length(queue)) ns_thread_note_owner(worker, NS_OWNER_TAKES);
         task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
-    } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that others have taken */
+    } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that other workers have
+                                                                       claimed */
     return task;
 }
 
-/* Compute S and s from what the worker has measured, when its queue has drained for the first time. */
+/* Compute the thresholds S and s from the worker's measurements, when its queue has drained for the first time. */
 static void compute_thresholds(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
@@ -87,14 +90,14 @@ static void compute_thresholds(ns_thread_worker *worker) {
 
 /* ---- searches ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the next task that waits aside, or NULL. */
+/* Return the next waiting task that was put aside, or NULL. */
 static ns_thread_task *next_aside(ns_thread_worker *worker) {
     ns_thread_task *next = worker->fibers.aside;
     if (next) worker->fibers.aside = next->next;
     return next;
 }
 
-/* Take a task from wherever one is, or go on with one that waits aside. */
+/* Take a task from any queue, or resume a task that waits aside. */
 static ns_thread_task *take_anything(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_task *task = NULL;
@@ -104,31 +107,31 @@ static ns_thread_task *take_anything(ns_thread_worker *worker) {
     return task ? task : next_aside(worker);
 }
 
-/* After a fruitless round. */
+/* Rest after a round without a find. */
 static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     if (!probed) {
         ns_thread_count(worker, NS_NO_VICTIM, 1);
         if (plan->backoff_counts_empty) ns_thread_count(worker, NS_STEAL_ATTEMPTS, 1);
     }
-    if (probed && plan->backoff_after_probe) return; /* each probe has already waited */
+    if (probed && plan->backoff_after_probe) return; /* each probe of the round has already waited */
     const int64_t wait_ps = ns_thread_next_wait_ps(worker, probed);
     if (wait_ps > LONG_PS || worker->search.fails % ANNOUNCING_ROUNDS == 0) ns_thread_announce_no_work(worker, wait);
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* If the own queue is to be refilled, put the stolen task into it and decide again. Returns the next task, or NULL.
+/* If the own queue is to be refilled, put the stolen task into it and decide again. Return the next task, or NULL.
  */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->file.plan.refill;
     if (!refill) return stolen;
-    ns_thread_leave_gate(worker); /* takes from the own queue pass no gate */
+    ns_thread_leave_gate(worker); /* takes from the own queue need no gate */
     pool->execution->keep(worker, stolen);
     return pop_own(worker, wait, refill);
 }
 
-/* Search until something is found or the wait is over. */
+/* Search until a task is found or the wait is over. */
 static ns_thread_task *search(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool only_own = wait->task && pool->file.plan.join == NS_JOIN_OWN;

@@ -1,11 +1,11 @@
-/* Pools of the serial mode: opening and closing, runs, reports. */
+/* Pools of the serial mode: opening, closing, running and reporting. */
 #include "serial/serial.h"
 
 #include <stdlib.h>
 
 #include "platform/ticks.h"
 
-/* Tasks nest on a stack as deeply as the program recurses. Only touched pages of a stack take memory. */
+/* Bytes of stack. Tasks nest as deeply as the program recurses. Only touched pages take memory. */
 static const size_t RUN_STACK_BYTES = (size_t)256 << 20, TEAM_STACK_BYTES = (size_t)8 << 20;
 
 static void run_part(void *argument) {
@@ -49,14 +49,14 @@ static void stop_parts(serial_pool *self) {
     for (uint32_t id = 0; id < self->pool.workers; id++) {
         ns_fiber_destroy(self->parts[id].fiber);
         self->parts[id].fiber = NULL;
-        self->parts[id].deferred.count = 0; /* some are left by a run that was given up */
+        self->parts[id].deferred.count = 0; /* an aborted run may have left some tasks */
     }
     for (uint32_t word = 0; word < self->words_known; word++) {
         self->acquisitions[word] += self->words[word].acquisitions;
     }
 }
 
-/* Write the recorded graph, unless a run of it was given up. */
+/* Write the recorded graph, unless a run was aborted. */
 static int write_graph(serial_pool *self) {
     if (!self->recording) return self->error;
     if (self->error) self->recorder.error = self->error;
@@ -78,7 +78,7 @@ static int serial_run(ns_pool *pool, const ns_work_order *order, bool team) {
     return write_graph(self);
 }
 
-/* The makespan is the work of all tasks if that is known, else the time of all runs. */
+/* Fill the report. The makespan is the work of all tasks if this work is known, else the time of all runs. */
 static int serial_report(ns_pool *pool, ns_report *report) {
     const serial_pool *self = (const serial_pool *)(void *)pool;
     const int error = ns_report_create(report, pool->workers, 1, self->words_known);
@@ -110,7 +110,7 @@ static void serial_close(ns_pool *pool) {
     free(self);
 }
 
-/* A serial run decides nothing, so it needs no plan. */
+/* Open a pool. A plan is not needed, since a serial run makes no decisions. */
 static int serial_open(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
     const uint32_t workers = options->workers ? options->workers : 1;
     if (options->record && options->order != NS_ORDER_SPAWNED) return NS_ERROR_OPTION;

@@ -1,4 +1,4 @@
-/* What tasks of a serial run call: segments, turns of the parts of a team, spawns, joins, futures and words. */
+/* The functions that tasks of a serial run call: segments, turns of parts, spawns, joins, futures and words. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 static serial_pool *pool_of(const serial_task *self) { return (serial_pool *)(void *)self->task.worker->pool; }
 
-/* ---- turns: a part of a team runs until it waits; then the next part that can go on runs ------------------------- */
+/* ---- turns: a part of a team runs until it has to wait; then the next part that can proceed runs ----------------- */
 
-/* Returns whether the part has what it waits for. */
+/* Return whether the condition that the part waits for holds. */
 static bool can_go_on(const serial_pool *pool, const serial_part *self) {
     const serial_sync *word = &pool->words[self->word];
     switch (self->need) {
@@ -23,7 +23,7 @@ static bool can_go_on(const serial_pool *pool, const serial_part *self) {
     return false;
 }
 
-/* Go on with the next part that can go on; if there is none, with the caller of the run. */
+/* Switch to the next part that can proceed; if there is none, to the caller of the run. */
 void ns_serial_pass_on(serial_pool *pool, serial_part *self) {
     const uint32_t parts = pool->team ? pool->pool.workers : 1;
     bool all_ended = true;
@@ -42,17 +42,17 @@ void ns_serial_pass_on(serial_pool *pool, serial_part *self) {
     ns_fiber_switch(self->fiber, pool->caller);
 }
 
-/* End the run with this error. `name` is of the object that the program uses wrongly, or empty. */
+/* End the run with this error. `name` is the name of the wrongly used object, or empty. */
 static _Noreturn void give_up(serial_task *self, int error, const char *problem, const char *name) {
     serial_pool *pool = pool_of(self);
     pool->error = ns_pool_fail(&pool->pool, error, "%s%s%s%s", problem, *name ? ": '" : "", name, *name ? "'" : "");
     ns_fiber_switch(self->part->fiber, pool->caller);
-    abort(); /* no part goes on with a run that was given up */
+    abort(); /* unreachable: no part of an aborted run is resumed */
 }
 
 /* ---- segments: the work of a body between two calls, measured or declared ---------------------------------------- */
 
-/* The body calls the library: the segment ends. */
+/* End the running segment, since the body calls the library. */
 static void leave_body(serial_task *self) {
     serial_pool *pool = pool_of(self);
     const bool measured = pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED;
@@ -67,7 +67,7 @@ static void leave_body(serial_task *self) {
     }
 }
 
-/* The body goes on: a segment begins. */
+/* Begin a segment, since the body resumes. */
 static void resume_body(serial_task *self) {
     const serial_pool *pool = pool_of(self);
     self->declared = false;
@@ -77,14 +77,14 @@ static void resume_body(serial_task *self) {
     }
 }
 
-/* The task has got one of several futures, and does something else before it gets the others. */
+/* Refuse a task that has got one of several futures, and makes another call before it gets the others. */
 static _Noreturn void refuse_early_get(serial_task *self) {
     give_up(self, NS_ERROR_UNSUPPORTED,
             "a task gets one of several futures and goes on before it has got the others; a task graph cannot say so",
             "");
 }
 
-/* The body comes to its next op. */
+/* Begin the next op of the body. */
 static void begin_op(serial_task *self, enum ns_op code, uint32_t argument) {
     serial_pool *pool = pool_of(self);
     if (self->getting) refuse_early_get(self);
@@ -92,9 +92,9 @@ static void begin_op(serial_task *self, enum ns_op code, uint32_t argument) {
     if (pool->recording) ns_recorder_op(&pool->recorder, self->row, code, argument);
 }
 
-/* ---- tasks that begin later -------------------------------------------------------------------------------------- */
+/* ---- tasks that have not begun ----------------------------------------------------------------------------------- */
 
-/* Give `entries` room for `needed` entries. Returns the entries, or NULL, with nothing changed, if memory is short.
+/* Give `entries` room for `needed` entries. Return the entries; or NULL, without a change, if memory is short.
  */
 static void *with_room(void *entries, size_t *room, size_t needed, size_t size) {
     size_t more = *room ? *room : 64;
@@ -105,7 +105,7 @@ static void *with_room(void *entries, size_t *room, size_t needed, size_t size) 
     return moved;
 }
 
-/* Returns where the arguments of one more task begin: aligned for any type. */
+/* Return where the arguments of a further task begin, aligned for any type. */
 static size_t end_of(const ns_deferred *self) {
     const size_t unit = _Alignof(max_align_t);
     if (!self->count) return 0;
@@ -113,7 +113,7 @@ static size_t end_of(const ns_deferred *self) {
     return (last->begin + last->bytes + unit - 1) / unit * unit;
 }
 
-/* Keep a task with a copy of its arguments, but without accesses and future. Returns false if memory is short. */
+/* Store a task with a copy of its arguments, but without accesses and future. Return false if memory is short. */
 static bool push_deferred(ns_deferred *self, const ns_work_order *order) {
     const size_t begin = end_of(self);
     ns_deferred_task *task = with_room(self->task, &self->task_room, self->count + 1, sizeof *task);
@@ -126,7 +126,7 @@ static bool push_deferred(ns_deferred *self, const ns_work_order *order) {
     return true;
 }
 
-/* Returns the task number `at`. Its arguments stay until the next push. */
+/* Return the order of task number `at`. Its arguments are valid until the next push. */
 static ns_work_order deferred_at(const ns_deferred *self, size_t at) {
     const ns_deferred_task *task = &self->task[at];
     return (ns_work_order){.body = task->body, .arguments = self->bytes + task->begin, .bytes = task->bytes};
@@ -134,7 +134,7 @@ static ns_work_order deferred_at(const ns_deferred *self, size_t at) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-enum { SMALL_ARGUMENTS = 256 }; /* copies of at most so many bytes are on the stack */
+enum { SMALL_ARGUMENTS = 256 }; /* bytes; copies up to this size are on the stack */
 
 static void waited(serial_task *self) {
     self->outstanding = 0;
@@ -171,8 +171,8 @@ void ns_serial_run_copy(serial_task *self, uint32_t row, bool oldest_first, cons
     if (copy != small) free(copy);
 }
 
-/* Run all tasks that this task has deferred. They are the newest of the part. Newest first, each leaves the list before
- * it begins; oldest first, all leave the list at the end. */
+/* Run all tasks that this task has deferred, which are the newest of the part. Newest first: each task leaves the list
+ * before it begins. Oldest first: all leave the list at the end. */
 static void run_deferred(serial_task *self) {
     ns_deferred *waiting = &self->part->deferred;
     const size_t first = waiting->count - self->deferred;
@@ -185,7 +185,7 @@ static void run_deferred(serial_task *self) {
     self->deferred = 0;
 }
 
-/* Returns whether the child begins later. */
+/* Return whether the child begins later than its spawn. */
 static bool defers(const serial_pool *pool, const ns_work_order *order) {
     return pool->pool.options.order != NS_ORDER_SPAWNED && !order->future && !order->dependence_count;
 }
@@ -221,7 +221,8 @@ static void spawn(ns_task *task, const ns_work_order *order) {
     resume_body(self);
 }
 
-/* In a serial run all tasks that a child waits for have ended. The graph still names them. */
+/* Record the dependences of a child. In a serial run the awaited tasks have already ended, but the graph still names
+ * them. */
 static void record_dependences(serial_task *self, const ns_work_order *order) {
     ns_recorder *recorder = &pool_of(self)->recorder;
     ns_dependences *known = ns_dependences_open(&self->task);
@@ -244,7 +245,7 @@ static void spawn_after(ns_task *task, const ns_work_order *order) {
     spawn(task, order);
 }
 
-/* A call joins its own children, and is a row of its own in the graph. */
+/* Run a call. A call joins its own children, and is a row of its own in the graph. */
 static void call(ns_task *task, ns_body *body, void *arguments) {
     serial_task *self = (serial_task *)(void *)task;
     serial_pool *pool = pool_of(self);
@@ -263,8 +264,8 @@ static void join(ns_task *task) {
     resume_body(self);
 }
 
-/* In a task graph a task waits for all of its children or for none. So a future is recorded as a wait if it is the last
- * one outstanding, or if the task gets the other futures right after it. */
+/* Get a future. In a task graph, a task waits for all of its children or for none. So the get is recorded as a wait if
+ * the future is the task's last one outstanding, or if the task gets all other futures immediately afterwards. */
 static void get(ns_task *task, ns_future *future) {
     serial_task *self = (serial_task *)(void *)task;
     const bool own = future->task == task && future->done >= self->first_group;
@@ -297,7 +298,7 @@ static void declare(ns_task *task, const ns_access *access) { record_access((ser
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* Wait until the part has what it needs, and let other parts run meanwhile. */
+/* Wait until the part has what it needs, and let other parts run during the wait. */
 static void wait_for(serial_task *self, enum need need, uint32_t object) {
     run_deferred(self);
     serial_part *waiting = self->part;

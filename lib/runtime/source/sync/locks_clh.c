@@ -1,11 +1,12 @@
-/* The queue lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994). A thread puts a place behind the last
- * place, and waits until the place before its own is left. The holder leaves its place with one store, whether a thread
- * waits or not.
+/* The queue lock of Craig (1993) and of Magnusson, Landin and Hagersten (1994). A thread appends its place to the
+ * queue, and waits until the place before its own is marked as left. The holder marks its own place as left with one
+ * store, whether another thread waits or not.
  *
- * A place is free again as soon as the thread behind it has seen that it was left. In the original lock that thread
- * keeps the place for its next turn. Here the thread gives the place back to the lock: a lock does not know its
- * threads, which may end, and may be many. Each thread looks for a free place from a point of its own on, so that it
- * usually finds a place that it had before. With more than PLACES threads, the order is that of finding a place. */
+ * A place is free again as soon as the next thread has seen that the place was left. In the original lock the next
+ * thread then keeps the place for its own next turn. Here the next thread gives the place back to the lock, since a
+ * lock does not know its threads, which may end and may be many. Each thread begins its search for a free place at a
+ * point of its own, so that it usually finds the place that it had before. With more than PLACES threads, threads get
+ * the lock in the order in which they find a place. */
 #include "platform/waiting.h"
 #include "sync/numa_locks.h"
 
@@ -13,21 +14,22 @@ enum { PLACES_LOG_2 = 6, PLACES = 1 << PLACES_LOG_2 };
 enum state { FREE, TAKEN, LEFT };
 
 typedef struct {
-    NS_OWN_LINE ns_atomic_u32 state; /* enum state; read by the thread behind */
+    NS_OWN_LINE ns_atomic_u32 state; /* enum state; read by the next thread */
 } place;
 
 typedef struct {
     ns_numa_lock base;
-    NS_OWN_LINE ns_atomic_pointer tail; /* the last place; NULL: no thread has come yet */
-    NS_OWN_LINE place *held;            /* the holder's place; used by holders alone */
+    NS_OWN_LINE ns_atomic_pointer tail; /* the last place in the queue; NULL: no thread has used the lock */
+    NS_OWN_LINE place *held;            /* the holder's place; only holders use this field */
     place places[PLACES];
 } clh_lock;
 
 _Static_assert(offsetof(clh_lock, tail) == NS_LINE_BYTES, "new threads do not disturb what all read");
 _Static_assert(sizeof(place) == NS_LINE_BYTES, "each thread waits on a line that one other thread writes");
 
-/* Returns where this thread begins to look for a free place. Threads have different stacks, so usually different
- * points. The product with 2^64 over the golden ratio spreads stacks at any distance (Knuth, volume 3, section 6.4). */
+/* Return the index at which this thread begins its search for a free place. Threads have different stacks, so usually
+ * different indices. The product with 2^64 over the golden ratio spreads the addresses of stacks (Knuth, volume 3,
+ * section 6.4). */
 static uint32_t first_place(void) {
     const char here = 0;
     return (uint32_t)(((uint64_t)(uintptr_t)&here >> 16) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - PLACES_LOG_2));
@@ -38,19 +40,19 @@ static place *take_place(clh_lock *self) {
     for (uint32_t at = first_place(), seen = 1;; at++, seen++) {
         place *one = &self->places[at % PLACES];
         uint32_t state = FREE;
-        /* relaxed, twice: a place guards no other memory; the tail publishes that it is taken */
+        /* relaxed, twice: a place guards no other memory; the swap of the tail publishes that the place is taken */
         if (ns_atomic_u32_load(&one->state, memory_order_relaxed) == FREE &&
             ns_atomic_u32_compare_exchange(&one->state, &state, TAKEN, memory_order_relaxed, memory_order_relaxed))
             return one;
-        if (seen % PLACES == 0) ns_patience_rest(&patience); /* until a waiting thread gets the lock */
+        if (seen % PLACES == 0) ns_patience_rest(&patience); /* rest until a waiting thread gets the lock */
     }
 }
 
-/* Wait until `before` is left. Then `mine`, which is behind it, has the lock. */
+/* Wait until the place `before` is left. Then the thread of `mine`, the next place, has the lock. */
 static inline void follow(clh_lock *self, place *before, place *mine) {
     if (before) {
         ns_wait_for(&before->state, LEFT); /* acquires what the last holder did */
-        /* relaxed: no other thread reads the place any more; a thread that takes it needs only this word */
+        /* relaxed: no other thread reads the place any more; a thread that takes the place needs only this word */
         ns_atomic_u32_store(&before->state, FREE, memory_order_relaxed);
     }
     self->held = mine;
@@ -60,18 +62,19 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     clh_lock *self = (clh_lock *)base;
     place *mine = take_place(self);
-    /* release: the next thread sees the place taken, not left long ago; acquire: likewise for the place before */
+    /* release: the next thread sees the state TAKEN, not an old LEFT; acquire: so does this thread for the place
+     * before */
     place *before = ns_atomic_pointer_exchange(&self->tail, mine, memory_order_acq_rel);
     follow(self, before, mine);
 }
 
-/* The lock is free if the last place was left. Between this look and the swap other threads may have had the lock, the
- * last of them with the same place again: then this thread waits for that thread alone. */
+/* Try to take the lock, which is free if the last place was left. Between this check and the swap, other threads may
+ * have had the lock, the last of them with the same place again: then this thread waits for this other thread only. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     clh_lock *self = (clh_lock *)base;
     place *before = ns_atomic_pointer_load(&self->tail, memory_order_acquire); /* as above */
-    /* relaxed: only says when to try */
+    /* relaxed: the load only decides whether to try */
     if (before && ns_atomic_u32_load(&before->state, memory_order_relaxed) != LEFT) return false;
     place *mine = take_place(self);
     void *tail = before;
@@ -86,7 +89,7 @@ static bool try_acquire(ns_numa_lock *base, uint32_t node) {
 
 static void release(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    /* release: the next holder sees what was done under the lock */
+    /* release: the next holder sees all that was done under the lock */
     ns_atomic_u32_store(&((clh_lock *)base)->held->state, LEFT, memory_order_release);
 }
 

@@ -1,20 +1,20 @@
-/* A lock of locks (Dice, Marathe, Shavit 2012; thesis section 6.3): a lock for each node, and one lock for all nodes.
- * The holder may leave the lock for all nodes to the next thread of its own node. A flag beside the node's lock says
- * so. */
+/* A lock made of locks (Dice, Marathe, Shavit 2012; thesis section 6.3): one lock for each node, and one lock for all
+ * nodes. The holder may pass the lock for all nodes on to the next thread of its own node. A flag beside the node's
+ * lock records this. */
 #include "numasim/runtime.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"
 
 typedef struct {
     ns_mcs queue;
-    NS_OWN_LINE bool has_all; /* with `queue` goes the lock for all nodes; used by holders of `queue` */
-    uint32_t run;             /* hand-overs in a row within the node */
+    NS_OWN_LINE bool has_all; /* whether the holder of `queue` also has the lock for all nodes */
+    uint32_t run;             /* number of successive hand-overs within the node */
 } cohort;
 
 typedef struct {
     ns_numa_lock base;
     ns_mcs all;
-    cohort **cohorts; /* [nodes], each on its node */
+    cohort **cohorts; /* [nodes] each in memory of its node */
 } cohort_lock;
 
 static void acquire(ns_numa_lock *base, uint32_t node) {
@@ -27,7 +27,8 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     mine->run = 0;
 }
 
-/* An empty queue of a node does not have the lock for all nodes: only a hand-over passes that lock on. */
+/* Try to take the lock. If nobody has the node's lock, the node does not have the lock for all nodes: only a hand-over
+ * within the node keeps it. */
 static bool try_acquire(ns_numa_lock *base, uint32_t node) {
     cohort_lock *self = (cohort_lock *)base;
     cohort *mine = self->cohorts[node];

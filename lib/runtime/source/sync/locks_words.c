@@ -4,7 +4,7 @@
 
 /* ---- test-and-set: each waiting thread writes the word until it finds the lock free ------------------------------ */
 
-enum state { FREE, HELD, HELD_AND_WANTED }; /* wanted: only of a mutex */
+enum state { FREE, HELD, HELD_AND_WANTED }; /* HELD_AND_WANTED: only for a mutex */
 
 typedef struct {
     ns_numa_lock base;
@@ -26,7 +26,7 @@ static void acquire_tas(ns_numa_lock *base, uint32_t node) {
 
 static void release_word(ns_numa_lock *base, uint32_t node) {
     (void)node;
-    /* release: the next holder sees what was done under the lock */
+    /* release: the next holder sees all that was done under the lock */
     ns_atomic_u32_store(&((word_lock *)base)->state, FREE, memory_order_release);
 }
 
@@ -36,7 +36,7 @@ const ns_numa_lock_operations ns_lock_tas = {
 /* ---- test and test-and-set: a waiting thread reads the word, and writes it only when the lock is free ------------ */
 
 static bool is_free(const word_lock *self) {
-    /* relaxed: only says when to try */
+    /* relaxed: the load only decides whether to try */
     return ns_atomic_u32_load(&self->state, memory_order_relaxed) == FREE;
 }
 
@@ -53,7 +53,8 @@ const ns_numa_lock_operations ns_lock_ttas = {.name = "ttas",
                                               .try_acquire = set_ttas,
                                               .release = release_word};
 
-/* ---- mutex, for long waits: after some looks a waiting thread sleeps until a release ----------------------------- */
+/* ---- mutex, for long waits: a waiting thread looks several times, then sleeps until a release
+ * --------------------- */
 
 static bool take_mutex(ns_numa_lock *base, uint32_t node) {
     uint32_t found = FREE;
@@ -70,7 +71,7 @@ static void acquire_mutex(ns_numa_lock *base, uint32_t node) {
         ns_pause();
         if (is_free(self) && take_mutex(base, node)) return;
     }
-    /* Other threads may sleep, too: the holder that comes from here wakes one of them. acquire: as in take_mutex */
+    /* Other threads may sleep, too: a holder that has waited here wakes one of them. acquire: as in take_mutex */
     while (ns_atomic_u32_exchange(&self->state, HELD_AND_WANTED, memory_order_acquire) != FREE)
         ns_futex_wait(&self->state, HELD_AND_WANTED);
 }
@@ -78,7 +79,7 @@ static void acquire_mutex(ns_numa_lock *base, uint32_t node) {
 static void release_mutex(ns_numa_lock *base, uint32_t node) {
     (void)node;
     word_lock *self = (word_lock *)base;
-    /* release: the next holder sees what was done under the lock */
+    /* release: the next holder sees all that was done under the lock */
     if (ns_atomic_u32_exchange(&self->state, FREE, memory_order_release) == HELD_AND_WANTED)
         ns_futex_wake(&self->state, 1);
 }
@@ -93,7 +94,7 @@ const ns_numa_lock_operations ns_lock_mutex = {.name = "mutex",
 
 typedef struct {
     ns_numa_lock base;
-    NS_OWN_LINE ns_atomic_u32 drawn; /* numbers wrap: fewer than 2^32 threads wait */
+    NS_OWN_LINE ns_atomic_u32 drawn; /* numbers may wrap, since fewer than 2^32 threads wait */
     NS_OWN_LINE ns_atomic_u32 served;
 } ticket_lock;
 
@@ -103,7 +104,7 @@ _Static_assert(offsetof(ticket_lock, served) == 2 * NS_LINE_BYTES, "drawing does
 static void acquire_ticket(ns_numa_lock *base, uint32_t node) {
     (void)node;
     ticket_lock *self = (ticket_lock *)base;
-    /* relaxed: only the number counts; `served` hands over what the lock protects */
+    /* relaxed: the number itself suffices; `served` hands over the protected memory */
     ns_wait_for(&self->served, ns_atomic_u32_fetch_add(&self->drawn, 1, memory_order_relaxed));
 }
 
@@ -112,14 +113,14 @@ static bool try_ticket(ns_numa_lock *base, uint32_t node) {
     ticket_lock *self = (ticket_lock *)base;
     /* acquire: pairs with the release by the last holder; relaxed: as above */
     const uint32_t served = ns_atomic_u32_load(&self->served, memory_order_acquire);
-    uint32_t drawn = served; /* if no thread has the lock or waits */
+    uint32_t drawn = served; /* equal if no thread has the lock or waits */
     return ns_atomic_u32_compare_exchange(&self->drawn, &drawn, served + 1, memory_order_relaxed, memory_order_relaxed);
 }
 
 static void release_ticket(ns_numa_lock *base, uint32_t node) {
     (void)node;
     ticket_lock *self = (ticket_lock *)base;
-    /* relaxed: only the holder writes the word; release: the next holder sees what was done under the lock */
+    /* relaxed: only the holder writes this word; release: the next holder sees all that was done under the lock */
     const uint32_t mine = ns_atomic_u32_load(&self->served, memory_order_relaxed);
     ns_atomic_u32_store(&self->served, mine + 1, memory_order_release);
 }

@@ -3,23 +3,23 @@
 #include "platform/waiting.h"
 #include "sync/numa_locks.h"
 
-/* Wait for the place behind `place`, which another thread is about to link. Returns it. */
+/* Wait for the place behind `place`, which another thread is about to link. Return the place behind. */
 static ns_mcs_place *await_next(ns_mcs_place *place) {
     ns_patience patience = {0};
     ns_mcs_place *next;
-    /* acquire: the next place is seen as it was when it was linked */
+    /* acquire: sees the next place as it was when its thread linked it */
     while (!(next = ns_atomic_pointer_load(&place->next, memory_order_acquire))) ns_patience_rest(&patience);
     return next;
 }
 
-/* `mine` has the lock: put the place in the lock instead of `mine`, which is on the stack. */
+/* Replace `mine`, which has the lock and is on the stack, by the place inside the lock. */
 static void move_in(ns_mcs *self, ns_mcs_place *mine) {
     ns_mcs_place *next = ns_atomic_pointer_load(&mine->next, memory_order_acquire); /* as above */
     /* relaxed: a thread that links its place behind the holder has seen the tail below; otherwise only holders write */
     ns_atomic_pointer_store(&self->holder.next, next, memory_order_relaxed);
     if (next) return;
     void *tail = mine;
-    /* release: the next thread links its place after the store above, not before */
+    /* release: the next thread links its place after the store above, never before */
     if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
                                            memory_order_relaxed))
         return;
@@ -28,11 +28,11 @@ static void move_in(ns_mcs *self, ns_mcs_place *mine) {
 
 static void queue_up(ns_mcs *self) {
     ns_mcs_place mine;
-    /* relaxed: no other thread knows the place before it is the tail */
+    /* relaxed: no other thread knows the place until the swap of the tail */
     ns_atomic_pointer_store(&mine.next, NULL, memory_order_relaxed);
     ns_atomic_u32_store(&mine.waits, 1, memory_order_relaxed);
-    /* release: others see the place as it is now. acquire: the lock may have become free, and the place before is
-     * written below */
+    /* release: other threads see the place as it is now. acquire: the lock may have become free, and the place before
+     * is written below */
     ns_mcs_place *before = ns_atomic_pointer_exchange(&self->tail, &mine, memory_order_acq_rel);
     if (before) {
         ns_atomic_pointer_store(&before->next, &mine, memory_order_release); /* pairs with await_next */
@@ -43,7 +43,7 @@ static void queue_up(ns_mcs *self) {
 
 bool ns_mcs_try_acquire(ns_mcs *self) {
     void *tail = NULL;
-    /* acquire: pairs with the release by the last holder; release: the place in the lock is empty again */
+    /* acquire: pairs with the release by the last holder; release: the place inside the lock is empty again */
     return ns_atomic_pointer_compare_exchange(&self->tail, &tail, &self->holder, memory_order_acq_rel,
                                               memory_order_relaxed);
 }
@@ -56,20 +56,21 @@ void ns_mcs_release(ns_mcs *self) {
     ns_mcs_place *next = ns_atomic_pointer_load(&self->holder.next, memory_order_acquire); /* as in await_next */
     if (!next) {
         void *tail = &self->holder;
-        /* release: the next holder sees what was done under the lock */
+        /* release: the next holder sees all that was done under the lock */
         if (ns_atomic_pointer_compare_exchange(&self->tail, &tail, NULL, memory_order_release, memory_order_relaxed))
             return;
         next = await_next(&self->holder);
     }
-    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* as above; the place may be gone after this */
+    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* release: as above; after this store the place may be
+                                                                   gone */
 }
 
 bool ns_mcs_wanted(const ns_mcs *self) {
-    /* relaxed: a thread that is not seen yet comes a little later */
+    /* relaxed: a thread that is not seen yet just comes a little later */
     return ns_atomic_pointer_load(&self->tail, memory_order_relaxed) != (const void *)&self->holder;
 }
 
-/* ---- as a kind of lock ------------------------------------------------------------------------------------------- */
+/* ---- the operations as a kind of lock ---------------------------------------------------------------------------- */
 
 typedef struct {
     ns_numa_lock base;

@@ -1,5 +1,4 @@
-/* Barriers that can be passed again and again: each party numbers its arrivals, and words hold the number of the last
- * opening. */
+/* Reusable barriers: each party numbers its arrivals, and words hold the number of the last opening. */
 #include <stddef.h>
 #include <string.h>
 
@@ -8,18 +7,18 @@
 #include "platform/near_memory.h"
 #include "platform/waiting.h"
 
-/* A meeting of some parties. */
+/* A meeting point of some parties. */
 typedef struct {
-    NS_OWN_LINE ns_atomic_u32 arrived; /* parties, since the last opening */
+    NS_OWN_LINE ns_atomic_u32 arrived; /* parties that have arrived since the last opening */
     NS_OWN_LINE ns_atomic_u32 open;    /* the number of the last opening */
     uint32_t parties;
 } meeting;
 
-/* The words of one party, on its node. */
+/* The words of one party, in memory of its node. */
 typedef struct {
-    NS_OWN_LINE ns_atomic_u32 arrived; /* the number of its last arrival, read by others */
+    NS_OWN_LINE ns_atomic_u32 arrived; /* the number of the party's last arrival; other parties read it */
     NS_OWN_LINE ns_atomic_u32 go;      /* the number of the last opening for this party */
-    uint32_t arrivals;                 /* its own */
+    uint32_t arrivals;                 /* the party's own count of its arrivals */
 } seat;
 
 typedef struct {
@@ -32,21 +31,21 @@ struct ns_numa_barrier {
     uint32_t parties, nodes;
     int32_t home;
     uint32_t *party_node; /* [parties] */
-    seat **seats;         /* [parties], each on its party's node */
-    meeting **domains;    /* [nodes], each on its node */
-    meeting *all;         /* of all parties; per-domain: of the nodes that have any */
+    seat **seats;         /* [parties] each in memory of its party's node */
+    meeting **domains;    /* [nodes] each in memory of its node */
+    meeting *all;         /* the meeting of all parties; per-domain: of all nodes that have parties */
 };
 
 /* ---- the kinds --------------------------------------------------------------------------------------------------- */
 
-/* Count an arrival. Returns whether all parties have arrived. */
+/* Count an arrival. Return whether all parties have arrived. */
 static bool count_in(meeting *self) {
-    /* acquire, release: the last party sees what all parties did before */
+    /* acquire, release: the last party sees all that the other parties did before */
     return ns_atomic_u32_fetch_add(&self->arrived, 1, memory_order_acq_rel) + 1 == self->parties;
 }
 
 static void open_meeting(meeting *self, uint32_t number) {
-    /* relaxed: seen with the opening, before any party can arrive again */
+    /* relaxed: other parties see this store with the opening, before any party can arrive again */
     ns_atomic_u32_store(&self->arrived, 0, memory_order_relaxed);
     /* release: what all did before is seen by those that leave */
     ns_atomic_u32_store(&self->open, number, memory_order_release);
@@ -62,7 +61,7 @@ static void arrive_central(ns_numa_barrier *self, uint32_t party, uint32_t numbe
 
 static void arrive_flag(ns_numa_barrier *self, uint32_t party, uint32_t number) {
     if (party) {
-        /* release: party 0 sees what this party did, and through party 0 all do */
+        /* release: party 0 sees all that this party did, and by way of party 0 all parties do */
         ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);
         ns_wait_for(&self->all->open, number);
         return;
@@ -75,7 +74,7 @@ static void arrive_tree(ns_numa_barrier *self, uint32_t party, uint32_t number) 
     const uint32_t end = 2 * party + 3 < self->parties ? 2 * party + 3 : self->parties;
     for (uint32_t child = 2 * party + 1; child < end; child++) ns_wait_for(&self->seats[child]->arrived, number);
     if (party) {
-        /* release: the party above sees what the parties below did */
+        /* release: the parent party sees all that the parties below it did */
         ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);
         ns_wait_for(&self->seats[party]->go, number);
     }
@@ -111,7 +110,7 @@ int ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party) {
     return NS_OK;
 }
 
-/* ---- making one -------------------------------------------------------------------------------------------------- */
+/* ---- making a barrier -------------------------------------------------------------------------------------------- */
 
 static int seat_parties(ns_numa_barrier *self, const uint32_t *party_node) {
     self->party_node = ns_near_memory_allocate(self->parties * sizeof *self->party_node, self->home);

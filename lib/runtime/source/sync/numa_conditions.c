@@ -1,6 +1,6 @@
 /* Condition variables with a queue of waiters for each node. A waiter enters its queue before it releases the lock, so
- * that later holders of the lock find the waiter there. The place of a waiter is on its stack. The waiter spins on this
- * place, and later sleeps. */
+ * that later holders of the lock find the waiter there. The record of a waiter is on the waiter's stack. The waiter
+ * spins on this record, and later sleeps. */
 #include <stddef.h>
 
 #include "numasim/locks.h"
@@ -15,20 +15,21 @@ enum state { WAITING, SLEEPING, SIGNALLED };
 typedef struct waiter waiter;
 struct waiter {
     ns_atomic_u32 state; /* enum state */
-    waiter *next;        /* used by the holder of `turn` */
+    waiter *next;        /* the next waiter; only the holder of `turn` uses this field */
 };
 
 typedef struct {
-    ns_mcs turn; /* guards the queue */
+    ns_mcs turn; /* the lock of this queue */
     NS_OWN_LINE waiter *first;
     waiter *last;
-    ns_atomic_u32 waiting; /* written under `turn`, read without, so that empty queues cost no lock */
+    ns_atomic_u32 waiting; /* number of waiters; written under `turn`, but read without it, so that empty queues cost no
+                              lock */
 } queue;
 
 struct ns_numa_condition {
-    ns_numa_condition_options options; /* a 0 is replaced by its default */
-    queue **queues;                    /* [nodes], each on its node */
-    NS_OWN_LINE ns_atomic_u32 run;     /* successive signals that stayed on their node; a hint */
+    ns_numa_condition_options options; /* with defaults in place of zeros */
+    queue **queues;                    /* [nodes] each in memory of its node */
+    NS_OWN_LINE ns_atomic_u32 run;     /* number of successive signals within one node; approximate */
 };
 
 static void enqueue(queue *self, waiter *mine) {
@@ -38,13 +39,13 @@ static void enqueue(queue *self, waiter *mine) {
     else
         self->first = mine;
     self->last = mine;
-    /* relaxed: the user's lock orders the signaller behind it */
+    /* relaxed: the user's lock makes the signaller come later */
     ns_atomic_u32_store(&self->waiting, ns_atomic_u32_load(&self->waiting, memory_order_relaxed) + 1,
                         memory_order_relaxed);
     ns_mcs_release(&self->turn);
 }
 
-/* Take the first waiters, at most `most`. Returns them linked; NULL if there is none. */
+/* Take up to `most` waiters from the front of the queue. Return them as a linked list; NULL if there is none. */
 static waiter *dequeue(queue *self, uint32_t most) {
     if (!ns_atomic_u32_load(&self->waiting, memory_order_relaxed)) return NULL; /* relaxed: as above */
     ns_mcs_acquire(&self->turn);
@@ -61,11 +62,11 @@ static waiter *dequeue(queue *self, uint32_t most) {
     return taken;
 }
 
-/* Let the waiters go. A waiter may be freed as soon as its state is written. */
+/* Wake the waiters of a list. A waiter may be freed as soon as its state is written. */
 static void wake(waiter *first) {
     for (waiter *each = first, *next; each; each = next) {
         next = each->next;
-        /* release: the waiter sees what was done before the signal */
+        /* release: the waiter sees all that was done before the signal */
         if (ns_atomic_u32_exchange(&each->state, SIGNALLED, memory_order_release) == SLEEPING)
             ns_futex_wake(&each->state, 1);
     }
@@ -88,7 +89,7 @@ static bool is_there(const ns_numa_condition *self, uint32_t node) { return self
 int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node) {
     waiter mine = {.next = NULL};
     if (!is_there(self, node) || !ns_numa_lock_has_node(lock, node)) return NS_ERROR_OPTION;
-    /* relaxed: no other thread knows the place before it is in the queue */
+    /* relaxed: no other thread knows the record before it is in the queue */
     ns_atomic_u32_store(&mine.state, WAITING, memory_order_relaxed);
     enqueue(self->queues[node], &mine);
     ns_numa_lock_release(lock, node);
@@ -96,7 +97,8 @@ int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t
     return ns_numa_lock_acquire(lock, node);
 }
 
-/* Signal one waiter on the nodes `node` + first to `node` + end - 1. Returns whether there was one. */
+/* Signal one waiter on the nodes `node` + first to `node` + end - 1, modulo the nodes. Return whether there was a
+ * waiter. */
 static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first, uint32_t end) {
     for (uint32_t ahead = first; ahead < end; ahead++) {
         waiter *found = dequeue(self->queues[(node + ahead) % self->options.nodes], 1);
@@ -108,7 +110,7 @@ static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first
 
 int ns_numa_condition_signal(ns_numa_condition *self, uint32_t node) {
     if (!is_there(self, node)) return NS_ERROR_OPTION;
-    /* relaxed, three times: simultaneous signals may count as one, which only lengthens the run */
+    /* relaxed, three times: simultaneous signals may count as one signal, which only lengthens the run */
     const uint32_t run = ns_atomic_u32_load(&self->run, memory_order_relaxed);
     if (run < self->options.batch && signal_beyond(self, node, 0, 1)) {
         ns_atomic_u32_store(&self->run, run + 1, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* Memory of objects, and far memory of a machine that is only pretended. */
+/* The memory of registered objects, and the far memory of an emulated machine. */
 #include "threads/object_memory.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "platform/atomics.h"
 #include "threads/worker.h"
 
-/* ---- on which node the memory of an object lies ------------------------------------------------------------------ */
+/* ---- the node of an object's memory ------------------------------------------------------------------------------ */
 
 enum { PAGE_BYTES = 4096 };
 
 typedef struct {
     const char *address;
     int64_t bytes;
-    ns_atomic_u32 *home; /* [pages] on a pretended machine: the node + 1; 0: untouched */
+    ns_atomic_u32 *home; /* [pages] on an emulated machine: node + 1 of each page; 0: untouched */
 } followed;
 
 struct ns_object_homes {
@@ -59,7 +59,7 @@ int ns_object_homes_add(ns_object_homes *self, const ns_object *objects, uint32_
 }
 
 static int32_t touched_first(ns_atomic_u32 *home, int32_t node) {
-    uint32_t found = ns_atomic_u32_load(home, memory_order_relaxed); /* relaxed: guards no other memory */
+    uint32_t found = ns_atomic_u32_load(home, memory_order_relaxed); /* relaxed: the word guards no other memory */
     if (!found && node >= 0) {
         const bool first = ns_atomic_u32_compare_exchange(home, &found, (uint32_t)node + 1, memory_order_relaxed,
                                                           memory_order_relaxed); /* relaxed: as above */
@@ -98,11 +98,11 @@ void ns_object_homes_find(ns_object_homes *self, const ns_access *access, int32_
     }
 }
 
-/* ---- a pretended machine ----------------------------------------------------------------------------------------- */
+/* ---- an emulated machine ----------------------------------------------------------------------------------------- */
 
 enum { LINE_BYTES = 64 };
 
-/* Misses that a core waits for at the same time, in thousandths, as in numasim/workload/one_worker.py. */
+/* Overlapping cache misses of a core, in thousandths, as in numasim/workload/one_worker.py. */
 static const int64_t MISSES[] = {[NS_SEQUENTIAL] = 10000, [NS_STRIDED] = 4000, [NS_RANDOM] = 3000, [NS_CHASE] = 1000};
 
 void ns_emulation_create(ns_emulation *self, const ns_full_plan *plan, ns_tick_rate rate) {
@@ -124,7 +124,8 @@ static int64_t spin(const ns_emulation *self, int64_t ps) {
     return ps;
 }
 
-/* Returns the least time in which a cache line reaches `thief` from another worker: the real machine takes this time.
+/* Return the least time in which a cache line reaches `thief` from another worker. The real machine takes this time
+ * anyway.
  */
 static int64_t nearest_ps(const ns_emulation *self, uint32_t thief) {
     const int64_t *row = self->line_ps + (uint64_t)thief * self->workers;

@@ -1,4 +1,4 @@
-/* Making a pool of threads: its plan, its workers and its queues, each in memory near its users. */
+/* Making a pool of threads: its plan, workers and queues, each in memory near its users. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static int read_plan(ns_thread_pool *pool) {
     return error ? ns_pool_fail(&pool->base, error, "%s", "") : NS_OK;
 }
 
-/* Make the default plan, with workers on the nodes of their CPUs. */
+/* Make the default plan, with each worker on the node of its CPU. */
 static int assume_plan(ns_thread_pool *pool, const ns_topology *here) {
     const uint32_t workers = pool->base.workers;
     for (uint32_t id = 0; id < workers; id++) pool->node[id] = (int32_t)here->cpu[id % here->cpu_count].node;
@@ -41,7 +41,7 @@ static int assume_plan(ns_thread_pool *pool, const ns_topology *here) {
     return ns_plan_file_default(&pool->file, workers, here->node_count, pool->node);
 }
 
-/* Set all that follows from the plan. */
+/* Set all fields of the pool that follow from its plan. */
 static int find_needs(ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
     for (uint32_t id = 0; id < pool->base.workers; id++) pool->no_queues[id] = NS_NO_QUEUE;
@@ -56,8 +56,8 @@ static int find_needs(ns_thread_pool *pool) {
 
 /* ---- CPUs -------------------------------------------------------------------------------------------------------- */
 
-/* The order in which machines number their hardware threads: the first ones of all cores node by node, then the second
- * ones (numasim/machine/topology.py). */
+/* Compare CPUs by the order in which machines number their hardware threads: the first threads of all cores, node by
+ * node, then the second threads (numasim/machine/topology.py). */
 static int by_thread(const void *one, const void *other) {
     const ns_cpu *a = one, *b = other;
     if (a->sibling != b->sibling) return a->sibling < b->sibling ? -1 : 1;
@@ -65,7 +65,7 @@ static int by_thread(const void *one, const void *other) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* The CPUs that are hardware threads `thread` of the plan's machine, if this system has all of them. */
+/* Find the CPUs for hardware threads `thread` of the plan's machine. Return whether this system has all of them. */
 static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_topology *here, int32_t *cpu) {
     for (uint32_t id = 0; id < workers; id++) {
         if (thread[id] < 0 || (uint32_t)thread[id] >= here->cpu_count) return NS_OK;
@@ -79,9 +79,9 @@ static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_t
     return NS_OK;
 }
 
-/* Set `cpu` [workers], and whether the pool is crowded. A worker's CPU is its hardware thread in the plan's machine,
- * if this system may be that machine; else the i-th CPU that the process may use; -1 if there are more workers
- * than CPUs. Returns 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
+/* Set `cpu` [workers], and whether the pool is crowded. The CPU of a worker is its hardware thread in the plan's
+ * machine, if this system may be this machine; else CPU i of those that the process may use for worker i; -1 if there
+ * are more workers than CPUs. Return 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
 static int choose_cpus(ns_thread_pool *pool, const ns_topology *here, int32_t *cpu) {
     uint64_t count = 0;
     const uint32_t workers = pool->base.workers;
@@ -115,7 +115,7 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
     return NS_OK;
 }
 
-/* Returns the owner's part of the lane that queue `q` is; NULL if queues are no lanes. */
+/* Return the owner's part of the lane of queue `q`; NULL if queues are not lanes. */
 static ns_lane_owned *lane_of_owner(const ns_thread_pool *pool, uint32_t q) {
     return pool->execution->in_lanes ? &pool->worker[pool->file.plan.steal.queues[q].owner]->base.lane : NULL;
 }
@@ -167,7 +167,7 @@ static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_opera
     return pool->worker && pool->node && pool->no_queues ? NS_OK : NS_ERROR_MEMORY;
 }
 
-/* Follow the memory of objects, if dispatch asks for it or the machine is pretended. */
+/* Follow the nodes of objects' memory, if dispatch uses the nodes or the machine is emulated. */
 static int follow_memory(ns_thread_pool *pool) {
     const ns_plan *plan = &pool->file.plan.steal;
     const bool emulated = pool->base.options.mode == NS_MODE_EMULATED;

@@ -6,35 +6,37 @@
 #include "platform/atomics.h"
 #include "platform/near_memory.h"
 
-/* Written while the lock of the object is held. */
+/* The state of a lock or condition, written only under the object's lock. */
 typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
-    uint64_t since;           /* ticks, when it was taken */
-    uint32_t node;            /* from which it was taken last: the holder's task may release it on another node */
-    int64_t permits;          /* of a condition */
-    ns_atomic_pointer holder; /* the task that has the lock, which alone asks for it; NULL: none */
+    uint64_t since;           /* ticks at which the lock was taken */
+    uint32_t node;            /* the node from which the lock was taken: the holder's task may release it on another
+                                 node */
+    int64_t permits;          /* stored signals of a condition */
+    ns_atomic_pointer holder; /* the task that has the lock (only this task asks for it); NULL: none */
 } sync_state;
 
 typedef struct {
     NS_OWN_LINE enum ns_word_role role;
     uint32_t parties;
-    ns_numa_lock *lock; /* of locks and conditions */
+    ns_numa_lock *lock; /* for locks and conditions */
     ns_numa_condition *condition;
     ns_numa_barrier *barrier;
     NS_OWN_LINE sync_state state;
-    NS_OWN_LINE ns_atomic_u64 value; /* of an atomic counter; at a barrier of fewer than all workers: arrivals */
-    ns_atomic_u64 uses;              /* of an atomic counter */
+    NS_OWN_LINE ns_atomic_u64 value; /* the value of an atomic counter; arrivals at a barrier for fewer parties than
+                                        workers */
+    ns_atomic_u64 uses;              /* uses of an atomic counter */
 } sync_object;
 
 struct ns_thread_sync {
-    const ns_full_plan *plan; /* or NULL */
+    const ns_full_plan *plan; /* the plan, or NULL */
     uint32_t workers, nodes, count;
-    uint32_t *node;       /* [workers] */
+    uint32_t *node;       /* [workers] the node of each worker */
     sync_object **object; /* [count] */
     ns_tick_rate rate;
 };
 
-/* ---- making ------------------------------------------------------------------------------------------------------ */
+/* ---- making objects ---------------------------------------------------------------------------------------------- */
 
 int ns_thread_sync_create(ns_thread_sync **made, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate) {
@@ -69,14 +71,14 @@ void ns_thread_sync_destroy(ns_thread_sync *self) {
     free(self);
 }
 
-/* Returns the node of object number `at`: by the plan, or else the node of the worker that owns the object. */
+/* Return the home of object number `at`: the node in the plan, or else the node of the worker that owns the object. */
 static int32_t home_of(const ns_thread_sync *self, uint32_t at, const ns_word *described) {
     const bool planned = self->plan && at < self->plan->words.home.count;
     return planned ? self->plan->words.home.at[at] : (int32_t)self->node[described->owner % self->workers];
 }
 
 static int make_lock(const ns_thread_sync *self, sync_object *object, int32_t home) {
-    enum { REST_PS = 20000 }; /* about the time of one rest of the processor */
+    enum { REST_PS = 20000 }; /* the approximate time of one rest of the processor, in ps */
     ns_numa_lock_options options = {.nodes = self->nodes, .home = home};
     if (self->plan) {
         const ns_lock_rules *rules = &self->plan->words.rules;
@@ -132,14 +134,14 @@ int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t 
         self->object[self->count] = NULL;
         error = make_object(self, &self->object[self->count], &described[self->count]);
         if (error)
-            destroy_object(self->object[self->count]); /* the next run tries again */
+            destroy_object(self->object[self->count]); /* the next run tries again to make the object */
         else
             self->count++;
     }
     return error;
 }
 
-/* ---- using ------------------------------------------------------------------------------------------------------- */
+/* ---- using objects ----------------------------------------------------------------------------------------------- */
 
 /* Add the time since `came` to a counter. */
 static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *counter) {
@@ -150,7 +152,7 @@ static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *coun
 #endif
 }
 
-/* Returns whether the task has the lock. relaxed: only the task itself stores its own address. */
+/* Return whether the task has the lock. relaxed: only the task itself stores its own address. */
 static bool holds(const sync_object *lock, const ns_task *task) {
     return ns_atomic_pointer_load(&lock->state.holder, memory_order_relaxed) == task;
 }
@@ -158,7 +160,7 @@ static bool holds(const sync_object *lock, const ns_task *task) {
 bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task) {
     sync_object *used = self->object[object];
     sync_state *state = &used->state;
-    /* a worker without locks does not take the cache line from the holder */
+    /* the test spares a worker without locks from taking the cache line from the holder */
     if ((user->locks || user->migrates) && holds(used, task)) return false;
 #if NUMASIM_COUNTERS
     const uint64_t asked = ns_ticks();
@@ -200,7 +202,7 @@ uint32_t ns_thread_sync_held(const ns_thread_sync *self) {
 int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value) {
     sync_object *used = self->object[object];
 #if NUMASIM_COUNTERS
-    ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: a count */
+    ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: only a count */
 #endif
     /* acq_rel: programs may hand over data by counting */
     return (int64_t)ns_atomic_u64_fetch_add(&used->value, (uint64_t)value, memory_order_acq_rel);

@@ -1,5 +1,5 @@
-/* Synchronisation objects (the words of numasim/runtime.h) of a pool of threads: locks, conditions and barriers of
- * numasim/locks.h, of the plan's kinds, near their owners, with the counts of numasim's results.
+/* The synchronisation objects (called words in numasim/runtime.h) of a pool of threads: locks, conditions and barriers
+ * of numasim/locks.h, of the kinds in the plan, in memory near their owners, with the counts of numasim's results.
  */
 #ifndef NS_SYNC_OBJECTS_H
 #define NS_SYNC_OBJECTS_H
@@ -10,25 +10,25 @@
 
 typedef struct ns_thread_sync ns_thread_sync;
 
-/* A worker that uses objects, and the counters to which waiting times are added. */
+/* The worker that uses an object, and the counters to which its waiting times are added. */
 typedef struct {
     uint32_t worker, node;
-    uint32_t locks; /* taken on this worker, less those released on it */
-    bool migrates;  /* its tasks may have taken locks elsewhere */
+    uint32_t locks; /* locks taken on this worker minus locks released on it */
+    bool migrates;  /* whether its tasks may have taken locks on other workers */
     int64_t *barrier_ps, *parked_ps;
 } ns_sync_user;
 
-/* Make no objects yet. `plan`, which may be NULL, lives as long as `self`. Returns 0 or NS_ERROR_MEMORY. */
+/* Make an empty set of objects. `plan` may be NULL; it must live as long as `self`. Return 0 or NS_ERROR_MEMORY. */
 int ns_thread_sync_create(ns_thread_sync **self, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate);
 void ns_thread_sync_destroy(ns_thread_sync *self);
 
-/* Make those objects of the pool that are not made yet, while no object is in use. Returns 0, NS_ERROR_OPTION or
+/* Make the pool's objects that are not made yet, while no object is in use. Return 0, NS_ERROR_OPTION or
  * NS_ERROR_MEMORY. */
 int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t count);
 
-/* Take and release a lock for a task. Return false, and do nothing, if the task already holds the lock to be taken, or
- * does not hold the lock to be released. */
+/* Take a lock for a task; release a lock. Return false, without an effect, if the task already holds the lock to be
+ * taken, or does not hold the lock to be released. */
 bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task);
 bool ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user *user, const ns_task *task);
 int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value);
@@ -36,7 +36,8 @@ void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *
 void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user *user);
 void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user *user);
 
-/* Returns the first lock that a task holds, or UINT32_MAX. While no task runs, the holder has ended. */
+/* Return the first lock that a task holds, or UINT32_MAX. Called between runs, when the holding task has already
+ * ended. */
 uint32_t ns_thread_sync_held(const ns_thread_sync *self);
 
 /* Copy the counts of all objects to report->words. */

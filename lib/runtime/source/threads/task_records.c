@@ -1,4 +1,4 @@
-/* Records of tasks, which workers recycle. */
+/* Records of tasks. Workers reuse the records. */
 #include "threads/task_records.h"
 
 #include <stddef.h>
@@ -14,11 +14,11 @@ _Static_assert(sizeof(ns_task_notes) <= NS_LINE_BYTES && offsetof(ns_noted_task,
                "a record with its notes is two lines");
 
 static ns_thread_task *new_slab(ns_thread_worker *worker) {
-    const size_t lines = ns_thread_pool_of(worker)->notes ? 2 : 1; /* lines of a record with its notes */
+    const size_t lines = ns_thread_pool_of(worker)->notes ? 2 : 1; /* cache lines of a record and its notes */
     ns_thread_task *slab = aligned_alloc(NS_LINE_BYTES, SLAB_RECORDS * lines * sizeof *slab);
     if (!slab) return NULL;
     memset(slab, 0, SLAB_RECORDS * lines * sizeof *slab);
-    slab[0].parent = worker->slab; /* the first record only links the slabs */
+    slab[0].parent = worker->slab; /* the first record of a slab only links the slabs */
     worker->slab = slab;
     for (size_t at = lines; at < SLAB_RECORDS * lines; at += lines) {
         slab[at].base = (ns_task){.worker = &worker->base};
@@ -35,7 +35,7 @@ void ns_thread_records_destroy(ns_thread_worker *worker) {
     }
 }
 
-/* Take the records that other workers have given back. Returns the first. */
+/* Take all records that other workers have given back to this worker. Return the first record. */
 static ns_thread_task *arrivals(ns_thread_worker *worker) {
     /* acquire: sees the records as the senders left them */
     ns_thread_task *first = ns_atomic_pointer_exchange(&worker->given_back, NULL, memory_order_acquire);
@@ -55,7 +55,7 @@ static void send_home(ns_thread_task *record) {
     void *first = ns_atomic_pointer_load(list, memory_order_relaxed); /* relaxed: checked by the swap */
     do record->parent = first;
     while (!ns_atomic_pointer_compare_exchange(list, &first, record, memory_order_release, memory_order_relaxed));
-    /* release: the home sees the record as it is now. Only the home takes records, all at once: there is no ABA problem
+    /* release: the home sees the record as it is now. No ABA problem: only the home takes records, all at once
      */
 }
 
@@ -70,12 +70,12 @@ void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* The arguments of a task that does not fit its record, or has a future. */
+/* The arguments of a task that does not fit its record, or that has a future. */
 typedef struct {
     ns_body *body;
     ns_future *future;
     void *arguments;
-    ns_access *accesses; /* of its first segment */
+    ns_access *accesses; /* accesses of the task's first segment */
     uint32_t access_count;
 } long_task;
 _Static_assert(sizeof(long_task) <= NS_INLINED_BYTES, "a long task fits a record");
@@ -91,7 +91,7 @@ void ns_thread_run_long(ns_task *self, void *whole) {
     ns_thread_enter_body(self->worker, self, task.body, task.arguments);
     ns_join(self);
     free_long(&task);
-    /* release: a thread that sees the future done sees what the task did */
+    /* release: a thread that sees the future done sees all that the task did */
     if (task.future) ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
 }
 

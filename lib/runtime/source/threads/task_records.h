@@ -1,9 +1,9 @@
-/* Tasks of the thread mode: records that workers recycle, and counts of children. In pools of lanes (lane_execution.c)
- * only roots and tasks that have left their lane have records; the latter have no parent.
+/* Tasks of the thread mode: records that workers reuse, and counts of children. In pools of lanes (lane_execution.c)
+ * only roots and tasks that have left their lane have records. A record of a task that has left its lane has no parent.
  *
- * A record belongs to the worker that allocated it, its home, and goes back there when its task has ended elsewhere. A
- * child that ends on its parent's worker is counted without atomics; a child that ends elsewhere, by one atomic
- * addition to the parent.
+ * A record belongs to its home, the worker that allocated the record. If the task ends on another worker, the record
+ * goes back to its home. A child that ends on its parent's worker is counted without atomics. A child that ends on
+ * another worker is counted by one atomic addition to the parent.
  */
 #ifndef NS_TASK_RECORDS_H
 #define NS_TASK_RECORDS_H
@@ -16,33 +16,34 @@ typedef struct ns_thread_task ns_thread_task;
 
 struct ns_thread_task {
     union {
-        ns_task base; /* only up to `children`: the rest is of tasks in lanes */
+        ns_task base; /* only the fields up to `children`: the rest belongs to tasks in lanes */
         struct {
             void *of_base[4];
             union {
-                void *fiber;        /* without lanes: NULL, or the fiber on which the task goes on */
-                ns_lane_slot *slot; /* with lanes: NULL, or the slot from which the task was stolen */
+                void *fiber;        /* without lanes: the fiber on which the task resumes, or NULL */
+                ns_lane_slot *slot; /* with lanes: the slot from which the task was stolen, or NULL */
             };
-            ns_thread_task *next; /* in a list of tasks that can go on */
+            ns_thread_task *next; /* in a list of tasks to resume */
         };
     };
     ns_body *body;
-    ns_thread_task *parent; /* or NULL; of a free record: the next free record */
+    ns_thread_task *parent; /* the parent, or NULL; for a free record: the next free record */
     char inlined[NS_INLINED_BYTES] NS_ALIGNED;
     uint32_t pending;       /* children that were spawned and have not ended on the same worker */
-    ns_atomic_u32 returned; /* pending children that have ended elsewhere */
+    ns_atomic_u32 returned; /* pending children that have ended on other workers */
     ns_worker *home;        /* the worker that allocated the record */
 };
 _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different workers share no line");
 
-/* Notes about a task, behind the task, in pools that need them. */
+/* The notes about a task, stored behind the task's record, in pools that need notes. */
 typedef struct {
-    uint32_t row, at;        /* in the plan's graph: the row of the task, and its next op */
-    uint32_t depth, left_by; /* if the spawn order adapts: how many calls deep the task stands on its worker's stack;
-                                the worker that last put the rest of the task into a queue, + 1 */
-    uint64_t began;          /* if a controller is told: in ticks, when the running segment began; 0: no segment runs */
-    /* in join leapfrog: the worker that has begun the task; of the task's children under way, the child begun last; and
-     * the task's neighbours in that order, under the lock of their parent */
+    uint32_t row, at;        /* in the plan's graph: the row of the task, and the task's next op */
+    uint32_t depth, left_by; /* if the spawn order adapts: the number of calls below the task on its worker's stack; the
+                                worker that last put the rest of the task into a queue, + 1 */
+    uint64_t began;          /* if a controller is told: ticks at the begin of the running segment; 0: no segment
+                                runs */
+    /* for the join rule leapfrog: the worker that has begun the task; the newest of the task's running children; and
+     * the task's neighbours in its parent's list of running children, under the lock of the parent */
     ns_atomic_u32 lock;
     uint32_t taker;
     ns_thread_task *taken, *taken_before, *taken_behind;
@@ -63,37 +64,39 @@ static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self)
     return (ns_atomic_u32 *)(uintptr_t)&self->returned;
 }
 
-/* Returns whether all children of `self` have ended. */
+/* Return whether all children of `self` have ended. */
 static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
-    /* acquire: the code behind the join sees what the children did */
+    /* acquire: the code after the join sees all that the children did */
     return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
-/* Returns whether all children of `self` have ended, if children count down: the number that the parent has yet to add
- * then equals the number that children have subtracted. */
+/* Return whether all children of `self` have ended, if children count down: the number that the parent has yet to add
+ * is then equal to the number that children have subtracted. */
 static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
     /* acquire: as above */
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
 }
 
-/* All children of `self` have ended: reset the counts. */
+/* Reset the counts, since all children of `self` have ended. */
 static inline void ns_thread_task_reset(ns_thread_task *self) {
     self->pending = 0;
-    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds */
+    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds to the count
+                                                                                    now */
 }
 
-/* Make a task for `order`, a child of `parent`. Returns NULL if memory is short. */
+/* Make a task for `order`, a child of `parent`. Return NULL if memory is short. */
 ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
 
-/* Returns whether a record has room for the task. */
+/* Return whether a record has room for the task. */
 static inline bool ns_thread_task_is_short(const ns_work_order *order) {
     return order->bytes <= NS_INLINED_BYTES && !order->future && !order->access_count;
 }
 
-/* Fill in body and arguments. Returns false if memory is short for arguments that do not fit. */
+/* Store the body and arguments of an order. Return false if memory is short for arguments that do not fit the
+ * record. */
 bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
 
-/* Get records for `worker`, whose list is empty. Returns whether there are any. */
+/* Get records for `worker`, whose list of free records is empty. Return whether there are any. */
 bool ns_thread_records_more(ns_thread_worker *worker);
 
 /* The body of a task that does not fit its record. */

@@ -1,4 +1,4 @@
-/* The thread mode: threads, runs and reports. */
+/* The thread mode: starting threads, runs and reports. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -13,21 +13,21 @@
 #include "search/search.h"
 
 enum {
-    STACK_BYTES = 64 << 20, /* of address space: waiting tasks execute others on top of them */
+    STACK_BYTES = 64 << 20, /* of address space: a waiting task executes other tasks on top of itself */
     SIGNAL_STACK_BYTES = 32 << 10
 };
 
-/* ---- a run, seen by a worker ------------------------------------------------------------------------------------- */
+/* ---- a run from a worker's view ---------------------------------------------------------------------------------- */
 
 static bool is_run_over(const void *context) {
     const ns_thread_pool *pool = context;
     return ns_thread_task_is_joined(&pool->origin);
 }
 
-/* Wait until all workers have come: the measured time begins when all are awake. */
+/* Wait until all workers have come. The measured time begins when all workers are awake. */
 static void meet(ns_thread_pool *pool) {
     ns_patience patience = {0};
-    /* acq_rel: every worker sees what the others did before */
+    /* acq_rel: every worker sees all that the others did before */
     ns_atomic_u32_fetch_add(&pool->present, 1, memory_order_acq_rel);
     while (ns_atomic_u32_load(&pool->present, memory_order_acquire) < pool->base.workers) ns_patience_rest(&patience);
 }
@@ -44,7 +44,7 @@ static void take_part(ns_thread_worker *worker) {
     if (worker->base.id < pool->team_size) ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
 }
 
-/* Wait for the next run. Returns its number; 0 if the pool closes. */
+/* Wait for the next run. Return the number of this run; 0 if the pool closes. */
 static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
     pthread_mutex_lock(&pool->lock);
     while (pool->epoch == last && !pool->closing) pthread_cond_wait(&pool->started, &pool->lock);
@@ -53,7 +53,7 @@ static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
     return next;
 }
 
-/* Leave the run. `error`: the worker could not take part in it. */
+/* Leave the run. `error`: the reason why the worker could not take part in the run, or 0. */
 static void leave(ns_thread_pool *pool, int error) {
     pthread_mutex_lock(&pool->lock);
     if (error) pool->error = error;
@@ -78,17 +78,18 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* ---- a run, seen by its caller ------------------------------------------------------------------------------ */
+/* ---- a run from its caller's view --------------------------------------------------------------------------- */
 
 static int forget_roots(ns_thread_task **root, uint64_t count) {
     for (uint64_t at = 0; at < count; at++) ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
     return NS_ERROR_MEMORY;
 }
 
-/* The roots of a run: those of a phase of the followed graph; or one for each worker, or one for the first worker. */
+/* The roots of a run: the roots of a phase of the followed graph; or one root for each worker; or one root for worker
+ * 0. */
 typedef struct {
-    const ns_phase *phase; /* or NULL */
-    uint64_t count, free;  /* all roots; roots that wait for no other task */
+    const ns_phase *phase; /* the phase, or NULL */
+    uint64_t count, free;  /* number of all roots; number of roots that wait for no other task */
 } root_deal;
 
 static root_deal deal_of(const ns_thread_pool *pool, bool team) {
@@ -103,7 +104,7 @@ static root_deal deal_of(const ns_thread_pool *pool, bool team) {
     return deal;
 }
 
-/* Let the worker execute a root before it looks for work. */
+/* Let the worker execute a root before the worker looks for work. */
 static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
     ns_thread_task **last = &worker->agenda;
     while (*last) last = &(*last)->next;
@@ -111,8 +112,8 @@ static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
     *last = root;
 }
 
-/* Deal a root of a phase to a worker, which puts the root into a queue, or begins it. A root that waits for other tasks
- * is released by the last of them. */
+/* Deal a root of a phase to a worker. The worker puts the root into a queue, or begins the root. If the root waits for
+ * other tasks, the last of these tasks releases the root. */
 static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
                       uint32_t row) {
     ns_followed_graph *graph = &pool->graph;
@@ -126,8 +127,8 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
         put_on_agenda(worker, root);
 }
 
-/* Make the roots of a run, or none if memory is short. All workers sleep, so their memory can be written. Returns 0
- * or NS_ERROR_MEMORY. */
+/* Make the roots of a run, or none if memory is short. All workers sleep, so the caller may write their memory. Return
+ * 0 or NS_ERROR_MEMORY. */
 static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool team) {
     const root_deal deal = deal_of(pool, team);
     ns_thread_task **root = calloc((size_t)deal.count + 1, sizeof(ns_thread_task *));
@@ -155,8 +156,8 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
 
 /* ---- iterations -------------------------------------------------------------------------------------------------- */
 
-/* Give the measurements of the last iteration to the boundary, and follow the decisions for the next. Threads do not
- * count which bytes move where. */
+/* Give the measurements of the last iteration to the boundary, and obey the decisions for the next iteration. Threads
+ * do not count moved bytes. */
 static int cross_boundary(ns_thread_pool *pool) {
     ns_iteration_boundary *boundary = &pool->graph.boundary;
     boundary->measured[0] = pool->makespan_ps;
@@ -164,7 +165,7 @@ static int cross_boundary(ns_thread_pool *pool) {
     return ns_followed_graph_cross(&pool->graph, &pool->base);
 }
 
-/* Drop the copies that are left in queues: their tasks have ended. */
+/* Drop the copies of tasks that are left in queues: their tasks have ended. */
 static void drop_claimed(ns_thread_pool *pool) {
     for (uint32_t q = 0; pool->copies && q < pool->file.plan.steal.queue_count; q++) {
         void *entry;
@@ -172,7 +173,7 @@ static void drop_claimed(ns_thread_pool *pool) {
     }
 }
 
-/* All tasks have ended: a lock that is still held is an error. */
+/* Note an error if a lock is still held: all tasks have ended. */
 static void note_held_lock(ns_thread_pool *pool) {
     const uint32_t held = ns_thread_sync_held(pool->sync);
     char text[96];
@@ -183,7 +184,7 @@ static void note_held_lock(ns_thread_pool *pool) {
 
 static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
-    if (pool->error) return pool->error; /* of an earlier run */
+    if (pool->error) return pool->error; /* an earlier run has failed */
     int error = ns_thread_sync_add(pool->sync, self->words, self->word_count);
     if (error) return ns_pool_fail(self, error, "the synchronisation objects cannot be made");
     if (pool->homes) error = ns_object_homes_add(pool->homes, self->objects, self->object_count);
@@ -193,7 +194,7 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     error = make_roots(pool, order, team);
     if (error) return ns_pool_fail(self, error, "there is no memory for the first tasks");
     pthread_mutex_lock(&pool->lock);
-    /* relaxed: the lock orders it */
+    /* relaxed: the pool's lock orders this store */
     ns_atomic_u32_store(&pool->present, 0, memory_order_relaxed);
     ns_atomic_u32_store(&pool->blocked, 0, memory_order_relaxed);
     ns_atomic_u64_store(&pool->ended_ps, 0, memory_order_relaxed);
@@ -259,10 +260,11 @@ static void close_pool(ns_pool *self) {
     ns_thread_pool_free(pool);
 }
 
-/* A forked process has no threads of the pool, and the lock and the conditions may be in any state. */
+/* Free a pool in a forked process, which has no threads of the pool. The pool's lock and conditions may be in any
+ * state. */
 static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
 
-/* Start the threads. Returns 0, or the error of a thread that did not start. */
+/* Start the threads. Return 0, or the error of a thread that did not start. */
 static int start(ns_thread_pool *pool) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

@@ -1,7 +1,8 @@
-/* The thread mode: a pool of workers, each a thread with its own CPU, that execute tasks by the strategy of a plan.
+/* The thread mode: a pool of workers. Each worker is a thread with its own CPU. Workers execute tasks by the strategy
+ * of a plan.
  *
- * A pool chooses how to execute tasks when it opens (execution.h): nested on the worker's stack, in the slots of a
- * lane, or on fibers. How a worker finds its next task is in source/search.
+ * A pool chooses its way of executing tasks when it opens (execution.h): nested on the worker's stack, in the slots of
+ * a lane, or on fibers. The search for a worker's next task is in source/search.
  */
 #ifndef NS_WORKER_H
 #define NS_WORKER_H
@@ -24,101 +25,104 @@
 
 typedef struct ns_thread_pool ns_thread_pool;
 
-/* The memory of a worker's searches, and its view of all queues. */
+/* A worker's memory for searches, and its view of all queues. */
 typedef struct {
     ns_actor actor;
     ns_view view;
-    int64_t fails;       /* fruitless rounds in a row */
-    int64_t idle_ps;     /* the time of all searches */
-    int64_t *bytes;      /* [nodes] of an access */
+    int64_t fails;       /* number of successive rounds of probes without a find */
+    int64_t idle_ps;     /* time of all searches */
+    int64_t *bytes;      /* [nodes] bytes of an access by node */
     int64_t *similarity; /* [nodes] */
-    ns_objects *objects; /* [2 nodes] of the task that is being placed: reads of each node, then writes */
+    ns_objects *objects; /* [2 nodes] objects of the task that is being placed: reads of each node, then writes */
     uint32_t *copy;      /* [levels + 1] the queues that get a copy of the task */
     bool thresholds_known;
 } ns_thread_search;
 
-/* The part of a worker that executes tasks on fibers (fiber_execution.c). */
+/* The fields of a worker that executes tasks on fibers (fiber_execution.c). */
 typedef struct {
     ns_fiber *thread_fiber, *home;   /* the thread's own fiber; the fiber that looks for work */
     struct ns_thread_fiber *resting; /* fibers without a task */
     ns_thread_task *left;            /* the task whose fiber was left last */
     struct ns_thread_fiber *left_fiber;
-    uint32_t leaving;      /* what to do with it */
-    uint32_t nested;       /* tasks that wait on the worker while it executes others */
-    ns_thread_task *aside; /* in a quiescent run: waiting tasks, whose waits the worker checks in turn */
+    uint32_t leaving;      /* the action to perform on `left` */
+    uint32_t nested;       /* tasks that wait on this worker while it executes other tasks */
+    ns_thread_task *aside; /* in a quiescent run: waiting tasks, which the worker checks in turn */
 } ns_thread_fiber_state;
 
 struct ns_thread_worker {
     ns_worker base;
-    ns_thread_task *free; /* records of the list; NULL: ns_thread_records_more */
-    ns_thread_task *slab; /* the slabs of records that it has allocated, linked by their first records */
-    int32_t own;          /* its own queue, or NS_UNKNOWN */
-    int32_t cpu;          /* where it is pinned, or -1 */
+    ns_thread_task *free; /* a list of free records; NULL: call ns_thread_records_more */
+    ns_thread_task *slab; /* the slabs of records that this worker has allocated, linked by their first records */
+    int32_t own;          /* the worker's own queue, or NS_UNKNOWN */
+    int32_t cpu;          /* the CPU to which the worker is pinned, or -1 */
     pthread_t thread;
-    ns_thread_task *agenda;       /* what it executes first in a run */
-    ns_thread_task *resumable;    /* tasks that it goes on with before it looks for work, linked by `next` */
-    struct ns_lane_group *groups; /* with lanes: the children with dependences of all tasks that it executes */
+    ns_thread_task *agenda;       /* the tasks that the worker executes first in a run */
+    ns_thread_task *resumable;    /* tasks that the worker resumes before it looks for work, linked by `next` */
+    struct ns_lane_group *groups; /* with lanes: the groups of children with dependences of all tasks that the worker
+                                     executes */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
-    ns_worker_state order; /* if its spawn order adapts: when that was decided last, and how */
-    bool in_gate;          /* it has passed the gate of a steal level: noted_tasks.h */
+    ns_worker_state order; /* if the spawn order adapts: the time and the result of the last decision */
+    bool in_gate;          /* whether the worker has passed the gate of a steal level: noted_tasks.h */
     ns_sync_user sync_user;
-    int64_t busy_ps; /* if a controller is told: the time of all segments on this worker */
+    int64_t busy_ps; /* if a controller is told: time of all segments on this worker */
     int64_t counters[NS_COUNTERS];
-    int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or home */
-    ns_atomic_u64 stack_end;                            /* below this address no body begins: worker_stack.h */
-    NS_OWN_LINE ns_atomic_u64 no_work;                  /* its announcement in quiescence.c */
-    ns_atomic_pointer given_back;                       /* records that have ended elsewhere */
-    ns_atomic_u32 thief;                                /* the worker that robbed it last, + 1; 0: none */
-    ns_atomic_u64 robbed;                               /* if spawn orders adapt: tasks taken from its own queue */
+    int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or of the memory */
+    ns_atomic_u64 stack_end;                            /* no body begins below this address: worker_stack.h */
+    NS_OWN_LINE ns_atomic_u64 no_work;                  /* the worker's announcement in quiescence.c */
+    ns_atomic_pointer given_back;                       /* records whose tasks have ended on other workers */
+    ns_atomic_u32 thief;                                /* the worker that last robbed this worker, + 1; 0: none */
+    ns_atomic_u64 robbed;                               /* if spawn orders adapt: number of tasks taken from its
+                                                           queue */
 };
 
 struct ns_thread_pool {
     ns_pool base;
-    const struct ns_thread_execution *execution; /* how its tasks are executed */
-    ns_body *const *bodies; /* bodies of the library, which wrap bodies of the program; then NULL */
-    ns_fields *fields;      /* of the plan; NULL: the default plan */
+    const struct ns_thread_execution *execution; /* the way of executing tasks */
+    ns_body *const *bodies; /* the library's bodies that wrap bodies of the program, ended by NULL */
+    ns_fields *fields;      /* the fields of the plan; NULL: the default plan */
     ns_plan_file file;
     ns_followed_graph graph;
-    ns_plan anonymous; /* `file.plan.steal` without owners of queues: a worker must not write what others remember */
-    ns_task_queue **queues; /* [queues] each near those that use it */
+    ns_plan anonymous; /* `file.plan.steal` without owners of queues: a worker must not overwrite what other workers
+                          remember */
+    ns_task_queue **queues; /* [queues] each in memory near its users */
     ns_watch_board board;
     ns_thread_sync *sync;
-    ns_numa_lock **locks;   /* [words] locks that searches take; NULL for other words */
+    ns_numa_lock **locks;   /* [words] locks that searches take; NULL for all other words */
     ns_object_homes *homes; /* NULL if the strategy and the mode need none */
     ns_emulation emulation;
-    ns_atomic_u64 searches;    /* beginnings and ends of searches so far */
-    ns_atomic_u32 quiescent;   /* no worker can find work, and the run goes on: workers take any task that they see */
+    ns_atomic_u64 searches;    /* number of begins and ends of searches so far */
+    ns_atomic_u32 quiescent;   /* no worker can find work, but the run goes on: workers take any task that they see */
     ns_thread_worker **worker; /* [workers] */
-    int32_t *node;             /* [workers + 1] without a plan */
+    int32_t *node;             /* [workers + 1] the nodes of workers without a plan */
     uint32_t *no_queues;       /* [workers] NS_NO_QUEUE */
     ns_tick_rate rate;
-    bool crowded;          /* more workers than CPUs */
-    bool team;             /* the run has a root for each worker */
-    uint32_t team_size;    /* workers that take part in it */
-    bool notes;            /* records of tasks have notes: task_records.h */
-    bool adapts;           /* the spawn order adapts */
-    bool copies;           /* dispatch rules leave copies of tasks */
-    bool asks_parents;     /* levels begin at the worker that spawned the task executed last */
-    bool watches;          /* the strategy reads watch bits */
-    bool notes_watches;    /* watch bits are noted at each change of a queue; else they follow from lengths */
-    bool sees_lengths;     /* the strategy reads the lengths of queues */
-    bool own_dispatch;     /* all new tasks of a worker go to its own queue */
-    bool can_be_quiescent; /* workers may find no work although tasks are left */
+    bool crowded;          /* whether there are more workers than CPUs */
+    bool team;             /* whether the run has a root for each worker */
+    uint32_t team_size;    /* number of workers that take part in the run */
+    bool notes;            /* whether records of tasks have notes: task_records.h */
+    bool adapts;           /* whether the spawn order adapts */
+    bool copies;           /* whether dispatch rules leave copies of tasks */
+    bool asks_parents;     /* whether levels begin at the worker that spawned the last executed task */
+    bool watches;          /* whether the strategy reads watch bits */
+    bool notes_watches;    /* whether each change of a queue notes watch bits; else the bits follow from lengths */
+    bool sees_lengths;     /* whether the strategy reads the lengths of queues */
+    bool own_dispatch;     /* whether all new tasks of a worker go to its own queue */
+    bool can_be_quiescent; /* whether workers may find no work although tasks are left */
 
-    pthread_mutex_t lock; /* guards what follows, except atomic words */
+    pthread_mutex_t lock; /* guards the fields below, except atomic words */
     pthread_cond_t started, ended;
-    uint64_t epoch;    /* of runs */
+    uint64_t epoch;    /* the number of the run */
     uint32_t active;   /* workers that have not left the run */
-    uint32_t launched; /* threads that were started */
+    uint32_t launched; /* number of threads that were started */
     bool closing;
-    int error; /* of a thread that could not begin */
+    int error; /* the error of a thread that could not begin */
     int64_t makespan_ps;
 
     NS_OWN_LINE ns_thread_task origin; /* the parent of all roots */
-    NS_OWN_LINE ns_atomic_u32 blocked; /* workers that sleep in a join */
-    NS_OWN_LINE ns_atomic_u32 present; /* workers that have come to the run */
-    ns_atomic_u64 ended_ps;            /* when the last root so far has ended, by CLOCK_MONOTONIC */
+    NS_OWN_LINE ns_atomic_u32 blocked; /* number of workers that sleep in a join */
+    NS_OWN_LINE ns_atomic_u32 present; /* number of workers that have come to the run */
+    ns_atomic_u64 ended_ps;            /* the latest end of a root so far, by CLOCK_MONOTONIC */
     int64_t began_ps;
 };
 
@@ -138,30 +142,31 @@ static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter cou
 #endif
 }
 
-/* A wait: the worker searches until `is_over`. */
+/* A wait of a worker, which searches until `is_over` returns true. */
 typedef struct {
-    const ns_task *task; /* the task whose join it is; NULL: none */
+    const ns_task *task; /* the task that waits in a join; NULL: none */
     bool (*is_over)(const void *context);
     const void *context;
 } ns_thread_wait;
 
 /* ---- pool_making.c ----------------------------------------------------------------------------------------------- */
 
-/* Make all of a pool but its threads. Returns 0 or a negative error code. A pool that is made, even with an error, owns
- * `plan`, which may be NULL. `mode` has the operations of the pool. */
+/* Make all parts of a pool except its threads. Return 0 or a negative error code. A pool that is made, even after an
+ * error, owns `plan`, which may be NULL. `mode` has the functions of the pool. */
 int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, ns_fields *plan,
                         const ns_pool_operations *mode);
 void ns_thread_pool_free(ns_thread_pool *self);
 
-/* Allocate what a worker's thread allocates itself, on its node. Returns 0 or NS_ERROR_MEMORY. */
+/* Allocate the memory that a worker's thread allocates itself, so that it is on the thread's node. Return 0 or
+ * NS_ERROR_MEMORY. */
 int ns_thread_worker_settle(ns_thread_worker *worker);
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */
 
-/* Note an error of a run, which will end with that error. */
+/* Note an error of a run. The run will end with this error. */
 static inline void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) {
     pthread_mutex_lock(&self->lock);
-    if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* the first error counts */
+    if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* only the first error is kept */
     pthread_mutex_unlock(&self->lock);
 }
 

@@ -25,8 +25,8 @@ void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body 
 
 /* ---- stacks that overflow ---------------------------------------------------------------------------------------- */
 
-/* The guard pages below the thread's stack; none in other threads. A signal handler reads this variable, so its memory
- * must not be allocated at its first use. */
+/* The guard pages below the thread's stack; empty in threads that are not watched. A signal handler reads this
+ * variable, so its memory must exist before the first use. */
 static _Thread_local struct {
     uintptr_t begin, end;
 } guard __attribute__((tls_model("initial-exec")));
@@ -39,10 +39,10 @@ static void on_fault(int number, siginfo_t *fault, void *context) {
     (void)context;
     const uintptr_t at = (uintptr_t)fault->si_addr;
     if (guard.begin <= at && at < guard.end && write(STDERR_FILENO, OVERFLOWN, sizeof OVERFLOWN - 1) < 0) {
-        /* the sentence cannot be written */
+        /* nothing can be done if the sentence cannot be written */
     }
     struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigaction(number, &usual, NULL); /* the instruction traps again */
+    sigaction(number, &usual, NULL); /* the faulting instruction runs again and traps again */
     if (fault->si_code <= 0) raise(number);
 }
 
@@ -52,7 +52,7 @@ void ns_thread_stack_report(void) {
     if (!sigaction(SIGSEGV, NULL, &found) && found.sa_handler == SIG_DFL) sigaction(SIGSEGV, &ours, NULL);
 }
 
-/* Ask the system for the stack of the calling thread. Returns whether the system tells. */
+/* Ask the system for the stack of the calling thread. Return whether the system reports the stack. */
 static bool find_stack(uintptr_t *begin, size_t *guard_bytes) {
     pthread_attr_t attributes;
     void *lowest = NULL;
@@ -76,7 +76,7 @@ void ns_thread_stack_watch(void *apart, size_t bytes) {
     size_t guard_bytes = 0;
     const stack_t ours = {.ss_sp = apart, .ss_size = bytes};
     stack_t other;
-    if (sigaltstack(NULL, &other) || !(other.ss_flags & SS_DISABLE)) return; /* a sanitizer's */
+    if (sigaltstack(NULL, &other) || !(other.ss_flags & SS_DISABLE)) return; /* a sanitizer set this stack */
     if (!find_stack(&begin, &guard_bytes) || sigaltstack(&ours, NULL)) return;
     guard.begin = begin - guard_bytes;
     guard.end = begin;

@@ -1,22 +1,22 @@
-/* Stacks: how deeply tasks and calls may nest on the present stack of a worker, and a sentence for stacks that
+/* Stacks: the limit for nested tasks and calls on the present stack of a worker, and a sentence for stacks that
  * overflow.
  *
  * Nested calls of the library are checked: if there is no room for a body, the run ends with an error, and no other
- * body begins, on any worker. Bodies of the library around a body of the program run in any case, and enter the
- * program's body here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked. These run into
- * the guard pages below the stack.
+ * body begins, on any worker. The library's own bodies, which wrap bodies of the program, always run, and enter the
+ * program's body with the check here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked.
+ * On an overflow they run into the guard pages below the stack.
  */
 #ifndef NS_WORKER_STACK_H
 #define NS_WORKER_STACK_H
 
 #include "threads/worker.h"
 
-/* The end of all stacks after such an error: above every address, so that no body begins. */
+/* The end of all stacks after an error for lack of stack: above every address, so that no body begins. */
 #define NS_NO_STACK UINT64_MAX
 
-/* The worker goes on with a stack on which no body begins below `end`. Returns the end of the stack before. */
+/* Move the worker to a stack on which no body begins below `end`. Return the end of the previous stack. */
 static inline uint64_t ns_thread_stand_on(ns_thread_worker *worker, uint64_t end) {
-    /* relaxed: only how soon a run ends with an error depends on it */
+    /* relaxed: the order only affects how soon a run with an error ends */
     const uint64_t before = ns_atomic_u64_load(&worker->stack_end, memory_order_relaxed);
     if (before != NS_NO_STACK) ns_atomic_u64_store(&worker->stack_end, end, memory_order_relaxed);
     return before;
@@ -25,10 +25,11 @@ static inline uint64_t ns_thread_stand_on(ns_thread_worker *worker, uint64_t end
 void ns_thread_enter_deep_body(ns_thread_worker *worker, ns_task *self, ns_body *body, void *arguments)
     __attribute__((cold));
 
-/* Returns about the present end of the stack; not the address of a variable, which sanitizers may keep elsewhere. */
+/* Return the approximate present end of the stack. It is not the address of a variable, since sanitizers may keep
+ * variables elsewhere. */
 NS_ALWAYS_INLINE uintptr_t ns_stack_here(void) {
 #if defined(__x86_64__)
-    uintptr_t here; /* a frame's address would cost every function that asks a register */
+    uintptr_t here; /* reading the frame's address would cost a register in every function that asks */
     __asm__("movq %%rsp, %0" : "=r"(here));
     return here;
 #else
@@ -36,10 +37,10 @@ NS_ALWAYS_INLINE uintptr_t ns_stack_here(void) {
 #endif
 }
 
-/* Run a body if the stack has room for it. */
+/* Run a body if the stack has room for the body. */
 NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_body *body, void *arguments) {
     ns_thread_worker *worker = (ns_thread_worker *)base;
-    /* relaxed: only the worker writes it, except if a run ends with an error */
+    /* relaxed: only the worker writes this word, except when a run ends with an error */
     const uint64_t end = ns_atomic_u64_load(&worker->stack_end, memory_order_relaxed);
     if (__builtin_expect(ns_stack_here() >= end, 1))
         body(self, arguments);
@@ -51,15 +52,16 @@ NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_bo
 
 enum { NS_STACK_GUARD_BYTES = 256 << 10 }; /* guard pages below the stack of a worker's thread */
 
-/* Returns the lowest address of the calling thread's stack at which a body may begin; 0 if the system does not tell.
+/* Return the lowest address of the calling thread's stack at which a body may begin; 0 if the system does not report
+ * it.
  */
 uintptr_t ns_thread_stack_end(void);
 
-/* Let this process write a sentence before SIGSEGV ends it for a stack overflow, unless the program handles SIGSEGV. */
+/* Make this process write a sentence before a stack overflow ends it by SIGSEGV, unless the program handles SIGSEGV. */
 void ns_thread_stack_report(void);
 
-/* Let the calling thread write that sentence, too: the `bytes` at `apart` are the thread's stack for signals until
- * ns_thread_stack_leave. */
+/* Make the calling thread write this sentence, too. The `bytes` bytes at `apart` are the thread's stack for signals
+ * until ns_thread_stack_leave. */
 void ns_thread_stack_watch(void *apart, size_t bytes);
 void ns_thread_stack_leave(void);
 

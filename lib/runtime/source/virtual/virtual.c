@@ -1,4 +1,4 @@
-/* The mode of virtual time: the plan's graph executed by the simulator's own engine, with the program's bodies. */
+/* The mode of virtual time: the simulator's own engine executes the plan's graph, and runs the program's bodies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static int read_plan(virtual_pool *pool) {
     return ns_boundary_create(&pool->boundary, &pool->base, pool->fields, &pool->file.plan);
 }
 
-/* The function `decide` of ns_virtual_host: read decisions from a file or a pipe. */
+/* Read decisions from a file or a pipe. This is the function `decide` of ns_virtual_host. */
 static int decide(void *whole, const int64_t *told, ns_virtual_decision *decision) {
     virtual_pool *pool = whole;
     ns_iteration_boundary *boundary = &pool->boundary;
@@ -85,7 +85,7 @@ static int open_pool(ns_pool **pool, const ns_pool_options *options, ns_fields *
 static void close_pool(ns_pool *pool) {
     virtual_pool *self = (virtual_pool *)pool;
     ns_virtual_engine_destroy(self->engine);
-    while (self->tasks) ns_virtual_free_task(self, self->tasks); /* left by a program that was refused */
+    while (self->tasks) ns_virtual_free_task(self, self->tasks); /* tasks of a program that was refused */
     for (uint32_t at = 0; at < self->fiber_count; at++) ns_fiber_destroy(self->fibers[at]);
     ns_fiber_destroy(self->main);
     ns_boundary_destroy(&self->boundary);
@@ -102,7 +102,7 @@ static void close_pool(ns_pool *pool) {
 
 /* ---- phases ------------------------------------------------------------------------------------------------------ */
 
-/* Check that a program can run the next phase. Returns 0 or an error. */
+/* Check that a program can run the next phase. Return 0 or an error. */
 static int check_phase(virtual_pool *self, bool team) {
     const long long number = (long long)ns_virtual_engine_phase(self->engine);
     if (number < 0) {

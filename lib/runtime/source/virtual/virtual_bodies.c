@@ -1,5 +1,5 @@
-/* Bodies in virtual time: each runs on a fiber, up to its next call, in lockstep with its row of the plan's graph. A
- * program whose calls differ from the graph is refused.
+/* Bodies in virtual time. Each body runs on a fiber up to its next call, in lockstep with its row (task) of the plan's
+ * graph. A program whose calls differ from the graph is refused.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "platform/ticks.h"
 #include "virtual/virtual_state.h"
 
-#define STACK_BYTES ((size_t)8 << 20) /* only what is touched takes memory */
+#define STACK_BYTES ((size_t)8 << 20) /* address space; only touched pages take memory */
 
 /* ---- on the fibers of bodies ------------------------------------------------------------------------------------- */
 
@@ -18,7 +18,7 @@ static void go_on(virtual_pool *pool) {
     if (pool->compute_ps) pool->since_ps = ns_cpu_ps();
 }
 
-/* The body of a task makes a call. Returns when the engine has executed the op of this call. */
+/* Ask the engine to execute the op of a body's call. Return after the engine has executed this op. */
 static void ask_engine(virtual_task *task, virtual_call call) {
     virtual_pool *pool = pool_of(task);
     if (pool->compute_ps) {
@@ -27,10 +27,10 @@ static void ask_engine(virtual_task *task, virtual_call call) {
     }
     task->asked = call;
     ns_fiber_switch(task->fiber, pool->main);
-    go_on(pool); /* the task of a call that returns has been freed */
+    go_on(pool); /* the task of a returning call has been freed */
 }
 
-/* The running body may not go on: end the run. */
+/* End the run, since the running body may not go on. */
 _Noreturn static void fail(virtual_task *task, int error, const char *sentence, ...)
     __attribute__((format(printf, 3, 4)));
 static void fail(virtual_task *task, int error, const char *sentence, ...) {
@@ -41,16 +41,16 @@ static void fail(virtual_task *task, int error, const char *sentence, ...) {
     va_end(arguments);
     pool->error = error;
     ns_fiber_switch(task->fiber, pool->main);
-    abort(); /* a failed run is not resumed */
+    abort(); /* unreachable: a failed run is not resumed */
 }
 
-/* The whole life of a fiber. */
+/* The main function of a fiber. */
 static void live(void *argument) {
     virtual_task *task = argument;
     go_on(pool_of(task));
     task->body(&task->base, task->arguments);
     ask_engine(task, (virtual_call){.op = NS_OP_END});
-    abort(); /* a task that has ended is not resumed */
+    abort(); /* unreachable: a task that has ended is not resumed */
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static int no_memory(virtual_pool *pool, const char *what, uint32_t row) {
     return ns_pool_fail(&pool->base, NS_ERROR_MEMORY, "there is no memory for %stask %u", what, row);
 }
 
-/* Make the task of a row, which `creator` spawns or calls; NULL: a root. */
+/* Make the task of a row. `creator` spawns or calls the task; NULL: the task is a root. */
 static int make_task(virtual_pool *pool, uint32_t row, const ns_work_order *order, const virtual_task *creator) {
     virtual_task *task = malloc(sizeof *task + order->bytes);
     if (!task) return no_memory(pool, "", row);
@@ -92,7 +92,7 @@ static bool enlarge(ns_fiber ***fibers, uint32_t room) {
     return grown;
 }
 
-/* Make a fiber that runs `task`. Returns NULL if memory is short. `spare` has room for all fibers, too. */
+/* Make a fiber that runs `task`, and room for all fibers in `spare`. Return NULL if memory is short. */
 static ns_fiber *add_fiber(virtual_pool *pool, virtual_task *task) {
     if (pool->fiber_count == pool->fiber_room) {
         const uint32_t room = pool->fiber_room ? 2 * pool->fiber_room : 64;
@@ -133,7 +133,7 @@ static int differs(virtual_pool *pool, const virtual_task *task, uint32_t op) {
                         task->row, NS_OP_WORD[task->asked.op], NS_OP_WORD[op_at(pool, task, op)]);
 }
 
-/* The plan's graph tells which siblings a child waits for. The program has to find as many. */
+/* Check the dependences of a child: the program must find as many siblings to wait for as the graph has. */
 static int check_dependences(virtual_pool *pool, virtual_task *parent, uint32_t row, const ns_work_order *order) {
     ns_dependences *known = ns_dependences_open(&parent->base);
     ns_dependent *made = known ? ns_arena_take(&known->arena, sizeof *made) : NULL;
@@ -165,17 +165,17 @@ static int use_word(virtual_pool *pool, const virtual_task *task, uint32_t there
                         task->row, task->asked.argument, there);
 }
 
-/* The body has made a call, but the graph has `op`. */
+/* Compare the call that the body has made with `op`, the next op in the graph. */
 static int match(virtual_pool *pool, virtual_task *task, uint32_t op) {
     const enum ns_op there = op_at(pool, task, op);
     const uint32_t argument = there == NS_OP_END ? 0 : pool->file.plan.graph.op_arg.at[op];
     task->end = op + 1;
     switch (task->asked.op) {
         case NS_VIRTUAL_GET:
-            if (there != NS_OP_WAIT) task->end = op; /* the body goes on from here; the future has to be done by then */
+            if (there != NS_OP_WAIT) task->end = op; /* the body resumes here; its future must be done by then */
             return NS_OK;
         case NS_OP_END:
-            if (there == NS_OP_WAIT) task->end = ++op + 1; /* the end joins the children that the body has not joined */
+            if (there == NS_OP_WAIT) task->end = ++op + 1; /* the end of the body joins the remaining children */
             return op_at(pool, task, op) == NS_OP_END ? NS_OK : differs(pool, task, op);
         case NS_OP_SPAWN:
         case NS_OP_CALL: return there == task->asked.op ? create(pool, task, argument) : differs(pool, task, op);
@@ -189,7 +189,7 @@ static int match(virtual_pool *pool, virtual_task *task, uint32_t op) {
     }
 }
 
-/* Let the body, which stands before `op`, run to its next call. */
+/* Let the body, whose next op is `op`, run to its next call. */
 static int run_on(virtual_pool *pool, virtual_task *task, uint32_t op) {
     if (task->asked.future && !task->asked.future->done) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
@@ -225,7 +225,7 @@ static void spawn(ns_task *self, const ns_work_order *order) {
 
 static void join(ns_task *self) { ask_engine((virtual_task *)self, (virtual_call){.op = NS_OP_WAIT}); }
 
-/* The callee runs on the fiber of its caller. It is freed when its end has been executed. */
+/* Run a call: the callee uses the fiber of its caller. The callee is freed when its end has been executed. */
 static void call(ns_task *self, ns_body *body, void *arguments) {
     virtual_task *caller = (virtual_task *)self;
     if (ns_fiber_left(caller->fiber) < NS_LEAST_STACK_BYTES) {
@@ -250,7 +250,7 @@ static void unlock(ns_task *self, uint32_t word) { ask(self, NS_OP_UNLOCK, word)
 static void arrive(ns_task *self, uint32_t word) { ask(self, NS_OP_BARRIER, word); }
 static void await(ns_task *self, uint32_t word) { ask(self, NS_OP_AWAIT, word); }
 
-/* Bodies go on in the order in which the engine grants the word. */
+/* Add to a word. Bodies resume in the order in which the engine grants the word. */
 static int64_t add(ns_task *self, uint32_t word, int64_t value) {
     ask(self, NS_OP_ATOMIC, word);
     ns_word *counter = &self->worker->pool->words[word];
@@ -259,7 +259,7 @@ static int64_t add(ns_task *self, uint32_t word, int64_t value) {
     return before;
 }
 
-/* The graph tells how many tasks pass. */
+/* Signal a condition. The graph has the number of tasks that pass. */
 static void signal(ns_task *self, uint32_t word, uint32_t permits) {
     (void)permits;
     ask(self, NS_OP_SIGNAL, word);
@@ -267,12 +267,12 @@ static void signal(ns_task *self, uint32_t word, uint32_t permits) {
 
 static void work(ns_task *self, int64_t picoseconds) {
     (void)self;
-    (void)picoseconds; /* the plan has the times of segments */
+    (void)picoseconds; /* ignored: the plan has the times of segments */
 }
 
 static void declare(ns_task *self, const ns_access *access) {
     (void)self;
-    (void)access; /* and their accesses */
+    (void)access; /* ignored: the plan has the accesses of segments */
 }
 
 static void refuse(ns_task *self, int error, const char *sentence) {

@@ -1,4 +1,4 @@
-// The native engine, compiled with bodies, behind an interface of C: no exception leaves this file.
+// The simulator's native engine, compiled to run bodies, behind a C interface: no exception leaves this file.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +18,7 @@ using namespace numasim;
 
 namespace {
 
-// A function of the pool has ended the run.
+// Thrown when a function of the pool has ended the run.
 struct Ended {
     int error;
 };
@@ -54,7 +54,7 @@ public:
 
     void begin(Engine &engine) override { follow(engine, nullptr); }
 
-    // The controller decides nothing behind the last iteration.
+    // The controller makes no decision after the last iteration.
     void end_iteration(Engine &engine) override {
         if (engine.source().has_step()) follow(engine, engine.told().data());
     }
@@ -75,7 +75,7 @@ private:
     const ns_virtual_host &host_;
 };
 
-// Every task has an event of its own.
+// Return the plan with leaps turned off, so that every task has an event of its own.
 Plan without_leaps(Plan plan) {
     plan.skipping = false;
     return plan;
@@ -117,7 +117,7 @@ int deadlocked(const ns_virtual_host &host, const Deadlock &found) {
     return NS_ERROR_DEADLOCK;
 }
 
-// Returns the error that `work` ends with, or 0.
+// Call `work`. Return the error with which it ends, or 0.
 template <typename Work>
 int guarded(const ns_virtual_host &host, Work &&work) {
     try {

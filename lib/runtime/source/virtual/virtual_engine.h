@@ -1,5 +1,5 @@
-/* The simulator's engine (lib/engine) for virtual time: it runs a phase at a time, on the plan of a file, with bodies
- * of a pool. An interface in C to a source in C++.
+/* The simulator's engine (lib/engine) for virtual time. The engine runs one phase at a time of the plan from a file,
+ * and calls back for the bodies of a pool. The interface is C, the source is C++.
  */
 #ifndef NS_VIRTUAL_ENGINE_H
 #define NS_VIRTUAL_ENGINE_H
@@ -13,37 +13,38 @@
 
 typedef struct ns_virtual_engine ns_virtual_engine;
 
-/* The decisions of a controller for the next iteration. */
+/* A controller's decisions for the next iteration. */
 typedef struct {
     const ns_control *in_force; /* tiers, labels and switches */
     int64_t policy;             /* the number of a page policy; less than 0: unchanged */
     int64_t profile_ps;
 } ns_virtual_decision;
 
-/* Functions of a pool that the engine calls. They return 0, or an error that ends the run. */
+/* The functions of a pool that the engine calls. Each returns 0, or an error that ends the run. */
 typedef struct {
     void *pool;
-    /* A worker has come to op number `op` of the graph, of the task of `row`. Behind its last op the task ends. */
+    /* Called before a worker executes op number `op` of the task of `row`. After its last op the task ends. */
     int (*come_to)(void *pool, uint32_t worker, uint32_t row, uint32_t op);
-    const int64_t *compute_ps; /* [ops] the measured times of segments; NULL: as planned */
-    /* Get the decisions for the next iteration. `told` has the measurements; NULL before the first iteration. The
-     * function is NULL if the strategy has no controller. */
+    const int64_t *compute_ps; /* [ops] measured times of segments; NULL: the times in the plan */
+    /* Get the decisions for the next iteration. `told` has the measurements, and is NULL before the first iteration.
+     * `decide` is NULL if the strategy has no controller. */
     int (*decide)(void *pool, const int64_t *told, ns_virtual_decision *decision);
-    char *problem; /* the sentence of an error of the engine */
+    char *problem; /* the place for the sentence of an engine's error */
     size_t problem_bytes;
 } ns_virtual_host;
 
-/* Make an engine for a plan that lives as long. Returns 0, NS_ERROR_MEMORY, or NS_ERROR_FIELD with a sentence. */
+/* Make an engine for a plan, which must live as long as the engine. Return 0, NS_ERROR_MEMORY, or NS_ERROR_FIELD with a
+ * sentence. */
 int ns_virtual_engine_create(ns_virtual_engine **self, const ns_plan_file *file, uint64_t seed, ns_virtual_host host);
 void ns_virtual_engine_destroy(ns_virtual_engine *self);
 
-/* Returns the number of the next phase, or -1 behind the last phase. */
+/* Return the number of the next phase, or -1 behind the last phase. */
 int64_t ns_virtual_engine_phase(const ns_virtual_engine *self);
 
-/* Run the next phase. Returns 0 or an error. */
+/* Run the next phase. Return 0 or an error. */
 int ns_virtual_engine_run(ns_virtual_engine *self);
 
-/* Fill a report of the plan's size with the counts so far. Returns false if sums may not fit 63 bits. */
+/* Fill a report that has the plan's dimensions with the counts so far. Return false if a sum may exceed 63 bits. */
 bool ns_virtual_engine_report(ns_virtual_engine *self, ns_report *report);
 
 #endif

@@ -1,9 +1,9 @@
-/* The state of a run in virtual time: bodies beside the simulator's engine.
+/* The state of a run in virtual time: the program's bodies and the simulator's engine.
  *
- * The engine (lib/engine) runs on the fiber of the caller of the pool, and decides all that workers do. Before the
- * engine executes an op of a task, it calls `ns_virtual_come_to`. The task's body, on a fiber of its own, then runs on
- * to its next call of the library. This call has to be the next op of the task's row in the plan's graph, apart from
- * segments. The time of the body until then is the time of these segments.
+ * The engine (lib/engine) runs on the fiber of the pool's caller, and decides all that workers do. Before the engine
+ * executes an op of a task, it calls `ns_virtual_come_to`. The task's body, on a fiber of its own, then runs to its
+ * next call of the library. Apart from segments, this call must be the next op of the task's row in the plan's graph.
+ * The body's time up to this call is the time of the segments in between.
  */
 #ifndef NS_VIRTUAL_STATE_H
 #define NS_VIRTUAL_STATE_H
@@ -15,31 +15,31 @@
 #include "platform/fiber.h"
 #include "virtual/virtual_engine.h"
 
-/* Two calls stand for several ops: SIGNAL also for BROADCAST, and GET, which awaits a future, for a WAIT or for no op.
+/* Two calls stand for several ops: SIGNAL also for BROADCAST; GET, which waits for a future, for WAIT or for no op.
  */
 enum { NS_VIRTUAL_GET = NS_OP_END + 1 };
 
 /* A call of a body. */
 typedef struct {
     uint32_t op;                /* an op of the graph, END if the body has returned, or NS_VIRTUAL_GET */
-    uint32_t argument;          /* the word */
-    const ns_work_order *order; /* of a spawn or a call */
+    uint32_t argument;          /* the word (synchronisation object) */
+    const ns_work_order *order; /* the order of a spawn or a call */
     const ns_future *future;
 } virtual_call;
 
 typedef struct virtual_task virtual_task;
 struct virtual_task {
     ns_task base;
-    virtual_task *before, *behind; /* among all tasks of the pool */
-    uint32_t row;                  /* in the plan's graph */
-    uint32_t end;                  /* its body has come to all ops before this op */
-    ns_fiber *fiber;               /* of its body, once that has begun */
-    virtual_call asked;            /* the call that its body waits in */
-    virtual_task *callee;          /* the task that its body is about to call */
-    bool called;                   /* by another task, whose fiber it uses */
+    virtual_task *before, *behind; /* neighbours in the list of all tasks of the pool */
+    uint32_t row;                  /* the task's row in the plan's graph */
+    uint32_t end;                  /* the body has reached all ops before this op */
+    ns_fiber *fiber;               /* the fiber of the body, as soon as the body has begun */
+    virtual_call asked;            /* the call in which the body waits */
+    virtual_task *callee;          /* the task that the body is about to call */
+    bool called;                   /* whether another task has called this task, which then uses the caller's fiber */
     ns_body *body;
     ns_future *future;
-    void *arguments; /* `copy`; of a call, the caller's */
+    void *arguments; /* `copy`; for a call, the caller's arguments */
     _Alignas(max_align_t) char copy[];
 };
 
@@ -51,17 +51,17 @@ typedef struct {
     ns_virtual_engine *engine;
     ns_iteration_boundary boundary;
     ns_worker *workers;
-    const ns_work_order *order; /* of the roots of the phase that runs */
+    const ns_work_order *order; /* the order of the roots of the running phase */
     virtual_task *tasks;        /* the list of all tasks */
     virtual_task **of_row;      /* [rows] the task of each row, or NULL */
-    uint32_t *depends;          /* [rows] predecessors; NULL if no task has any */
-    int64_t *compute_ps;        /* [ops] the measured times of the segments under way; NULL: as planned */
-    int64_t since_ps, taken_ps; /* CPU time when the running body went on; its time up to its next call */
+    uint32_t *depends;          /* [rows] number of predecessors; NULL if no task has predecessors */
+    int64_t *compute_ps;        /* [ops] measured times of the running segments; NULL: the times in the plan */
+    int64_t since_ps, taken_ps; /* CPU time at which the running body resumed; its time up to its next call */
     int64_t clock_cost_ps;      /* the time of one measurement */
-    ns_fiber *main;             /* the caller of ns_pool_run, and the engine */
-    ns_fiber **fibers, **spare; /* [fiber_room] all fibers of tasks; those of finished ones */
+    ns_fiber *main;             /* the fiber of the caller of ns_pool_run, which also runs the engine */
+    ns_fiber **fibers, **spare; /* [fiber_room] all fibers of tasks; the fibers that are free for reuse */
     uint32_t fiber_count, spare_count, fiber_room;
-    uint64_t phases_run; /* counts each run of a phase */
+    uint64_t phases_run; /* number of phases run, repeats included */
     int error;
 } virtual_pool;
 
@@ -69,7 +69,7 @@ static inline virtual_pool *pool_of(const virtual_task *task) { return (virtual_
 
 /* ---- bodies (virtual_bodies.c) ----------------------------------------------------------------------------------- */
 
-/* The function `come_to` of ns_virtual_host. */
+/* Run the body up to its next call. This is the function `come_to` of ns_virtual_host. */
 int ns_virtual_come_to(void *pool, uint32_t worker, uint32_t row, uint32_t op);
 
 void ns_virtual_free_task(virtual_pool *pool, virtual_task *task);
