@@ -225,15 +225,3 @@ def test_what_no_earlier_version_wrote_is_not_taken_for_its_own(
     path.write_text(change(path.read_text()))
     sentence = refused("numasim reproduce", "out", here, capsys)
     assert f"out/{name}: was not written by `numasim reproduce`, which would replace it" in sentence
-
-
-def test_a_validation_of_an_earlier_version_is_recognised(here: Path, capsys: Capture) -> None:
-    """The stored runs identify the folder. A page of the user is refused, and nothing is run."""
-    runs = here / "out" / "runs"
-    runs.mkdir(parents=True)
-    (runs / f"{'0' * 32}.json").write_text("{}")
-    (here / "out" / "index.html").write_text("<html>mine</html>")
-    capsys.readouterr()
-    assert main([*COMMANDS["numasim validate"], "out"]) == BAD_INPUT
-    assert "out/index.html: was not written by `numasim validate`" in capsys.readouterr().err
-    assert (here / "out" / "index.html").read_text() == "<html>mine</html>"

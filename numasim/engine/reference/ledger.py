@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.engine.observe.trace_hash import Trace, pack
-from numasim.engine.reference.clock import Clock
+
+if TYPE_CHECKING:  # the native engine's runs read this module, too, without SimPy
+    from numasim.engine.reference.clock import Clock
 
 
 class Executed(NamedTuple):

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from numasim.workload.export.executed import Executed, PartTimes
 from numasim.workload.export.part_graph import PartGraph
@@ -70,6 +69,8 @@ def _in_dot(value: str | int) -> str:
 
 def graphml(graph: PartGraph, times: Times | None) -> Iterator[str]:
     """Yield the lines of a graph in GraphML."""
+    from xml.sax.saxutils import escape, quoteattr  # which imports the clients of HTTP
+
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     for key, (where, name, kind) in KEYS.items():
