@@ -124,4 +124,4 @@ class Trace:
         if self.watch:
             self.watch.flush()
         every = (self.steps.total + self.details.total) & MASK
-        return f"{self.steps.total:016x}", f"{every:016x}" if self.details.hashed else None
+        return hexadecimal(self.steps.total), hexadecimal(every) if self.details.hashed else None
