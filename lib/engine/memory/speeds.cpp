@@ -88,13 +88,10 @@ void Speeds::move(std::uint32_t worker) {
 }
 
 void Speeds::mark_all(const std::vector<std::uint32_t>& workers) {
-    for (const std::uint32_t w : workers) mark(w);
-}
-
-void Speeds::mark(std::uint32_t worker) {
-    if (marked_[worker]) return;
-    marked_[worker] = 1;
-    changed_.push_back(worker);
+    for (const std::uint32_t w : workers) {
+        if (!marked_[w]) changed_.push_back(w);
+        marked_[w] = 1;
+    }
 }
 
 // The clock of a socket relative to the highest clock. It falls with the number of cores that do not rest.
