@@ -22,10 +22,9 @@ using namespace numasim;
 
 namespace {
 
-// ---- plans: a Python dict of arrays as the source of a plan (core/plan/plan_reader.h)
-// -----------------------------------
+// ---- plans: a Python dict of arrays as the source of a plan (core/plan/plan_reader.h) ------------------------------
 
-// What is wrong with the arrays of a plan; a ValueError in Python.
+// A mistake in the arrays of a plan; a ValueError in Python.
 struct BadPlan : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };

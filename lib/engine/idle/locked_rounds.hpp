@@ -5,7 +5,7 @@
 // queues, a join ends, another worker begins to search there, or a watch is set. The rounds that have begun until then
 // are gone through one after the other, exactly as events would, and the workers get events again.
 //
-// This is for rounds of one random pick.
+// Only workers whose rounds have one random pick go through them in this way.
 #pragma once
 
 #include <cstddef>

@@ -118,7 +118,7 @@ Speed Speeds::speed_beside(std::uint32_t worker, Activity others) const {
     return speed_at(worker, shared);
 }
 
-// What is left of a speed if one more worker on the core does this.
+// The speed `ppm` of a worker if one more worker on the core has the activity `mate`.
 std::int64_t Speeds::slowed_ppm(std::int64_t ppm, Activity mate) const {
     if (mate == Activity::RESTS) return ppm;
     return ppm * (mate == Activity::POLLS ? rules_.polling_ppm : rules_.executing_ppm) / MILLION;

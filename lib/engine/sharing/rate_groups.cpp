@@ -42,7 +42,7 @@ bool FlowClasses::leave(std::uint32_t worker) {
     return are_left;
 }
 
-// Find or make the class of these resources. Of the classes that use all of them, it is the one that uses no others.
+// Find or make the class of these resources: the class that uses all of them and no other resource.
 std::uint32_t FlowClasses::class_for(std::span<const Demand> demands) {
     for (std::size_t at = 0; at < words_; ++at) {
         std::uint64_t users_of_all = in_use_[at];
