@@ -22,10 +22,9 @@ using namespace numasim;
 
 namespace {
 
-// ---- plans: a Python dict of arrays as the source of a plan (core/plan/plan_reader.h)
-// -----------------------------------
+// ---- plans: a Python dict of arrays as the source of a plan (core/plan/plan_reader.h) ------------------------------
 
-// What is wrong with the arrays of a plan; a ValueError in Python.
+// A mistake in the arrays of a plan; a ValueError in Python.
 struct BadPlan : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
@@ -156,19 +155,22 @@ bool ReadPlan::count(const char* name, std::uint64_t* count) const {
 
 // ---- results -------------------------------------------------------------------------------------------------------
 
+// A NumPy array of this shape that takes over the values.
+template <typename T>
+nb::object owned(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
+}
+nb::object owned(std::vector<std::int64_t>&& values) {
+    const std::size_t count = values.size();
+    return owned(std::move(values), {count});
+}
+
 // A NumPy array that owns a copy of `count` rows of `columns` values.
 template <typename T>
 nb::object table(const T* values, std::size_t count, std::size_t columns) {
-    auto* copy = new std::vector<T>(values, values + count * columns);
-    const nb::capsule owner(copy, [](void* held) noexcept { delete static_cast<std::vector<T>*>(held); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(copy->data(), {count, columns}, owner));
-}
-
-// A NumPy array of values that it takes over.
-nb::object owned(std::vector<std::int64_t>&& values) {
-    auto* kept = new std::vector<std::int64_t>(std::move(values));
-    const nb::capsule owner(kept, [](void* held) noexcept { delete static_cast<std::vector<std::int64_t>*>(held); });
-    return nb::cast(nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+    return owned(std::vector<T>(values, values + count * columns), {count, columns});
 }
 
 // A table of records that consist of 64-bit integers.
@@ -183,7 +185,7 @@ nb::object column(const std::vector<Row>& rows, Field field) {
     std::vector<std::int64_t> values;
     values.reserve(rows.size());
     for (const Row& row : rows) values.push_back(field(row));
-    return nb::cast(table(values.data(), values.size(), 1)).attr("ravel")();
+    return owned(std::move(values));
 }
 
 struct NamedCounter {
@@ -237,7 +239,7 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     result["pages_migrated"] = memory.pages().migrated;
     std::vector<std::int64_t> node_pages(nodes, 0);
     ns_page_map_count(memory.pages().map, node_pages.data());
-    result["node_pages"] = column(node_pages, [](std::int64_t pages) { return pages; });
+    result["node_pages"] = owned(std::move(node_pages));
     result["passed_items"] = engine.passed_items();
     result["events"] = run.clock.events();
     result["peak_tasks"] = engine.peak_tasks();

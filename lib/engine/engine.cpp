@@ -66,9 +66,15 @@ void Engine::handle(EventKey event) {
         case RELEASE: return executor_.sync.open(actor);
         case WAKE: return executor_.wake(executor_.run.team[actor]);
         case PUT:
-            return actor == executor_.run.clock.producer() ? produce() : executor_.end_put(executor_.run.team[actor]);
-        case LOOK: return look(executor_.run.team[actor]);
-        case POLL: return poll(executor_.run.team[actor]);
+            if (actor != executor_.run.clock.producer()) return executor_.end_put(executor_.run.team[actor]);
+            if (executor_.source.produce()) steady_.producer_waits();
+            return;
+        case LOOK:
+            if (executor_.thief.look(executor_.run.team[actor])) executor_.proceed(executor_.run.team[actor]);
+            return;
+        case POLL:
+            if (!executor_.sleepers.sleeps_on(executor_.run.team[actor])) executor_.proceed(executor_.run.team[actor]);
+            return;
         default: return end_phase();
     }
 }
@@ -76,10 +82,6 @@ void Engine::handle(EventKey event) {
 void Engine::end_segment(Worker& w) {
     if (!executor_.skipping.active()) return executor_.end_segment(w);
     if (executor_.skipping.end_run(w)) executor_.proceed(w);
-}
-
-void Engine::produce() {
-    if (executor_.source.produce()) steady_.producer_waits();
 }
 
 void Engine::grant(std::uint32_t lock) {
@@ -98,14 +100,6 @@ void Engine::grant(std::uint32_t lock) {
     if (then == Then::ATOMIC) executor_.sync.release(lock, w.id);
     executor_.sync.stop_spinning(w);
     executor_.proceed(w);
-}
-
-void Engine::poll(Worker& w) {
-    if (!executor_.sleepers.sleeps_on(w)) executor_.proceed(w);
-}
-
-void Engine::look(Worker& w) {
-    if (executor_.thief.look(w)) executor_.proceed(w);
 }
 
 // ---- phases -------------------------------------------------------------------------------------------------------

@@ -86,10 +86,7 @@ public:
 private:
     void handle(EventKey event);
     void end_segment(Worker& w);
-    void produce();
     void grant(std::uint32_t lock);
-    void poll(Worker& w);
-    void look(Worker& w);
     bool start_phase();
     void end_phase();
     void count_phase();

@@ -75,8 +75,7 @@ inline void Executor::start_segment(Worker& w, Frame& frame, std::uint32_t segme
 
 // Start a segment that computes as long as its body has computed.
 void Executor::start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps) {
-    const std::int64_t* const bytes = ns_pages_bytes_of(&memory.pages(), w.node);
-    const auto moved = [bytes](std::size_t home) { return bytes[home]; };
+    const std::int64_t* const moved = ns_pages_bytes_of(&memory.pages(), w.node);
     if (run.measures) run.measures->before(moved);
     const BodyTime time = run.bodies->start(memory.pages(), segment, {w.node, run.clock.now_ps()}, compute_ps);
     if (run.measures) run.measures->after(frame.id, moved);

@@ -1,5 +1,5 @@
 // Transactions: attempts that open objects as they go, then commit, or abort and begin again (model 4.11;
-// engine/reference/sync/attempts.py and object_owners.py).
+// engine/reference/sync/attempts.py).
 //
 // Objects are numbered through all memories, in the order of the memories.
 #pragma once
@@ -30,11 +30,11 @@ private:
     static constexpr std::uint32_t NOBODY = UINT32_MAX;
 
     struct Object {
-        std::uint32_t writer = NOBODY, last = NOBODY;  // who has it open for writing, and who committed it last
-        std::int64_t version = 0;                      // committed transactions that wrote it
-        std::int64_t conflicts = 0;                    // attempts that aborted at it
+        std::uint32_t writer = NOBODY, last = NOBODY;  // the worker that writes the object; the last that committed it
+        std::int64_t version = 0;                      // committed transactions that wrote the object
+        std::int64_t conflicts = 0;                    // attempts that aborted at the object
     };
-    // An object that an attempt has opened, when, and the version that the object had then.
+    // An object that an attempt has opened at `since_ps`, with the version of the object at that time.
     struct Opened {
         std::uint32_t object;
         bool writes;
@@ -44,7 +44,7 @@ private:
     struct Attempt {
         std::uint32_t at = 0, number = 0;
         std::int64_t path_ps = 0, began_ps = 0;
-        ns_counters before{};  // what the worker had counted when it began
+        ns_counters before{};  // the worker's counters at the begin of the attempt
     };
     // A conflict at an object with the worker `other`; NOBODY: there is no conflict.
     struct Conflict {

@@ -203,19 +203,18 @@ class IterationControl:
 
     def _refuse_name(self, problem: str, where: str, name: str, known: tuple[str, ...]) -> NoReturn:
         expected = f"a name of {where}: {', '.join(known)}" if known else f"None, since no name is given by {where}"
-        error = self._refusal(problem, expected, None)
-        error.nearest = InputError("", value=name, known=known).nearest
-        raise error
+        self._refuse(problem, expected, nearest=InputError("", value=name, known=known).nearest)
 
-    def _refuse(self, problem: str, expected: str, place: str | None = None) -> NoReturn:
-        raise self._refusal(problem, expected, place) from None
-
-    def _refusal(self, problem: str, expected: str, place: str | None) -> InputError:
+    def _refuse(self, problem: str, expected: str, place: str | None = None, nearest: str | None = None) -> NoReturn:
         file = self._tuning.file
-        place = place or (str(file) if file else None)
-        return InputError(
-            f"the controller {self._tuning.name} {problem}", path=("strategy", *PATH), place=place, expected=expected
+        error = InputError(
+            f"the controller {self._tuning.name} {problem}",
+            path=("strategy", *PATH),
+            place=place or (str(file) if file else None),
+            expected=expected,
         )
+        error.nearest = nearest
+        raise error from None
 
 
 def _kind(value: Any) -> str:

@@ -21,7 +21,7 @@ from numasim.schema.field_kinds import (
     Value,
 )
 from numasim.schema.plan_fields import PLAN
-from numasim.schema.structure_text import HEADING, VIEWS, enum_of, guarded, in_order
+from numasim.schema.structure_text import HEADING, VIEWS, enum_of, guarded, in_order, quoted
 
 # ---- Expressions of the schema as C, and the C expression of each field that was read --------------------------------
 
@@ -123,11 +123,7 @@ def _conditional(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> 
 
 
 def _call(function: str, name: str, *arguments: str) -> str:
-    return f"if (!{function}({', '.join(('reader', _quoted(name), *arguments))})) return false;"
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
+    return f"if (!{function}({', '.join(('reader', quoted(name), *arguments))})) return false;"
 
 
 def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterator[str]:
@@ -222,7 +218,7 @@ def _list(field: Listed, place: str, scope: Scope, bodies: list[str]) -> Iterato
     yield "    if (!made) return false;"
     yield f"    {place} = ({entry}_list){{made, count}};"
     yield "    for (uint64_t i = 0; i < count; i++) {"
-    yield f"        const size_t before = ns_plan_reader_enter(reader, {_quoted(field.name)}, i);"
+    yield f"        const size_t before = ns_plan_reader_enter(reader, {quoted(field.name)}, i);"
     yield f"        if (!read_{entry}(reader, plan, &made[i])) return false;"
     yield "        ns_plan_reader_leave(reader, before);"
     yield "    }"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from numasim.schema.counter_names import COUNTS, SYNC_COUNTS, TIMES, TRAFFIC
 from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS, Names
@@ -53,7 +53,7 @@ def words() -> str:
     """Return the names of the values of all enumerations."""
     tables = [
         f"const char *const {_words_name(each)}[{len(_words_of(each))}] = {{"
-        + ", ".join(f'"{word}"' for word in _words_of(each))
+        + ", ".join(map(quoted, _words_of(each)))
         + "};\n"
         for each in ENUMERATIONS
     ]
@@ -75,7 +75,7 @@ def counters() -> str:
     return guarded("NUMASIM_GENERATED_COUNTERS_H", heading + "\n".join(parts))
 
 
-def _listed(macro: str, names: dict[str, str]) -> str:
+def _listed(macro: str, names: Iterable[str]) -> str:
     lines = [f"#define {macro}(EACH)", *(f"    EACH({name}, {name.upper()})" for name in names)]
     return " \\\n".join(lines) + "\n"
 
@@ -90,14 +90,10 @@ def _enumeration(each: Names) -> str:
     values = [f"    {each.prefix}_{name} = {value}" for name, value in each.members.items()]
     if each.type in WITH_END:
         values.append(f"    {each.prefix}_END")
-    return f"enum {each.type} {{\n" + ",\n".join(values) + "\n};\n" + _list_of_values(each)
-
-
-def _list_of_values(each: Names) -> str:
-    """Return the values by their words and their names, so that C can make a table with an entry for each value."""
-    if each.type not in LISTED:
-        return ""
-    return "\n" + _listed(f"NS_EACH_{each.type.removeprefix('ns_').upper()}", dict.fromkeys(each.words, ""))
+    text = f"enum {each.type} {{\n" + ",\n".join(values) + "\n};\n"
+    if each.type in LISTED:
+        text += "\n" + _listed(f"NS_EACH_{each.type.removeprefix('ns_').upper()}", each.words)
+    return text
 
 
 def _words_of(each: Names) -> tuple[str, ...]:
@@ -126,7 +122,6 @@ def _note(note: str) -> str:
 
 
 VIEWS = {"uint8": "ns_u8s", "int32": "ns_i32s", "uint32": "ns_u32s", "int64": "ns_i64s", "uint64": "ns_u64s"}
-ARRAY_C_TYPES = {"uint8": "uint8_t", "int32": "int32_t", "uint32": "uint32_t", "int64": "int64_t", "uint64": "uint64_t"}
 
 
 def structures() -> str:
@@ -181,7 +176,7 @@ def _type(field: Field) -> str:
     """Return the type at the beginning of a declaration, with the space or the star behind it."""
     match field:
         case Array():
-            type = f"const {ARRAY_C_TYPES[field.type]} *" if field.count else VIEWS[field.type]
+            type = f"const {field.type}_t *" if field.count else VIEWS[field.type]
         case Records():
             type = f"const {field.of.c_name} *"
         case Integer() | Computed():
@@ -205,7 +200,7 @@ def plan_names() -> str:
     enums = "".join(_cpp_enumeration(each) for each in ENUMERATIONS if each.cpp)
     structures = "".join(f"using {each.cpp_name} = {each.c_name};\n" for each in in_order(PLAN) if each.cpp_name)
     traffic = f"enum TrafficKind : std::size_t {{ {', '.join(TRAFFIC.values())}, TRAFFIC_KINDS }};\n"
-    names = f"constexpr const char* TRAFFIC_NAMES[] = {{{', '.join(_quoted(name) for name in TRAFFIC)}}};\n"
+    names = f"constexpr const char* TRAFFIC_NAMES[] = {{{', '.join(map(quoted, TRAFFIC))}}};\n"
     return (
         f'{HEADING}#pragma once\n\n#include <cstddef>\n#include <cstdint>\n\n#include "plan_structs.h"\n\n'
         f"namespace numasim {{\n\n{enums}\n{structures}\n"
@@ -214,7 +209,8 @@ def plan_names() -> str:
     )
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name as a string of C."""
     return f'"{name}"'
 
 

@@ -20,7 +20,6 @@ from numasim.engine.observe.trace_hash import (
     RecordSet,
     hash_sum,
     pack,
-    record_hash,
 )
 from numasim.engine.simulate import ENGINES
 from numasim.plan.plan import Run
@@ -120,7 +119,6 @@ def rows_of_trace_hash(records: list[tuple[int, ...]]) -> np.ndarray[tuple[int, 
 
 @given(RECORDS)
 def test_the_hash_of_a_set_is_the_sum_over_its_records(records: list[tuple[int, ...]]) -> None:
-    assert [record_hash(record) for record in records] == [by_definition(record) for record in records]
     assert hash_sum(rows_of_trace_hash(records)) == sum(map(by_definition, records)) % 2**64
 
 

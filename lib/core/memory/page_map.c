@@ -244,20 +244,6 @@ void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps) {
 
 /* ---- making it --------------------------------------------------------------------------------------------------- */
 
-static bool any_marks(const ns_full_plan *plan) {
-    for (uint64_t at = 0; at < plan->memory.stages.count; at++) {
-        if (plan->memory.stages.at[at].marks) return true;
-    }
-    return false;
-}
-
-static bool any_scans(const ns_full_plan *plan) {
-    for (uint64_t at = 0; at < plan->memory.stages.count; at++) {
-        if (plan->memory.stages.at[at].scan.period_ps) return true;
-    }
-    return false;
-}
-
 /* Allocate the states of scanned units, and put the regions one after the other. */
 static bool make_scanned(ns_page_map *self) {
     const ns_full_plan *plan = self->plan;
@@ -288,9 +274,13 @@ static bool make(ns_page_map *self) {
     number(self);
     const size_t units = (size_t)self->first[regions_of(plan)];
     self->home = calloc(units + 1, sizeof *self->home);
-    self->marked = any_marks(plan) ? calloc(units + 1, sizeof *self->marked) : NULL;
-    if (!self->home || (any_marks(plan) && !self->marked)) return false;
-    if (any_scans(plan) && !make_scanned(self)) return false;
+    bool marks = false, scans = false; /* whether any stage does */
+    for (uint64_t at = 0; at < plan->memory.stages.count; at++) {
+        marks |= plan->memory.stages.at[at].marks;
+        scans |= plan->memory.stages.at[at].scan.period_ps != 0;
+    }
+    self->marked = marks ? calloc(units + 1, sizeof *self->marked) : NULL;
+    if (!self->home || (marks && !self->marked) || (scans && !make_scanned(self))) return false;
     if (!plan->memory.free_pages.count) return true;
     self->free_pages = malloc(plan->nodes * sizeof *self->free_pages);
     if (self->free_pages) memcpy(self->free_pages, plan->memory.free_pages.at, plan->nodes * sizeof *self->free_pages);

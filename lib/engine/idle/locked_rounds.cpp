@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 
 namespace numasim {
 
@@ -102,11 +103,11 @@ bool LockedRounds::is_searcher(const Circle& circle, std::uint32_t actor) const 
 void LockedRounds::leave_clock(Circle& circle) {
     circle.apart = true;
     count(1);
-    circle.polls.clear(circle.workers.size());
+    circle.polls = {};
     for (const std::uint32_t id : circle.workers) {
         Worker& w = run_.team[id];
         if (!w.idle) continue;
-        if (run_.clock.polls(w)) circle.polls.add({w.step.due_ps(), 0, id});
+        if (run_.clock.polls(w)) circle.add({w.step.due_ps(), 0, id});
         run_.clock.clear(id);
         w.held_count = 0;
     }
@@ -137,7 +138,7 @@ void LockedRounds::go_on_until(Circle& circle, EventKey event) {
     for (std::int64_t rounds = 1;; ++rounds) {
         if ((rounds & ROUNDS_BETWEEN_PAUSES) == 0) run_.pause();
         if (!server.busy) {
-            if (circle.polls.empty() || circle.polls.first().key() >= event) return;
+            if (circle.polls.empty() || circle.polls.front().key() >= event) return;
             poll(circle);
         }
         if (server.promised) {
@@ -145,16 +146,16 @@ void LockedRounds::go_on_until(Circle& circle, EventKey event) {
             grant(circle);
         }
         if (event_key(circle.look_ps, LOOK, server.holder) >= event) break;
-        while (!circle.polls.empty() && circle.polls.first().due_ps < circle.look_ps) poll(circle);
+        while (!circle.polls.empty() && circle.polls.front().due_ps < circle.look_ps) poll(circle);
         look(circle);
     }
-    while (!circle.polls.empty() && circle.polls.first().key() < event) poll(circle);
+    while (!circle.polls.empty() && circle.polls.front().key() < event) poll(circle);
 }
 
 // A round begins: the worker draws its pick and asks for the lock.
 inline void LockedRounds::poll(Circle& circle) {
-    const PendingPoll begun = circle.polls.first();
-    circle.polls.drop_first();
+    const PendingPoll begun = circle.polls.front();
+    circle.polls.pop_front();
     Worker& w = run_.team[begun.worker];
     w.target = ns_segment_draw(&run_.plan.steal, w.quiet.segments[0], &run_.queues.actor(w.id).victims);
     ask(circle, begun.worker, begun.due_ps);
@@ -196,7 +197,7 @@ inline void LockedRounds::look(Circle& circle) {
     ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
     const std::int64_t wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, true);
     w.counters.idle_backoff_ps += wait_ps;
-    circle.polls.add({checked(now_ps + wait_ps), wait_ps, w.id});
+    circle.add({checked(now_ps + wait_ps), wait_ps, w.id});
 }
 
 // ---- returning to the clock ---------------------------------------------------------------------------------------
@@ -212,8 +213,10 @@ void LockedRounds::part(Circle& circle) {
 
 void LockedRounds::return_to_clock(Circle& circle) {
     const ns_server& server = *circle.server;
-    for (const PendingPoll& each : circle.polls.all())
+    for (; !circle.polls.empty(); circle.polls.pop_front()) {
+        const PendingPoll& each = circle.polls.front();
         run_.clock.wake_for_poll(run_.team[each.worker], each.due_ps, each.wait_ps);
+    }
     const auto waits = [this](const ns_waiter& waiter) {
         enter_round(run_.team[waiter.actor]);
         run_.clock.suspend(run_.team[waiter.actor]);

@@ -5,16 +5,15 @@
 // queues, a join ends, another worker begins to search there, or a watch is set. The rounds that have begun until then
 // are gone through one after the other, exactly as events would, and the workers get events again.
 //
-// This is for rounds of one random pick.
+// Only workers whose rounds have one random pick go through them in this way.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "idle/sleepers.hpp"
+#include "state/containers.hpp"
 #include "state/event_tree.hpp"
 
 namespace numasim {
@@ -28,37 +27,6 @@ struct PendingPoll {
     bool operator<(const PendingPoll& other) const {
         return due_ps != other.due_ps ? due_ps < other.due_ps : worker < other.worker;
     }
-};
-
-// Polls of several workers in the order in which they are due. A new poll is mostly the last, so it is inserted from
-// the end.
-class PollLine {
-public:
-    // Begin without polls, with room for one poll of each of `workers` workers.
-    void clear(std::size_t workers) {
-        places_.resize(2 * workers);
-        begin_ = end_ = 0;
-    }
-    void add(const PendingPoll& poll) {
-        if (end_ == places_.size()) move_to_front();
-        std::size_t at = end_++;
-        for (; at > begin_ && poll < places_[at - 1]; --at) places_[at] = places_[at - 1];
-        places_[at] = poll;
-    }
-    bool empty() const { return begin_ == end_; }
-    const PendingPoll& first() const { return places_[begin_]; }
-    void drop_first() { ++begin_; }
-    std::span<const PendingPoll> all() const { return {places_.data() + begin_, end_ - begin_}; }
-
-private:
-    void move_to_front() {
-        std::copy(places_.begin() + static_cast<std::ptrdiff_t>(begin_), places_.end(), places_.begin());
-        end_ -= begin_;
-        begin_ = 0;
-    }
-
-    std::vector<PendingPoll> places_;
-    std::size_t begin_ = 0, end_ = 0;
 };
 
 class LockedRounds final : public Sleeping {
@@ -90,7 +58,16 @@ private:
         ns_server* server = nullptr;  // of the lock
         ns_line* line = nullptr;      // of the lock
         std::int64_t look_ps = 0;     // when the probe of the lock's holder takes effect
-        PollLine polls;               // of the workers that neither have the lock nor wait for it
+        // Of the workers that neither have the lock nor wait for it, in the order in which the polls are due.
+        Ring<PendingPoll> polls;
+
+        // A new poll is mostly the last, so it is inserted from the end.
+        void add(const PendingPoll& poll) {
+            polls.push_back(poll);
+            std::size_t at = polls.size() - 1;
+            for (; at > 0 && poll < polls.at(at - 1); --at) polls.at(at) = polls.at(at - 1);
+            polls.at(at) = poll;
+        }
     };
 
     std::int32_t lock_of(Worker& w);

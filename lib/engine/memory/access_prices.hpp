@@ -26,7 +26,7 @@ struct Traffic {
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender
     std::int64_t cached_bytes = 0;
     std::int64_t placed = 0, unmapped = 0;              // pages that items of ranges have touched first, and given back
-    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // by helpers; of these what workers have found
+    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // brought in by helpers; those of them that workers found
 };
 
 // What a stretch of work costs, in picoseconds. `local_wait_ps` is the wait if all bytes were local. `queued_ps` is the
@@ -128,7 +128,7 @@ inline std::int64_t combined_ps(const Effects& effects, std::int64_t compute_ps,
     return sum_ps(longer, static_cast<std::int64_t>(hidden / MILLION));
 }
 
-// What a price comes to at a speed (model 2.5 and 2.6).
+// The time of work with this price at a speed (model 2.5 and 2.6).
 inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const Speed& speed) {
     std::int64_t compute = price.compute_ps, wait = sum_ps(price.wait_ps, price.queued_ps);
     if (speed.compute_ppm != MILLION) compute = ceil_ratio(compute, MILLION, speed.compute_ppm);
@@ -136,7 +136,7 @@ inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const
     return sum_ps(combined_ps(effects, compute, wait), price.fault_ps);
 }
 
-// What is left of work after its nominal time has changed.
+// The time that is left of work after the nominal time of the work has changed.
 inline std::int64_t scaled_ps(std::int64_t left_ps, std::int64_t nominal_before_ps, std::int64_t nominal_ps) {
     return nominal_before_ps == 0 ? nominal_ps : ceil_ratio(left_ps, nominal_ps, nominal_before_ps);
 }

@@ -59,29 +59,24 @@ Flows::Flows(Run& run, ns_pages& pages)
       progress_(plan_.workers, RateGroups::most(effects_.resources.capacity.size())),
       item_prices_(item_prices(plan_, families_, seed_)),
       flows_(plan_.workers),
-      uses_(plan_.workers),
-      works_(plan_.workers, 0),
-      fresh_(plan_.workers, 0),
-      is_moved_(plan_.workers, 0),
-      asked_speed_(plan_.workers),
-      sharers_(effects_.caches.domains, 0),
-      moved_(plan_.workers) {}
+      sharers_(effects_.caches.domains, 0) {}
 
 // ---- starts and ends ----------------------------------------------------------------------------------------------
 
 Stretch& Flows::start(const Worker& w) {
-    works_[w.id] = fresh_[w.id] = 1;
+    Flow& flow = flows_[w.id];
+    flow.works = flow.fresh = true;
     ++sharers_[effects_.caches.domain[w.id]];
     started_.push_back(w.id);
     settles_ = true;
-    return flows_[w.id].work;
+    return flow.work;
 }
 
 void Flows::end(Worker& w, std::int64_t now_ps) {
-    const Flow& flow = flows_[w.id];
+    Flow& flow = flows_[w.id];
     count(w.counters, flow, flow.done_ps + flow.left_ps, now_ps - flow.work.start_ps, 1);
     progress_.stop(w.id);
-    works_[w.id] = 0;
+    flow.works = false;
     --sharers_[effects_.caches.domain[w.id]];
     ended_.push_back(w.id);
     settles_ = true;
@@ -130,8 +125,8 @@ void Flows::settle(std::int64_t now_ps) {
 }
 
 void Flows::forget_changes() {
-    for (const std::uint32_t w : moved()) is_moved_[w] = 0;
-    moved_count_ = 0;
+    for (const std::uint32_t w : moved_) flows_[w].moved = false;
+    moved_.clear();
     started_.clear();
 }
 
@@ -148,7 +143,7 @@ void Flows::price_all() {
         flow.queued_ps = combined_ps(effects_, flow.price.compute_ps, waited_ps) - flow.undisturbed_ps;
         if (helpers_) {
             const Place place{effects_.caches.domain[w], plan_.node[w], 1};
-            helpers_->run_ahead(w, place, flow.undisturbed_ps, uses_[w]);
+            helpers_->run_ahead(w, place, flow.undisturbed_ps, flow.uses);
         }
     }
 }
@@ -162,7 +157,7 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
                    : flow.work.compute_ps;
     if (measures_) memory_.count_into(measures_->bytes_of(flow.work.task));
     Brought* const brought = helpers_ ? helpers_->brought_for(worker, flow.work.task) : nullptr;
-    memory_.price(flow.work.row, compute, place, flow.price, uses_[worker], flow.work.op, brought);
+    memory_.price(flow.work.row, compute, place, flow.price, flow.uses, flow.work.op, brought);
 }
 
 void Flows::price_item(std::uint32_t worker, Flow& flow) {
@@ -197,18 +192,17 @@ void Flows::queue() {
 // ---- speeds and shares --------------------------------------------------------------------------------------------
 
 void Flows::move(std::uint32_t worker) {
-    if (is_moved_[worker]) return;
-    is_moved_[worker] = 1;
-    moved_[moved_count_++] = worker;
+    if (!flows_[worker].moved) moved_.push_back(worker);
+    flows_[worker].moved = true;
 }
 
 void Flows::apply_speeds(std::int64_t now_ps) {
     for (const std::uint32_t w : speeds_.update()) {
-        if (works_[w] && !fresh_[w] && flows_[w].speed != speeds_.speed(w)) change_speed(w, now_ps);
+        const Flow& flow = flows_[w];
+        if (flow.works && !flow.fresh && flow.speed != speeds_.speed(w)) change_speed(w, now_ps);
     }
     for (const std::uint32_t w : ended_) {
-        if (asks_ && !works_[w]) shares_.clear(w);
-        if (!works_[w]) asked_speed_[w] = {};
+        if (!flows_[w].works) ask_nothing(w);
     }
     ended_.clear();
     for (const std::uint32_t w : started_) start_at_speed(w, now_ps);
@@ -219,13 +213,10 @@ void Flows::start_at_speed(std::uint32_t worker, std::int64_t now_ps) {
     flow.speed = speeds_.speed(worker);
     flow.nominal_ps = flow.left_ps = nominal_ps(effects_, flow.price, flow.speed);
     flow.done_ps = 0;
-    if (!flow.work.goes_on) {
-        if (asks_) shares_.clear(worker);
-        asked_speed_[worker] = {};
-    }
+    if (!flow.work.goes_on) ask_nothing(worker);
     start_progress(worker, now_ps);
-    fresh_[worker] = 0;
-    if (asked_speed_[worker] != flow.speed) ask(worker);
+    flow.fresh = false;
+    if (flow.asked_speed != flow.speed) ask(worker);
     move(worker);
 }
 
@@ -252,14 +243,20 @@ void Flows::change_speed(std::uint32_t worker, std::int64_t now_ps) {
 
 void Flows::ask(std::uint32_t worker) {
     if (!asks_) return;
-    const Flow& flow = flows_[worker];
-    asked_speed_[worker] = flow.speed;
+    Flow& flow = flows_[worker];
+    flow.asked_speed = flow.speed;
     if (flow.work.family == GRAPH) {
-        shares_.set(worker, uses_[worker], flow.nominal_ps);
+        shares_.set(worker, flow.uses, flow.nominal_ps);
     } else {
         const ItemPrices& prices = this->prices(worker, flow.work.family);
         shares_.set(worker, prices.mean_uses(), nominal_ps(effects_, prices.mean(), flow.speed));
     }
+}
+
+// The worker has no flow, or starts another flow.
+void Flows::ask_nothing(std::uint32_t worker) {
+    if (asks_) shares_.clear(worker);
+    flows_[worker].asked_speed = {};
 }
 
 void Flows::apply_shares(std::int64_t now_ps) {
@@ -269,7 +266,7 @@ void Flows::apply_shares(std::int64_t now_ps) {
         for (const std::uint32_t w : shares_.held()) progress_.set_share(w, shares_.share(w), now_ps);
     } else {
         for (const std::uint32_t w : shares_.moved()) {
-            if (!works_[w]) continue;
+            if (!flows_[w].works) continue;
             progress_.move(w, shares_.class_of(w), now_ps);
             move(w);
         }

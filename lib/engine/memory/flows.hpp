@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "memory/access_prices.hpp"
@@ -43,6 +42,11 @@ struct Flow {
     std::int64_t nominal_ps = 0;  // the time at the present speed if no resource holds the flow back
     std::int64_t left_ps = 0, done_ps = 0;
     std::int64_t undisturbed_ps = 0, local_ps = 0, queued_ps = 0;
+    std::vector<Use> uses;  // what a segment uses
+    Speed asked_speed;      // for which the present demand was computed; none without a demand
+    bool works = false;     // the flow has not ended
+    bool fresh = false;     // the flow has not got a speed yet
+    bool moved = false;     // its end may have moved since the last `forget_changes`
 };
 
 class Flows {
@@ -77,7 +81,7 @@ public:
     void settle(std::int64_t now_ps);
     // Since the last `forget_changes`: workers whose flows have started; workers whose ends may have moved.
     const std::vector<std::uint32_t>& started() const { return started_; }
-    std::span<const std::uint32_t> moved() const { return {moved_.data(), moved_count_}; }
+    const std::vector<std::uint32_t>& moved() const { return moved_; }
     void forget_changes();
     const Flow& flow(std::size_t worker) const { return flows_[worker]; }
     // The units per second of a resource that are in use.
@@ -106,6 +110,7 @@ private:
     void start_progress(std::uint32_t worker, std::int64_t now_ps);
     void change_speed(std::uint32_t worker, std::int64_t now_ps);
     void ask(std::uint32_t worker);
+    void ask_nothing(std::uint32_t worker);
     void apply_shares(std::int64_t now_ps);
     void move(std::uint32_t worker);
     Price item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const;
@@ -134,14 +139,8 @@ private:
     Progress progress_;
     std::vector<std::vector<ItemPrices>> item_prices_;    // [classes][families]
     std::vector<Flow> flows_;                             // [workers]
-    std::vector<std::vector<Use>> uses_;                  // [workers] what segments use
-    std::vector<std::uint8_t> works_, fresh_, is_moved_;  // [workers]
-    std::vector<Speed>
-        asked_speed_;  // [workers] the speed for which the present demand was computed; none without a demand
-    std::vector<std::int64_t> sharers_;  // [domains] number of workers with a flow
-    std::vector<std::uint32_t> started_, ended_;
-    std::vector<std::uint32_t> moved_;  // [workers], the first `moved_count_` of them
-    std::size_t moved_count_ = 0;
+    std::vector<std::int64_t> sharers_;                   // [domains] number of workers with a flow
+    std::vector<std::uint32_t> started_, ended_, moved_;  // workers
     bool settles_ = false;
 };
 

@@ -27,8 +27,7 @@ std::int64_t MemorySystem::access_ps(Worker& w, std::uint32_t segment) {
 }
 
 std::int64_t MemorySystem::measured_segment_ps(Worker& w, std::int64_t task, std::uint32_t segment) {
-    const std::int64_t* const bytes = ns_pages_bytes_of(&pages_, w.node);
-    const auto moved = [bytes](std::size_t home) { return bytes[home]; };
+    const std::int64_t* const moved = ns_pages_bytes_of(&pages_, w.node);
     run_.measures->before(moved);
     const std::int64_t total_ps = segment_ps(w, segment);
     run_.measures->after(task, moved);

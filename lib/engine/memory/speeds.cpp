@@ -88,13 +88,10 @@ void Speeds::move(std::uint32_t worker) {
 }
 
 void Speeds::mark_all(const std::vector<std::uint32_t>& workers) {
-    for (const std::uint32_t w : workers) mark(w);
-}
-
-void Speeds::mark(std::uint32_t worker) {
-    if (marked_[worker]) return;
-    marked_[worker] = 1;
-    changed_.push_back(worker);
+    for (const std::uint32_t w : workers) {
+        if (!marked_[w]) changed_.push_back(w);
+        marked_[w] = 1;
+    }
 }
 
 // The clock of a socket relative to the highest clock. It falls with the number of cores that do not rest.
@@ -121,7 +118,7 @@ Speed Speeds::speed_beside(std::uint32_t worker, Activity others) const {
     return speed_at(worker, shared);
 }
 
-// What is left of a speed if one more worker on the core does this.
+// The speed `ppm` of a worker if one more worker on the core has the activity `mate`.
 std::int64_t Speeds::slowed_ppm(std::int64_t ppm, Activity mate) const {
     if (mate == Activity::RESTS) return ppm;
     return ppm * (mate == Activity::POLLS ? rules_.polling_ppm : rules_.executing_ppm) / MILLION;

@@ -47,7 +47,6 @@ public:
 
 private:
     void move(std::uint32_t worker);
-    void mark(std::uint32_t worker);
     void mark_all(const std::vector<std::uint32_t>& workers);
     std::int64_t clock_ppm(std::size_t socket) const;
     Speed speed_of(std::uint32_t worker) const;

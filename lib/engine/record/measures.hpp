@@ -51,15 +51,11 @@ public:
     // [nodes] the bytes that a task has moved from and to each home, to which the caller adds.
     std::int64_t* bytes_of(std::int64_t task) { return bytes_.data() + static_cast<std::size_t>(task) * nodes_; }
 
-    // Count for a task by how much `moved(home)`, bytes from and to each home, grows from `before` to `after`.
-    template <typename Moved>
-    void before(Moved&& moved) {
-        for (std::size_t home = 0; home < nodes_; ++home) before_[home] = moved(home);
-    }
-    template <typename Moved>
-    void after(std::int64_t task, Moved&& moved) {
+    // Count for a task by how much `moved` [nodes], bytes from and to each home, grows from `before` to `after`.
+    void before(const std::int64_t* moved) { std::copy_n(moved, nodes_, before_.begin()); }
+    void after(std::int64_t task, const std::int64_t* moved) {
         std::int64_t* const mine = bytes_of(task);
-        for (std::size_t home = 0; home < nodes_; ++home) mine[home] += moved(home) - before_[home];
+        for (std::size_t home = 0; home < nodes_; ++home) mine[home] += moved[home] - before_[home];
     }
 
     void clear() {

@@ -20,7 +20,7 @@
 
 namespace numasim {
 
-// The end of something that has a number.
+// The end, in virtual time, of a flow or of a class of flows with this number.
 struct End {
     Wide time;
     std::uint32_t number;
@@ -99,7 +99,7 @@ public:
     void set_level(std::uint32_t group, std::int64_t level, std::int64_t now_ps);
     void set_share(std::uint32_t worker, std::int64_t share, std::int64_t now_ps);
 
-    // What is left of a flow, rounded up; replace it by `left_ps`, from now on or from `since_ps` on.
+    // The time left of a flow, rounded up; replace the time left by `left_ps`, from now on or from `since_ps` on.
     std::int64_t left_ps(std::uint32_t worker, std::int64_t now_ps) const;
     void put_left(std::uint32_t worker, std::int64_t left_ps, std::int64_t now_ps);
     void restart(std::uint32_t worker, std::int64_t left_ps, std::int64_t since_ps);

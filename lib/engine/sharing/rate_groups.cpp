@@ -1,10 +1,8 @@
 #include "sharing/rate_groups.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/bitset.h"
-#include "policy/draws.h"
 
 namespace numasim {
 
@@ -15,10 +13,8 @@ FlowClasses::FlowClasses(std::size_t workers, std::size_t resources)
       count_(workers, 0),
       class_(workers, NO_CLASS),
       classes_(workers),
-      table_(std::bit_ceil(2 * workers), NO_CLASS),
       users_(resources * words_, 0),
       in_use_(words_, 0) {
-    for (std::uint64_t resource = 0; resource < resources; ++resource) names_.push_back(ns_mix(resource + 1));
     for (auto number = static_cast<std::uint32_t>(workers); number-- != 0;) free_.push_back(number);
 }
 
@@ -39,43 +35,29 @@ bool FlowClasses::leave(std::uint32_t worker) {
     class_[worker] = NO_CLASS;
     for (const auto& [resource, units_per_s] : demands(worker)) classes_[number].asked[resource] -= units_per_s;
     const bool are_left = --classes_[number].flows != 0;
-    if (!are_left) dissolve(number, demands(worker));
+    if (!are_left) {
+        use(number, demands(worker), false);
+        free_.push_back(number);
+    }
     return are_left;
 }
 
-// Find or found the class of these resources.
+// Find or make the class of these resources: the class that uses all of them and no other resource.
 std::uint32_t FlowClasses::class_for(std::span<const Demand> demands) {
-    std::uint64_t name = 0;
-    for (const Demand& demand : demands) name += names_[demand.resource];
-    std::uint32_t number = place_of(name);
-    while (number != NO_CLASS && !is_named(number, name, demands)) number = classes_[number].next;
-    return number == NO_CLASS ? found(name, demands) : number;
-}
-
-bool FlowClasses::is_named(std::uint32_t number, std::uint64_t name, std::span<const Demand> demands) const {
-    if (classes_[number].name != name || classes_[number].resources != demands.size()) return false;
-    return std::ranges::all_of(demands, [&](const Demand& each) { return ns_set_has(users(each.resource), number); });
-}
-
-std::uint32_t FlowClasses::found(std::uint64_t name, std::span<const Demand> demands) {
-    const std::uint32_t number = free_.back();
+    for (std::size_t at = 0; at < words_; ++at) {
+        std::uint64_t users_of_all = in_use_[at];
+        for (const Demand& demand : demands) users_of_all &= users(demand.resource)[at];
+        for (; users_of_all != 0; users_of_all &= users_of_all - 1) {
+            const auto number = static_cast<std::uint32_t>(64 * at) + ns_word_first(users_of_all);
+            if (classes_[number].resources == demands.size()) return number;
+        }
+    }
+    const std::uint32_t made = free_.back();
     free_.pop_back();
-    Class& founded = classes_[number];
-    founded.name = name;
-    founded.resources = static_cast<std::uint32_t>(demands.size());
-    founded.next = place_of(name);
-    founded.asked.resize(resources_, 0);
-    place_of(name) = number;
-    use(number, demands, true);
-    return number;
-}
-
-void FlowClasses::dissolve(std::uint32_t number, std::span<const Demand> demands) {
-    std::uint32_t* place = &place_of(classes_[number].name);
-    while (*place != number) place = &classes_[*place].next;
-    *place = classes_[number].next;
-    use(number, demands, false);
-    free_.push_back(number);
+    classes_[made].resources = demands.size();
+    classes_[made].asked.resize(resources_, 0);
+    use(made, demands, true);
+    return made;
 }
 
 void FlowClasses::use(std::uint32_t number, std::span<const Demand> demands, bool in) {

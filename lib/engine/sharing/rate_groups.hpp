@@ -58,30 +58,22 @@ public:
     const std::uint64_t* users(std::size_t resource) const { return users_.data() + resource * words_; }
 
 private:
-    // `name` is the sum of the `names_` of its resources.
     struct Class {
-        std::uint64_t name = 0;
-        std::uint32_t flows = 0, resources = 0;
-        std::uint32_t next = NO_CLASS;  // the next class in the same place of `table_`
+        std::size_t flows = 0, resources = 0;
         std::vector<std::int64_t> asked;
     };
 
     std::uint32_t class_for(std::span<const Demand> demands);
-    bool is_named(std::uint32_t number, std::uint64_t name, std::span<const Demand> demands) const;
-    std::uint32_t found(std::uint64_t name, std::span<const Demand> demands);
-    void dissolve(std::uint32_t number, std::span<const Demand> demands);
     void use(std::uint32_t number, std::span<const Demand> demands, bool in);
-    std::uint32_t& place_of(std::uint64_t name) { return table_[name % table_.size()]; }
 
-    const std::size_t resources_, words_;      // there are at most as many classes as workers
-    std::vector<Demand> demands_;              // [workers][resources], the first `count_` of each
-    std::vector<std::uint32_t> count_;         // [workers]
-    std::vector<std::uint32_t> class_;         // [workers]
-    std::vector<std::uint64_t> names_;         // [resources]
-    std::vector<Class> classes_;               // [workers]
-    std::vector<std::uint32_t> free_, table_;  // classes without flows; the first class of each place, by name
-    std::vector<std::uint64_t> users_;         // [resources] sets of classes
-    std::vector<std::uint64_t> in_use_;        // a set of classes
+    const std::size_t resources_, words_;  // there are at most as many classes as workers
+    std::vector<Demand> demands_;          // [workers][resources], the first `count_` of each
+    std::vector<std::uint32_t> count_;     // [workers]
+    std::vector<std::uint32_t> class_;     // [workers]
+    std::vector<Class> classes_;           // [workers]
+    std::vector<std::uint32_t> free_;      // classes without flows
+    std::vector<std::uint64_t> users_;     // [resources] sets of classes
+    std::vector<std::uint64_t> in_use_;    // a set of classes
 };
 
 constexpr int SHARE_BITS = 48;

@@ -47,10 +47,13 @@ void Shares::clear(std::uint32_t worker) {
 void Shares::leave(std::uint32_t worker) {
     if (classes_.demands(worker).empty()) return;
     for (const Demand& demand : classes_.demands(worker)) change(worker, demand, -1);
-    if (class_of(worker) == NO_CLASS) {
+    const std::uint32_t number = class_of(worker);
+    if (number == NO_CLASS) {
         ns_set_put(loose_.data(), worker, false);
     } else {
-        leave_class(worker);
+        groups_.change(number, classes_.demands(worker), -1);
+        if (!classes_.leave(worker)) groups_.dissolve(number);
+        moved_.push_back(worker);
     }
     classes_.ask_nothing(worker);
     changed_ = true;
@@ -84,13 +87,6 @@ void Shares::join(std::uint32_t worker) {
     moved_.push_back(worker);
 }
 
-void Shares::leave_class(std::uint32_t worker) {
-    const std::uint32_t number = class_of(worker);
-    groups_.change(number, classes_.demands(worker), -1);
-    if (!classes_.leave(worker)) groups_.dissolve(number);
-    moved_.push_back(worker);
-}
-
 void Shares::forget_changes() {
     moved_.clear();
     held_.clear();
@@ -110,20 +106,16 @@ void Shares::solve() {
 
 // Progressive filling: in each round the resource that allows the smallest share gives this share to all its classes.
 void Shares::fill() {
-    join_loose();
+    for (std::size_t at = 0; at < loose_.size(); ++at) {
+        each_member(at, loose_[at], [this](std::uint32_t worker) { join(worker); });
+        loose_[at] = 0;
+    }
     find_scarce();
     std::copy_n(classes_.in_use(), open_.size(), open_.begin());
     groups_.begin();
     std::int64_t level = ONE;
     while (const Scarce* const found = tightest(level)) freeze(found->resource, level);
     groups_.end();
-}
-
-void Shares::join_loose() {
-    for (std::size_t at = 0; at < loose_.size(); ++at) {
-        each_member(at, loose_[at], [this](std::uint32_t worker) { join(worker); });
-        loose_[at] = 0;
-    }
 }
 
 void Shares::find_scarce() {

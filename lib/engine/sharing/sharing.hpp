@@ -56,9 +56,7 @@ private:
     void count_fault_user(std::size_t node, std::int64_t sign);
     void join(std::uint32_t worker);
     void leave(std::uint32_t worker);
-    void leave_class(std::uint32_t worker);
     void fill();
-    void join_loose();
     void find_scarce();
     const Scarce* tightest(std::int64_t& level) const;
     void freeze(std::size_t tight, std::int64_t level);

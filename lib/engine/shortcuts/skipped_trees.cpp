@@ -28,12 +28,18 @@ SkippedTrees::SkippedTrees(Run& run, MemorySystem& memory)
       team_(run.team),
       graph_(run.plan.graph),
       costs_(run, memory.pages(), distinct(run.plan.node)),
-      sums_(graph_, costs_.times(), costs_.columns(), distinct(run.plan.node)),
+      sums_(graph_, costs_.times().local[static_cast<std::size_t>(*std::ranges::min_element(run.plan.node))],
+            costs_.times().traffic, costs_.columns()),
       paces_(graph_, sums_, costs_),
       pace_(run.team.size()),
       full_(run.plan.nodes),
+      local_(run.plan.nodes),
       run_of_(run.team.size(), NOBODY) {
-    for (const Worker& w : team_) full_[node_of(w)] = &paces_.at(node_of(w), FULL_SPEED);
+    for (const std::size_t node : distinct(run.plan.node)) {
+        const I64s local_ps = costs_.times().local[node];
+        full_[node] = &paces_.at(node, FULL_SPEED);
+        local_[node] = &paces_.of({local_ps.begin(), local_ps.end()});
+    }
 }
 
 // ---- serial runs --------------------------------------------------------------------------------------------------
@@ -306,7 +312,7 @@ void SkippedTrees::count_segment(Worker& w, std::uint32_t segment, std::int64_t 
 void SkippedTrees::count_subtree(Worker& w, std::uint32_t row) {
     const std::int64_t total_ps = full_[node_of(w)]->serial_ps(row);
     w.counters.tasks += sums_.tasks(row);
-    ns_count_work(&w.counters, total_ps, sums_.local_ps(node_of(w))[row]);
+    ns_count_work(&w.counters, total_ps, local_[node_of(w)]->serial_ps(row));
     w.counters.inflation_smt_ps += pace(w).serial_ps(row) - total_ps;
     if (!costs_.times().traffic.empty()) memory_.move_bytes(w, sums_.traffic(row));
 }

@@ -101,9 +101,10 @@ private:
     const SegmentCosts costs_;
     const TreeSums sums_;
     Paces paces_;
-    std::vector<const PaceSums*> pace_;  // [workers]
-    std::vector<const PaceSums*> full_;  // [nodes] at full speed
-    std::vector<std::uint32_t> run_of_;  // [workers] NOBODY: none
+    std::vector<const PaceSums*> pace_;   // [workers]
+    std::vector<const PaceSums*> full_;   // [nodes] at full speed
+    std::vector<const PaceSums*> local_;  // [nodes] at full speed, if all bytes were local
+    std::vector<std::uint32_t> run_of_;   // [workers] NOBODY: none
     Pool<Level> levels_;
     Pool<SerialRun> runs_;
 };

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "state/worker.hpp"
@@ -56,11 +57,7 @@ public:
     bool finished() const { return unfinished_ == 0; }
 
     // The longest chain of work, if all bytes were local, of the work that was started since the last call.
-    std::int64_t take_span_ps() {
-        const std::int64_t span = span_ps_;
-        span_ps_ = 0;
-        return span;
-    }
+    std::int64_t take_span_ps() { return std::exchange(span_ps_, 0); }
 
 protected:
     // `no_task_before_ps` at a time when no queue holds a task. No worker's speed changes before it either.

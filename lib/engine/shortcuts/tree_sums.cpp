@@ -1,7 +1,6 @@
 #include "shortcuts/tree_sums.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 
 #include "checked.hpp"
@@ -68,43 +67,21 @@ std::vector<std::int64_t> SegmentCosts::nominal_ps(std::size_t node, const Speed
     return nominal;
 }
 
-namespace {
-
-// [nodes] the sums that `make` returns for the times of each of `nodes_used`. Nodes with equal times share them.
-std::vector<std::shared_ptr<const TreeSums::Sums>> by_node(const ns_i64_lists& times,
-                                                           const std::vector<std::size_t>& nodes_used,
-                                                           const std::function<TreeSums::Sums(I64s)>& make) {
-    std::vector<std::shared_ptr<const TreeSums::Sums>> made(times.size());
-    for (const std::size_t node : nodes_used) {
-        const auto same = std::find_if(nodes_used.begin(), nodes_used.end(), [&](std::size_t other) {
-            return made[other] && std::ranges::equal(times[node], times[other]);
-        });
-        made[node] = same != nodes_used.end() ? made[*same] : std::make_shared<const TreeSums::Sums>(make(times[node]));
-    }
-    return made;
+TreeSums::TreeSums(const Graph& graph, I64s local_ps, I64s traffic, std::size_t columns)
+    : columns_(columns),
+      tasks_(static_cast<std::size_t>(graph.rows)),
+      span_ps_(subtree_chains_ps(graph, local_ps.data())),
+      traffic_(traffic.empty() ? 0 : tasks_.size() * columns) {
+    divide(graph);
+    add_up(graph, traffic);
 }
 
-}  // namespace
-
-TreeSums::TreeSums(const Graph& graph, const SegmentTimes& times, std::size_t columns,
-                   const std::vector<std::size_t>& nodes_used)
-    : graph_(graph), columns_(columns), rows_(static_cast<std::size_t>(graph.rows)) {
-    divide();
-    const auto nothing = [](std::size_t) { return std::int64_t{0}; };
-    local_ps_ = by_node(times.local, nodes_used, [&](I64s segment_ps) {
-        return add_up(nothing, [&](std::size_t segment) { return segment_ps[segment]; });
-    });
-    tasks_ = add_up([this](std::size_t row) { return std::int64_t{graph_.kind[row] == TASK}; }, nothing);
-    span_ps_ = subtree_chains_ps(graph, times.local[nodes_used.front()].data());
-    if (!times.traffic.empty()) traffic_ = traffic_sums(times.traffic);
-}
-
-void TreeSums::divide() {
-    first_group_.reserve(rows_ + 1);
-    for (std::size_t row = 0; row < rows_; ++row) {
+void TreeSums::divide(const Graph& graph) {
+    first_group_.reserve(tasks_.size() + 1);
+    for (std::size_t row = 0; row < tasks_.size(); ++row) {
         first_group_.push_back(static_cast<std::int64_t>(group_end_.size()));
-        std::int64_t op = graph_.op_ptr[row];
-        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t) {
+        std::int64_t op = graph.op_ptr[row];
+        each_op(graph, row, [&](std::uint8_t code, std::uint32_t) {
             if (code == WAIT) group_end_.push_back(op);
             ++op;
         });
@@ -113,31 +90,21 @@ void TreeSums::divide() {
     first_group_.push_back(static_cast<std::int64_t>(group_end_.size()));
 }
 
-// [rows] the sums over each subtree of the numbers of its rows and of the numbers of their segments.
-template <typename OfRow, typename OfSegment>
-TreeSums::Sums TreeSums::add_up(OfRow of_row, OfSegment of_segment) const {
-    Sums sums(rows_);
-    for (std::size_t row = rows_; row-- > 0;) {
-        sums[row] = of_row(row);
-        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) {
-            if (code != WAIT) sums[row] = sum_ps(sums[row], code == RUN ? of_segment(arg) : sums[arg]);
-        });
-    }
-    return sums;
-}
-
-TreeSums::Sums TreeSums::traffic_sums(I64s traffic) const {
-    Sums sums(rows_ * columns_);
-    for (std::size_t row = rows_; row-- > 0;) {
-        std::int64_t* const whole = &sums[row * columns_];
-        each_op(graph_, row, [&](std::uint8_t code, std::uint32_t arg) {
+// Add up the tasks and the bytes of each subtree.
+void TreeSums::add_up(const Graph& graph, I64s traffic) {
+    for (std::size_t row = tasks_.size(); row-- > 0;) {
+        tasks_[row] = graph.kind[row] == TASK;
+        each_op(graph, row, [&](std::uint8_t code, std::uint32_t arg) {
             if (code == WAIT) return;
-            const std::int64_t* const part = (code == RUN ? traffic.data() : sums.data()) + arg * columns_;
-            for (std::size_t column = 0; column < columns_; ++column)
+            if (code != RUN) tasks_[row] = sum_ps(tasks_[row], tasks_[arg]);
+            if (traffic_.empty()) return;
+            std::int64_t* const whole = &traffic_[row * columns_];
+            const std::int64_t* const part = (code == RUN ? traffic.data() : traffic_.data()) + arg * columns_;
+            for (std::size_t column = 0; column < columns_; ++column) {
                 whole[column] = sum_ps(whole[column], part[column]);
+            }
         });
     }
-    return sums;
 }
 
 PaceSums::PaceSums(const Graph& graph, const TreeSums& sums, std::vector<std::int64_t> segment_ps)
@@ -209,14 +176,15 @@ const PaceSums::RunningSums& PaceSums::running() const {
 }
 
 const PaceSums& Paces::at(std::size_t node, const Speed& speed) {
-    std::shared_ptr<const PaceSums>& pace = paces_[{node, speed.compute_ppm, speed.memory_ppm}];
-    if (pace) return *pace;
-    std::vector<std::int64_t> segment_ps = costs_.nominal_ps(node, speed);
-    for (const auto& [where, other] : paces_) {
-        if (other && other->segments_ps() == segment_ps) pace = other;
-    }
-    if (!pace) pace = std::make_shared<const PaceSums>(graph_, sums_, std::move(segment_ps));
+    const PaceSums*& pace = by_speed_[{node, speed.compute_ppm, speed.memory_ppm}];
+    if (pace == nullptr) pace = &of(costs_.nominal_ps(node, speed));
     return *pace;
+}
+
+const PaceSums& Paces::of(std::vector<std::int64_t> segment_ps) {
+    const auto same = std::ranges::find_if(made_, [&](const auto& each) { return each->segments_ps() == segment_ps; });
+    if (same != made_.end()) return **same;
+    return *made_.emplace_back(std::make_unique<const PaceSums>(graph_, sums_, std::move(segment_ps)));
 }
 
 }  // namespace numasim

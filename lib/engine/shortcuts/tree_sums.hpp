@@ -56,15 +56,12 @@ void each_op(const Graph& graph, std::size_t row, Visit visit) {
     }
 }
 
-// Sums over subtrees that do not depend on the speed: local time, tasks, bytes, longest chain.
+// The groups of ops of all rows, and sums over subtrees that are the same on all nodes: tasks, bytes, longest chain.
 class TreeSums {
 public:
-    using Sums = std::vector<std::int64_t>;
-
-    // `columns` numbers say what a segment moves. `nodes_used` are the nodes that have workers. Throws
-    // std::overflow_error for sums beyond 63 bits.
-    TreeSums(const Graph& graph, const SegmentTimes& times, std::size_t columns,
-             const std::vector<std::size_t>& nodes_used);
+    // Segment s moves row s of `traffic`, `columns` numbers; nothing if `traffic` is empty. `local_ps` are the times of
+    // segments if all bytes were local. Throws std::overflow_error for sums beyond 63 bits.
+    TreeSums(const Graph& graph, I64s local_ps, I64s traffic, std::size_t columns);
 
     std::size_t groups() const { return group_end_.size(); }
 
@@ -75,9 +72,6 @@ public:
 
     bool is_last_group(std::uint32_t row, std::int64_t group) const { return group + 1 == first_group_[row + 1]; }
 
-    // [rows] the serial time of each subtree if all bytes were local.
-    const std::int64_t* local_ps(std::size_t node) const { return local_ps_[node]->data(); }
-
     std::int64_t tasks(std::uint32_t row) const { return tasks_[row]; }
     std::int64_t span_ps(std::uint32_t row) const { return span_ps_[row]; }
 
@@ -85,18 +79,14 @@ public:
     const std::int64_t* traffic(std::uint32_t row) const { return traffic_.data() + row * columns_; }
 
 private:
-    template <typename OfRow, typename OfSegment>
-    Sums add_up(OfRow of_row, OfSegment of_segment) const;
-    void divide();
-    Sums traffic_sums(I64s traffic) const;
+    void divide(const Graph& graph);
+    void add_up(const Graph& graph, I64s traffic);
 
-    const Graph& graph_;
-    std::size_t columns_, rows_;
-    Sums first_group_;  // [rows + 1]
-    Sums group_end_;    // [groups]
-    Sums tasks_, span_ps_;
-    Sums traffic_;                                       // [rows * columns] or empty
-    std::vector<std::shared_ptr<const Sums>> local_ps_;  // [nodes], shared by nodes with equal times
+    std::size_t columns_;
+    std::vector<std::int64_t> first_group_;      // [rows + 1]
+    std::vector<std::int64_t> group_end_;        // [groups]
+    std::vector<std::int64_t> tasks_, span_ps_;  // [rows]
+    std::vector<std::int64_t> traffic_;          // [rows * columns] or empty
 };
 
 // Sums of times over subtrees, and over parts of programs, at one pace: on one node at one speed (model 1.7 and 2.6).
@@ -144,13 +134,16 @@ public:
     Paces(const Graph& graph, const TreeSums& sums, const SegmentCosts& costs)
         : graph_(graph), sums_(sums), costs_(costs) {}
 
+    // The pace on a node at this speed; the pace at which segments take these times.
     const PaceSums& at(std::size_t node, const Speed& speed);
+    const PaceSums& of(std::vector<std::int64_t> segment_ps);
 
 private:
     const Graph& graph_;
     const TreeSums& sums_;
     const SegmentCosts& costs_;
-    std::map<std::tuple<std::size_t, std::int64_t, std::int64_t>, std::shared_ptr<const PaceSums>> paces_;
+    std::vector<std::unique_ptr<const PaceSums>> made_;
+    std::map<std::tuple<std::size_t, std::int64_t, std::int64_t>, const PaceSums*> by_speed_;
 };
 
 }  // namespace numasim

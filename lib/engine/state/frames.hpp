@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "plan.hpp"
@@ -121,11 +122,7 @@ public:
     void end_chain(std::int64_t path_ps) {
         if (path_ps > span_ps_) span_ps_ = path_ps;
     }
-    std::int64_t take_span_ps() {
-        const std::int64_t span = span_ps_;
-        span_ps_ = 0;
-        return span;
-    }
+    std::int64_t take_span_ps() { return std::exchange(span_ps_, 0); }
 
     // The largest number of frames in use at one time, since freed frames are used again. Items have no frames.
     std::size_t most() const { return frames_.size(); }

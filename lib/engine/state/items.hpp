@@ -17,7 +17,7 @@
 
 namespace numasim {
 
-// What stacks and queues hold: the number of a frame, or the id of an item. Ids of items are at least `Graph::tasks`.
+// An entry of stacks and queues: the number of a frame, or the id of an item. Ids of items are at least `Graph::tasks`.
 using Task = std::int64_t;
 
 // The items first, first + step, ...; `step` may be negative.
@@ -90,8 +90,7 @@ void count_rows(const ItemAccess& access, std::int64_t rows, Items items, Count 
     for (std::int64_t row = 0; row < rows; ++row) count(row, visits[static_cast<std::size_t>(row)]);
 }
 
-// ---- bytes on given nodes, which no cache serves (model 1.8; numasim/plan/node_bytes.py)
-// ------------------------------
+// ---- bytes on given nodes, which no cache serves (model 1.8; numasim/plan/node_bytes.py) ---------------------------
 
 // How long an item waits for its bytes, and how long if they were all local.
 struct NodeWait {
@@ -165,8 +164,7 @@ private:
     const std::uint64_t seed_;
 };
 
-// ---- times without contention and caches
-// ------------------------------------------------------------------------------
+// ---- times without contention and caches ----------------------------------------------------------------------------
 
 struct ItemTime {
     std::int64_t total_ps, local_ps;  // `local_ps`: if all bytes were local

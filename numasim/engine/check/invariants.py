@@ -18,12 +18,12 @@ from numasim.plan.plan import Plan, Run
 from numasim.plan.segment_times import traffic_factor
 from numasim.schema.enumerations import AmountKind
 from numasim.workload.amounts import exact_sum
-from numasim.workload.graph import I64, Op, RangeFamily, Workload
+from numasim.workload.graph import I64, Accesses, Op, RangeFamily, Workload
 from numasim.workload.one_worker import by_task
 from numasim.workload.unfold import unfolded
 
 Log = Sequence[Executed] | None
-Runs = Counter[tuple[int, int]]  # of each segment of each task
+Runs = Counter[tuple[int, int]]  # how often each segment of each task has run
 Invariant = Callable[[Run, Result, Log], Iterator[str]]
 
 
@@ -71,8 +71,8 @@ def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) 
     for task in range(work.rows):
         before: int | None = None  # runs of the transaction's last segment
         inside = False
-        for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
-            code, key = work.op_code[at], (task, int(work.op_arg[at]))
+        for code, operand in _ops(work, task):
+            key = task, operand
             if code in (Op.BEGIN, Op.COMMIT):
                 inside, before = code == Op.BEGIN, None
             elif inside and code == Op.RUN:
@@ -84,24 +84,30 @@ def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) 
         yield f"{begun} attempts ran in vain, but {result.counters['aborts']} aborted"
 
 
-def _items_as_one(runs: Counter[tuple[int, int]], rows: int) -> Counter[tuple[int, int]]:
+def _ops(work: Workload, task: int) -> Iterator[tuple[int, int]]:
+    """Return the code and the operand of each op of a task."""
+    ops = slice(int(work.op_ptr[task]), int(work.op_ptr[task + 1]))
+    return zip(work.op_code[ops].tolist(), work.op_arg[ops].tolist(), strict=True)
+
+
+def _items_as_one(runs: Runs, rows: int) -> Runs:
     """Return the number of runs of all range items, whose ids begin at ``rows``, counted for the first item."""
-    merged: Counter[tuple[int, int]] = Counter()
+    merged = Runs()
     for (task, segment), times in runs.items():
         merged[min(task, rows), segment] += times
     return merged
 
 
-def _expected_runs(work: Workload) -> Counter[tuple[int, int]]:
+def _expected_runs(work: Workload) -> Runs:
     ends = work.subtree_end()
-    expected: Counter[tuple[int, int]] = Counter()
+    expected = Runs()
     first_item = np.cumsum([work.rows, *(f.count for f in work.ranges)])
     for phase, runs in zip(work.phases, work.runs, strict=True):
         for root in phase.roots:
             for task in range(root, int(ends[root])):
-                for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
-                    if work.op_code[at] == Op.RUN:
-                        expected[task, int(work.op_arg[at])] += runs
+                for code, operand in _ops(work, task):
+                    if code == Op.RUN:
+                        expected[task, operand] += runs
         if phase.range_family is not None:
             base = int(first_item[phase.range_family])
             for item in range(base, base + work.ranges[phase.range_family].count):
@@ -126,18 +132,16 @@ def one_thing_at_a_time(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
     """A task starts after its spawn and after its predecessors, and continues after the children that it waits for."""
-    plan = run.plan
-    if not log or _runs_again(plan.workload):
+    if not log or _runs_again(run.plan.workload):
         return
-    work = unfolded(plan.workload)
+    work = unfolded(run.plan.workload)
     start: dict[int, int] = {}
     end: dict[int, int] = {}
-    segment_start = {(each.task, each.segment): each.start_ps for each in log}
-    segment_end = {(each.task, each.segment): each.end_ps for each in log}
+    segments = {(each.task, each.segment): each for each in log}
     for each in log:
         start[each.task] = min(start.get(each.task, each.start_ps), each.start_ps)
         end[each.task] = max(end.get(each.task, 0), each.end_ps)
-    yield from _program_order(work, start, end, segment_start, segment_end)
+    yield from _program_order(work, start, end, segments)
     yield from _dependence_order(work, start, end)
 
 
@@ -148,25 +152,20 @@ def _runs_again(work: Workload) -> bool:
 
 
 def _program_order(
-    work: Workload,
-    start: dict[int, int],
-    end: dict[int, int],
-    segment_start: dict[tuple[int, int], int],
-    segment_end: dict[tuple[int, int], int],
+    work: Workload, start: dict[int, int], end: dict[int, int], segments: dict[tuple[int, int], Executed]
 ) -> Iterator[str]:
     ends = work.subtree_end()
     for task in range(work.rows):
         now = 0
         children: list[int] = []
         groups: list[list[int]] = []  # that the task is in: those that it has spawned and called in each
-        for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
-            op, operand = work.op_code[at], int(work.op_arg[at])
+        for op, operand in _ops(work, task):
             if op == Op.RUN:
-                begun = segment_start.get((task, operand), now)
-                if begun < now:
-                    yield f"task {task} runs segment {operand} too early, at {begun} ps"
+                ran = segments.get((task, operand))
+                if ran and ran.start_ps < now:
+                    yield f"task {task} runs segment {operand} too early, at {ran.start_ps} ps"
                     return
-                now = segment_end.get((task, operand), now)
+                now = ran.end_ps if ran else now
             elif op == Op.WAIT:
                 now = max([now, *(end[c] for c in children if c in end)])
             elif op == Op.GROUP:
@@ -220,14 +219,13 @@ def _may_beat_local_work(plan: Plan) -> bool:
 
 def time_adds_up(run: Run, result: Result, log: Log) -> Iterator[str]:
     """The parts of every worker's time are not negative and add up to the makespan."""
-    plan = run.plan
-    parts = np.array([result.per_worker[name] for name in TIME])[:, : plan.workers.workers]
+    parts = np.array([result.per_worker[name] for name in TIME])[:, : run.plan.workers.workers]
     for worker, total in enumerate(parts.sum(axis=0).tolist()):
         if total != result.counters["makespan_ps"]:
             yield f"the time of worker {worker} adds up to {total} ps, not to the makespan"
             return
     signed = [TIME.index("inflation_numa_ps")]  # remote memory may be faster than local memory in a machine file
-    if plan.effects.worker_spread_ppm:
+    if run.plan.effects.worker_spread_ppm:
         signed.append(TIME.index("inflation_smt_ps"))
     negative = np.argwhere(np.delete(parts, signed, axis=0) < 0)
     if len(negative):
@@ -319,8 +317,7 @@ def _every_item(family: RangeFamily) -> Iterator[I64]:
 
 def _item_bytes(run: Run, family: RangeFamily) -> int:
     """Return the bytes that all items of a family move."""
-    accesses = family.accesses
-    of_regions = family.count * int((accesses.row_bytes * accesses.rows * traffic_factor(accesses)).sum())
+    of_regions = family.count * int(_access_bytes(family.accesses).sum())
     if not family.node_accesses:
         return of_regions
     on_nodes = NodeBytes(run.plan, family, run.seed)
@@ -330,35 +327,37 @@ def _item_bytes(run: Run, family: RangeFamily) -> int:
 def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
     """Return the bytes of the segments that ran, attempts that aborted included."""
     work = unfolded(plan.workload)
-    accesses = work.accesses
-    moved = np.add.reduceat(
-        np.append(accesses.row_bytes * accesses.rows * traffic_factor(accesses), 0), work.segment_accesses[:-1]
-    )
-    moved[np.diff(work.segment_accesses) == 0] = 0
+    moved = _segment_bytes(work)
     return sum(int(moved[each.segment]) for each in log if each.task < work.rows)
 
 
 def _declared_bytes(work: Workload) -> int:
     """Return the bytes of all segments."""
-    accesses = work.accesses
-    moved = accesses.row_bytes * accesses.rows * traffic_factor(accesses)
-    running = np.concatenate(([0], np.cumsum(moved)))
-    per_segment = running[work.segment_accesses[1:]] - running[work.segment_accesses[:-1]]
-    below = work.below(by_task(work, per_segment))
+    below = work.below(by_task(work, _segment_bytes(work)))
     return sum(
         runs * sum(int(below[root]) for root in phase.roots) for phase, runs in zip(work.phases, work.runs, strict=True)
     )
 
 
+def _segment_bytes(work: Workload) -> I64:
+    """Return [segments] the bytes that each moves."""
+    running = np.concatenate(([0], np.cumsum(_access_bytes(work.accesses))))
+    return np.diff(running[work.segment_accesses])
+
+
+def _access_bytes(accesses: Accesses) -> I64:
+    """Return [accesses] the bytes that each moves."""
+    return accesses.row_bytes * accesses.rows * traffic_factor(accesses)
+
+
 def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
     """Counts of synchronisation objects add up to those of the run; with a log, they agree with the holdings."""
-    plan = run.plan
     for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
         if int(result.sync_objects[name].sum()) != result.counters[f"lock_{name}"]:
             yield f"the {name} of the synchronisation objects do not add up to lock_{name}"
     if result.held is None:
         return
-    for word, name in enumerate(plan.words.names):
+    for word, name in enumerate(run.plan.words.names):
         held = result.held[result.held[:, 0] == word]
         held = held[np.lexsort((held[:, 3], held[:, 2]))]
         early = np.flatnonzero(held[1:, 2] < held[:-1, 3])
@@ -375,23 +374,21 @@ def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
     """Aborts add up, and with one worker there are none. With a log: of two transactions that ended, neither opened an
     object while the other wrote it (model 4.11).
     """
-    plan = run.plan
     aborts = result.counters["aborts"]
-    if aborts and plan.workers.workers == 1:
+    if aborts and run.plan.workers.workers == 1:
         yield f"{aborts} attempts aborted, but there is one worker alone"
     if not int(result.node_conflicts.sum()) == int(result.object_conflicts.sum()) == aborts:
         yield f"{aborts} attempts aborted, but node pairs and objects have other sums"
     if result.held is None:
         return
-    words = len(plan.words)
+    words = len(run.plan.words)
     opened: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
     for word, actor, start_ps, end_ps in result.held[(result.held[:, 0] < 0) | (result.held[:, 0] >= words)].tolist():
         opened[word - words if word >= words else -1 - word].append((start_ps, end_ps, actor, word >= words))
     for obj, holdings in opened.items():
         holdings.sort()
-        latest: dict[
-            bool, tuple[int, int]
-        ] = {}  # by whether the object is written: the worker that has it longest, and until when
+        # by whether the object is written: until when, and which worker has the object longest
+        latest: dict[bool, tuple[int, int]] = {}
         for start_ps, end_ps, actor, writes in holdings:
             for kind in (True, False) if writes else (True,):
                 until_ps, other = latest.get(kind, (0, actor))

@@ -7,14 +7,14 @@ records that every mode of every engine produces, ``event_hash`` all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import IntEnum
 from struct import Struct
 
 import numpy as np
 import numpy.typing as npt
 
-from numasim.draws import GAMMA, MASK, mix, mix_array
+from numasim.draws import GAMMA, MASK, mix_array
 from numasim.engine.observe.watch import Watch, Watcher
 
 WORDS = 5
@@ -42,25 +42,14 @@ class Rank(IntEnum):
 STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # of the records that every mode produces
 
 
-def record_hash(words: Sequence[int]) -> int:
-    """Return the hash of one record: ``h = mix((h + GAMMA) ^ word)`` over its words, from 0."""
-    value = 0
-    for word in words:
-        value = mix((value + GAMMA & MASK) ^ word)
-    return value
-
-
-def record_hashes(records: Records) -> Records:
-    """Return [n] the `record_hash` of each row of ``records`` [n, 5]."""
+def hash_sum(records: Records) -> int:
+    """Return the sum modulo 2**64 of the hashes of ``records`` [n, 5]: ``h = mix((h + GAMMA) ^ word)`` over the words
+    of a record, from 0.
+    """
     value = np.zeros(len(records), np.uint64)
     for column in records.T:
         value = mix_array((value + np.uint64(GAMMA)) ^ column)
-    return value
-
-
-def hash_sum(records: Records) -> int:
-    """Return the sum of `record_hash` over the rows of ``records`` [n, 5], modulo 2**64."""
-    return int(record_hashes(records).sum(dtype=np.uint64))
+    return int(value.sum(dtype=np.uint64))
 
 
 def hexadecimal(total: int) -> str:
@@ -124,4 +113,4 @@ class Trace:
         if self.watch:
             self.watch.flush()
         every = (self.steps.total + self.details.total) & MASK
-        return f"{self.steps.total:016x}", f"{every:016x}" if self.details.hashed else None
+        return hexadecimal(self.steps.total), hexadecimal(every) if self.details.hashed else None

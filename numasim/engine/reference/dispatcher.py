@@ -15,7 +15,7 @@ from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import PUT
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.memory.page_map import ObjectMap
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.unit_factors import MILLION
@@ -24,24 +24,18 @@ from numasim.strategy.similarity import Objects
 from numasim.strategy.sync_places import NO_LOCK
 
 
-class Dispatcher:
+class Dispatcher(Component):
     """Chooses queues for new tasks and puts them there."""
 
     def __init__(
         self, run: RunState, memory: MemorySystem, sync: SyncObjects, proceed: Callable[[Worker], None]
     ) -> None:
         """``proceed`` is called with a worker that has waited for a queue's lock."""
+        super().__init__(run)
         plan = run.plan
         self.numbers = TaskNumbers(plan, run.tables)
         self.objects = ObjectMap(plan, run.placement, memory.pages) if plan.steal.looks_at_data else None
-        self._tables = run.tables
-        self._queues = run.queues
-        self._prober = run.prober
-        self._program = run.program
-        self._recorder = run.recorder
-        self._workers = run.workers
         self._sync = sync
-        self._joins = run.joins
         self._proceed = proceed
         self._locate_ps = plan.costs.locate_ps
         self._resume_ppm = plan.inline_resume_ppm
@@ -50,8 +44,6 @@ class Dispatcher:
         self._inlines = run.tables.inlines
         self._rules_ask = len(plan.steal.data) > 0
         self._asks_tasks = plan.steal.asks_tasks
-        self._controls = run.controls
-        self._live = run.live
         self._costs = run.tables.line or self.objects is not None
 
     # ---- putting ---------------------------------------------------------------------------------------------------

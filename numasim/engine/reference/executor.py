@@ -17,7 +17,7 @@ from numasim.engine.reference.clock import POLL, PUT, SEG_END, WAKE
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import PRODUCTION, Producers
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.task_programs import END
 from numasim.engine.reference.thief import Thief
 from numasim.workload.algorithms.groups import NO_GROUP
@@ -28,7 +28,7 @@ GROUP, END_GROUP = int(Op.GROUP), int(Op.END_GROUP)
 TASK, CALLED = int(Kind.TASK), int(Kind.CALL)
 
 
-class Executor:
+class Executor(Component):
     """Executes the tasks on the stack of every worker."""
 
     def __init__(
@@ -45,19 +45,12 @@ class Executor:
         nothing and the id of the object, and returns False if the worker has to wait. ``start_item`` starts a range
         item: that of the memory system, or a shortcut.
         """
+        super().__init__(run)
         plan, program = run.plan, run.program
-        self._plan = plan
-        self._tables = run.tables
-        self._clock = run.clock
-        self._recorder = run.recorder
         self._measured_ps = run.measures.ps if run.measures else None
         self.profile_ps = 0  # paid at the end of each task
         self._details = run.recorder.details
-        self._queues = run.queues
         self._owners_announce = run.queues.owners_announce
-        self._workers = run.workers
-        self._program = program
-        self._progress = run.progress
         self._activity_changed = memory.work.activity_changed
         self._start_segment = memory.work.start_segment
         self._end_work = memory.work.end
@@ -82,11 +75,7 @@ class Executor:
         self._begins_released = plan.release == "begin"
         self._inlines = run.tables.inlines
         self._work_first = run.tables.work_first
-        self._joins = run.joins
-        self._order = run.spawn_order
         self._work_first_tiers = run.tables.work_first_tiers
-        self._controls = run.controls
-        self._live = run.live
         self._counts_live = run.live.count
         self._joins_cost = bool(run.tables.join_ps or run.tables.line)
         self._resume_ps = plan.costs.resume_ps
@@ -184,8 +173,8 @@ class Executor:
         if self._counts_live:
             self._live.create(child)
         program.spawner[child] = w.id
-        if self._order:
-            self._order.at_bottom(child)
+        if self._spawn_order:
+            self._spawn_order.at_bottom(child)
         if program.path_ps[task] > program.path_ps[child]:
             program.path_ps[child] = program.path_ps[task]
         if self._has_dependences:
@@ -206,8 +195,8 @@ class Executor:
         """Call a task inline: the caller is off the stack until the callee ends, on whichever worker."""
         self._program.path_ps[callee] = self._program.path_ps[task]
         w.stack[-1] = callee
-        if self._order:
-            self._order.called(task, callee)
+        if self._spawn_order:
+            self._spawn_order.called(task, callee)
         if self._counts_live:
             self._live.create(callee)
             self._live.begin(w, callee)
@@ -216,7 +205,7 @@ class Executor:
         """Tell whether the worker goes on with the child that it spawns, and puts the parent into a queue."""
         if not self._work_first_tiers & self._controls.tiers[child]:
             return False
-        return not self._order or self._order.goes_first(w, task, child)
+        return not self._spawn_order or self._spawn_order.goes_first(w, task, child)
 
     def _begin(self, w: Worker, child: int) -> None:
         """Begin a child at its spawn."""
@@ -350,8 +339,8 @@ class Executor:
         program = self._program
         program.path_ps[task] = max(program.path_ps[task], joined_ps)
         w.owed_ps += self._resume_ps
-        if self._order:
-            self._order.at_bottom(task)
+        if self._spawn_order:
+            self._spawn_order.at_bottom(task)
         w.stack.append(task)
 
     def _woken(self, w: Worker) -> None:

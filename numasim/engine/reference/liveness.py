@@ -54,10 +54,10 @@ class Liveness:
 
     def _can_find(self, w: Worker) -> bool:
         """Tell whether some round of the worker can bring it a task while no queue changes."""
-        run = self._run
+        run, q = self._run, w.own
         if w.waiting:
             return False
-        if self._has_own_task(w):
+        if q is not None and run.queues.length[q] and self._may_take(w, q, run.tables.own_end[q]):
             return True
         if not run.joins.may_probe(w):
             return False
@@ -67,13 +67,6 @@ class Liveness:
             run.prober.amount(level, length[q]) and self._may_take(w, q, ends[level][q])
             for level, q in run.prober.within_reach(w.id, run.queues)
         )
-
-    def _has_own_task(self, w: Worker) -> bool:
-        """Tell whether the own queue holds a task that the worker takes at the end of its next round."""
-        run, q = self._run, w.own
-        if q is None or not run.queues.length[q]:
-            return False
-        return self._may_take(w, q, run.tables.own_end[q])
 
     def _may_take(self, w: Worker, q: int, end: int) -> bool:
         """Tell whether the worker may take the entry at that end of a queue, or drop it."""

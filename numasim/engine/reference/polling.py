@@ -18,7 +18,7 @@ from numasim.draws import GAMMA, below_array, mix_array
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.backoff import LAP_ROUNDS, rounds_to_lap
 from numasim.engine.reference.memory.memory_system import MemorySystem
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.strategy.picking import Stream
 from numasim.strategy.probe import QuietRound
 
@@ -130,14 +130,11 @@ class QuietRounds:
         return np.stack(columns, axis=1)
 
 
-class Polling:
+class Polling(Component):
     """Counts the fruitless rounds of idle workers up to the next change, instead of making an event of every probe."""
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
-        self._tables = run.tables
-        self._waits = run.waits
-        self._prober = run.prober
-        self._joins = run.joins
+        super().__init__(run)
         self._ledger = run.recorder.ledger
         self._work = memory.work
         backoff = run.plan.steal.backoff

@@ -12,7 +12,7 @@ from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.observe.watch import Watched
 from numasim.engine.reference.actors import Producer, Worker
 from numasim.engine.reference.dispatcher import Dispatcher
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.strategy.probe import NO_ROOM
 from numasim.strategy.sync_places import NO_LOCK
@@ -20,7 +20,7 @@ from numasim.strategy.sync_places import NO_LOCK
 PRODUCTION = -1  # on a worker's stack: it creates the items of an implicit range
 
 
-class Producers:
+class Producers(Component):
     """The producers beside the workers, and production as worker 0's own work."""
 
     def __init__(
@@ -31,13 +31,7 @@ class Producers:
         producer_waits: Callable[[Producer], None] | None,
     ) -> None:
         """``producer_waits`` is a shortcut: it is called when a producer has found every queue full."""
-        self._tables = run.tables
-        self._clock = run.clock
-        self._recorder = run.recorder
-        self._queues = run.queues
-        self._prober = run.prober
-        self._workers = run.workers
-        self._producers = run.producers
+        super().__init__(run)
         self._sync = sync
         self._dispatcher = dispatcher
         self._producer_waits = producer_waits

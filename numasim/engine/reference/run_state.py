@@ -94,3 +94,17 @@ class RunState:
     measures: TaskMeasures | None
     controls: TaskControls
     live: LiveSubtrees
+
+
+class Component:
+    """A component of a run, with the parts of the run under their names in `RunState`."""
+
+    def __init__(self, run: RunState) -> None:
+        self._plan, self._seed, self._tables = run.plan, run.seed, run.tables
+        self._clock, self._recorder = run.clock, run.recorder
+        self._workers, self._producers = run.workers, run.producers
+        self._program, self._progress = run.program, run.progress
+        self._queues, self._prober, self._waits = run.queues, run.prober, run.waits
+        self._joins, self._spawn_order = run.joins, run.spawn_order
+        self._control, self._measures = run.control, run.measures
+        self._controls, self._live = run.controls, run.live

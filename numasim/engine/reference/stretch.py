@@ -18,7 +18,7 @@ from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import SEG_END
 from numasim.engine.reference.ledger import Executed
 from numasim.engine.reference.memory.memory_system import KnownTimes, MemorySystem
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Plan
 from numasim.schema.enumerations import Pick
@@ -67,19 +67,14 @@ def may_stretch(plan: Plan, tables: Tables) -> bool:
     return bool(plain and not sighted)
 
 
-class Stretches:
+class Stretches(Component):
     """Makes one event of the items that a worker takes from its own range."""
 
     def __init__(
         self, run: RunState, memory: MemorySystem, known: KnownTimes, proceed: Callable[[Worker], None]
     ) -> None:
         """``proceed`` is called with a worker whose stretch has ended."""
-        self._tables = run.tables
-        self._clock = run.clock
-        self._recorder = run.recorder
-        self._workers = run.workers
-        self._queues = run.queues
-        self._progress = run.progress
+        super().__init__(run)
         self._ranges = memory.ranges
         self._known = known
         self._proceed = proceed

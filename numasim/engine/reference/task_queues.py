@@ -52,24 +52,11 @@ def computed_thresholds(rule: Thresholds, push_ps: int, pop_ps: int, seen: Measu
     low = rule.min_tasks if rule.min_tasks is not None else max(1, _ceil(seen.executed * pop_ps, seen.busy_ps))
     if rule.max_tasks is not None:
         return rule.max_tasks, low
-    return RULES[rule.rule](rule, push_ps, low, seen), low
-
-
-def _literal(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
-    return max(1, seen.capacity - _ceil(seen.pushes * push_ps, seen.span_ps))
-
-
-def _avail(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
-    """Return S such that a task is available if the queue holds more tasks than its owner keeps."""
-    return low + 1
-
-
-def _fraction(rule: Thresholds, push_ps: int, low: int, seen: Measured) -> int:
-    """Return S as a fraction of the mean over the queues of their longest length."""
-    return max(low + 1, seen.peak_sum * rule.fraction_ppm // (seen.queues * MILLION))
-
-
-RULES = {"literal": _literal, "avail": _avail, "fraction": _fraction}
+    if rule.rule == "avail":  # a task is available if the queue holds more tasks than its owner keeps
+        return low + 1, low
+    if rule.rule == "fraction":  # of the mean over the queues of their longest length
+        return max(low + 1, seen.peak_sum * rule.fraction_ppm // (seen.queues * MILLION)), low
+    return max(1, seen.capacity - _ceil(seen.pushes * push_ps, seen.span_ps)), low
 
 
 def _ceil(part: int, whole: int) -> int:

@@ -18,7 +18,7 @@ from numasim.engine.reference.clock import LOOK, POLL, PUT
 from numasim.engine.reference.liveness import Liveness
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_queues import Measured, computed_thresholds
 from numasim.strategy.sync_places import NO_LOCK
@@ -41,7 +41,7 @@ class LazyQueues(Protocol):
 PassOver = Callable[[Worker, int, int], int]
 
 
-class Thief:
+class Thief(Component):
     """Finds something to run for a worker that has nothing."""
 
     def __init__(
@@ -61,19 +61,7 @@ class Thief:
         The last two are shortcuts: queues that are brought up to date when somebody looks, and rounds that are counted
         instead of gone through, from a poll at one time on to a change at another; the time of those is returned.
         """
-        self._plan = run.plan
-        self._tables = run.tables
-        self._waits = run.waits
-        self._clock = run.clock
-        self._recorder = run.recorder
-        self._workers = run.workers
-        self._producers = run.producers
-        self._program = run.program
-        self._progress = run.progress
-        self._queues = run.queues
-        self._prober = run.prober
-        self._joins = run.joins
-        self._live = run.live
+        super().__init__(run)
         self._gated = run.live.count
         self._activity_changed = memory.work.activity_changed
         self._helpers = memory.helpers
@@ -91,7 +79,6 @@ class Thief:
         self._own_end = run.tables.own_end
         self._pop_ps = run.tables.pop_ps
         self._work_first = run.tables.work_first
-        self._order = run.spawn_order
         self._tracks_parent = run.prober.tracks_parent
         self._beginnings_matter = self._work_first or self._tracks_parent or run.joins.leaps or self._gated
         self._locks_search = run.plan.words.search
@@ -160,8 +147,8 @@ class Thief:
         if task < program.rows:
             if self._work_first and program.at[task] != program.start[task]:
                 w.owed_ps += self._plan.costs.resume_ps
-            if self._order:
-                self._order.begun(w, task, program.at[task] != program.start[task])
+            if self._spawn_order:
+                self._spawn_order.begun(w, task, program.at[task] != program.start[task])
             if self._joins.leaps:
                 self._joins.begun(w, task)
             if self._gated:

@@ -19,14 +19,14 @@ from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.attempts import Transactions
 from numasim.engine.reference.thief import Thief
 from numasim.workload.graph import Deal, Kind, Phase
 from numasim.workload.phases import Step, steps
 
 
-class WorkSource:
+class WorkSource(Component):
     """Starts the phases of a plan in order, in their loops and repeats, and stops the clock after the last."""
 
     def __init__(
@@ -39,25 +39,13 @@ class WorkSource:
         thief: Thief,
         executor: Executor,
     ) -> None:
-        self._plan = run.plan
-        self._tables = run.tables
-        self._clock = run.clock
-        self._recorder = run.recorder
-        self._workers = run.workers
-        self._program = run.program
-        self._progress = run.progress
-        self._queues = run.queues
-        self._prober = run.prober
+        super().__init__(run)
         self._memory = memory
         self._transactions = transactions
         self._dispatcher = dispatcher
-        self._producers = producers
+        self._making = producers
         self._thief = thief
         self._executor = executor
-        self._control = run.control
-        self._controls = run.controls
-        self._live = run.live
-        self._measures = run.measures
         self._steps = steps(run.plan.workload.phases, run.plan.workload.loops)
         self._step = Step(0, 0, 0, False)  # the present step
         self._ended = 0  # ended runs of phases
@@ -122,7 +110,7 @@ class WorkSource:
         if phase.serial:
             self._workers[0].agenda.extend(range(first, first + count))
         elif self._plan.producer != "none":
-            self._producers.start(range(first, first + count))
+            self._making.start(range(first, first + count))
         elif self._tables.own_never_full:
             for w in self._workers:
                 assert w.own is not None

@@ -42,7 +42,7 @@ from numasim.engine.reference.memory.caches import Place
 from numasim.engine.reference.memory.helper_threads import HelperThreads
 from numasim.engine.reference.memory.page_map import PageMap
 from numasim.engine.reference.memory.speeds import Activity, Speed, Speeds
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.parts.unit_factors import MILLION, PS_PER_S
 from numasim.plan.effects import noisy_ps
 from numasim.plan.item_prices import PricedItems, item_prices, seats_of
@@ -164,26 +164,18 @@ class Flow:
         return -((-self.nominal_ps << SHARE_BITS) // self.share)
 
 
-class Flows:
+class Flows(Component):
     """Starts and ends the flows of all workers, prices flows, and shares out the resources that they use together.
 
     ``unsettled`` is true while the hook at the end of this instant is pending.
     """
 
     def __init__(self, run: RunState, pages: PageMap, traffic: Traffic) -> None:
+        super().__init__(run)
         plan = run.plan
-        self._plan = plan
-        self._seed = run.seed
         self._noise_seed = run.seed  # the seed of the present turn
-        self._tables = run.tables
-        self._clock = run.clock
-        self._recorder = run.recorder
-        self._workers = run.workers
-        self._program = run.program
         self._path_ps = run.program.path_ps
-        self._progress = run.progress
         self._traffic = traffic
-        self._measures = run.measures
         self.unsettled = False
         self._flow: list[Flow | None] = [None] * len(run.workers)  # the last one of each worker
         self._starting: list[Worker] = []

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.memory.access_prices import AccessPricing, Brought
 from numasim.engine.reference.memory.caches import Place
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.price import Price, Traffic
 from numasim.strategy.helpers import Helpers
@@ -50,12 +50,12 @@ class Step:
     compute_ps: int
 
 
-class HelperThreads:
+class HelperThreads(Component):
     """The helpers of all workers that have one."""
 
     def __init__(self, run: RunState, helpers: Helpers, prices: AccessPricing, traffic: Traffic) -> None:
+        super().__init__(run)
         self._helpers = helpers
-        self._program = run.program
         self._work = run.plan.workload
         self._prices = prices
         self._traffic = traffic

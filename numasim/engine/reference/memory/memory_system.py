@@ -18,7 +18,7 @@ from numasim.engine.reference.ledger import Executed
 from numasim.engine.reference.memory.flows import Flows
 from numasim.engine.reference.memory.helper_threads import HelperThreads
 from numasim.engine.reference.memory.page_map import PageMap
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.plan.price import Traffic
 from numasim.plan.segment_times import AccessTimes, RangeTimes, segment_times
 
@@ -32,22 +32,18 @@ from numasim.plan.segment_times import AccessTimes, RangeTimes, segment_times
 I64 = npt.NDArray[np.int64]
 
 
-class KnownTimes:
+class KnownTimes(Component):
     """Starts segments and range items of uncoupled runs; their ends are events of rank SEG_END."""
 
     unsettled = False  # nothing is ever left to the end of an instant
     helpers: HelperThreads | None = None  # helpers need a cache, and caches couple the workers
 
     def __init__(self, run: RunState, pages: PageMap, ranges: list[RangeTimes]) -> None:
+        super().__init__(run)
         times = segment_times(run.plan, run.placement)
-        self._plan = run.plan
-        self._tables = run.tables
-        self._clock = run.clock
         self._ledger = run.recorder.ledger
         self._log = run.recorder.log
-        self._measures = run.measures
         self._path_ps = run.program.path_ps
-        self._progress = run.progress
         self._pages = pages
         self._ranges = ranges
         self._one_family, self._rows = len(ranges) == 1, run.program.rows

@@ -14,7 +14,7 @@ from numasim.engine.reference.actors import Worker
 from numasim.engine.reference.clock import ABORT, PUT
 from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.memory.memory_system import MemorySystem
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.plan.plan import MIN_STEP_PS, Plan
 from numasim.schema.counter_names import TIMES
 from numasim.workload.graph import Op
@@ -90,15 +90,12 @@ class Attempt:
     writes: dict[int, int] = field(default_factory=dict)  # by object, the time at which it was opened
 
 
-class Transactions:
+class Transactions(Component):
     """Begins, commits and aborts attempts; ``operations`` are the ops of transactions, in the form of `SyncObjects`."""
 
     def __init__(self, run: RunState, memory: MemorySystem) -> None:
-        self._plan = run.plan
+        super().__init__(run)
         self._seed = self._turn_seed = run.seed
-        self._clock = run.clock
-        self._recorder = run.recorder
-        self._program = run.program
         self._node = run.plan.workers.node.tolist()
         self._helpers = memory.helpers
         self._owners = ObjectOwners(run.plan)

@@ -29,7 +29,7 @@ from numasim.engine.reference.actors import ActorEvent, Worker
 from numasim.engine.reference.clock import GRANT, RELEASE, WAKE
 from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.memory.memory_system import MemorySystem
-from numasim.engine.reference.run_state import RunState
+from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState, Opening
 from numasim.engine.reference.sync.cache_lines import NOBODY, Condition, Line, LineTimes, SyncCounts
 from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LockRules, Server, Waiter
@@ -51,7 +51,7 @@ class Release:
         self.event.actor = self
 
 
-class SyncObjects:
+class SyncObjects(Component):
     """Grants locks, opens barriers, lets waiters of conditions pass.
 
     ``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes nothing
@@ -60,11 +60,7 @@ class SyncObjects:
 
     def __init__(self, run: RunState, memory: MemorySystem, proceed: Callable[[Worker], None]) -> None:
         """``proceed`` is called with a worker that need not wait any more."""
-        self._plan = run.plan
-        self._clock = run.clock
-        self._recorder = run.recorder
-        self._workers = run.workers
-        self._producers = run.producers
+        super().__init__(run)
         self._activity_changed = memory.work.activity_changed
         self._proceed = proceed
         words = run.plan.words
