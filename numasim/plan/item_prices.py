@@ -26,11 +26,11 @@ from numasim.plan.node_bytes import NodeBytes, placed_accesses
 from numasim.plan.plan import Keyed, Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources, resources_of
-from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
+from numasim.plan.segment_times import AccessTable, access_tables
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.amounts import exact_sum
 from numasim.workload.graph import Mode, RangeFamily
-from numasim.workload.one_worker import item_compute_ps, lines_ps
+from numasim.workload.one_worker import item_compute_ps, lines_ps, traffic_factor
 
 I64 = npt.NDArray[np.int64]
 
@@ -40,7 +40,7 @@ ITEMS_AT_ONCE = 1 << 16  # bounds the memory used to sum over a range
 
 
 class Seat(NamedTuple):
-    """A position at which workers pay the same prices; ``workers`` of them share the domain's cache."""
+    """A node and a cache domain; ``workers`` share the cache. Workers with equal seats pay equal prices."""
 
     node: int
     domain: int
@@ -68,8 +68,9 @@ class AccessPrices:
 
 
 class ItemPrices:
-    """Memory times and traffic of the items of one family for workers at ``seat``, the same in all runs of a plan;
-    ``dealt`` are the items that a distribution gives workers of the seat's node, None without a distribution.
+    """Memory times and traffic of the items of one family for workers at ``seat``, equal in all runs of a plan.
+
+    ``dealt`` are the items that the strategy deals to the node of the seat; None if the strategy deals no items.
     """
 
     def __init__(
@@ -137,7 +138,7 @@ class ItemPrices:
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
     def _mean(self, plan: Plan, dealt: I64 | None) -> Price:
-        """Return the mean item, which gives a worker's demand while the worker runs the family."""
+        """Return the price of the mean item: the demand of a worker while the worker executes the family."""
         count, family = self._family.count, self._family
         compute = family.compute
         price = Price((family.low_ps + family.high_ps) // 2 if compute is None else compute.mean_of(dealt))
@@ -178,7 +179,7 @@ def _prices_of(shared: Keyed[Plan], placement: Placement) -> dict[Seat, list[Ite
 
 
 def _dealt_to(plan: Plan, node: int) -> list[I64 | None]:
-    """Return [families] the items that a distribution gives units of ``node``, None without a distribution."""
+    """Return [families] the items that the strategy deals to ``node``; None if the strategy deals no items."""
     nodes, families = plan.control.item_nodes, plan.workload.ranges
     if not len(nodes):
         return [None] * len(families)
@@ -201,7 +202,7 @@ class PricedItems:
         self._blocks: dict[int, tuple[list[int], ...]] = {}
 
     def start_turn(self, turn: int) -> None:
-        """Draw the noise of a turn of their phase, counted from zero, from now on; at first that of turn 0."""
+        """Draw noise for run number ``turn`` of the phase, from 0, in later prices; the first number is 0."""
         if self._effects.task_noise_ppm:
             self._noise_seed = turn_seed(self._seed, turn)
             self._blocks.clear()
@@ -258,7 +259,7 @@ class PricedItems:
 
 
 def cut_by_home(amount: int, by_home: I64) -> I64:
-    """Return [rows, nodes] ``amount`` divided in proportion to each row of ``by_home``, in integers that sum to it."""
+    """Return [rows, nodes] ``amount`` in proportion to each row of ``by_home``; a row has the sum ``amount``."""
     return np.array([in_proportion(amount, row) for row in by_home.tolist()], np.int64)
 
 

@@ -236,7 +236,7 @@ def _check_programs(workload: Workload) -> None:
 
 
 class _Program:
-    """What a task has begun and not ended: the locks that it holds, its transaction's memory, and its groups."""
+    """The locks that a task holds, the memory of the open transaction, and the number of open groups."""
 
     def __init__(self, workload: Workload, task: int) -> None:
         self.memory: int | None = None
@@ -412,7 +412,7 @@ def _check_dependences(workload: Workload) -> None:
         ),
         "a task that is spawned, or a root of kind task",
     )
-    source, phase = np.repeat(np.arange(rows), np.diff(workload.successor_ptr)), _phases_of_tasks(workload)
+    source, phase = workload.predecessor, _phases_of_tasks(workload)
     _refuse(
         phase[source] != phase[target],
         lambda edge: ("tasks", int(source[edge]), "then"),
