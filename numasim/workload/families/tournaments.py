@@ -100,7 +100,7 @@ def vertical(parameters: VerticalParameters) -> Workload:
     rounds: list[tuple[str, RangeFamily]] = []
     for name in ("within nodes", "among nodes"):
         while any(len(group) > 1 for group in groups):
-            pairs = [pair for group in groups for pair in _pairs(group)]
+            pairs = [pair for group in groups for pair in _all_pairs(group) if len(pair) == 2]
             merged = {pair: _merged(parameters, columns, *pair) for pair in pairs}
             work = {side.winner: (pair, side.keys) for pair, side in merged.items()}
             rounds.append((name, _family(parameters, columns, work)))
@@ -121,10 +121,6 @@ def vertical(parameters: VerticalParameters) -> Workload:
 def _all_pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
     """Return pairs of neighbours; the last side alone if the number of sides is odd."""
     return [tuple(group[at : at + 2]) for at in range(0, len(group), 2)]
-
-
-def _pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
-    return [pair for pair in _all_pairs(group) if len(pair) == 2]
 
 
 def _merged(parameters: VerticalParameters, columns: Columns, winner: Side, loser: Side) -> Side:
