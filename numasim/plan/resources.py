@@ -93,7 +93,7 @@ BYTES_UNIT = "bytes/s"
 
 
 class Use(NamedTuple):
-    """A resource on a path, and the units of it that a line of 64 bytes takes."""
+    """A resource on a path, and the units of the resource that a line of 64 bytes takes."""
 
     resource: int
     per_line: int
@@ -120,7 +120,7 @@ class ResourceKind(StrEnum):
 
 
 class Resource(NamedTuple):
-    """One resource; its capacity is in its kind's unit, after subtraction of the use by other programs."""
+    """A resource. The capacity is in the unit of the kind, less the use by other programs."""
 
     kind: ResourceKind
     name: str
@@ -145,10 +145,10 @@ class Resources:
     llc: tuple[int, ...]
     faults: int
     fault_units: int  # of the address space that a page fault takes
-    fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node that uses it
+    fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node whose workers fault
 
     def faults_capacity(self, nodes: int) -> int:
-        """Return the capacity of the address space while workers of so many nodes use it."""
+        """Return the capacity of the address space while workers of ``nodes`` nodes use the address space."""
         slower = MILLION + self.fault_alpha_ppm * max(0, nodes - 1)
         return max(1, self.capacity[self.faults] * MILLION // slower)
 
@@ -193,13 +193,13 @@ def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Path
 
 
 def holds_lock(plan: Plan) -> bool:
-    """Tell whether giving back memory takes time, so that the address space is shared by the time of its lock."""
+    """Return whether giving back memory takes time: then the lock of the address space is the shared resource."""
     gives_back = any(family.gives_back for family in plan.workload.ranges)
     return gives_back and (plan.costs.unmap_ps > 0 or plan.costs.shootdown_ps > 0)
 
 
 def lock_ps_of_fault(costs: Costs) -> int:
-    """Return for how long a page fault keeps others from the lock of the address space, in ps."""
+    """Return the time in ps for which a page fault keeps other threads from the lock of the address space."""
     return PS_PER_S // costs.faults_per_s if costs.faults_per_s else 0
 
 

@@ -35,7 +35,7 @@ class GaParameters(WorkloadParameters):
     individuals: Many = Field(64, description="Individuals of an island.")
     genes: Many = Field(64, description="Genes of an individual, a byte each.")
     generations: Many = Field(10, description="Generations between two migrations.")
-    migrants: Size = Field(2, description="Individuals that an island takes from the one before it.")
+    migrants: Size = Field(2, description="Individuals that an island takes from the island before.")
     iterations: Size = Field(1, description="How often the islands evolve and exchange individuals.")
     ps_per_1000_genes: WorkTime = Field(
         5_000_000,

@@ -35,7 +35,7 @@ class MandelbrotParameters(WorkloadParameters):
     y: Side = Field(description="Points of a row.")
     most_steps: Annotated[Whole, Field(ge=1, le=4096)] = Field(
         256,
-        description="Steps after which a point counts as one of the set.",
+        description="Steps after which a point counts as a point of the set.",
     )
     leaf_rows: Size = Field(8, description="Rows of a leaf.")
     iterations: Size = Field(1, description="How often the picture is computed, once after the other.")

@@ -30,7 +30,7 @@ class RandomForkJoinParameters(TimedParameters):
     name: Literal["random-fork-join"] = Field(description="The name of this workload.")
     tasks: TaskCount = Field(description="Number of tasks, the root included.")
     graph_seed: Seed = Field(0, description="Seed of the tree and the times, the same in all runs and repeats.")
-    task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
+    task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
         """Return the totals of tasks that all take the longest times and wait for children."""
@@ -57,7 +57,7 @@ class RandomLayeredParameters(TimedParameters):
         0,
         description="Seed of the dependences and the times, the same in all runs and repeats.",
     )
-    task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
+    task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
         """Return the totals if all tasks take the longest time; a drawn predecessor counts as a row to limit draws."""
@@ -125,7 +125,7 @@ def _fork_join(children: int, reads: int) -> Shape:
 
 
 def _edges(parameters: RandomLayeredParameters, streams: U64Array) -> tuple[I64, I64]:
-    """Return distinct (predecessor, successor) pairs; a task that draws a predecessor twice depends on it once."""
+    """Return distinct (predecessor, successor) pairs; a repeated pair counts once."""
     width, tasks = parameters.width, parameters.layers * parameters.width
     later = np.arange(width, tasks)
     first = (later // width - 1) * width

@@ -77,7 +77,7 @@ Combiner = Annotated[
 
 
 class ContainerParameters(ColumnParameters):
-    """Values under keys, in rows by the hash of the key and in columns by the thread that emitted them."""
+    """Values under keys: a row for each hash of a key, a column for each thread that emits values."""
 
     default_runtime: ClassVar[str] = "phoenix"
 
@@ -105,16 +105,17 @@ class ContainerParameters(ColumnParameters):
     )
     combiner: Combiner = Field(
         "associative",
-        description="What comes out under a key: one value (associative), or all that were emitted (buffer).",
+        description="The output under a key: one value (associative), or all emitted values (buffer).",
     )
     emit_ns: Nanoseconds = Field(
-        Decimal(1000), description="Compute time of looking a value up and combining it; assumed."
+        Decimal(1000), description="Compute time of looking up and combining a value; assumed."
     )
     key_ns: Nanoseconds = Field(
-        Decimal(10_000), description="Compute time of a value that comes out: its entry, and appending it; assumed."
+        Decimal(10_000),
+        description="Compute time of an output value: its entry, and appending the value; assumed.",
     )
     copy_ns: Nanoseconds = Field(
-        Decimal(1000), description="Compute time of copying a value when the vector that it is in grows; assumed."
+        Decimal(1000), description="Compute time of copying a value when its vector grows; assumed."
     )
     pattern: PatternName = Field("random", description="Order in which the values of a row are read.")
     entries_returned: Fraction = Field(

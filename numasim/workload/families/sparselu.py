@@ -112,8 +112,7 @@ class SparseLuParameters(WorkloadParameters):
     )
     alignment: Annotated[Bytes, Field(ge=1, le=2**32), AfterValidator(power_of_two)] = Field(
         1,
-        description="Each block begins at a multiple of so many bytes, a power of two. Default: one block follows the "
-        "other.",
+        description="Alignment of each block in bytes, a power of two. By default one block follows the other.",
     )
     ps_per_1000_flops: WorkTime = Field(
         117_200,

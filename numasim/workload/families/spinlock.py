@@ -25,7 +25,7 @@ class SpinlockParameters(TeamParameters):
     name: Literal["spinlock"] = Field(description="The name of this workload.")
     acquisitions: TaskCount = Field(1000, description="How often each thread takes the lock.")
     critical_ns: Nanoseconds = Field(Decimal(0), description="Time for which a thread holds the lock.")
-    think_ns: Nanoseconds = Field(Decimal(0), description="Time of a thread before it asks for the lock.")
+    think_ns: Nanoseconds = Field(Decimal(0), description="Time of a thread before each request for the lock.")
 
     def totals(self) -> Totals:
         """Return the totals of a body for each thread; a critical section counts as a row to limit the sections."""

@@ -48,11 +48,11 @@ class StencilParameters(WorkloadParameters):
     x: Size = Field(description="Rows of the array, by which tasks divide it.")
     y: Size = Field(description="Points along the second axis of the array: of a row in two dimensions.")
     sweeps: Size = Field(200, description="How often every point is computed; the default is that of Figure 8 of LAWS.")
-    leaf_rows: Size = Field(8, description="Rows of a leaf; the last one has what is left (LAWS, section 6.4).")
+    leaf_rows: Size = Field(8, description="Rows of a leaf; the last leaf has the rest (LAWS, section 6.4).")
     element_bytes: Literal[4, 8] = Field(8, description="Size of a point (A-27).")
     branching: Annotated[Whole, Field(ge=2, le=64)] = Field(
         2,
-        description="Children of an inner task; where the tree is irregular, one, two or none more, in turns (A-26).",
+        description="Children of an inner task; in an irregular tree none, one or two more, in turns (A-26).",
     )
     ops_per_point: Operations = Field(description="Additions and multiplications for a point.")
     ps_per_1000_ops: WorkTime = Field(500_000, description="Time of 1,000 operations; the default is assumed.")

@@ -93,7 +93,7 @@ class SyncbenchParameters(TeamParameters):
     )
     construct_lines: Annotated[Whole, Field(ge=0, le=64)] = Field(
         0,
-        description="Cache lines of its own that the runtime writes while it holds the lock of a construct.",
+        description="Own cache lines that the runtime writes while holding the lock of a construct.",
     )
 
     def totals(self) -> Totals:

@@ -70,7 +70,7 @@ class UtsParameters(WorkloadParameters):
     )
     children: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
         None,
-        description="Binomial: children of a node other than the root, if it has any; 8 by default.",
+        description="Binomial: number of children of an inner node other than the root, 8 by default.",
     )
     probability: ShareSpec | None = Field(
         None,
@@ -96,7 +96,7 @@ class UtsParameters(WorkloadParameters):
     )
     depth: Annotated[Whole, Field(ge=1, le=1000)] | None = Field(
         None,
-        description="Geometric: the depth that bounds the tree, 6 by default; five times it where the shape is cyclic.",
+        description="Geometric: the bound of the depth, 6 by default; cyclic trees end at five times this depth.",
     )
     node_ns: Nanoseconds = Field(
         Decimal(400),
