@@ -127,7 +127,8 @@ class ItemPrices:
         near = again if self._fits_l2 else 0
         part, whole = self._later
         llc = (total if self._fits_llc else 0) + (0 if near else again * part // whole)
-        fetched = cut_by_home(total + again - near - llc, by_home)
+        missed = total + again - near - llc
+        fetched = np.array([in_proportion(missed, row) for row in by_home.tolist()], np.int64)
         written = fetched if mode != Mode.READ else np.zeros_like(fetched)
         times = 1 if mode == Mode.READ else 2
         near_ps = misses_ps(times * llc, self._hit_ps, mlp)
@@ -256,11 +257,6 @@ class PricedItems:
             numbers = draw_array(base_array(self._noise_seed, DrawClass.DURATION, items), 1)
             compute = noisy_array_ps(compute, numbers, self._effects.task_noise_ppm)
         return compute
-
-
-def cut_by_home(amount: int, by_home: I64) -> I64:
-    """Return [rows, nodes] ``amount`` in proportion to each row of ``by_home``; a row has the sum ``amount``."""
-    return np.array([in_proportion(amount, row) for row in by_home.tolist()], np.int64)
 
 
 def how_often(table: AccessTable, count: int) -> I64:

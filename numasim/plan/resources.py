@@ -13,7 +13,8 @@ nothing uses, of one byte per second, so that the first ids are those of nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -37,53 +38,36 @@ OnLinks = Mapping[int, int]  # bytes by link
 
 def fetched(machine: Machine, node: int, home: int) -> OnLinks:
     """Return the bytes that a line puts on links which ``node`` gets from ``home``, or from another node's cache."""
-    snoop, load = machine.snoop, _Load(machine)
+    snoop, load = machine.snoop, Counter[int]()
     if snoop is None:
-        load.send(home, node, LINE_BYTES)
-        return load.bytes
+        _send(load, machine, home, [node], LINE_BYTES)
+        return load
     others = [other for other in range(machine.nodes) if machine.cores_of_node[other]]
-    load.send(node, home, snoop.request_bytes)
-    load.spread(home, others, snoop.request_bytes)
+    _send(load, machine, node, [home], snoop.request_bytes)
+    _send(load, machine, home, others, snoop.request_bytes)
     for other in others:
         if other != home:
-            load.send(other, node, snoop.answer_bytes)
-    load.send(home, node, LINE_BYTES + snoop.answer_bytes)
-    load.send(node, home, snoop.answer_bytes)
-    return load.bytes
+            _send(load, machine, other, [node], snoop.answer_bytes)
+    _send(load, machine, home, [node], LINE_BYTES + snoop.answer_bytes)
+    _send(load, machine, node, [home], snoop.answer_bytes)
+    return load
 
 
 def written(machine: Machine, node: int, home: int) -> OnLinks:
     """Return the bytes that a line puts on links which ``node`` writes back to ``home``."""
-    snoop, load = machine.snoop, _Load(machine)
-    load.send(node, home, LINE_BYTES + (snoop.request_bytes if snoop else 0))
+    snoop, load = machine.snoop, Counter[int]()
+    _send(load, machine, node, [home], LINE_BYTES + (snoop.request_bytes if snoop else 0))
     if snoop:
-        load.send(home, node, snoop.answer_bytes)
-    return load.bytes
+        _send(load, machine, home, [node], snoop.answer_bytes)
+    return load
 
 
-class _Load:
-    """Bytes by link."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self.bytes: dict[int, int] = {}
-
-    def send(self, source: int, target: int, size: int) -> None:
-        """Send ``size`` bytes from node to node; within a node they use no link."""
-        for link in self._route(source, target):
-            self._add(link, size)
-
-    def spread(self, source: int, targets: list[int], size: int) -> None:
-        """Send the same ``size`` bytes to all ``targets``, over each link once."""
-        for link in {link: True for target in targets for link in self._route(source, target)}:
-            self._add(link, size)
-
-    def _route(self, source: int, target: int) -> Iterator[int]:
-        links, at = self._machine.links, source * self._machine.nodes + target
-        yield from links.route[links.route_ptr[at] : links.route_ptr[at + 1]].tolist()
-
-    def _add(self, link: int, size: int) -> None:
-        self.bytes[link] = self.bytes.get(link, 0) + size
+def _send(load: Counter[int], machine: Machine, source: int, targets: Sequence[int], size: int) -> None:
+    """Add ``size`` bytes to the load of each link on the routes to ``targets``; a link carries the bytes once."""
+    links, routes = machine.links, [source * machine.nodes + target for target in targets]
+    used = (link for at in routes for link in links.route[links.route_ptr[at] : links.route_ptr[at + 1]].tolist())
+    for link in dict.fromkeys(used):
+        load[link] += size
 
 
 # ---- The resources of a machine -------------------------------------------------------------------------------------

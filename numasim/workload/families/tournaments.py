@@ -101,7 +101,7 @@ def vertical(parameters: VerticalParameters) -> Workload:
     for name in ("within nodes", "among nodes"):
         while any(len(group) > 1 for group in groups):
             pairs = [pair for group in groups for pair in _all_pairs(group) if len(pair) == 2]
-            merged = {pair: _merged(parameters, columns, *pair) for pair in pairs}
+            merged: dict[tuple[Side, ...], Side] = {pair: _merged(parameters, columns, *pair) for pair in pairs}
             work = {side.winner: (pair, side.keys) for pair, side in merged.items()}
             rounds.append((name, _family(parameters, columns, work)))
             groups = [[merged.get(pair, pair[0]) for pair in _all_pairs(group)] for group in groups]
