@@ -59,8 +59,6 @@ class Machine(PartObject[MachineSpec]):
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
         """Return a machine of ``nodes`` sockets of one node each, on a ring of links.
 
-
-
         ``fields`` are ``cores``, ``threads_per_core``, ``memory`` (``"16GiB"``) and ``imc_bandwidth_gbs`` of each node,
         ``link_bandwidth_gbs``, ``local_latency_ns``, ``hop_latency_ns``, ``name``, and all fields of a machine's YAML
         file. Other values come from a node of ``like`` (a machine, shipped name or path), else are assumed; `sources`

@@ -189,7 +189,7 @@ def _dealt_to(plan: Plan, node: int) -> list[I64 | None]:
 
 
 class PricedItems:
-    """The items of one family in a run of ``plan`` with ``seed``: the draws for the items, beside their prices."""
+    """The items of one family in a run of ``plan`` with ``seed``: prices, and the draws of the run."""
 
     def __init__(self, plan: Plan, prices: ItemPrices, family: RangeFamily, seed: int) -> None:
         self.mean = prices.mean
@@ -219,8 +219,10 @@ class PricedItems:
         return price
 
     def _block(self, first: int) -> tuple[list[int], ...]:
-        """Return, of some items, (compute times, memory times, memory times if all bytes were local, pages placed,
-        pages given back: of the own node, of given homes, time of the latter).
+        """Return columns of a block of items from ``first`` on.
+
+        The columns are compute times, memory times, memory times if all bytes were local, and the columns of
+        `ItemPages.pages`.
         """
         items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
         wait, local_wait = self._waits_ps(items)

@@ -37,7 +37,7 @@ def check_nodes(work: Workload, machine: Machine) -> None:
 
 
 class PlacedAccess:
-    """A node access on a machine: ``homes`` are the nodes of its bytes, ``ends`` the ends of the nodes' shares."""
+    """A node access on a machine: ``homes`` are the nodes of the bytes, ``ends`` the prefix sums of the shares."""
 
     def __init__(self, plan: Plan, access: NodeAccess) -> None:
         self.given = access

@@ -7,8 +7,8 @@ the home's controller and the links on the route from there; bytes that the node
 there. If messages keep caches coherent, the messages use links, too (`fetched` and `written`). If a part of each
 controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes share the
 rest: a second resource, which they use in addition to the controller. Programs beside the simulated one are served
-first: their use of a controller or link is subtracted from its capacity. A node without memory has a controller that
-nothing uses, of one byte per second, so that the first ids are those of nodes.
+first: their use of a controller or link is subtracted from its capacity. A node without memory has an unused
+controller of one byte per second, so that resource n is the controller of node n.
 """
 
 from __future__ import annotations

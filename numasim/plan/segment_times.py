@@ -253,7 +253,7 @@ class ByOffset:
 
 
 class AccessTable(ByOffset):
-    """One access template; ``traffic`` [rows, nodes] is the bytes that an item moves from and to each home."""
+    """One access template; ``traffic`` [rows, nodes] are the bytes that an item moves from and to each home."""
 
     def __init__(self, plan: Plan, placement: Placement, family: RangeFamily, j: int) -> None:
         self._latency = plan.machine.latency_ps

@@ -1,10 +1,10 @@
 """The objects of a new task and their homes (thesis sections 5.3 to 5.5; model 4.5).
 
 The objects of a task are the pieces of memory that its own segments access, inline calls included, spawned tasks not. A
-piece that several segments access is one object. The objects of a range item are those of its family's templates. The
-home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is unbound while
-none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up when the task
-is dispatched.
+piece that several segments access is one object. The objects of a range item follow from the templates of the family.
+The home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is unbound
+while none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up when
+the task is dispatched.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def tuning_of(
     """Return the controller of ``spec`` for ``workload``, written out, on ``machine``; None if the strategy has no
     controller.
 
-    ``caches``: whether the caches of the machine are simulated. InputError if the controller is not the one with which
+    ``caches``: whether the caches of the machine are simulated. InputError if the controller has changed since
     the strategy was read. No module of a user is executed.
     """
     tune = spec.tune

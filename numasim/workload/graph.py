@@ -4,7 +4,7 @@ Models section 3 of the model. Task ids are the depth-first preorder of the gene
 ``i + 1 .. subtree_end[i] - 1``.
 
 A workload may be folded: the rows of a folded workload are classes of equal subtrees. A class is written down once,
-however often tasks of the class are spawned. Task ids are those of `unfolded`: a child's id is the parent's id plus 1
+however often tasks of the class are spawned. Task ids are ids in `unfolded`: a child's id is the parent's id plus 1
 plus the sizes of the subtrees that earlier ops of the parent's program create.
 """
 

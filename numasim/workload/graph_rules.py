@@ -360,7 +360,7 @@ def _check_ranges(workload: Workload) -> None:
 
 
 def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
-    """Raise an `InputError` for amounts that are not those of ``count`` items, too large, or too many together."""
+    """Raise an `InputError` unless amounts are for ``count`` items, and neither too large nor too many together."""
     if len(amounts.items) not in (0, count) or not (len(amounts.items) or len(amounts.weight)):
         raise InputError(f"there are {len(amounts.items)} numbers", path=path, expected=f"{count}, one for each item")
     if amounts.least < 0 or amounts.most > most:

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
-from numasim.workload.builder import parameters_of, workload_of
+from numasim.workload.builder import made_of, workload_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
@@ -70,8 +70,7 @@ def folded_fib(parameters: FibParameters) -> Workload:
     op_ptr, op_code, op_arg = _programs(max(1, parameters.n), timed)
     calls, leaves = fib_calls(parameters.n)
     return workload_of(
-        "fib",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         phases=(Phase(roots=(0,)),),
         op_ptr=op_ptr,

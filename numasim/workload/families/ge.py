@@ -19,7 +19,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes
-from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
+from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
@@ -117,8 +117,7 @@ def gaussian_elimination(parameters: GeParameters) -> Workload:
     _fill(draft, _leaves(parameters, trees, draft.tasks(LEAF), before[phase], pivots[phase], steps[phase]), parameters)
     roots = draft.position[trees.parent < 0].tolist()
     return draft.finish(
-        name=parameters.name,
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("update",),
         regions=(Region("matrix", size * parameters.row_bytes, False),),
         phases=[

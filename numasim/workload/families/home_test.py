@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Bytes, Exact
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, TeamParameters, WorkTime, compute_ps
@@ -74,8 +74,7 @@ def home_test(parameters: HomeTestParameters) -> Workload:
         pattern=Pattern.CHASE,
     )
     return draft.finish(
-        name="home-test",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("refer",),
         regions=(Region("regions", threads * parameters.bytes, True),),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from numasim.draws import DrawClass, U64Array, base_array, below, below_array, draw, draw_array
 from numasim.parts.base import Bytes, Seed, ps
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
@@ -86,8 +86,7 @@ def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
         if count:
             draft.compute(shape, _times_ps(parameters, streams[ids], JOIN), run=1)
     return draft.finish(
-        name="random-fork-join",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("fork", "join"),
         regions=_data(parameters.tasks, parameters.task_bytes),
         facts={"tasks": parameters.tasks},
@@ -109,8 +108,7 @@ def random_layered(parameters: RandomLayeredParameters) -> Workload:
     _read_own(draft, 1, ids, parameters.task_bytes)
     source, target = _edges(parameters, streams)
     return draft.finish(
-        name="random-layered",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("task",),
         regions=_data(tasks, parameters.task_bytes),
         edges=(1 + source, 1 + target),

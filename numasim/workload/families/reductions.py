@@ -28,7 +28,7 @@ from numasim.workload.algorithms.emitted_keys import (
     one_heavy_node,
 )
 from numasim.workload.amounts import Amounts
-from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, workload_of
+from numasim.workload.builder import Draft, Shape, made_of, ragged_family, workload_of
 from numasim.workload.graph import (
     I64,
     Deal,
@@ -234,8 +234,7 @@ def reduce(parameters: ReduceParameters) -> Workload:
     """Return a range of the rows, dealt in turn."""
     container = parameters.container()
     return workload_of(
-        name="reduce",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=(reduced(parameters, container),),
         phases=(Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),),
         kernels=KERNELS[:1],
@@ -257,8 +256,7 @@ def map_reduce(parameters: MapReduceParameters) -> Workload:
     sizes = np.maximum(emits * parameters.value_bytes, 1)
     draft.access(0, 0, region=threads, offset=0, row_bytes=sizes, mode=Mode.WRITE)
     made = draft.finish(
-        name="map-reduce",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=[Region(f"column {thread}", int(size), False) for thread, size in enumerate(sizes)],
         phases=[

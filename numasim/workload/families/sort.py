@@ -21,7 +21,7 @@ from pydantic import Field
 from numasim.draws import DrawClass, base_array
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.random_ranks import random_ranks
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
@@ -171,8 +171,7 @@ def sort_graph(parameters: SortParameters, sorts: Sorts, graph: SortGraph) -> Wo
     _fill_merges(draft, graph, parameters)
     array_bytes = parameters.n * parameters.element_bytes
     return draft.finish(
-        name="sort",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("quicksort", "merge"),
         regions=(Region("array", array_bytes, True), Region("temporary", array_bytes, False)),
         facts=_facts(sorts, graph),

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, ps
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.parameters import Family, TaskCount, TeamParameters
 from numasim.workload.size.totals import Totals, segment, task
@@ -44,8 +44,7 @@ def spinlock(parameters: SpinlockParameters) -> Workload:
     draft = Draft(np.full(threads, -1), np.zeros(threads, np.int64), (shape,), kind=np.full(threads, Kind.IMPLICIT))
     draft.compute_runs(0, np.tile([think_ps, critical_ps][-len(kernels) :], rounds))
     return draft.finish(
-        name="spinlock",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("think", "critical"),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
         words=(LOCK_WORD,),

@@ -29,7 +29,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes, tree_totals
-from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
+from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, Sizes, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
@@ -225,8 +225,7 @@ def stencil(parameters: StencilParameters) -> Workload:
     (_access_two if parameters.arrays == 2 else _access_one)(parameters, draft, leaves)
     phases, loops = _phases(parameters, draft.position[trees.parent < 0].tolist())
     return draft.finish(
-        name=parameters.name,
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("sweep",),
         regions=[Region(name, parameters.array_bytes, False) for name in ("a", "b")[: parameters.arrays]],
         phases=phases,

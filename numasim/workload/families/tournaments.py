@@ -17,7 +17,7 @@ from pydantic import Field
 
 from numasim.parts.base import ps
 from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
-from numasim.workload.builder import parameters_of, workload_of
+from numasim.workload.builder import made_of, workload_of
 from numasim.workload.families.reductions import (
     KERNELS,
     SMALL,
@@ -71,8 +71,7 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
     second = row_family(parameters, "row", met, keys, growth[1])
     names = ("within nodes", "among nodes")
     return workload_of(
-        name="horizontal-tournament",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=(first, second),
         phases=[Phase(range_family=at, deal=Deal.CYCLIC, name=name) for at, name in enumerate(names)],
         kernels=KERNELS[:1],
@@ -109,8 +108,7 @@ def vertical(parameters: VerticalParameters) -> Workload:
     winner = groups[0][0]
     rounds.append(("output", _family(parameters, columns, {winner.winner: ((winner,), winner.keys)}, grows=True)))
     return workload_of(
-        name="vertical-tournament",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=[family for _, family in rounds],
         phases=[Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)],
         kernels=KERNELS[:1],

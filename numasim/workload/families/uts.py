@@ -23,7 +23,7 @@ from numasim.errors import InputError
 from numasim.parts.base import Fraction as ShareSpec
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.parts.choices import Choices
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
@@ -136,8 +136,7 @@ def uts(parameters: UtsParameters) -> Workload:
     for number, count in enumerate(counts.tolist()):
         draft.compute(number, ps(parameters.node_ns) * max(1, count))
     return draft.finish(
-        name="uts",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("node",),
         facts={"tasks": len(parent), "leaves": int((children == 0).sum())},
     )

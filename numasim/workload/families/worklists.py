@@ -20,7 +20,7 @@ from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_arr
 from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
 from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.unit_factors import MILLION
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
@@ -195,8 +195,7 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
     work = Phase(roots=tuple(sorted(roots[:seeds])), deal=Deal.CYCLIC, name="worklist")
     before = [Phase(roots=tuple(roots[seeds:]), serial=True, name="alone")] * alone
     return draft.finish(
-        name=parameters.name,
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=_regions(parameters),
         phases=[*before, work],

@@ -367,7 +367,7 @@ class RecordedEntry(Model):
     core_steps_per_s: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_STEPS_PER_S)] = Field(
         0,
         description="How fast its cores compute, as in a machine file. On a machine whose rate is known, too, compute "
-        "times are multiplied by this rate over that of the machine.",
+        "times are multiplied by this rate over the rate of the machine.",
     )
     sizes: Bytes = Field(0, description="Number of sizes of accesses that were recorded.")
     guessed_sizes: Bytes = Field(
