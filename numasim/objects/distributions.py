@@ -70,7 +70,7 @@ class Distribution:
 
     @classmethod
     def pareto(cls, least: float, shape: float, *, most: float | None = None) -> Distribution:
-        """Return the distribution of numbers from ``least`` on, above x with probability (``least`` / x) ** ``shape``."""
+        """Return the distribution from ``least`` on that exceeds x with probability (``least`` / x) ** ``shape``."""
         _require(least > 0 and shape > 0, f"least and shape are {least} and {shape}", "more than 0")
         return cls._of_quantiles(
             f"pareto({least}, {shape})", lambda below, above: least * above ** (-1 / shape), most, start=least
