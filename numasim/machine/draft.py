@@ -23,12 +23,15 @@ from numasim.machine.inventory import Inventory, Where
 from numasim.machine.typical_values import (
     GHZ,
     LINE_BYTES,
+    LINE_NS,
     LINK_REASON,
+    LLC_HITS_NS,
     LOCAL_NS,
     MEMORY_BYTES,
     NOT_SAID,
     PAGE,
     SERVERS,
+    SMT,
     UNREACHABLE,
     controller_gbs,
     controller_reason,
@@ -81,7 +84,7 @@ class Draft:
 
     def text(self) -> str:
         """Return the text of the file."""
-        heading = "\n".join(_wrapped(remark) for remark in self.remarks)
+        heading = "\n".join(textwrap.fill(remark, 116) for remark in self.remarks)
         blocks = (*_BLOCKS, "nodes") if isinstance(self.values["nodes"], list) else _BLOCKS
         return yaml_text({**self.values, "sources": self.sources}, heading=heading, blocks=blocks)
 
@@ -175,8 +178,8 @@ def _put_listed_nodes(
 ) -> None:
     unlike = "speeds" in inventory.unsaid or any(kind.speed_ppm != LONE for node in shape.nodes for kind in node.kinds)
     draft.values["nodes"] = [
-        {**node, **({"count": count} if count > 1 else {})}
-        for node, count in _in_a_row([_listed_node(node, rates, unlike) for node in shape.nodes])
+        {**node, **({"count": count} if (count := len(list(alike))) > 1 else {})}
+        for node, alike in groupby(_listed_node(node, rates, unlike) for node in shape.nodes)
     ]
     draft.sources["nodes"] = _read(inventory)
     for field, source in (("socket", _socket_source(inventory, shape)), ("cores", _cores_source(inventory))):
@@ -212,10 +215,6 @@ def _kind(kind: Kind, count: int) -> Values:
     return {"count": count, **threads, "speed_ppm": kind.speed_ppm}
 
 
-def _in_a_row(entries: Sequence[Values]) -> list[tuple[Values, int]]:
-    return [(entry, len(list(alike))) for entry, alike in groupby(entries)]
-
-
 def _put_caches(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     draft.values["caches"] = {}
     last = shape.last_level
@@ -246,9 +245,9 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: Last
     draft.put(f"caches.{key}", value, _read(inventory))
     if not last.is_uniform:
         draft.put("caches.llc_sizes", [_size(size_bytes) for size_bytes in last.sizes], _read(inventory))
-    draft.put("caches.llc_hit_ns", Decimal(20), SERVERS)
-    if len(last.cores) > 1:
-        draft.put("caches.llc_remote_hit_ns", Decimal(110), SERVERS)
+    for hit, time_ns in LLC_HITS_NS.items():
+        if len(last.cores) > 1 or hit == "llc_hit_ns":
+            draft.put(f"caches.{hit}", time_ns, SERVERS)
 
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
@@ -331,15 +330,13 @@ def _latency_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
-    times: dict[str, Decimal] = {"same_core_ns": Decimal(5), "same_socket_ns": Decimal(50)}
-    if shape.sockets > 1:
-        times["cross_socket_ns"] = Decimal(110)
-    draft.put("coherence", times, SERVERS)
+    times_ns = {key: ns for key, ns in LINE_NS.items() if shape.sockets > 1 or key != "cross_socket_ns"}
+    draft.put("coherence", times_ns, SERVERS)
     clock = inventory.clock
     draft.values["clock"] = {}
     draft.put("clock.base_ghz", *((clock.ghz, clock.source) if clock else (GHZ, NOT_SAID)))
     if any(kind.threads > 1 for node in shape.nodes for kind in node.kinds):
-        draft.put("smt", {"busy_ppm": 650_000, "poll_ppm": 850_000}, "assumed: as on the machine of the thesis")
+        draft.put("smt", dict(SMT), "assumed: as on the machine of the thesis")
     page, line = inventory.page_bytes, max((cache.line_bytes for cache in inventory.caches), default=0)
     draft.put("page", *((_size(page), _read(inventory)) if page else (PAGE, NOT_SAID)))
     draft.put("line", *((_size(line), _read(inventory)) if line else (_size(LINE_BYTES), NOT_SAID)))
@@ -351,7 +348,3 @@ def _size(size_bytes: int) -> str:
         if size_bytes % size == 0 and size_bytes:
             return f"{size_bytes // size}{unit}"
     return f"{size_bytes}B"
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, 116)

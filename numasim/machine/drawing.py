@@ -1,6 +1,6 @@
 """A machine as a picture: sockets, NUMA nodes with cores, caches, memory controller and memory, and the links.
 
-A node is shown without what it does not have, be it cores or memory.
+A node without cores has no squares of cores, and a node without memory has no bar of memory.
 
 Colours are the palette of Okabe and Ito, which readers with any colour vision can tell apart.
 """
@@ -136,9 +136,9 @@ def _draw_memory(axes: Axes, machine: Machine, node: int, box: Box) -> None:
     _draw_bar(axes, (x + half + GAP, y, half, height), YELLOW, description.size(int(machine.memory_bytes[node])))
 
 
-def _draw_bar(axes: Axes, box: Box, fill: str, text: str, colour: str = BLACK) -> None:
+def _draw_bar(axes: Axes, box: Box, fill: str, text: str) -> None:
     _box(axes, box, fill)
-    _text(axes, box[0] + box[2] / 2, box[1] + box[3] / 2, text, 7.5, color=colour)
+    _text(axes, box[0] + box[2] / 2, box[1] + box[3] / 2, text, 7.5)
 
 
 def _draw_last_level(axes: Axes, machine: Machine, cores: IntArray, box: Box) -> None:

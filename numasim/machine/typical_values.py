@@ -33,6 +33,9 @@ FAR = Decimal(2)  # distance of another node over the local distance, if no dist
 UNREACHABLE = 255  # the distance in ACPI's table that stands for no path
 SHARE_OF_DISTANCE = Fraction(1, 2)  # extra latency of another node over the extra distance
 PAGE = "4KiB"
+LLC_HITS_NS = {"llc_hit_ns": Decimal(20), "llc_remote_hit_ns": Decimal(110)}
+LINE_NS = {"same_core_ns": Decimal(5), "same_socket_ns": Decimal(50), "cross_socket_ns": Decimal(110)}
+SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
 SERVERS = "assumed: typical of server processors"
 NOT_SAID = "assumed: not said"
 

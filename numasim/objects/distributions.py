@@ -24,11 +24,7 @@ from numasim.workload.graph import NodeAccess, Pattern, RangeFamily
 from numasim.workload.graph_rules import check_amounts
 
 WHOLE = 2**60  # of the weights of a table
-FINE, LOW, HIGH = (
-    16,
-    20,
-    40,
-)  # quantiles for each halving of the probability; halvings at either end
+FINE, LOW, HIGH = 16, 20, 40  # quantiles for each halving of the probability; halvings at either end
 MOST_VALUES = 4096  # of a table with a part for each
 
 Part = tuple[int, float, float]  # weight, from, to
@@ -51,7 +47,7 @@ class Distribution:
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Distribution:
-        """Return all numbers from ``low`` to ``high`` are equally likely."""
+        """Return the distribution in which all numbers from ``low`` to ``high`` are equally likely."""
         return cls(f"uniform({low}, {high})", [(1, low, high)])
 
     @classmethod
@@ -74,7 +70,7 @@ class Distribution:
 
     @classmethod
     def pareto(cls, least: float, shape: float, *, most: float | None = None) -> Distribution:
-        """At least ``least``, and above x with probability (``least`` / x) ** ``shape``: the heavy tail of data."""
+        """Return the distribution from ``least`` on that exceeds x with probability (``least`` / x) ** ``shape``."""
         _require(least > 0 and shape > 0, f"least and shape are {least} and {shape}", "more than 0")
         return cls._of_quantiles(
             f"pareto({least}, {shape})", lambda below, above: least * above ** (-1 / shape), most, start=least

@@ -94,9 +94,9 @@ def plain_graph(
     )
 
 
-def check_acyclic(source: I64, target: I64, tasks: int) -> None:
+def check_acyclic(source: I64, target: Array, tasks: int) -> None:
     """Raise InputError with the tasks of a cycle, if tasks wait for each other in a cycle."""
-    circle = cycle_of(source, target, tasks)
+    circle = cycle_of(source, target.astype(np.int64), tasks)
     if len(circle) == 1:
         raise InputError(f"task {circle[0]} waits for itself", expected="a graph without cycles")
     if circle:

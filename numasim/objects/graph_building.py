@@ -96,7 +96,7 @@ class Task:
         """Make a child, which any worker may execute from now on, and return the child.
 
         A ``function`` is called at once with the child and the ``arguments``, and says what the child does. The other
-        arguments are those of `Graph.task`. Dependences that follow from data are those among children of one task.
+        arguments are those of `Graph.task`. Dependences follow from data only among children of one task.
         """
         self._unsynced = True
         child = self.building.task(self.number, cost_ns, reads, writes, updates, after, kernel)

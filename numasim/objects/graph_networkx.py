@@ -107,7 +107,7 @@ def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> Non
 
 
 def _computes_alone(graph: nx.DiGraph[Any]) -> bool:
-    """Return whether every task computes once, and nobody spawns or accesses anything."""
+    """Return whether every task computes once, and no task spawns a task or accesses memory."""
     nodes, edges = graph.nodes(data=True), graph.edges(data=True)
     said = any("steps" in found or "kind" in found for _, found in nodes)
     return not (said or any(found.get("kind") in FORKS for *_, found in edges) or set(HEAD) & graph.graph.keys())

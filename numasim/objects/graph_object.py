@@ -367,7 +367,7 @@ class Graph(Held):
 
             validate(workload)
         elif len(workload.successor):
-            check_acyclic(*_edges(workload), workload.rows)
+            check_acyclic(workload.predecessor, workload.successor, workload.rows)
         return workload
 
     @property
@@ -446,7 +446,7 @@ class Graph(Held):
         """Return whether both have the same name, tasks, memory and dependences."""
         return isinstance(other, Graph) and self.workload.digest() == other.workload.digest()
 
-    __hash__ = None  # type: ignore[assignment]  # it may grow
+    __hash__ = None  # type: ignore[assignment]  # a graph may grow
 
     def __repr__(self) -> str:
         """Name and size."""
@@ -489,13 +489,6 @@ class _Made:
         from numasim.workload.span import span_ps
 
         return span_ps(self.workload, 0)
-
-
-def _edges(workload: Workload) -> tuple[Any, Any]:
-    import numpy as np
-
-    source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
-    return source, workload.successor.astype(np.int64)
 
 
 def _machine_spec(machine: Machine | str | Path) -> MachineSpec:

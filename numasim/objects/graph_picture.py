@@ -15,7 +15,7 @@ LINE = "#808080"
 
 def picture_of(workload: Workload) -> Html:
     """Return an SVG: a circle for each task, coloured by kernel; lines to waiting tasks, dashed lines to children."""
-    waits = _pairs(workload)
+    waits = list(zip(workload.predecessor.tolist(), workload.successor.tolist(), strict=True))
     spawns = [(int(parent), task) for task, parent in enumerate(workload.parent) if parent >= 0]
     column = _levels(workload.rows, [*waits, *spawns])
     row = np.zeros(workload.rows, np.int64)
@@ -31,9 +31,9 @@ def picture_of(workload: Workload) -> Html:
     ]
     costs_ns = by_task(workload, workload.segment_compute_ps) / 1000
     circles = [
-        f'<circle cx="{x[task]}" cy="{y[task]}" r="{RADIUS}" fill="{_colour(workload, task)}" stroke="{LINE}">'
-        f"<title>{text(f'task {task}, {costs_ns[task]:,.1f} ns {_kernel(workload, task)}'.rstrip())}</title></circle>"
-        for task in range(workload.rows)
+        f'<circle cx="{x[task]}" cy="{y[task]}" r="{RADIUS}" fill="{COLOURS[kernel % len(COLOURS)]}" stroke="{LINE}">'
+        f"<title>{text(f'task {task}, {costs_ns[task]:,.1f} ns {workload.kernels[kernel]}'.rstrip())}</title></circle>"
+        for task, kernel in enumerate(_first_kernel(workload, task) for task in range(workload.rows))
     ]
     return Html(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -50,11 +50,6 @@ def _legend(workload: Workload, y: int) -> list[str]:
         f'fill="currentColor">{text(workload.kernels[number])}</text>'
         for at, number in enumerate(named)
     ]
-
-
-def _pairs(workload: Workload) -> list[tuple[int, int]]:
-    source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
-    return list(zip(source.tolist(), workload.successor.tolist(), strict=True))
 
 
 def _levels(tasks: int, pairs: list[tuple[int, int]]) -> I64:
@@ -77,11 +72,3 @@ def _first_kernel(workload: Workload, task: int) -> int:
     ops = slice(int(workload.op_ptr[task]), int(workload.op_ptr[task + 1]))
     segments = workload.op_arg[ops][workload.op_code[ops] == 0]
     return int(workload.segment_kernel[segments[0]]) if len(segments) else 0
-
-
-def _kernel(workload: Workload, task: int) -> str:
-    return workload.kernels[_first_kernel(workload, task)]
-
-
-def _colour(workload: Workload, task: int) -> str:
-    return COLOURS[_first_kernel(workload, task) % len(COLOURS)]

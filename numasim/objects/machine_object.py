@@ -16,6 +16,7 @@ from numasim.machine.build_machine import build
 from numasim.machine.description import describe, shape
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine as Topology
+from numasim.machine.typical_values import GHZ, LINE_BYTES, LINE_NS, LLC_HITS_NS, LOCAL_NS, PAGE, SMT
 from numasim.objects.part_object import GIVEN, NOWHERE, PartObject, changed_name
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import NodesSpec
@@ -57,8 +58,6 @@ class Machine(PartObject[MachineSpec]):
     @classmethod
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
         """Return a machine of ``nodes`` sockets of one node each, on a ring of links.
-
-
 
         ``fields`` are ``cores``, ``threads_per_core``, ``memory`` (``"16GiB"``) and ``imc_bandwidth_gbs`` of each node,
         ``link_bandwidth_gbs``, ``local_latency_ns``, ``hop_latency_ns``, ``name``, and all fields of a machine's YAML
@@ -175,23 +174,15 @@ FROM_LIKE = ("nodes", "caches", "coherence", "clock", "smt", "probe", "page", "l
 ASSUMED = "assumed: typical of server processors; measure it"
 USUAL: Fields = {  # of a processor with eight cores and two or three channels of memory
     "nodes": {"cores": 8, "memory": "32GiB", "imc_bandwidth_gbs": 40},
-    "caches": {
-        "l1": "32KiB",
-        "l2": "1MiB",
-        "llc": "16MiB",
-        "llc_scope": "socket",
-        "llc_hit_ns": 20,
-        "llc_remote_hit_ns": 110,
-    },
-    "local_latency_ns": 90,
+    "caches": {"l1": "32KiB", "l2": "1MiB", "llc": "16MiB", "llc_scope": "socket", **LLC_HITS_NS},
+    "local_latency_ns": LOCAL_NS,
     "hop_latency_ns": 50,
     "link_bandwidth_gbs": 15,
-    "coherence": {"same_core_ns": 5, "same_socket_ns": 50, "cross_socket_ns": 110},
-    "clock": {"base_ghz": Decimal("2.5")},
-    "page": "4KiB",
-    "line": "64B",
+    "coherence": LINE_NS,
+    "clock": {"base_ghz": GHZ},
+    "page": PAGE,
+    "line": f"{LINE_BYTES}B",
 }
-USUAL_SMT: Fields = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
 
 
 def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, given: Fields) -> Fields:
@@ -209,7 +200,7 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, 
         paths = [f"{key}.{inner}" for inner in value] if isinstance(value, dict) else [key]
         sources |= dict.fromkeys(paths, GIVEN)
     if merged["nodes"] and _threads(merged["nodes"]) > 1 and "smt" not in merged:
-        merged["smt"], sources["smt"] = USUAL_SMT, ASSUMED
+        merged["smt"], sources["smt"] = SMT, ASSUMED
     sources |= {"sockets": GIVEN, "links": GIVEN, **given.get("sources", {})}
     sources.pop("name", None)
     fields = {"name": name, "sockets": nodes, **merged}

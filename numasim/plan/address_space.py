@@ -52,18 +52,18 @@ class PageCosts(NamedTuple):
         )
 
     def pages(self, amount: int) -> int:
-        """Return the number of pages of so many bytes."""
+        """Return the number of pages of ``amount`` bytes."""
         return -(-amount // self.page_bytes)
 
     def unmapping_ps(self, pages: int, elsewhere: int = 0, elsewhere_ps: int = 0) -> int:
-        """Return the time of giving back so many pages of the own node, beside pages elsewhere that take so long."""
+        """Return the time of giving back pages of the own node, and pages elsewhere that take ``elsewhere_ps``."""
         together = pages + elsewhere
         flushes = -(-together // self.batch) if self.batch else min(together, 1)
         return pages * self.unmap_ps + elsewhere_ps + flushes * self.flush_ps
 
 
 def _far_ps(unmap_ps: int, latency_ps: I64) -> I64:
-    """Return [nodes, homes] the time of a page: the latency of its home over that of the own node sets the ratio."""
+    """Return [nodes, homes] ``unmap_ps`` times the latency of the home over the latency of the own node."""
     rows = (
         [min(unmap_ps * far // row[node], LONGEST_PS) if row[node] else unmap_ps for far in row]
         for node, row in enumerate(latency_ps.tolist())
@@ -83,8 +83,10 @@ class ItemPages:
         self._seed = seed
 
     def pages(self, items: I64) -> tuple[I64, I64, I64, I64]:
-        """Return [items] the pages that each touches first, gives back of the own node, and of given homes, and the
-        time of the latter.
+        """Return [items] four columns for `add_to`.
+
+        The columns are pages touched first, pages of the own node given back, pages of given homes given back, and the
+        time in ps of giving back the pages of given homes.
         """
         fresh, near = (self._of(amounts, number, items) for amounts, number in self._amounts)
         far = self._on_nodes.returned_pages(items, self._costs.page_bytes)
@@ -96,7 +98,7 @@ class ItemPages:
         return np.asarray(-(-amounts.of(items, self._seed, number) // self._costs.page_bytes))
 
     def add_to(self, price: Price, placed: int, near: int, far: int, far_ps: int) -> None:
-        """Add so many pages to the price of an item."""
+        """Add the pages of an item, as `pages` returns them, to the price of the item."""
         price.placed += placed
         price.unmapped += near + far
         price.fault_ps += placed * self._costs.fault_ps + self._costs.unmapping_ps(near, far, far_ps)

@@ -107,7 +107,7 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
 
 
 def _is_larger_than_told(workload: Workload, parameters: AnyWorkload) -> bool:
-    """Tell whether only the program itself tells how large it is."""
+    """Return whether ``parameters`` give no upper bound on the size of the program."""
     if not isinstance(parameters, WorkloadParameters):
         return True
     return not workload.folded and parameters.totals().rows < workload.rows

@@ -19,29 +19,19 @@ from numasim.plan.resources import resources_of
 
 
 def coupled(plan: Plan) -> bool:
-    """Tell whether segment durations are computed at run time."""
+    """Return whether segment durations are computed at run time."""
     return any(effect(plan) for effect in EFFECTS)
-
-
-def _moves_bytes(plan: Plan) -> bool:
-    work = plan.workload
-    return len(work.accesses) > 0 or any(family.moves_bytes for family in work.ranges)
 
 
 def _memory(plan: Plan) -> bool:
     effects = plan.effects
     changed = effects.cache != "none" or effects.contention != "none" or effects.queueing != "none"
-    return _moves_bytes(plan) and (changed or (effects.overlap_ppm, effects.mlp_ppm) != (MILLION, MILLION))
+    return plan.workload.moves_bytes and (changed or (effects.overlap_ppm, effects.mlp_ppm) != (MILLION, MILLION))
 
 
 def _address_space(plan: Plan) -> bool:
-    """Tell whether page faults may wait for each other."""
+    """Return whether page faults may wait for each other."""
     return plan.effects.contention != "none" and plan.costs.faults_per_s > 0 and bool(plan.placement.dynamic.any())
-
-
-def _pages_of_items(plan: Plan) -> bool:
-    """Tell whether items fault or give back memory, which keeps others out of the address space."""
-    return any(family.changes_pages for family in plan.workload.ranges)
 
 
 def _shared_cores(plan: Plan) -> bool:
@@ -50,57 +40,46 @@ def _shared_cores(plan: Plan) -> bool:
     return slows and len(set(plan.workers.core.tolist())) < plan.workers.workers
 
 
-def _clock(plan: Plan) -> bool:
-    return plan.effects.clock == "turbo" and len(plan.machine.clock.active) > 0
-
-
-def _kinds_of_cores(plan: Plan) -> bool:
-    return bool((plan.machine.speed_of_core[plan.workers.core] < MILLION).any())
-
-
-def _noise(plan: Plan) -> bool:
-    return plan.effects.task_noise_ppm > 0 or plan.effects.worker_spread_ppm > 0
-
-
 def priced_by_events(plan: Plan) -> bool:
-    """Tell whether the waits of work depend on the bytes that other work has moved before, or moves meanwhile.
+    """Return whether the waits of a segment depend on the bytes that other segments have moved or move meanwhile.
 
-    The items of ranges have prices in closed form, so that caches alone do not change them (model 1.8).
-    `numasim.plan.coupling` tells whether contention has any effect.
+    The items of ranges have prices in closed form, which caches alone do not change (model 1.8). `may_be_scarce` says
+    whether contention has any effect.
     """
     effects = plan.effects
     cached = effects.cache != "none" and len(plan.workload.accesses) > 0
-    return cached or (effects.queueing != "none" and _moves_bytes(plan)) or _address_space(plan)
+    return cached or (effects.queueing != "none" and plan.workload.moves_bytes) or _address_space(plan)
 
 
 def noisy(plan: Plan) -> bool:
-    """Tell whether times or speeds have random deviations beyond the draws of the program."""
-    return _noise(plan)
+    """Return whether times or speeds have random deviations beyond the draws of the program."""
+    return plan.effects.task_noise_ppm > 0 or plan.effects.worker_spread_ppm > 0
 
 
 EFFECTS: tuple[Callable[[Plan], bool], ...] = (
     _memory,
     _address_space,
-    _pages_of_items,
+    # items that fault or give back memory keep other threads out of the address space
+    lambda plan: any(family.changes_pages for family in plan.workload.ranges),
     _shared_cores,
-    _clock,
-    _kinds_of_cores,
-    _noise,
+    lambda plan: plan.effects.clock == "turbo" and len(plan.machine.clock.active) > 0,
+    lambda plan: bool((plan.machine.speed_of_core[plan.workers.core] < MILLION).any()),  # slower cores
+    noisy,
 )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Whether resources can ever be scarce, known before a run begins. If not, contention has no effect (model 2.5).
 #
-# A worker that runs items of a family demands the mean of the family's items over the nominal time of that mean,
-# rounded down. The nominal time does not grow with the worker's speed, and no worker is faster than alone on its core
-# at the highest clock, but for its own spread, which has a largest value. So the demand of a worker on a resource is at
-# most its demand at that speed, for the family that uses the resource most. A worker runs one item at a time. If
-# these numbers, summed over all workers, are at most the capacity of every resource, then
+# A worker that executes items of a family demands the mean of the family's items over the nominal time of the mean,
+# rounded down. The nominal time does not grow with the speed of the worker. No worker is faster than a worker alone on
+# its core at the highest clock, with the largest spread of speeds. The demand of a worker on a resource is therefore at
+# most the demand at this highest speed, for the family that uses the resource most; a worker executes one item at a
+# time. If the sum of these demands over all workers is at most the capacity of every resource, then
 #
 #     level = (capacity * 2**48) div asked >= 2**48
 #
-# for all that are ever asked together, no flow is held back (model 2.9), and every share is 1, as without contention.
+# for every set of simultaneous demands. No flow is then held back (model 2.9): every share is 1, as without contention.
 #
 # The demands of segments of tasks are not bounded here: they depend on the contents of caches, and pages may move.
 
@@ -108,7 +87,7 @@ HIGHEST_DRAW = (1 << 64) - 1
 
 
 def may_be_scarce(plan: Plan) -> bool:
-    """Tell whether flows of ``plan`` may exceed the capacity of some resource; False only if certain."""
+    """Return whether flows of ``plan`` may exceed the capacity of some resource; False only if certain."""
     if plan.effects.contention == "none":
         return False
     if len(plan.workload.accesses) or plan.placement.settled is None:

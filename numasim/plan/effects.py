@@ -86,7 +86,7 @@ def _background_of(spec: BackgroundSpec) -> Background:
 # ---- Random relative deviations, close to normal, in integers (model 1.4) --------------------------------------------
 #
 # One random number gives one deviation: the sum of its four 16-bit lanes, less its mean, over its standard deviation.
-# It is scaled, rounded towards zero, and kept between -90 and +300 per cent.
+# The deviation is scaled, rounded towards zero, and kept between -90 and +300 per cent.
 
 LEAST_PPM, MOST_PPM = -900_000, 3_000_000
 LANES_MEAN, LANES_DEVIATION = 131_070, 37_837  # of the sum of four uniform 16-bit numbers

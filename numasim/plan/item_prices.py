@@ -26,11 +26,11 @@ from numasim.plan.node_bytes import NodeBytes, placed_accesses
 from numasim.plan.plan import Keyed, Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources, resources_of
-from numasim.plan.segment_times import AccessTable, access_tables, traffic_factor
+from numasim.plan.segment_times import AccessTable, access_tables
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.amounts import exact_sum
 from numasim.workload.graph import Mode, RangeFamily
-from numasim.workload.one_worker import item_compute_ps, lines_ps
+from numasim.workload.one_worker import item_compute_ps, lines_ps, traffic_factor
 
 I64 = npt.NDArray[np.int64]
 
@@ -40,7 +40,7 @@ ITEMS_AT_ONCE = 1 << 16  # bounds the memory used to sum over a range
 
 
 class Seat(NamedTuple):
-    """A position at which workers pay the same prices; ``workers`` of them share the domain's cache."""
+    """A node and a cache domain; ``workers`` share the cache. Workers with equal seats pay equal prices."""
 
     node: int
     domain: int
@@ -68,8 +68,9 @@ class AccessPrices:
 
 
 class ItemPrices:
-    """Memory times and traffic of the items of one family for workers at ``seat``, the same in all runs of a plan;
-    ``dealt`` are the items that a distribution gives workers of the seat's node, None without a distribution.
+    """Memory times and traffic of the items of one family for workers at ``seat``, equal in all runs of a plan.
+
+    ``dealt`` are the items that the strategy deals to the node of the seat; None if the strategy deals no items.
     """
 
     def __init__(
@@ -126,7 +127,8 @@ class ItemPrices:
         near = again if self._fits_l2 else 0
         part, whole = self._later
         llc = (total if self._fits_llc else 0) + (0 if near else again * part // whole)
-        fetched = cut_by_home(total + again - near - llc, by_home)
+        missed = total + again - near - llc
+        fetched = np.array([in_proportion(missed, row) for row in by_home.tolist()], np.int64)
         written = fetched if mode != Mode.READ else np.zeros_like(fetched)
         times = 1 if mode == Mode.READ else 2
         near_ps = misses_ps(times * llc, self._hit_ps, mlp)
@@ -137,7 +139,7 @@ class ItemPrices:
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
     def _mean(self, plan: Plan, dealt: I64 | None) -> Price:
-        """Return the mean item, which gives a worker's demand while the worker runs the family."""
+        """Return the price of the mean item: the demand of a worker while the worker executes the family."""
         count, family = self._family.count, self._family
         compute = family.compute
         price = Price((family.low_ps + family.high_ps) // 2 if compute is None else compute.mean_of(dealt))
@@ -178,7 +180,7 @@ def _prices_of(shared: Keyed[Plan], placement: Placement) -> dict[Seat, list[Ite
 
 
 def _dealt_to(plan: Plan, node: int) -> list[I64 | None]:
-    """Return [families] the items that a distribution gives units of ``node``, None without a distribution."""
+    """Return [families] the items that the strategy deals to ``node``; None if the strategy deals no items."""
     nodes, families = plan.control.item_nodes, plan.workload.ranges
     if not len(nodes):
         return [None] * len(families)
@@ -187,7 +189,7 @@ def _dealt_to(plan: Plan, node: int) -> list[I64 | None]:
 
 
 class PricedItems:
-    """The items of one family in a run of ``plan`` with ``seed``: the draws for the items, beside their prices."""
+    """The items of one family in a run of ``plan`` with ``seed``: prices, and the draws of the run."""
 
     def __init__(self, plan: Plan, prices: ItemPrices, family: RangeFamily, seed: int) -> None:
         self.mean = prices.mean
@@ -201,7 +203,7 @@ class PricedItems:
         self._blocks: dict[int, tuple[list[int], ...]] = {}
 
     def start_turn(self, turn: int) -> None:
-        """Draw the noise of a turn of their phase, counted from zero, from now on; at first that of turn 0."""
+        """Draw noise for run number ``turn`` of the phase, from 0, in later prices; the first number is 0."""
         if self._effects.task_noise_ppm:
             self._noise_seed = turn_seed(self._seed, turn)
             self._blocks.clear()
@@ -217,8 +219,10 @@ class PricedItems:
         return price
 
     def _block(self, first: int) -> tuple[list[int], ...]:
-        """Return, of some items, (compute times, memory times, memory times if all bytes were local, pages placed,
-        pages given back: of the own node, of given homes, time of the latter).
+        """Return columns of a block of items from ``first`` on.
+
+        The columns are compute times, memory times, memory times if all bytes were local, and the columns of
+        `ItemPages.pages`.
         """
         items = np.arange(first, min(first + BLOCK_ITEMS, self._family.count))
         wait, local_wait = self._waits_ps(items)
@@ -255,11 +259,6 @@ class PricedItems:
             numbers = draw_array(base_array(self._noise_seed, DrawClass.DURATION, items), 1)
             compute = noisy_array_ps(compute, numbers, self._effects.task_noise_ppm)
         return compute
-
-
-def cut_by_home(amount: int, by_home: I64) -> I64:
-    """Return [rows, nodes] ``amount`` divided in proportion to each row of ``by_home``, in integers that sum to it."""
-    return np.array([in_proportion(amount, row) for row in by_home.tolist()], np.int64)
 
 
 def how_often(table: AccessTable, count: int) -> I64:

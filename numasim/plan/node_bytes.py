@@ -5,6 +5,8 @@ No cache serves these bytes, so that waits depend on the node of the worker alon
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -35,7 +37,7 @@ def check_nodes(work: Workload, machine: Machine) -> None:
 
 
 class PlacedAccess:
-    """A node access on a machine: ``homes`` are the nodes of its bytes, ``ends`` the ends of the nodes' shares."""
+    """A node access on a machine: ``homes`` are the nodes of the bytes, ``ends`` the prefix sums of the shares."""
 
     def __init__(self, plan: Plan, access: NodeAccess) -> None:
         self.given = access
@@ -91,14 +93,15 @@ class NodeBytes:
         self._seed = seed
         self._nodes = plan.machine.nodes
 
-    def _amounts(self, number: int, items: I64) -> I64:
-        return self._placed[number].given.amounts.of(items, self._seed, number_of_access(number))
+    def _amounts(self, items: I64) -> Iterator[tuple[PlacedAccess, I64]]:
+        """Yield each access, and [items] the bytes of the items."""
+        for number, access in enumerate(self._placed):
+            yield access, access.given.amounts.of(items, self._seed, number_of_access(number))
 
     def waits_ps(self, items: I64, node: int) -> tuple[I64, I64]:
         """Return ([items] memory time, [items] memory time if all bytes were local) as seen from ``node``."""
         wait, local = np.zeros(len(items), np.int64), np.zeros(len(items), np.int64)
-        for number, access in enumerate(self._placed):
-            amounts = self._amounts(number, items)
+        for access, amounts in self._amounts(items):
             wait += access.wait_ps(amounts, node)
             local += access.local_wait_ps(amounts, node)
         return wait, local
@@ -106,26 +109,22 @@ class NodeBytes:
     def by_home(self, items: I64) -> I64:
         """Return [nodes] the bytes that ``items`` move from and to each home."""
         total = np.zeros(self._nodes, np.int64)
-        for number, access in enumerate(self._placed):
-            np.add.at(total, access.homes, access.given.factor * self._sums(number, items))
+        for access, amounts in self._amounts(items):
+            np.add.at(total, access.homes, access.given.factor * access.cut(amounts).sum(axis=0))
         return total
 
     def returned_pages(self, items: I64, page_bytes: int) -> I64:
         """Return [items, nodes] the pages of each home that the items give back."""
         pages = np.zeros((self._nodes, len(items)), np.int64)
-        for number, access in enumerate(self._placed):
+        for access, amounts in self._amounts(items):
             if access.given.returned_ppm:
-                np.add.at(pages, access.homes, access.returned_pages(self._amounts(number, items), page_bytes).T)
+                np.add.at(pages, access.homes, access.returned_pages(amounts, page_bytes).T)
         return pages.T
 
     def count(self, items: I64, node: int, traffic: Traffic, times: int = 1) -> None:
         """Add the traffic of ``items`` that workers of ``node`` execute, multiplied by ``times``."""
-        for number, access in enumerate(self._placed):
-            moved = times * self._sums(number, items)
+        for access, amounts in self._amounts(items):
+            moved = times * access.cut(amounts).sum(axis=0)
             np.add.at(traffic.bytes[access.kind][node], access.homes, moved)
             if access.written:
                 np.add.at(traffic.bytes[WRITTEN][node], access.homes, moved)
-
-    def _sums(self, number: int, items: I64) -> I64:
-        """Return [homes] the sums of ``items`` by home."""
-        return np.asarray(self._placed[number].cut(self._amounts(number, items)).sum(axis=0), np.int64)

@@ -60,7 +60,7 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A simulation, complete but for the seed of each run. Engines read the plan and never change it.
+    """A simulation without the seeds of runs. Engines read the plan and never change the plan.
 
     A plan is a function of the specification alone and equals only itself, so that tables made of it can be kept for
     all its runs.
@@ -99,7 +99,7 @@ class Plan:
 
     @property
     def skipping(self) -> bool:
-        """Tell whether a run of this plan skips ahead: it is allowed to, and the plan is skippable."""
+        """Whether runs of this plan skip ahead: ``skip`` allows engines to, and the plan is skippable."""
         return self.skip and self.skippable
 
     def unfolded(self) -> Plan:
@@ -138,7 +138,7 @@ class Run:
 
     @cached_property
     def first_wait_ps(self) -> int:
-        """Return the first wait of the back-off, in ps: that of the plan, or the mean of the tasks' drawn durations."""
+        """The first wait of the back-off, in ps: the wait in the plan, or the mean of the drawn durations of tasks."""
         known_ps = self.plan.steal.backoff.first_ps
         if known_ps is not None:
             return known_ps

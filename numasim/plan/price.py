@@ -25,8 +25,8 @@ READ, OWNERSHIP, WRITTEN, CACHE = KINDS
 class Price:
     """The price of a segment: times in picoseconds, and ``units`` used of each resource.
 
-    ``local_wait_ps`` is the wait if all its bytes were local, ``queued_ps`` the additional wait for controllers,
-    ``fault_ps`` the time of its ``placed``, ``migrated`` and ``unmapped`` pages.
+    ``local_wait_ps`` is the wait if all bytes were local, ``queued_ps`` the additional wait for controllers,
+    ``fault_ps`` the time of the ``placed``, ``migrated`` and ``unmapped`` pages.
     """
 
     compute_ps: int
@@ -45,13 +45,13 @@ class Price:
             self.units[resource] = self.units.get(resource, 0) + amount
 
     def move(self, path: Path, amount: int) -> None:
-        """Add the units that ``amount`` bytes use that move along ``path``."""
+        """Add the use of resources by ``amount`` bytes that move along ``path``."""
         for resource, per_line in path:
             self.use(resource, -(-amount * per_line // LINE_BYTES))
 
 
 class Moved(NamedTuple):
-    """[nodes] bytes that were fetched from each home and written back to it."""
+    """[nodes] the bytes fetched from each home, and the bytes written back to each home."""
 
     fetched: list[int]
     written: list[int]
@@ -83,7 +83,7 @@ def misses_ps(amount: int, latency_ps: int, mlp: int) -> int:
 
 
 def in_proportion(amount: int, parts: Sequence[int]) -> list[int]:
-    """Return ``amount`` divided in proportion to ``parts``, in integers that sum to it."""
+    """Return ``amount`` divided in proportion to ``parts``, in integers with the sum ``amount``."""
     whole, before, found = sum(parts), 0, []
     done = 0
     for part in parts:

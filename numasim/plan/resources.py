@@ -7,13 +7,14 @@ the home's controller and the links on the route from there; bytes that the node
 there. If messages keep caches coherent, the messages use links, too (`fetched` and `written`). If a part of each
 controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes share the
 rest: a second resource, which they use in addition to the controller. Programs beside the simulated one are served
-first: their use of a controller or link is subtracted from its capacity. A node without memory has a controller that
-nothing uses, of one byte per second, so that the first ids are those of nodes.
+first: their use of a controller or link is subtracted from its capacity. A node without memory has an unused
+controller of one byte per second, so that resource n is the controller of node n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -37,53 +38,36 @@ OnLinks = Mapping[int, int]  # bytes by link
 
 def fetched(machine: Machine, node: int, home: int) -> OnLinks:
     """Return the bytes that a line puts on links which ``node`` gets from ``home``, or from another node's cache."""
-    snoop, load = machine.snoop, _Load(machine)
+    snoop, load = machine.snoop, Counter[int]()
     if snoop is None:
-        load.send(home, node, LINE_BYTES)
-        return load.bytes
+        _send(load, machine, home, [node], LINE_BYTES)
+        return load
     others = [other for other in range(machine.nodes) if machine.cores_of_node[other]]
-    load.send(node, home, snoop.request_bytes)
-    load.spread(home, others, snoop.request_bytes)
+    _send(load, machine, node, [home], snoop.request_bytes)
+    _send(load, machine, home, others, snoop.request_bytes)
     for other in others:
         if other != home:
-            load.send(other, node, snoop.answer_bytes)
-    load.send(home, node, LINE_BYTES + snoop.answer_bytes)
-    load.send(node, home, snoop.answer_bytes)
-    return load.bytes
+            _send(load, machine, other, [node], snoop.answer_bytes)
+    _send(load, machine, home, [node], LINE_BYTES + snoop.answer_bytes)
+    _send(load, machine, node, [home], snoop.answer_bytes)
+    return load
 
 
 def written(machine: Machine, node: int, home: int) -> OnLinks:
     """Return the bytes that a line puts on links which ``node`` writes back to ``home``."""
-    snoop, load = machine.snoop, _Load(machine)
-    load.send(node, home, LINE_BYTES + (snoop.request_bytes if snoop else 0))
+    snoop, load = machine.snoop, Counter[int]()
+    _send(load, machine, node, [home], LINE_BYTES + (snoop.request_bytes if snoop else 0))
     if snoop:
-        load.send(home, node, snoop.answer_bytes)
-    return load.bytes
+        _send(load, machine, home, [node], snoop.answer_bytes)
+    return load
 
 
-class _Load:
-    """Bytes by link."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self.bytes: dict[int, int] = {}
-
-    def send(self, source: int, target: int, size: int) -> None:
-        """Send ``size`` bytes from node to node; within a node they use no link."""
-        for link in self._route(source, target):
-            self._add(link, size)
-
-    def spread(self, source: int, targets: list[int], size: int) -> None:
-        """Send the same ``size`` bytes to all ``targets``, over each link once."""
-        for link in {link: True for target in targets for link in self._route(source, target)}:
-            self._add(link, size)
-
-    def _route(self, source: int, target: int) -> Iterator[int]:
-        links, at = self._machine.links, source * self._machine.nodes + target
-        yield from links.route[links.route_ptr[at] : links.route_ptr[at + 1]].tolist()
-
-    def _add(self, link: int, size: int) -> None:
-        self.bytes[link] = self.bytes.get(link, 0) + size
+def _send(load: Counter[int], machine: Machine, source: int, targets: Sequence[int], size: int) -> None:
+    """Add ``size`` bytes to the load of each link on the routes to ``targets``; a link carries the bytes once."""
+    links, routes = machine.links, [source * machine.nodes + target for target in targets]
+    used = (link for at in routes for link in links.route[links.route_ptr[at] : links.route_ptr[at + 1]].tolist())
+    for link in dict.fromkeys(used):
+        load[link] += size
 
 
 # ---- The resources of a machine -------------------------------------------------------------------------------------
@@ -93,7 +77,7 @@ BYTES_UNIT = "bytes/s"
 
 
 class Use(NamedTuple):
-    """A resource on a path, and the units of it that a line of 64 bytes takes."""
+    """A resource on a path, and the units of the resource that a line of 64 bytes takes."""
 
     resource: int
     per_line: int
@@ -120,7 +104,7 @@ class ResourceKind(StrEnum):
 
 
 class Resource(NamedTuple):
-    """One resource; its capacity is in its kind's unit, after subtraction of the use by other programs."""
+    """A resource. The capacity is in the unit of the kind, less the use by other programs."""
 
     kind: ResourceKind
     name: str
@@ -145,10 +129,10 @@ class Resources:
     llc: tuple[int, ...]
     faults: int
     fault_units: int  # of the address space that a page fault takes
-    fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node that uses it
+    fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node whose workers fault
 
     def faults_capacity(self, nodes: int) -> int:
-        """Return the capacity of the address space while workers of so many nodes use it."""
+        """Return the capacity of the address space while workers of ``nodes`` nodes use the address space."""
         slower = MILLION + self.fault_alpha_ppm * max(0, nodes - 1)
         return max(1, self.capacity[self.faults] * MILLION // slower)
 
@@ -193,13 +177,13 @@ def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Path
 
 
 def holds_lock(plan: Plan) -> bool:
-    """Tell whether giving back memory takes time, so that the address space is shared by the time of its lock."""
+    """Return whether giving back memory takes time: then the lock of the address space is the shared resource."""
     gives_back = any(family.gives_back for family in plan.workload.ranges)
     return gives_back and (plan.costs.unmap_ps > 0 or plan.costs.shootdown_ps > 0)
 
 
 def lock_ps_of_fault(costs: Costs) -> int:
-    """Return for how long a page fault keeps others from the lock of the address space, in ps."""
+    """Return the time in ps for which a page fault keeps other threads from the lock of the address space."""
     return PS_PER_S // costs.faults_per_s if costs.faults_per_s else 0
 
 

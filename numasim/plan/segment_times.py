@@ -1,6 +1,6 @@
-"""The duration of each segment on each node, and the bytes it moves (model 2.3 to 2.5; contention and cache `none`).
+"""The duration and traffic of each segment on each node (model 2.3 to 2.5; contention and cache `none`).
 
-A segment computes for C and waits for memory for M; the two overlap completely (roofline), so it takes max(C, M). M
+A segment computes for C and waits for memory for M. Both overlap completely (roofline): a segment takes max(C, M). M
 sums, over accesses and home nodes, ``ceil(lines * latency * 1000 / mlp)``, where ``mlp / 1000`` misses of an access
 pattern overlap. Every pass over a footprint goes to memory; written bytes are also read for ownership, so they move
 twice.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +19,20 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.node_bytes import NodeBytes
 from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.workload.graph import Accesses, Mode, Pattern, RangeFamily, Workload
-from numasim.workload.one_worker import LINE_BYTES, MLP, access_ps, item_compute_ps
+from numasim.workload.graph import RangeFamily, Workload
+from numasim.workload.one_worker import (
+    MLP_BY_PATTERN,
+    access_ps,
+    item_compute_ps,
+    lines_ps,
+    segment_sums,
+    traffic_factor,
+)
 
 I64 = npt.NDArray[np.int64]
 
 BLOCK_BITS = 14  # log2 of the number of range items whose times are computed together
 BLOCK_MASK = (1 << BLOCK_BITS) - 1
-MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
-
-
-def traffic_factor(accesses: Accesses) -> I64:
-    """Return [accesses] how often each byte of the footprint moves: passes, doubled by writing."""
-    return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
 
 
 @lru_cache(maxsize=2)
@@ -50,9 +52,7 @@ def traffic_by_home(work: Workload, placement: Placement) -> I64:
 
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
     """Return [accesses] the memory time of ``traffic`` [accesses, nodes] at latencies ``latency_ps`` [nodes]."""
-    lines = -(-traffic // LINE_BYTES)
-    waits = -(-lines * latency_ps[None, :] * 1000 // mlp[:, None])
-    return np.asarray(waits.sum(axis=1), np.int64)
+    return np.asarray(lines_ps(traffic, latency_ps, mlp[:, None]).sum(axis=1), np.int64)
 
 
 class AccessTimes:
@@ -69,15 +69,6 @@ class AccessTimes:
         traffic = footprint * self._factor[access]
         wait = wait_ps(traffic[None, :], self._latency[node], self._mlp[access : access + 1])
         return traffic, int(wait[0])
-
-
-def segment_sums(values: I64, pointer: I64) -> I64:
-    """Return [segments, ...] the sums of the rows of ``values`` of each segment; ``pointer`` is its CSR pointer."""
-    if not len(values):
-        return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # zero pages take no memory until written
-    running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
-    np.cumsum(values, axis=0, out=running[1:])
-    return running[pointer[1:]] - running[pointer[:-1]]
 
 
 @dataclass(frozen=True)
@@ -101,7 +92,7 @@ class SegmentTimes:
 
 @dataclass(frozen=True)
 class PlacedProgram:
-    """Everything on which the times of segments depend: plans that differ in their strategies alone share it."""
+    """All values on which the times of segments depend, equal for plans that differ in their strategies alone."""
 
     workload: Workload
     machine: Machine
@@ -241,12 +232,28 @@ def local_item_waits_ps(plan: Plan, family: RangeFamily) -> list[int]:
     ]
 
 
-class AccessTable:
-    """One access template, tabulated over the distinct offsets of the items of the family.
+class ByOffset:
+    """A table with a row for each distinct offset of the items of a family.
 
-    ``traffic`` [rows, nodes] is the bytes that an item moves from and to each home. The row of an item is its quotient
-    by ``divisor``, its remainder, the item itself if the offset depends on both, or 0.
+    The row of an item is its quotient by ``divisor``, its remainder, the item itself if the offset depends on both, or
+    0.
     """
+
+    divisor: int
+    by_quotient: bool
+    by_remainder: bool
+
+    def index(self, items: Any) -> Any:
+        """Return the row of an item, or of each item of an array."""
+        if self.by_quotient and self.by_remainder:
+            return items
+        if self.by_quotient:
+            return items // self.divisor
+        return items % self.divisor if self.by_remainder else items * 0
+
+
+class AccessTable(ByOffset):
+    """One access template; ``traffic`` [rows, nodes] are the bytes that an item moves from and to each home."""
 
     def __init__(self, plan: Plan, placement: Placement, family: RangeFamily, j: int) -> None:
         self._latency = plan.machine.latency_ps
@@ -268,14 +275,6 @@ class AccessTable:
         offset = one.offset[j] + at // remainders * family.step_div[j] + at % remainders * family.step_mod[j]
         same = [np.full(len(at), values[j]) for values in (one.region, one.row_bytes, one.rows, one.stride)]
         return placement.bytes_by_home(same[0], offset, *same[1:]) * factor
-
-    def index(self, items: I64) -> I64:
-        """Return the row of the table for each item."""
-        if self.by_quotient and self.by_remainder:
-            return items
-        if self.by_quotient:
-            return items // self.divisor
-        return items % self.divisor if self.by_remainder else np.zeros(len(items), np.int64)
 
     def wait_ps(self, node: int) -> I64:
         """Return [rows] the memory time as seen from ``node``."""

@@ -1,4 +1,4 @@
-"""The serial time of a plan's workload: all of it on worker 0 alone, every byte local, no overhead (model 6).
+"""The serial time of a workload: worker 0 executes all tasks, every byte is local, nothing costs overhead (model 6).
 
 If durations follow from the declared bytes alone, the serial time is a sum. With caches, durations depend on the order
 of execution: then one worker runs the graph, depth first, and only ranges are summed.
@@ -43,20 +43,16 @@ def serial_ps(run: Run, work_ps: int, makespan_ps: Makespan) -> int:
         drawn = plan.effects.task_noise_ppm > 0 or draws_durations(plan.workload)
         return _alone_ps(_shared(plan), run.seed if drawn else ANY_SEED, makespan_ps)
     local_ps = np.diag(plan.machine.latency_ps)[plan.workers.node]
-    alike = bool((local_ps == local_ps[0]).all()) or not _moves_bytes(plan.workload)
+    alike = bool((local_ps == local_ps[0]).all()) or not plan.workload.moves_bytes
     if alike and not plan.control.dealing:
         return work_ps  # local work takes equally long on every worker
     return declared_serial_ps(undealt(plan.workload, plan.control.dealing), int(local_ps[0]), run.seed)
 
 
-def _moves_bytes(work: Workload) -> bool:
-    return len(work.accesses) > 0 or any(family.moves_bytes for family in work.ranges)
-
-
 def _known_beforehand(plan: Plan) -> bool:
     effects = plan.effects
     plain = effects.cache == "none" and (effects.overlap_ppm, effects.mlp_ppm) == (MILLION, MILLION)
-    return not plan.coupled or ((plain or not _moves_bytes(plan.workload)) and not effects.task_noise_ppm)
+    return not plan.coupled or ((plain or not plan.workload.moves_bytes) and not effects.task_noise_ppm)
 
 
 def _shared(plan: Plan) -> Keyed[Plan]:
@@ -113,7 +109,7 @@ def alone(plan: Plan) -> Plan:
 
 
 def _effects_alone(effects: Effects) -> Effects:
-    """Return the effects that a worker feels when it is alone."""
+    """Return the effects of the machine on a worker without other workers."""
     return Effects(
         cache=effects.cache,
         overlap_ppm=effects.overlap_ppm,

@@ -1,10 +1,10 @@
 """The objects of a new task and their homes (thesis sections 5.3 to 5.5; model 4.5).
 
 The objects of a task are the pieces of memory that its own segments access, inline calls included, spawned tasks not. A
-piece that several segments access is one object. The objects of a range item are those of its family's templates. The
-home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is unbound while
-none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up when the task
-is dispatched.
+piece that several segments access is one object. The objects of a range item follow from the templates of the family.
+The home of an object is the node that holds most of its bytes, the lowest of several such nodes; an object is unbound
+while none of its pages is placed. Homes that are known before the run are in a table; other homes are looked up when
+the task is dispatched.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.plan.plan import Plan
-from numasim.plan.segment_times import AccessTable, settled_bytes
+from numasim.plan.segment_times import AccessTable, ByOffset, settled_bytes
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.similarity import UNBOUND, Objects
 from numasim.workload.graph import Accesses, Kind, Op, RangeFamily, Workload
@@ -44,7 +44,7 @@ class TaskObjects:
 
 
 @dataclass(frozen=True)
-class ItemObject:
+class ItemObject(ByOffset):
     """One object of every item of a family. Its home is ``home[row]``, with rows as in `AccessTable`."""
 
     divisor: int
@@ -56,13 +56,7 @@ class ItemObject:
 
     def of(self, item: int) -> Objects:
         """Return the object of ``item``."""
-        if self.by_quotient and self.by_remainder:
-            row = item
-        elif self.by_quotient:
-            row = item // self.divisor
-        else:
-            row = item % self.divisor if self.by_remainder else 0
-        return Objects(int(self.home[row]), self.mode, 1, self.bytes)
+        return Objects(int(self.home[self.index(item)]), self.mode, 1, self.bytes)
 
 
 def home_of(bytes_by_node: I64) -> npt.NDArray[np.int32]:
@@ -95,7 +89,7 @@ def _accesses_of_rows(work: Workload) -> tuple[I64, I64]:
 
 
 def _bodies(work: Workload) -> tuple[I64, I64]:
-    """Return ([n] row, [n] row that it executes): each row itself and the rows that it calls, at any depth."""
+    """Return ([n] row, [n] executed row): each row with itself, and with the rows that the row calls at any depth."""
     call_ptr, callees = _ops_of_rows(work, Op.CALL)
     row = np.flatnonzero(work.kind != Kind.CALL)
     body = row

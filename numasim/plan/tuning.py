@@ -18,8 +18,8 @@ from numasim.strategy.control.built_in import BUILT_IN
 from numasim.strategy.control.controller import Controller, Program
 from numasim.strategy.control.loaded_controller import PATH, check_unchanged, loaded_controller
 from numasim.strategy.control.task_control import known_program, label_unit
-from numasim.workload.graph import I64, Op, Workload
-from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.graph import I64, Workload
+from numasim.workload.one_worker import LINE_BYTES, by_task, segment_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Tuning:
 
     @cached_property
     def controller(self) -> Controller:
-        """Return the controller's function; InputError if it cannot be loaded (`controller_of`)."""
+        """The function of the controller; InputError if the function cannot be loaded (`controller_of`)."""
         return self.load()
 
     @cached_property
@@ -58,7 +58,7 @@ def tuning_of(
     """Return the controller of ``spec`` for ``workload``, written out, on ``machine``; None if the strategy has no
     controller.
 
-    ``caches``: whether the caches of the machine are simulated. InputError if the controller is not the one with which
+    ``caches``: whether the caches of the machine are simulated. InputError if the controller has changed since
     the strategy was read. No module of a user is executed.
     """
     tune = spec.tune
@@ -87,7 +87,7 @@ def tuning_of(
 
 
 def controller_of(tune: TuneSpec) -> Controller:
-    """Return the controller of ``tune``; the module of a user's controller is executed, after a message that names it.
+    """Return the controller of ``tune``; the module of a user's controller is executed, after a message with its name.
 
     InputError if the module cannot be executed, has changed since the strategy was read, or has no such function.
     """
@@ -105,14 +105,6 @@ def controller_of(tune: TuneSpec) -> Controller:
 def _own_misses(work: Workload, l2_bytes: int) -> I64:
     accesses, pointer = work.accesses, work.segment_accesses
     once = accesses.row_bytes * accesses.rows
-    segment = np.repeat(np.arange(work.segments), np.diff(pointer))
-    footprint = np.zeros(work.segments, np.int64)
-    np.add.at(footprint, segment, once)
-    passes = np.where(footprint[segment] <= l2_bytes, 1, accesses.passes.astype(np.int64))
-    of_segment = np.zeros(work.segments, np.int64)
-    np.add.at(of_segment, segment, -(-once * passes // LINE_BYTES))
-    found = np.zeros(work.rows, np.int64)
-    runs = np.flatnonzero(work.op_code == Op.RUN)
-    task = np.searchsorted(work.op_ptr, runs, side="right") - 1
-    np.add.at(found, task, of_segment[work.op_arg[runs]])
-    return found
+    footprint = np.repeat(segment_sums(once, pointer), np.diff(pointer))
+    lines = -(-once * np.where(footprint <= l2_bytes, 1, accesses.passes.astype(np.int64)) // LINE_BYTES)
+    return by_task(work, segment_sums(lines, pointer))

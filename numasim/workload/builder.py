@@ -218,7 +218,7 @@ def workload_of(
 ) -> Workload:
     """Return the workload of these columns, in the types of `Workload` and read-only. Default: no tasks.
 
-    A single ``kernel``, ``kind`` or ``parent`` is that of all segments or tasks. ``accesses`` are the pointer into the
+    A single ``kernel``, ``kind`` or ``parent`` counts for all segments or tasks. ``accesses`` are the pointer into the
     accesses and their columns; a column that is left out is 0, or 1 for ``rows`` and ``passes``. ``successors`` are
     ``successor_ptr`` and ``successor``. ``rest`` are other fields of `Workload`.
     """
@@ -260,7 +260,7 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def accesses_of(count: int = 0, **columns: npt.NDArray[Any] | Sequence[int] | int) -> Accesses:
     """Return ``count`` accesses from columns, in the types of `Accesses` and read-only.
 
-    A single number is that of all accesses. A column that is left out is 0, or 1 for ``rows`` and ``passes``.
+    A single number counts for all accesses. A column that is left out is 0, or 1 for ``rows`` and ``passes``.
     """
     usual = {"rows": 1, "passes": 1}
     given = {name: columns.get(name, usual.get(name, 0)) for name in ACCESS_TYPES}
@@ -291,9 +291,8 @@ def ragged_family(
     return RangeFamily(name, count, low_ps, high_ps, kernel, accesses_of(), none, none, none, **ragged)  # type: ignore[arg-type]
 
 
-def parameters_of(spec: Any) -> dict[str, Any]:
-    """Return the parameters of a specification model as plain numbers and texts, without the name."""
-    return {
-        key: value if isinstance(value, int | str | None) else str(value)
-        for key, value in spec.model_dump(exclude={"name"}).items()
-    }
+def made_of(spec: Any) -> dict[str, Any]:
+    """Return ``name`` and ``parameters`` of the workload of a model: parameters are plain numbers and texts."""
+    parameters = spec.model_dump(exclude={"name"}).items()
+    plain = {key: value if isinstance(value, int | str | None) else str(value) for key, value in parameters}
+    return {"name": spec.name, "parameters": plain}

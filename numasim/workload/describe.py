@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from numasim.parts.unit_factors import MILLION
-from numasim.workload.forest_arrays import offsets
+from numasim.workload.amounts import Amounts
 from numasim.workload.graph import I64, Accesses, Mode, RangeFamily, Workload
-from numasim.workload.one_worker import by_task, serial_ps
+from numasim.workload.one_worker import by_task, segment_sums, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 NO_LATENCY_PS = 0
@@ -64,17 +64,17 @@ def _ragged(family: RangeFamily) -> Iterator[str]:
         least, most, mean = family.low_ps, family.high_ps, family.compute.mean
         yield f"  range            {family.count:,} items of {least:,} to {most:,} ps, {mean:,} on average"
     for access in family.node_accesses:
-        amounts, nodes = access.amounts, ", ".join(map(str, access.nodes))
-        mode = Mode(access.mode).name.lower().replace("_", "-")
-        sizes = f"{amounts.least:,} to {amounts.most:,} bytes an item, {amounts.mean:,} on average"
-        in_all = f", {amounts.most_of(family.count):,} in all" if not amounts.drawn else ""
+        mode, nodes = Mode(access.mode).name.lower().replace("_", "-"), ", ".join(map(str, access.nodes))
         back = f", {access.returned_ppm / MILLION:.4g} of their memory given back" if access.returned_ppm else ""
-        yield f"    on nodes {nodes:<6}{mode}, {sizes}{in_all}{back}"
+        yield f"    on nodes {nodes:<6}{mode}, {_sizes(access.amounts, family.count)}{back}"
     for what, pages in (("touched first", family.fresh), ("given back", family.freed)):
         if pages is not None:
-            sizes = f"{pages.least:,} to {pages.most:,} bytes an item, {pages.mean:,} on average"
-            in_all = f", {pages.most_of(family.count):,} in all" if not pages.drawn else ""
-            yield f"    {what:<14} {sizes}{in_all}"
+            yield f"    {what:<14} {_sizes(pages, family.count)}"
+
+
+def _sizes(amounts: Amounts, count: int) -> str:
+    in_all = f", {amounts.most_of(count):,} in all" if not amounts.drawn else ""
+    return f"{amounts.least:,} to {amounts.most:,} bytes an item, {amounts.mean:,} on average{in_all}"
 
 
 def _footprint(accesses: Accesses, region: int | None = None) -> I64:
@@ -85,6 +85,6 @@ def _footprint(accesses: Accesses, region: int | None = None) -> I64:
 
 def _graph_bytes(workload: Workload, region: int | None = None) -> int:
     """Return the bytes that all accesses of tasks move, in ``region`` or in all regions."""
-    by_segment = np.diff(offsets(_footprint(workload.accesses, region))[workload.segment_accesses])
+    by_segment = segment_sums(_footprint(workload.accesses, region), workload.segment_accesses)
     inside = workload.below(by_task(workload, by_segment))
     return sum(int(inside[root]) for root in workload.trees)

@@ -4,7 +4,7 @@ Models section 3 of the model. Task ids are the depth-first preorder of the gene
 ``i + 1 .. subtree_end[i] - 1``.
 
 A workload may be folded: the rows of a folded workload are classes of equal subtrees. A class is written down once,
-however often tasks of the class are spawned. Task ids are those of `unfolded`: a child's id is the parent's id plus 1
+however often tasks of the class are spawned. Task ids are ids in `unfolded`: a child's id is the parent's id plus 1
 plus the sizes of the subtrees that earlier ops of the parent's program create.
 """
 
@@ -221,11 +221,11 @@ class Workload:
     segment_accesses: I64  # [segments + 1] CSR into accesses
     accesses: Accesses
     successor_ptr: I64  # [tasks + 1]
-    successor: U32  # dependence edges: task -> tasks that wait for it
+    successor: U32  # dependence edges: task -> tasks that wait for the task
     facts: dict[str, int] = field(default_factory=dict)  # closed-form quantities: flops, bytes streamed, ...
     folded: bool = False  # rows are classes of equal subtrees
     words: tuple[SyncObject, ...] = ()  # the synchronisation objects to which the ops of `SHARED` refer
-    loops: tuple[Loop, ...] = ()  # by their first phase, outer ones before the loops in them
+    loops: tuple[Loop, ...] = ()  # by their first phase, outer loops before inner loops
     recorded: Recorded | None = None  # where a recorded program was recorded
 
     @property
@@ -288,6 +288,16 @@ class Workload:
     def creates(self) -> npt.NDArray[np.bool_]:
         """[ops] whether the op spawns or calls a task."""
         return np.isin(self.op_code, (Op.SPAWN, Op.CALL))
+
+    @property
+    def moves_bytes(self) -> bool:
+        """Whether a task or an item of a range accesses memory."""
+        return len(self.accesses) > 0 or any(family.moves_bytes for family in self.ranges)
+
+    @property
+    def predecessor(self) -> I64:
+        """[dependences] the task for whose end each task of ``successor`` waits."""
+        return np.repeat(np.arange(self.rows), np.diff(self.successor_ptr))
 
     @cached_property
     def uses(self) -> npt.NDArray[np.bool_]:

@@ -236,7 +236,7 @@ def _check_programs(workload: Workload) -> None:
 
 
 class _Program:
-    """What a task has begun and not ended: the locks that it holds, its transaction's memory, and its groups."""
+    """The locks that a task holds, the memory of the open transaction, and the number of open groups."""
 
     def __init__(self, workload: Workload, task: int) -> None:
         self.memory: int | None = None
@@ -360,7 +360,7 @@ def _check_ranges(workload: Workload) -> None:
 
 
 def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
-    """Raise an `InputError` for amounts that are not those of ``count`` items, too large, or too many together."""
+    """Raise an `InputError` unless amounts are for ``count`` items, and neither too large nor too many together."""
     if len(amounts.items) not in (0, count) or not (len(amounts.items) or len(amounts.weight)):
         raise InputError(f"there are {len(amounts.items)} numbers", path=path, expected=f"{count}, one for each item")
     if amounts.least < 0 or amounts.most > most:
@@ -412,7 +412,7 @@ def _check_dependences(workload: Workload) -> None:
         ),
         "a task that is spawned, or a root of kind task",
     )
-    source, phase = np.repeat(np.arange(rows), np.diff(workload.successor_ptr)), _phases_of_tasks(workload)
+    source, phase = workload.predecessor, _phases_of_tasks(workload)
     _refuse(
         phase[source] != phase[target],
         lambda edge: ("tasks", int(source[edge]), "then"),

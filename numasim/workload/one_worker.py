@@ -19,27 +19,37 @@ from numasim.workload.graph import I64, Accesses, Mode, Op, Pattern, RangeFamily
 
 LINE_BYTES = 64
 MLP = {Pattern.SEQUENTIAL: 10_000, Pattern.STRIDED: 4_000, Pattern.RANDOM: 3_000, Pattern.CHASE: 1_000}
-_MLP = np.array([MLP[pattern] for pattern in Pattern], np.int64)
+MLP_BY_PATTERN = np.array([MLP[pattern] for pattern in Pattern], np.int64)
 _BLOCK_ITEMS = 1 << 20  # bounds the memory used to draw the durations of a range
 
 
+def traffic_factor(accesses: Accesses) -> I64:
+    """Return [accesses] how often each byte of the footprint moves: passes, doubled by writing."""
+    return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
+
+
 def traffic_bytes(accesses: Accesses) -> I64:
-    """Return [accesses] bytes moved to and from memory: footprint x passes, doubled by writing."""
-    factor = np.where(accesses.mode == Mode.READ, 1, 2)
-    return accesses.row_bytes * accesses.rows * accesses.passes * factor
+    """Return [accesses] the bytes moved to and from memory."""
+    return accesses.row_bytes * accesses.rows * traffic_factor(accesses)
 
 
 def access_ps(accesses: Accesses, latency_ps: int) -> I64:
     """Return [accesses] the memory time at one latency, in ps."""
-    lines = -(-traffic_bytes(accesses) // LINE_BYTES)
-    waits: I64 = -(-lines * latency_ps * 1000 // _MLP[accesses.pattern])
-    return waits
+    return lines_ps(traffic_bytes(accesses), latency_ps, MLP_BY_PATTERN[accesses.pattern])
+
+
+def segment_sums(values: I64, pointer: I64) -> I64:
+    """Return [segments, ...] the sums of the rows of ``values`` of each segment; ``pointer`` is its CSR pointer."""
+    if not len(values):
+        return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # zero pages take no memory until written
+    running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
+    np.cumsum(values, axis=0, out=running[1:])
+    return running[pointer[1:]] - running[pointer[:-1]]
 
 
 def segment_ps(workload: Workload, latency_ps: int) -> I64:
     """Return [segments] the time of every segment in ps if all bytes have this latency."""
-    running = offsets(access_ps(workload.accesses, latency_ps))
-    waits = np.diff(running[workload.segment_accesses])
+    waits = segment_sums(access_ps(workload.accesses, latency_ps), workload.segment_accesses)
     return np.maximum(workload.segment_compute_ps, waits)
 
 
@@ -78,7 +88,7 @@ def item_wait_ps(family: RangeFamily, items: I64, latency_ps: int, seed: int) ->
     return wait
 
 
-def lines_ps(moved: I64, latency_ps: int | I64, mlp: int) -> I64:
+def lines_ps(moved: I64, latency_ps: int | I64, mlp: int | I64) -> I64:
     """Return the time in ps of ``moved`` bytes that come line by line, ``mlp`` / 1000 lines at a time."""
     return np.asarray(-(-(-(-moved // LINE_BYTES) * latency_ps * 1000) // mlp))
 

@@ -87,17 +87,14 @@ def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callabl
 
 def is_forward(workload: Workload) -> bool:
     """Return whether tasks neither spawn nor call, and wait only for tasks of lower numbers."""
-    if workload.creates.any():
-        return False
-    source = np.repeat(np.arange(workload.rows), np.diff(workload.successor_ptr))
-    return bool((source < workload.successor).all())
+    return not workload.creates.any() and bool((workload.predecessor < workload.successor).all())
 
 
 def forward_finish(workload: Workload, segment_times: I64, start_times: I64) -> list[int]:
     """Return [tasks] the ends of the tasks of a workload that `is_forward`, as `Dataflow` does, in one pass."""
     pointer, successor = workload.successor_ptr.tolist(), workload.successor.tolist()
     spent = (by_task(workload, segment_times) + start_times).tolist()
-    finish = [0] * workload.rows  # before a task's turn: when the last task that it waits for ends
+    finish = [0] * workload.rows  # before the turn of a task: the end of the last predecessor so far
     begin = 0
     for task, (cost, end) in enumerate(zip(spent, pointer[1:], strict=True)):
         done = finish[task] = finish[task] + cost

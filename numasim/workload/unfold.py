@@ -7,7 +7,7 @@ tasks of one depth are placed together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -47,49 +47,43 @@ def unfold(work: Workload) -> Workload:
     roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes()[roots])
     _require_room(work, int(starts[-1]))
-    tasks = _Tasks.of(work, roots, starts)
-    op_ptr, op_code, op_arg, segments = _programs(work, tasks)
+    distance = _child_distance(work)
+    row, parent = _placed(work, roots, starts, distance)
+    op_ptr, op_code, op_arg, segments = _programs(work, row, distance)
     segment_accesses, accesses = _accesses(work, segments)
     columns: dict[str, npt.NDArray[Any]] = {
         "op_ptr": op_ptr,
         "op_code": op_code,
         "op_arg": op_arg,
-        "kind": work.kind[tasks.row],
-        "parent": tasks.parent,
+        "kind": work.kind[row],
+        "parent": parent,
         "segment_compute_ps": work.segment_compute_ps[segments],
         "segment_kernel": work.segment_kernel[segments],
         "segment_accesses": segment_accesses,
-        "successor_ptr": np.zeros(len(tasks.row) + 1, np.int64),
+        "successor_ptr": np.zeros(len(row) + 1, np.int64),
     }
     made: dict[str, Any] = {name: frozen(column) for name, column in columns.items()}
     return replace(work, folded=False, phases=tuple(_phases(work, starts)), accesses=accesses, **made)
 
 
-@dataclass(frozen=True)
-class _Tasks:
-    """[tasks] the row and the parent of each task; [ops] the id of each op's child minus the id of the op's task."""
+def _placed(work: Workload, roots: I64, starts: I64, distance: I64) -> tuple[I64, I64]:
+    """Return ([tasks] row, [tasks] parent) of the trees below ``roots``, which begin at ``starts``.
 
-    row: I64
-    parent: I64
-    child_distance: I64
-
-    @classmethod
-    def of(cls, work: Workload, roots: I64, starts: I64) -> _Tasks:
-        """Place the trees below ``roots`` at ``starts``, depth by depth, and return their tasks."""
-        creating = np.flatnonzero(work.creates)
-        pointer = np.searchsorted(creating, work.op_ptr)
-        distance = _child_distance(work)
-        row = np.empty(starts[-1], np.int64)
-        parent = np.full(starts[-1], -1, np.int64)
-        level, at = roots, starts[:-1]
-        while len(level):
-            row[at] = level
-            children = pointer[level + 1] - pointer[level]
-            ops = creating[ragged(pointer[level], children)]
-            parents = np.repeat(at, children)
-            level, at = work.op_arg[ops].astype(np.int64), parents + distance[ops]
-            parent[at] = parents
-        return cls(row, parent, distance)
+    Trees are placed depth by depth. ``distance`` [ops] is the id of each op's child minus the id of the op's task.
+    """
+    creating = np.flatnonzero(work.creates)
+    pointer = np.searchsorted(creating, work.op_ptr)
+    row = np.empty(starts[-1], np.int64)
+    parent = np.full(starts[-1], -1, np.int64)
+    level, at = roots, starts[:-1]
+    while len(level):
+        row[at] = level
+        children = pointer[level + 1] - pointer[level]
+        ops = creating[ragged(pointer[level], children)]
+        parents = np.repeat(at, children)
+        level, at = work.op_arg[ops].astype(np.int64), parents + distance[ops]
+        parent[at] = parents
+    return row, parent
 
 
 def _child_distance(work: Workload) -> I64:
@@ -100,14 +94,16 @@ def _child_distance(work: Workload) -> I64:
     return 1 + before[:-1] - np.repeat(before[work.op_ptr[:-1]], np.diff(work.op_ptr))
 
 
-def _programs(work: Workload, tasks: _Tasks) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
+def _programs(
+    work: Workload, row: I64, distance: I64
+) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
     """Return (op_ptr, op_code, op_arg) of all tasks, and [segments] the segment of ``work`` behind each segment."""
-    lengths = np.diff(work.op_ptr)[tasks.row]
-    ops = ragged(work.op_ptr[tasks.row], lengths)
+    lengths = np.diff(work.op_ptr)[row]
+    ops = ragged(work.op_ptr[row], lengths)
     code, arg = work.op_code[ops], work.op_arg[ops]
     creates, runs = work.creates[ops], code == Op.RUN
     segments = arg[runs].astype(np.int64)
-    arg[creates] = np.repeat(np.arange(len(tasks.row)), lengths)[creates] + tasks.child_distance[ops[creates]]
+    arg[creates] = np.repeat(np.arange(len(row)), lengths)[creates] + distance[ops[creates]]
     arg[runs] = np.arange(len(segments))
     return offsets(lengths), code, arg, segments
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import numasim as ns
 from numasim.machine.build_machine import build
 from numasim.machine.drawing import draw
 from numasim.machine.drawing_grid import lay_out, mesh_shape
@@ -85,3 +86,11 @@ def test_one_way_rings_of_any_size_are_drawn(document: Callable[..., dict[str, A
     figure = draw(build(MachineSpec.model_validate(document(sockets=nodes, links=ring))))
     paint(figure)
     assert sum(word.startswith("socket ") for word in texts(figure)) == nodes
+
+
+def test_a_notebook_shows_the_picture() -> None:
+    page = ns.Machine.ring(2)._repr_html_()
+    assert "ring-2: 2 sockets, 2 nodes, 16 cores" in page
+    assert page.count("<svg") == 1
+    assert "<?xml" not in page
+    assert repr(ns.Machine.ring(2)) == "Machine('ring-2': 2 sockets, 2 nodes, 16 cores, 16 hardware threads)"

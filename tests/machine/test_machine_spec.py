@@ -117,3 +117,10 @@ def test_numbers_without_source_are_listed(document: Make) -> None:
         "links.bandwidth_gbs",
         "local_latency_ns",
     ]
+
+
+def test_contents_have_no_field_that_a_file_leaves_out(document: Make, shipped: dict[str, MachineSpec]) -> None:
+    """A new optional field leaves the identity of earlier runs as it is; no shipped machine has one of these fields."""
+    optional = ("core_steps_per_s", "link_bandwidth_gbs", "llc_cores", "llc_sizes")
+    assert [name for name in optional for spec in shipped.values() if name in spec.contents_json] == []
+    assert "link_bandwidth_gbs" in MachineSpec.model_validate(document(link_bandwidth_gbs=9)).contents_json

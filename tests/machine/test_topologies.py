@@ -119,8 +119,3 @@ def test_what_is_refused(text: str) -> None:
     nodes, message = REFUSED[text]
     with pytest.raises(InputError, match=message):
         spec_of(nodes, text)
-
-
-def test_contents_of_machines_without_the_new_key_are_as_they_were() -> None:
-    assert "link_bandwidth_gbs" not in read_machine("opteron-8380-4s").contents_json
-    assert "link_bandwidth_gbs" in spec_of(2, "links: ring\nlink_bandwidth_gbs: 9\nhop_latency_ns: 1").contents_json

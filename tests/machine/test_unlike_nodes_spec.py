@@ -209,8 +209,3 @@ def test_what_does_not_fit_together_is_refused_at_its_field(
 def test_bad_nodes_are_refused(document: Make, nodes: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         MachineSpec.model_validate(document(nodes=nodes))
-
-
-def test_the_contents_of_files_without_new_fields_do_not_name_them(shipped: dict[str, MachineSpec]) -> None:
-    plain = [spec for spec in shipped.values() if spec.caches.llc_scope != "none"]
-    assert not [spec.name for spec in plain if "llc_cores" in spec.contents_json or "llc_sizes" in spec.contents_json]

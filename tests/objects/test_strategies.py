@@ -49,6 +49,12 @@ def test_shipped_strategies_go_there_and_back(name: str, tmp_path: Path) -> None
     assert again == strategy
 
 
+def test_a_strategy_is_explained() -> None:
+    page = ns.Strategy.shipped("steal-half")._repr_html_()
+    assert "amount: half" in page
+    assert "It looks for work level by level" in page
+
+
 def test_what_a_worker_does_in_words() -> None:
     text = ns.Strategy.shipped("topology-aware").explain(ns.Machine.ring(2, cores=2), workers=4)
     assert "worker 0 of 4" in text

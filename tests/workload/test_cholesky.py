@@ -1,4 +1,4 @@
-"""Tiled Cholesky: closed forms, dependences against accesses, the factor, and runs worked out by hand.
+"""Tiled Cholesky: closed forms, dependences against accesses, and the factor.
 
 Tasks are named by kernel and tile: ``P k`` is potrf of tile (k, k), ``T i k`` trsm of tile (i, k),
 ``S i k`` and ``G i j k`` the updates of tiles (i, i) and (i, j) in step k.
@@ -6,24 +6,15 @@ Tasks are named by kernel and tile: ``P k`` is potrf of tile (k, k), ``T i k`` t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
 from workload_setup import make
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # its plans are used here as well
-
-from engine_setup import run  # isort: skip
-
 from numasim.workload.graph import Mode, Workload
 from numasim.workload.span import span_ps
-
-MICROSECOND = 10**6
-RATE = 10**9  # a microsecond a floating-point operation, in which no task waits for memory
 
 
 def tiles_of(work: Workload, task: int) -> tuple[list[int], int]:
@@ -137,19 +128,3 @@ def test_any_order_that_the_dependences_allow_gives_the_factor(seed: int) -> Non
     factor = np.linalg.cholesky(matrix)
     for (i, j), tile in zip(stored, memory, strict=True):
         assert np.allclose(tile, factor[size * i : size * (i + 1), size * j : size * (j + 1)])
-
-
-def test_three_tiles_on_two_workers() -> None:
-    """Operations on tiles of one number take 1, 1, 2 and 2 us. Worker 1 takes the older trsm after the first potrf; the
-    end of this trsm releases S 1 0 and then G 2 1 0. Worker 1 runs the newer G 2 1 0 first, and S 1 0, for which all
-    other tasks wait, 2 us late: 11 us instead of the 9 us of the critical path.
-    """
-    seen = run(make("cholesky", tiles=3, tile_size=1, ps_per_1000_flops=RATE), 2)
-    assert [
-        (worker, task, start // MICROSECOND, end // MICROSECOND) for worker, task, start, end in seen.stretches
-    ] == [
-        *[(0, 1, 0, 1), (0, 3, 1, 2), (0, 6, 2, 4)],  # P 0, T 2 0, S 2 0
-        *[(1, 2, 1, 2), (1, 4, 4, 6), (1, 5, 2, 4), (1, 7, 6, 7)],  # T 1 0, S 1 0, G 2 1 0, P 1
-        *[(1, 8, 7, 8), (1, 9, 8, 10), (1, 10, 10, 11)],  # T 2 1, S 2 1, P 2
-    ]
-    assert seen["makespan_ps"] == 11 * MICROSECOND

@@ -14,11 +14,9 @@ from pydantic import ValidationError
 from workload_setup import SMALL, small
 
 from numasim.errors import InputError
-from numasim.workload.builder import Draft, Shape
 from numasim.workload.generate import generate
-from numasim.workload.graph import Deal, Loop, Mode, Op, Pattern, Phase, Region, Workload
+from numasim.workload.graph import Loop, Op, Phase
 from numasim.workload.graph_forms import digest_of_file, read_graph, write_graph
-from numasim.workload.graph_rules import validate
 from numasim.workload.json_form import graph_io
 from numasim.workload.json_form.graph_columns import EntryColumns
 from numasim.workload.json_form.graph_io import read, write
@@ -50,75 +48,10 @@ def test_every_generated_workload_survives(label: str, tmp_path: Path) -> None:
     assert digest_of_file(tmp_path / "graph.npz") == work.digest()
 
 
-@st.composite
-def workloads(draw: st.DrawFn) -> Workload:
-    """A random forest with random programs, accesses, dependences and phases."""
-    size = draw(st.integers(1, 12))
-    parent = np.array([-1] + [draw(st.integers(-1, task - 1)) for task in range(1, size)])
-    shapes, shape_of = [], []
-    for task in range(size):
-        ops: list[Op] = []
-        for _ in range(np.count_nonzero(parent == task)):
-            ops += draw(st.lists(st.sampled_from([Op.RUN, Op.WAIT]), max_size=2))
-            ops.append(Op.SPAWN)
-        ops += draw(st.lists(st.sampled_from([Op.RUN, Op.WAIT]), max_size=2))
-        runs = ops.count(Op.RUN)
-        kernels = draw(st.lists(st.integers(0, 1), min_size=runs, max_size=runs))
-        accesses = draw(st.lists(st.integers(0, 2), min_size=runs, max_size=runs))
-        shapes.append(Shape(ops, kernels, accesses))
-        shape_of.append(task)
-    draft = Draft(parent, np.array(shape_of), shapes)
-    for task, shape in enumerate(shapes):
-        for run, count in enumerate(shape.accesses):
-            draft.compute(task, draw(st.integers(0, 10**12)), run=run)
-            for number in range(count):
-                draft.access(
-                    task,
-                    number,
-                    run=run,
-                    region=draw(st.integers(0, 1)),
-                    offset=draw(st.integers(0, 100)),
-                    row_bytes=draw(st.integers(1, 50)),
-                    rows=draw(st.integers(1, 4)),
-                    stride=draw(st.integers(0, 200)),
-                    mode=draw(st.sampled_from(Mode)),
-                    pattern=draw(st.sampled_from(Pattern)),
-                    passes=draw(st.integers(1, 2**30)),  # 200 bytes at most, within the bound of 2**38
-                )
-    roots = np.flatnonzero(draft.parent < 0).tolist()
-    cut = draw(st.integers(1, len(roots)))
-    phases = [Phase(roots=tuple(roots[:cut]), deal=draw(st.sampled_from(Deal)), repeat=draw(st.integers(1, 9)))]
-    if roots[cut:]:
-        phases.append(Phase(roots=tuple(roots[cut:]), serial=draw(st.booleans()), name=draw(st.text(max_size=3))))
-    leaves = [t for t in range(size) if t not in parent and parent[t] == 0]
-    edges = [(a, b) for a in leaves for b in leaves if a < b and draw(st.booleans())]
-    sources, targets = np.array(edges, np.int64).reshape(-1, 2).T
-    regions = (Region("a", 4096, draw(st.booleans())), Region("b b", draw(st.integers(1000, 2**50)), False))
-    return draft.finish(
-        name=draw(st.text(max_size=5)),
-        parameters={"n": draw(st.integers(-5, 2**70)), "text": draw(st.text(max_size=5)), "none": None},
-        kernels=("k", draw(st.text(max_size=3)) + "x"),
-        regions=regions,
-        phases=phases,
-        edges=(sources, targets),
-        facts={"tasks": draw(st.integers(0, 2**62))},
-    )
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose files the examples of a property overwrite."""
     return tmp_path_factory.mktemp("graphs")
-
-
-@given(workloads())
-@settings(max_examples=60)
-def test_random_workloads_survive(folder: Path, work: Workload) -> None:
-    validate(work)
-    write(work, folder / "graph.json")
-    assert same(work, read(folder / "graph.json"))
-    write_graph(work, folder / "graph.npz")
-    assert same(work, read_graph(folder / "graph.npz"))
 
 
 def test_a_file_by_hand_needs_little(tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,10 +17,10 @@ from workload_setup import SMALL
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES
 from numasim.workload.families.nqueens import BOARDS, Boards, _advance, _try
 from numasim.workload.generate import generate
-from numasim.workload.graph import Accesses, Op, Pattern, RangeFamily, Workload
-from numasim.workload.one_worker import LINE_BYTES, serial_ps, traffic_bytes
+from numasim.workload.one_worker import serial_ps
 from numasim.workload.parameters import WorkloadParameters
 from numasim.workload.registry import FAMILIES, workload_spec
+from numasim.workload.size.counting import totals_of
 from numasim.workload.size.limits import largest, refusal
 from numasim.workload.size.totals import LIMITS, Totals
 from numasim.workload.unfold import unfolded
@@ -31,58 +31,17 @@ LATENCY_PS = 77_300
 BUILT = 20_000  # most rows of programs in these tests
 
 
-def lines_of(accesses: Accesses, times: npt.NDArray[Any]) -> tuple[int, ...]:
-    """Return the lines that accesses move, by pattern; ``times`` [accesses] is how often each access is made."""
-    lines = -(-traffic_bytes(accesses) // LINE_BYTES) * times
-    return tuple(int(lines[accesses.pattern == pattern].sum()) for pattern in Pattern)
-
-
-def runs_of_segments(work: Workload) -> npt.NDArray[Any]:
-    """[segments] how often each is executed."""
-    found, end = np.zeros(work.segments, np.int64), work.subtree_end()
-    for phase, runs in zip(work.phases, work.runs, strict=True):
-        for root in phase.roots:
-            ops = slice(work.op_ptr[root], work.op_ptr[end[root]])
-            found[work.op_arg[ops][work.op_code[ops] == Op.RUN]] += runs
-    return found
-
-
-def longest_ps(family: RangeFamily) -> int:
-    """Return an upper bound of the compute time of all items of a range."""
-    return family.count * family.high_ps if family.compute is None else family.compute.most_of(family.count)
-
-
 def counted(parameters: WorkloadParameters) -> Totals:
     """Return the totals of the parameters' program, from its arrays and the runs of its phases."""
     folded = generate(parameters, folded=True)
     work = unfolded(folded)
-    executed = runs_of_segments(work)
-    made = np.repeat(executed, np.diff(work.segment_accesses))
-    lines = lines_of(work.accesses, made)
-    items = {
-        number: sum(runs for phase, runs in zip(work.phases, work.runs, strict=True) if phase.range_family == number)
-        * family.count
-        for number, family in enumerate(work.ranges)
-    }
-    for number, family in enumerate(work.ranges):
-        of_items = lines_of(family.accesses, np.full(len(family.accesses), items[number]))
-        lines = tuple(a + b for a, b in zip(lines, of_items, strict=True))
-    every = [work.accesses, *(family.accesses for family in work.ranges)]
-    return Totals(
+    accesses = [work.accesses, *(family.accesses for family in work.ranges)]
+    return replace(
+        totals_of(work),
         rows=folded.rows,
         ops=len(folded.op_code),
         segments=folded.segments,
-        accesses=int(made.sum()),
-        compute_ps=int(executed @ work.segment_compute_ps),
-        lines=lines,
-        items=max((family.count for family in work.ranges), default=0),
-        region_bytes=max((region.bytes for region in work.regions), default=0),
-        access_bytes=max((int((each.row_bytes * each.rows).max(initial=0)) for each in every), default=0),
-        access_lines=max((int((-(-traffic_bytes(each) // LINE_BYTES)).max(initial=0)) for each in every), default=0),
-        segment_ps=max([*work.segment_compute_ps.tolist(), *(family.high_ps for family in work.ranges)], default=0),
-    ) + Totals(
-        accesses=sum(items[number] * len(family.accesses) for number, family in enumerate(work.ranges)),
-        compute_ps=sum(items[number] // family.count * longest_ps(family) for number, family in enumerate(work.ranges)),
+        access_bytes=max(int((each.row_bytes * each.rows).max(initial=0)) for each in accesses),
     )
 
 

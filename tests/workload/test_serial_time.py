@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from workload_setup import SMALL, make, serial_segments, small
 
-from numasim.draws import DrawClass, base, below, below_array, draw
+from numasim.draws import DrawClass, base, below, draw
 from numasim.workload.graph import Accesses, Workload
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.phases import steps
@@ -55,9 +52,3 @@ def test_matmul_waits_one_whole_miss_a_step() -> None:
     """n = 8192: 8192 misses of 77.3 ns down a column, plus a row of 1024 lines, ten at a time, plus the result."""
     item_ps = 8192 * 77_300 + 1024 * 7_730 + 7_730
     assert serial_ps(make("matmul", n=8192), 77_300) == 67_108_864 * item_ps
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5), st.integers(1, 2**64 - 1))
-def test_array_of_choices_is_exact_for_any_bound(numbers: list[int], bound: int) -> None:
-    found = below_array(np.array(numbers, np.uint64), bound)
-    assert found.tolist() == [below(number, bound) for number in numbers]

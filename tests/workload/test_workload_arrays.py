@@ -27,11 +27,6 @@ def arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 
 @pytest.mark.parametrize("label", SMALL)
-def test_generated_workloads_are_well_formed(label: str) -> None:
-    validate(small(label))
-
-
-@pytest.mark.parametrize("label", SMALL)
 def test_arrays_are_read_only(label: str) -> None:
     work = small(label)
     assert not any(array.flags.writeable for _, array in arrays(work))

@@ -15,11 +15,10 @@ from numasim.plan.address_space import ItemPages
 from numasim.plan.item_prices import ITEMS_AT_ONCE
 from numasim.plan.node_bytes import NodeBytes
 from numasim.plan.plan import Plan, Run
-from numasim.plan.segment_times import traffic_factor
 from numasim.schema.enumerations import AmountKind
 from numasim.workload.amounts import exact_sum
 from numasim.workload.graph import I64, Accesses, Op, RangeFamily, Workload
-from numasim.workload.one_worker import by_task
+from numasim.workload.one_worker import by_task, traffic_factor
 from numasim.workload.unfold import unfolded
 
 Log = Sequence[Executed] | None

@@ -13,17 +13,16 @@ from numasim.plan.node_bytes import PlacedAccess, placed_accesses
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP
 from numasim.plan.segment_times import (
-    MLP_BY_PATTERN,
     PlacedProgram,
     access_tables,
     local_item_waits_ps,
     settled_bytes,
-    traffic_factor,
 )
 from numasim.strategy.placement.compile_placement import Placement, Stage
 from numasim.strategy.placement.homes import Homes
 from numasim.workload.amounts import Amounts
 from numasim.workload.graph import Mode, RangeFamily
+from numasim.workload.one_worker import MLP_BY_PATTERN, traffic_factor
 
 Fields = dict[str, Any]
 NOTHING = np.zeros(0, np.int64)

@@ -60,7 +60,7 @@ def cycle_of(source: I64, target: I64, tasks: int) -> list[int]:
     if len(own):
         return [int(source[own[0]])]
     if (source < target).all():
-        return []  # in the order of numbers nobody waits for a later task
+        return []  # no task waits for a task of a higher number
     graph = csr_array((np.ones(len(source), np.int8), (source, target)), shape=(tasks, tasks))
     count, label = connected_components(graph, connection="strong")
     if count == tasks:

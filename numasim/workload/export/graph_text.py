@@ -105,7 +105,7 @@ def wfformat(graph: PartGraph, times: Times | None, executed: Executed | None, v
 
 
 def _specification(graph: PartGraph) -> dict[str, Any]:
-    parents, children = graph.parents(), graph.children()
+    parents, children = graph.neighbours()
     tasks = [
         {
             "name": graph.kernels[part] or "task",
@@ -136,7 +136,7 @@ def _execution(graph: PartGraph, times: Times | None, executed: Executed | None)
 
 
 def _task_execution(graph: PartGraph, part: int, times: Times | None, executed: Executed | None) -> dict[str, Any]:
-    """Return the execution of a task; ``startInSeconds`` and ``worker`` are keys beyond the schema, which it allows."""
+    """Return the execution of a task; the schema allows further keys: ``startInSeconds``, ``worker``."""
     found: dict[str, Any] = {"id": graph.names[part], "runtimeInSeconds": graph.compute_ps[part] / PS_PER_S}
     found |= {"coreCount": 1, "readBytes": graph.read_bytes[part], "writtenBytes": graph.written_bytes[part]}
     known = times[part] if times else None

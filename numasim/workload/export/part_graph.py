@@ -14,8 +14,8 @@ import numpy as np
 
 from numasim.errors import InputError
 from numasim.workload.algorithms.groups import Groups
-from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Mode, Op, Workload
+from numasim.workload.one_worker import segment_sums
 from numasim.workload.unfold import unfolded
 
 CONTINUES, SPAWNS, JOINS, CALLS, DEPENDS, PHASE = "continue", "spawn", "join", "call", "dependence", "phase"
@@ -41,24 +41,19 @@ class PartGraph:
         """Number of nodes."""
         return len(self.names)
 
-    def parents(self) -> list[list[int]]:
-        """Return [parts] the nodes before each node, without repetition."""
-        found: list[dict[int, None]] = [{} for _ in self.names]
+    def neighbours(self) -> tuple[list[list[int]], list[list[int]]]:
+        """Return ([parts] the nodes before each node, [parts] the nodes after each node), without repetition."""
+        before: list[dict[int, None]] = [{} for _ in self.names]
+        after: list[dict[int, None]] = [{} for _ in self.names]
         for source, target, _ in self.edges:
-            found[target][source] = None
-        return [list(each) for each in found]
-
-    def children(self) -> list[list[int]]:
-        """Return [parts] the nodes after each node, without repetition."""
-        found: list[dict[int, None]] = [{} for _ in self.names]
-        for source, target, _ in self.edges:
-            found[source][target] = None
-        return [list(each) for each in found]
+            before[target][source] = after[source][target] = None
+        return list(map(list, before)), list(map(list, after))
 
     def span_ps(self) -> int:
         """Return the compute time of the longest chain of nodes."""
         end = [0] * len(self)
-        children, left = self.children(), [len(each) for each in self.parents()]
+        parents, children = self.neighbours()
+        left = list(map(len, parents))
         ready = [part for part, count in enumerate(left) if not count]
         while ready:
             part = ready.pop()
@@ -177,8 +172,7 @@ class _Cutting:
         edges, work = self.graph.edges, self._work
         edges += [(part, self._first[task], kind) for part, task, kind in spawned]
         edges += [(self._last[task], part, kind) for task, part, kind in self._ends]
-        source = np.repeat(np.arange(work.rows), np.diff(work.successor_ptr)).tolist()
-        pairs = zip(source, work.successor.tolist(), strict=True)
+        pairs = zip(work.predecessor.tolist(), work.successor.tolist(), strict=True)
         edges += [(self._last[before], self._first[after], DEPENDS) for before, after in pairs]
 
     def _phases(self) -> None:
@@ -234,6 +228,5 @@ def _bytes_by_segment(work: Workload, mode: Mode) -> list[int]:
     """Return [segments] the bytes read or written, every pass counted."""
     accesses: Accesses = work.accesses
     walked: I64 = accesses.row_bytes * accesses.rows * accesses.passes
-    running = offsets(np.where(accesses.mode & mode, walked, 0))
-    found: list[int] = np.diff(running[work.segment_accesses]).tolist()
+    found: list[int] = segment_sums(np.where(accesses.mode & mode, walked, 0), work.segment_accesses).tolist()
     return found

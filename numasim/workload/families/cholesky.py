@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, WorkloadParameters, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
@@ -96,8 +96,7 @@ def cholesky(parameters: CholeskyParameters) -> Workload:
     stored = parameters.tiles * (parameters.tiles + 1) // 2
     counts = np.bincount(kernels, minlength=len(KERNELS)).tolist()
     return draft.finish(
-        name="cholesky",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=(Region("matrix", stored * _tile_bytes(parameters), True),),
         edges=(1 + source, 1 + target),

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from numasim.parts.base import Whole
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
@@ -146,8 +146,7 @@ def fft(parameters: FftParameters) -> Workload:
     _fill_twiddles(draft, nodes, parameters)
     data_bytes, transform = parameters.n * ELEMENT_BYTES, int(draft.position[1])
     return draft.finish(
-        name="fft",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=(
             Region("in", data_bytes, True),

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
-from numasim.workload.builder import parameters_of, workload_of
+from numasim.workload.builder import made_of, workload_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
@@ -40,13 +40,13 @@ class FibParameters(WorkloadParameters):
 
     name: Literal["fib"] = Field(description="The name of this workload.")
     n: Annotated[Whole, Field(ge=0, le=50)] = Field(
-        description="The argument: there is a task for each call. Above 32 only the native engine has room for them.",
+        description="The argument; a call is a task. Above 32 only the native engine has room for the tasks.",
     )
-    spawn_ns: Nanoseconds = Field(Decimal(50), description="Time of a call before it spawns; the default is assumed.")
+    spawn_ns: Nanoseconds = Field(Decimal(50), description="Time of a call before the spawns; the default is assumed.")
     leaf_ns: Nanoseconds = Field(Decimal(100), description="Time of a call of 0 or 1; the default is assumed.")
     join_ns: Nanoseconds = Field(
         Decimal(50),
-        description="Time of a call after its children have finished; the default is assumed.",
+        description="Time of a call after the end of both children; the default is assumed.",
     )
 
     def totals(self) -> Totals:
@@ -70,8 +70,7 @@ def folded_fib(parameters: FibParameters) -> Workload:
     op_ptr, op_code, op_arg = _programs(max(1, parameters.n), timed)
     calls, leaves = fib_calls(parameters.n)
     return workload_of(
-        "fib",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         phases=(Phase(roots=(0,)),),
         op_ptr=op_ptr,

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import planted, row_tree, tree_shapes, tree_totals
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
@@ -35,7 +35,7 @@ class GaParameters(WorkloadParameters):
     individuals: Many = Field(64, description="Individuals of an island.")
     genes: Many = Field(64, description="Genes of an individual, a byte each.")
     generations: Many = Field(10, description="Generations between two migrations.")
-    migrants: Size = Field(2, description="Individuals that an island takes from the one before it.")
+    migrants: Size = Field(2, description="Individuals that an island takes from the island before.")
     iterations: Size = Field(1, description="How often the islands evolve and exchange individuals.")
     ps_per_1000_genes: WorkTime = Field(
         5_000_000,
@@ -85,8 +85,7 @@ def ga(parameters: GaParameters) -> Workload:
     draft.access(migrate, 1, region=0, offset=(island + 1) * size - taken, row_bytes=taken, mode=Mode.WRITE)
     roots = draft.position[trees.parent < 0].tolist()
     return draft.finish(
-        name="ga",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=(Region("populations", parameters.islands * size, False),),
         phases=[Phase(roots=(root,), name=name) for root, name in zip(roots, KERNELS, strict=True)],

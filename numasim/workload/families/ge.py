@@ -19,7 +19,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes
-from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
+from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
@@ -43,11 +43,11 @@ class GeParameters(WorkloadParameters):
     element_bytes: Literal[4, 8] = Field(8, description="Size of an element (A-27).")
     branching: Annotated[Whole, Field(ge=2, le=64)] = Field(
         2,
-        description="Children of an inner task; where the tree is irregular, one, two or none more, in turns (A-26).",
+        description="Children of an inner task; in an irregular tree none, one or two more, in turns (A-26).",
     )
     ops_per_point: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
         2,
-        description="Operations for an element of a row behind the pivot's column; its factor takes one more.",
+        description="Operations for an element of a row behind the column of the pivot; the factor takes one more.",
     )
     ps_per_1000_ops: WorkTime = Field(500_000, description="Time of 1,000 operations; the default is assumed.")
 
@@ -117,8 +117,7 @@ def gaussian_elimination(parameters: GeParameters) -> Workload:
     _fill(draft, _leaves(parameters, trees, draft.tasks(LEAF), before[phase], pivots[phase], steps[phase]), parameters)
     roots = draft.position[trees.parent < 0].tolist()
     return draft.finish(
-        name=parameters.name,
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("update",),
         regions=(Region("matrix", size * parameters.row_bytes, False),),
         phases=[

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Bytes, Exact
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, TeamParameters, WorkTime, compute_ps
@@ -31,11 +31,11 @@ class HomeTestParameters(TeamParameters):
     name: Literal["home-test"] = Field(description="The name of this workload.")
     bytes: Annotated[Bytes, Field(ge=1)] = Field(
         64 * 1024,
-        description="Bytes that a task fetches from their homes; its region.",
+        description="Bytes that a task fetches: the size of the region of a task.",
     )
     hit_share: Annotated[Exact, Field(ge=0, le=Decimal("0.999999"))] = Field(
         Decimal(0),
-        description="Share of its references that the caches of its core serve; the others fetch a line each (A-60).",
+        description="Share of a task's references that caches serve; every other reference fetches a line (A-60).",
     )
     ps_per_1000_references: WorkTime = Field(
         2_309_000,
@@ -74,8 +74,7 @@ def home_test(parameters: HomeTestParameters) -> Workload:
         pattern=Pattern.CHASE,
     )
     return draft.finish(
-        name="home-test",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("refer",),
         regions=(Region("regions", threads * parameters.bytes, True),),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),

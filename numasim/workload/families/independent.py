@@ -9,7 +9,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole, ps
 from numasim.schema.enumerations import MOST_ITEMS
-from numasim.workload.builder import accesses_of, parameters_of, workload_of
+from numasim.workload.builder import accesses_of, made_of, workload_of
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
 from numasim.workload.parameters import Family, TimedParameters
 from numasim.workload.size.totals import Totals
@@ -35,8 +35,7 @@ def independent(parameters: IndependentParameters) -> Workload:
     bounds = ps(parameters.low_ns), ps(parameters.high_ns)
     family = RangeFamily("task", parameters.tasks, *bounds, 0, accesses_of(), none, none, none)
     return workload_of(
-        name="independent",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=(family,),
         phases=(Phase(range_family=0, deal=Deal.CYCLIC),),
         kernels=("task",),

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from numasim.draws import DrawClass, base_array, below_array, draw_array
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Op, Phase, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
@@ -121,8 +121,7 @@ def knapsack(parameters: KnapsackParameters) -> Workload:
     for shape in (END, BRANCH):
         draft.compute(shape, nodes[draft.tasks(shape)] * ps(parameters.node_ns))
     return draft.finish(
-        name="knapsack",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("decide",),
         phases=[Phase(roots=(0,), repeat=parameters.iterations, name="search")],
         facts={"decisions": sum(search.nodes), "best": best},

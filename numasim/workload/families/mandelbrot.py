@@ -15,7 +15,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import row_tree, tree_shapes, tree_totals
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
@@ -35,7 +35,7 @@ class MandelbrotParameters(WorkloadParameters):
     y: Side = Field(description="Points of a row.")
     most_steps: Annotated[Whole, Field(ge=1, le=4096)] = Field(
         256,
-        description="Steps after which a point counts as one of the set.",
+        description="Steps after which a point counts as a point of the set.",
     )
     leaf_rows: Size = Field(8, description="Rows of a leaf.")
     iterations: Size = Field(1, description="How often the picture is computed, once after the other.")
@@ -62,8 +62,7 @@ def mandelbrot(parameters: MandelbrotParameters) -> Workload:
     row_bytes = parameters.y * COUNT_BYTES
     draft.access(LEAF, 0, region=0, offset=first * row_bytes, row_bytes=(end - first) * row_bytes, mode=Mode.WRITE)
     return draft.finish(
-        name="mandelbrot",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("rows",),
         regions=(Region("picture", parameters.x * row_bytes, False),),
         phases=[Phase(roots=(0,), repeat=parameters.iterations, name="picture")],

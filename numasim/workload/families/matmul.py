@@ -16,7 +16,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.schema.enumerations import MOST_ITEMS
-from numasim.workload.builder import accesses_of, parameters_of, workload_of
+from numasim.workload.builder import accesses_of, made_of, workload_of
 from numasim.workload.graph import Deal, Mode, Pattern, Phase, RangeFamily, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
@@ -79,8 +79,7 @@ def matmul(parameters: MatmulParameters) -> Workload:
     matrix = n * row_bytes
     overhang = LINE_BYTES - ELEMENT_BYTES  # the line that begins at B's last element
     return workload_of(
-        name="matmul",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=(family,),
         phases=(Phase(range_family=0, deal=Deal.CYCLIC),),
         kernels=("dot",),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Op, Phase, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters
 from numasim.workload.size.totals import Totals, segment, task
@@ -132,8 +132,7 @@ def _build(parameters: NqueensParameters, parent: I64, shape: I64, work: I64, so
     for kind in (PRUNED, STANDING):
         draft.compute(kind, work[draft.tasks(kind)] * ps(parameters.row_ns))
     return draft.finish(
-        name="nqueens",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("try",),
         phases=[Phase(roots=(0,), repeat=parameters.iterations)],
         facts={"tasks": len(parent) * parameters.iterations, "solutions": solutions},

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from numasim.draws import DrawClass, U64Array, base_array, below, below_array, draw, draw_array
 from numasim.parts.base import Bytes, Seed, ps
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
@@ -30,7 +30,7 @@ class RandomForkJoinParameters(TimedParameters):
     name: Literal["random-fork-join"] = Field(description="The name of this workload.")
     tasks: TaskCount = Field(description="Number of tasks, the root included.")
     graph_seed: Seed = Field(0, description="Seed of the tree and the times, the same in all runs and repeats.")
-    task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
+    task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
         """Return the totals of tasks that all take the longest times and wait for children."""
@@ -57,7 +57,7 @@ class RandomLayeredParameters(TimedParameters):
         0,
         description="Seed of the dependences and the times, the same in all runs and repeats.",
     )
-    task_bytes: Bytes = Field(0, description="Memory of its own that each task reads.")
+    task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
         """Return the totals if all tasks take the longest time; a drawn predecessor counts as a row to limit draws."""
@@ -86,8 +86,7 @@ def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
         if count:
             draft.compute(shape, _times_ps(parameters, streams[ids], JOIN), run=1)
     return draft.finish(
-        name="random-fork-join",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("fork", "join"),
         regions=_data(parameters.tasks, parameters.task_bytes),
         facts={"tasks": parameters.tasks},
@@ -109,8 +108,7 @@ def random_layered(parameters: RandomLayeredParameters) -> Workload:
     _read_own(draft, 1, ids, parameters.task_bytes)
     source, target = _edges(parameters, streams)
     return draft.finish(
-        name="random-layered",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("task",),
         regions=_data(tasks, parameters.task_bytes),
         edges=(1 + source, 1 + target),
@@ -125,7 +123,7 @@ def _fork_join(children: int, reads: int) -> Shape:
 
 
 def _edges(parameters: RandomLayeredParameters, streams: U64Array) -> tuple[I64, I64]:
-    """Return distinct (predecessor, successor) pairs; a task that draws a predecessor twice depends on it once."""
+    """Return distinct (predecessor, successor) pairs; a repeated pair counts once."""
     width, tasks = parameters.width, parameters.layers * parameters.width
     later = np.arange(width, tasks)
     first = (later // width - 1) * width

@@ -28,7 +28,7 @@ from numasim.workload.algorithms.emitted_keys import (
     one_heavy_node,
 )
 from numasim.workload.amounts import Amounts
-from numasim.workload.builder import Draft, Shape, parameters_of, ragged_family, workload_of
+from numasim.workload.builder import Draft, Shape, made_of, ragged_family, workload_of
 from numasim.workload.graph import (
     I64,
     Deal,
@@ -77,7 +77,7 @@ Combiner = Annotated[
 
 
 class ContainerParameters(ColumnParameters):
-    """Values under keys, in rows by the hash of the key and in columns by the thread that emitted them."""
+    """Values under keys: a row for each hash of a key, a column for each thread that emits values."""
 
     default_runtime: ClassVar[str] = "phoenix"
 
@@ -105,16 +105,17 @@ class ContainerParameters(ColumnParameters):
     )
     combiner: Combiner = Field(
         "associative",
-        description="What comes out under a key: one value (associative), or all that were emitted (buffer).",
+        description="The output under a key: one value (associative), or all emitted values (buffer).",
     )
     emit_ns: Nanoseconds = Field(
-        Decimal(1000), description="Compute time of looking a value up and combining it; assumed."
+        Decimal(1000), description="Compute time of looking up and combining a value; assumed."
     )
     key_ns: Nanoseconds = Field(
-        Decimal(10_000), description="Compute time of a value that comes out: its entry, and appending it; assumed."
+        Decimal(10_000),
+        description="Compute time of an output value: its entry, and appending the value; assumed.",
     )
     copy_ns: Nanoseconds = Field(
-        Decimal(1000), description="Compute time of copying a value when the vector that it is in grows; assumed."
+        Decimal(1000), description="Compute time of copying a value when its vector grows; assumed."
     )
     pattern: PatternName = Field("random", description="Order in which the values of a row are read.")
     entries_returned: Fraction = Field(
@@ -233,8 +234,7 @@ def reduce(parameters: ReduceParameters) -> Workload:
     """Return a range of the rows, dealt in turn."""
     container = parameters.container()
     return workload_of(
-        name="reduce",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=(reduced(parameters, container),),
         phases=(Phase(range_family=0, deal=Deal.CYCLIC, name="reduce"),),
         kernels=KERNELS[:1],
@@ -256,8 +256,7 @@ def map_reduce(parameters: MapReduceParameters) -> Workload:
     sizes = np.maximum(emits * parameters.value_bytes, 1)
     draft.access(0, 0, region=threads, offset=0, row_bytes=sizes, mode=Mode.WRITE)
     made = draft.finish(
-        name="map-reduce",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=[Region(f"column {thread}", int(size), False) for thread, size in enumerate(sizes)],
         phases=[

@@ -11,7 +11,6 @@ The keys are random: the point at which a merge splits is drawn from its distrib
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -22,7 +21,7 @@ from pydantic import Field
 from numasim.draws import DrawClass, base_array
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.random_ranks import random_ranks
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
@@ -79,17 +78,11 @@ class Runs(NamedTuple):
 Ranks = Callable[[Runs], I64]  # [merges] the number of elements of the second run below the middle of the first run
 
 
-@dataclass(frozen=True)
-class Merges:
-    """A forest of merges, numbered depth by depth; the ``parent`` of a root is ``-1 - owner``."""
+def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> tuple[Runs, I64, Flags]:
+    """Return (merges below ``roots`` depth by depth, [merges] parent, [merges] whether the merge is serial).
 
-    runs: Runs
-    parent: I64
-    serial: Flags  # [merges] whether the merge is serial instead of split
-
-
-def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> Merges:
-    """Return all merges below ``roots`` [roots], which split at ``ranks``; ``owner`` [roots] are the roots' sorts."""
+    Merges split at ``ranks``. ``owner`` [roots] are the roots' sorts; the parent of a root is ``-1 - owner``.
+    """
     runs, parent = roots.ordered(), -1 - owner
     found: list[tuple[Runs, I64, Flags]] = []
     first = 0
@@ -101,12 +94,9 @@ def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> Merges:
         first += len(serial)
         split = Runs(*(column[splits] for column in runs))
         runs = split.halves(ranks(split)).ordered()
-    columns = zip(*(part[0] for part in found), strict=True)
-    return Merges(
-        Runs(*map(np.concatenate, columns)),
-        np.concatenate([part[1] for part in found]),
-        np.concatenate([part[2] for part in found]),
-    )
+    depths, parents, serials = zip(*found, strict=True)
+    merges = Runs(*map(np.concatenate, zip(*depths, strict=True)))
+    return merges, np.concatenate(parents), np.concatenate(serials)
 
 
 INPUT = 1  # the seed of the keys, as in the generator of BOTS
@@ -139,7 +129,7 @@ class SortParameters(WorkloadParameters):
     )
     merge_cutoff: Annotated[Whole, Field(ge=2)] = Field(
         2048,
-        description="Merges whose shorter side has at most so many elements are serial; the default is that of BOTS.",
+        description="Largest number of elements of the shorter side of a serial merge; the default is that of BOTS.",
     )
     element_bytes: Literal[4, 8] = Field(
         8,
@@ -181,8 +171,7 @@ def sort_graph(parameters: SortParameters, sorts: Sorts, graph: SortGraph) -> Wo
     _fill_merges(draft, graph, parameters)
     array_bytes = parameters.n * parameters.element_bytes
     return draft.finish(
-        name="sort",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("quicksort", "merge"),
         regions=(Region("array", array_bytes, True), Region("temporary", array_bytes, False)),
         facts=_facts(sorts, graph),
@@ -228,7 +217,7 @@ class SortGraph(NamedTuple):
 def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) -> tuple[Sorts, SortGraph]:
     """Return all sorts and merges; merges split at ``ranks``."""
     sorts = sort_tree(n, quicksort_cutoff)
-    return sorts, _join(sorts, merge_forest(ranks, *_roots(sorts), merge_cutoff))
+    return sorts, _join(sorts, *merge_forest(ranks, *_roots(sorts), merge_cutoff))
 
 
 @lru_cache(maxsize=1)
@@ -267,16 +256,16 @@ def _pairs(low: I64, half: I64, size: I64, stage: I64) -> Runs:
     return Runs(*(np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True)))
 
 
-def _join(sorts: Sorts, merges: Merges) -> SortGraph:
+def _join(sorts: Sorts, runs: Runs, parent: I64, serial: Flags) -> SortGraph:
     """Return the graph in which merges are numbered after the sorts."""
-    roots, first = merges.parent < 0, len(sorts.low)
-    called = roots & (merges.runs.stage % 2 == HALVES)
-    serial = np.where(merges.runs.size2 == 0, MERGE_COPY, MERGE_SERIAL)
+    roots, first = parent < 0, len(sorts.low)
+    called = roots & (runs.stage % 2 == HALVES)
+    shape = np.where(serial, np.where(runs.size2 == 0, MERGE_COPY, MERGE_SERIAL), MERGE_SPLIT)
     return SortGraph(
-        np.concatenate([sorts.parent, np.where(roots, -1 - merges.parent, first + merges.parent)]),
-        np.concatenate([np.where(sorts.split, SORT_SPLIT, SORT_SERIAL), np.where(merges.serial, serial, MERGE_SPLIT)]),
+        np.concatenate([sorts.parent, np.where(roots, -1 - parent, first + parent)]),
+        np.concatenate([np.where(sorts.split, SORT_SPLIT, SORT_SERIAL), shape]),
         np.concatenate([np.full(first, Kind.TASK), np.where(called, Kind.CALL, Kind.TASK)]),
-        merges.runs,
+        runs,
     )
 
 

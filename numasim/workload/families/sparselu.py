@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pydantic import AfterValidator, Field
 
 from numasim.parts.base import Bytes, Whole
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps, power_of_two
 from numasim.workload.size.totals import Totals, access, memory, segment, task, together
@@ -92,8 +92,8 @@ CREATOR = len(SHAPES)
 class SparseLuParameters(WorkloadParameters):
     """BOTS SparseLU of ``blocks`` x ``blocks`` blocks of ``block_size`` x ``block_size`` floats.
 
-    With ``alignment`` each block begins at a multiple of so many bytes, as when every block is allocated in pages of
-    its own; by default one block follows the other.
+    Each block begins at a multiple of ``alignment`` bytes, as if every block were allocated in own pages; by default
+    one block follows the other.
     """
 
     default_runtime: ClassVar[str] = "ompi"
@@ -112,8 +112,7 @@ class SparseLuParameters(WorkloadParameters):
     )
     alignment: Annotated[Bytes, Field(ge=1, le=2**32), AfterValidator(power_of_two)] = Field(
         1,
-        description="Each block begins at a multiple of so many bytes, a power of two. Default: one block follows the "
-        "other.",
+        description="Alignment of each block in bytes, a power of two. By default one block follows the other.",
     )
     ps_per_1000_flops: WorkTime = Field(
         117_200,
@@ -127,7 +126,7 @@ class SparseLuParameters(WorkloadParameters):
 
     @property
     def block_stride(self) -> int:
-        """Bytes from the beginning of a block to that of the next."""
+        """Bytes from the beginning of a block to the beginning of the next block."""
         return -(-self.block_bytes // self.alignment) * self.alignment
 
     def totals(self) -> Totals:
@@ -189,7 +188,7 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
     for k in range(parameters.blocks):
         draft.compute(CREATOR, _kernel_ps(LU0, parameters), run=k)
         _access_block(draft, CREATOR, 0, pattern, (k, k), parameters, run=k, mode=Mode.READ_WRITE)
-    return _finish(draft, "sparselu-single", parameters, pattern, None)
+    return _finish(draft, parameters, pattern, None)
 
 
 def sparselu_for(parameters: SparseLuParameters) -> Workload:
@@ -203,7 +202,7 @@ def sparselu_for(parameters: SparseLuParameters) -> Workload:
             graph.deal(k, updates, updates.i, "update")
     draft = Draft(np.concatenate(graph.parent), np.concatenate(graph.shape), graph.shapes(), np.concatenate(graph.kind))
     _fill(draft, pattern, _concatenate(graph.calls), parameters)
-    return _finish(draft, "sparselu-for", parameters, pattern, graph.phases(draft))
+    return _finish(draft, parameters, pattern, graph.phases(draft))
 
 
 class _Rows:
@@ -333,14 +332,11 @@ def _access_block(
     )
 
 
-def _finish(
-    draft: Draft, name: str, parameters: SparseLuParameters, pattern: Elimination, phases: list[Phase] | None
-) -> Workload:
+def _finish(draft: Draft, parameters: SparseLuParameters, pattern: Elimination, phases: list[Phase] | None) -> Workload:
     stride = parameters.block_stride
     filled = pattern.final_blocks - pattern.initial_blocks
     return draft.finish(
-        name=name,
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=(
             Region("matrix", pattern.initial_blocks * stride, True),

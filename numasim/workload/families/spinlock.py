@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, ps
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.parameters import Family, TaskCount, TeamParameters
 from numasim.workload.size.totals import Totals, segment, task
@@ -25,7 +25,7 @@ class SpinlockParameters(TeamParameters):
     name: Literal["spinlock"] = Field(description="The name of this workload.")
     acquisitions: TaskCount = Field(1000, description="How often each thread takes the lock.")
     critical_ns: Nanoseconds = Field(Decimal(0), description="Time for which a thread holds the lock.")
-    think_ns: Nanoseconds = Field(Decimal(0), description="Time of a thread before it asks for the lock.")
+    think_ns: Nanoseconds = Field(Decimal(0), description="Time of a thread before each request for the lock.")
 
     def totals(self) -> Totals:
         """Return the totals of a body for each thread; a critical section counts as a row to limit the sections."""
@@ -44,8 +44,7 @@ def spinlock(parameters: SpinlockParameters) -> Workload:
     draft = Draft(np.full(threads, -1), np.zeros(threads, np.int64), (shape,), kind=np.full(threads, Kind.IMPLICIT))
     draft.compute_runs(0, np.tile([think_ps, critical_ps][-len(kernels) :], rounds))
     return draft.finish(
-        name="spinlock",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("think", "critical"),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
         words=(LOCK_WORD,),

@@ -29,7 +29,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes, tree_totals
-from numasim.workload.builder import Draft, Numbers, Shape, parameters_of
+from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, Sizes, WorkloadParameters, WorkTime, compute_ps
 from numasim.workload.size.totals import Totals, access, memory, segment, task
@@ -48,11 +48,11 @@ class StencilParameters(WorkloadParameters):
     x: Size = Field(description="Rows of the array, by which tasks divide it.")
     y: Size = Field(description="Points along the second axis of the array: of a row in two dimensions.")
     sweeps: Size = Field(200, description="How often every point is computed; the default is that of Figure 8 of LAWS.")
-    leaf_rows: Size = Field(8, description="Rows of a leaf; the last one has what is left (LAWS, section 6.4).")
+    leaf_rows: Size = Field(8, description="Rows of a leaf; the last leaf has the rest (LAWS, section 6.4).")
     element_bytes: Literal[4, 8] = Field(8, description="Size of a point (A-27).")
     branching: Annotated[Whole, Field(ge=2, le=64)] = Field(
         2,
-        description="Children of an inner task; where the tree is irregular, one, two or none more, in turns (A-26).",
+        description="Children of an inner task; in an irregular tree none, one or two more, in turns (A-26).",
     )
     ops_per_point: Operations = Field(description="Additions and multiplications for a point.")
     ps_per_1000_ops: WorkTime = Field(500_000, description="Time of 1,000 operations; the default is assumed.")
@@ -225,8 +225,7 @@ def stencil(parameters: StencilParameters) -> Workload:
     (_access_two if parameters.arrays == 2 else _access_one)(parameters, draft, leaves)
     phases, loops = _phases(parameters, draft.position[trees.parent < 0].tolist())
     return draft.finish(
-        name=parameters.name,
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("sweep",),
         regions=[Region(name, parameters.array_bytes, False) for name in ("a", "b")[: parameters.arrays]],
         phases=phases,

@@ -23,7 +23,7 @@ from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.parts.choices import Choices
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, PowerOfTwo, WorkloadParameters, WorkTime, compute_ps
@@ -138,8 +138,7 @@ def strassen(parameters: StrassenParameters) -> Workload:
         _fill_splits(draft, shape, tree, places, rate)
     matrix_bytes = ELEMENT_BYTES * parameters.n**2
     return draft.finish(
-        name="strassen",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("multiply", "add"),
         regions=(
             Region("A", matrix_bytes, True),

@@ -32,7 +32,7 @@ from pydantic import Field
 
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.parts.choices import Choices
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.parameters import Family, TaskCount, TeamParameters
 from numasim.workload.size.totals import Totals, segment, task
@@ -93,7 +93,7 @@ class SyncbenchParameters(TeamParameters):
     )
     construct_lines: Annotated[Whole, Field(ge=0, le=64)] = Field(
         0,
-        description="Cache lines of its own that the runtime writes while it holds the lock of a construct.",
+        description="Own cache lines that the runtime writes while holding the lock of a construct.",
     )
 
     def totals(self) -> Totals:
@@ -138,8 +138,7 @@ def syncbench(parameters: SyncbenchParameters) -> Workload:
     constructs = rounds * threads if construct in SHARED_OUT else rounds
     once = {kernel for op, kernel in steps[0] if op == Op.RUN} - {OWN[1]}
     return draft.finish(
-        name="syncbench",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("delay", "serial", "runtime"),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
         words=_words(threads, _lines(parameters)),

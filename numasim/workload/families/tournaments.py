@@ -17,7 +17,7 @@ from pydantic import Field
 
 from numasim.parts.base import ps
 from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
-from numasim.workload.builder import parameters_of, workload_of
+from numasim.workload.builder import made_of, workload_of
 from numasim.workload.families.reductions import (
     KERNELS,
     SMALL,
@@ -71,8 +71,7 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
     second = row_family(parameters, "row", met, keys, growth[1])
     names = ("within nodes", "among nodes")
     return workload_of(
-        name="horizontal-tournament",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=(first, second),
         phases=[Phase(range_family=at, deal=Deal.CYCLIC, name=name) for at, name in enumerate(names)],
         kernels=KERNELS[:1],
@@ -100,8 +99,8 @@ def vertical(parameters: VerticalParameters) -> Workload:
     rounds: list[tuple[str, RangeFamily]] = []
     for name in ("within nodes", "among nodes"):
         while any(len(group) > 1 for group in groups):
-            pairs = [pair for group in groups for pair in _pairs(group)]
-            merged = {pair: _merged(parameters, columns, *pair) for pair in pairs}
+            pairs = [pair for group in groups for pair in _all_pairs(group) if len(pair) == 2]
+            merged: dict[tuple[Side, ...], Side] = {pair: _merged(parameters, columns, *pair) for pair in pairs}
             work = {side.winner: (pair, side.keys) for pair, side in merged.items()}
             rounds.append((name, _family(parameters, columns, work)))
             groups = [[merged.get(pair, pair[0]) for pair in _all_pairs(group)] for group in groups]
@@ -109,8 +108,7 @@ def vertical(parameters: VerticalParameters) -> Workload:
     winner = groups[0][0]
     rounds.append(("output", _family(parameters, columns, {winner.winner: ((winner,), winner.keys)}, grows=True)))
     return workload_of(
-        name="vertical-tournament",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         ranges=[family for _, family in rounds],
         phases=[Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)],
         kernels=KERNELS[:1],
@@ -121,10 +119,6 @@ def vertical(parameters: VerticalParameters) -> Workload:
 def _all_pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
     """Return pairs of neighbours; the last side alone if the number of sides is odd."""
     return [tuple(group[at : at + 2]) for at in range(0, len(group), 2)]
-
-
-def _pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
-    return [pair for pair in _all_pairs(group) if len(pair) == 2]
 
 
 def _merged(parameters: VerticalParameters, columns: Columns, winner: Side, loser: Side) -> Side:

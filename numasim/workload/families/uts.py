@@ -23,7 +23,7 @@ from numasim.errors import InputError
 from numasim.parts.base import Fraction as ShareSpec
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.parts.choices import Choices
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
@@ -70,7 +70,7 @@ class UtsParameters(WorkloadParameters):
     )
     children: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
         None,
-        description="Binomial: children of a node other than the root, if it has any; 8 by default.",
+        description="Binomial: number of children of an inner node other than the root, 8 by default.",
     )
     probability: ShareSpec | None = Field(
         None,
@@ -96,7 +96,7 @@ class UtsParameters(WorkloadParameters):
     )
     depth: Annotated[Whole, Field(ge=1, le=1000)] | None = Field(
         None,
-        description="Geometric: the depth that bounds the tree, 6 by default; five times it where the shape is cyclic.",
+        description="Geometric: the bound of the depth, 6 by default; cyclic trees end at five times this depth.",
     )
     node_ns: Nanoseconds = Field(
         Decimal(400),
@@ -136,8 +136,7 @@ def uts(parameters: UtsParameters) -> Workload:
     for number, count in enumerate(counts.tolist()):
         draft.compute(number, ps(parameters.node_ns) * max(1, count))
     return draft.finish(
-        name="uts",
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=("node",),
         facts={"tasks": len(parent), "leaves": int((children == 0).sum())},
     )

@@ -20,7 +20,7 @@ from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_arr
 from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
 from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.unit_factors import MILLION
-from numasim.workload.builder import Draft, Shape, parameters_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
 from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
@@ -67,14 +67,14 @@ Skew = Annotated[Exact, Field(ge=0, le=MOST_SKEW_PPM // MILLION)]
 class UnitParameters(TimedParameters):
     """Units of work, their data, and the share of added units."""
 
-    units: TaskCount = Field(description="Units of work, those that others add included.")
+    units: TaskCount = Field(description="Units of work, added units included.")
     tail: Annotated[Exact, Field(ge=0, le=8)] = Field(
         Decimal(1),
         description="Exponent of Pareto's law by which compute times are drawn between low_ns and high_ns: the "
         "smaller, the heavier the tail; with 0 their logarithm is uniform.",
     )
     added: Fraction = Field(Decimal(0), description="Share of the units that other units add.")
-    added_bytes: Bytes = Field(0, description="What the unit that adds another writes for it, and that one reads.")
+    added_bytes: Bytes = Field(0, description="Bytes that the adding unit writes and the added unit reads.")
     records: Annotated[Whole, Field(ge=1, le=MAX_PARTIES)] = Field(1, description="Records of the shared data.")
     record_bytes: Annotated[Bytes, Field(ge=1)] = Field(64, description="Bytes of a record.")
     lookups: Few = Field(0, description="Records that a unit looks up.")
@@ -84,7 +84,7 @@ class UnitParameters(TimedParameters):
     )
     iterations: Size = Field(1, description="How often the whole worklist is worked off.")
     alone_ns: Nanoseconds = Field(
-        Decimal(0), description="Compute time of what one thread does alone at the start of each iteration."
+        Decimal(0), description="Compute time of one thread alone at the start of each iteration."
     )
     graph_seed: Seed = Field(0, description="Seed of times, keys and additions, the same in all runs and repeats.")
 
@@ -133,15 +133,15 @@ class TransactionsParameters(UnitParameters):
     objects: Annotated[Whole, Field(ge=1, le=MAX_PARTIES)] = Field(
         description="Objects that transactions open, which are what conflicts."
     )
-    loads: Few = Field(1, description="Objects that a transaction opens to read them.")
-    stores: Few = Field(1, description="Objects that a transaction opens to write them.")
+    loads: Few = Field(1, description="Number of objects that a transaction opens for reading.")
+    stores: Few = Field(1, description="Number of objects that a transaction opens for writing.")
     object_skew: Skew = Field(
         Decimal(0),
         description="Exponent of Zipf's law by which objects are drawn; with 0 all are equally likely.",
     )
     outside: Fraction = Field(
         Decimal(0),
-        description="Share of a unit, of its time and of what it looks up, that is done before its transaction.",
+        description="Share of the time and of the lookups of a unit before its transaction.",
     )
     undo_ns: Nanoseconds = Field(Decimal(0), description="What an attempt takes to abort; at least 1 ns counts.")
     same: YesNo = Field(
@@ -149,7 +149,7 @@ class TransactionsParameters(UnitParameters):
     )
 
     written: Fraction = Field(
-        Decimal(1), description="Share of what the last part of a transaction looks up that it writes, too."
+        Decimal(1), description="Share of the lookups of the last part of a transaction that are also written."
     )
 
     @property
@@ -171,7 +171,7 @@ class TransactionsParameters(UnitParameters):
 
 
 def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Workload:
-    """Return units that are dealt in turn at the beginning; an added unit is a child of the unit that adds it."""
+    """Return units that are dealt in turn at the beginning; an added unit is a child of the adding unit."""
     units, seeds, alone = parameters.units, parameters.seeds, int(parameters.alone_ns > 0)
     streams = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(units))
     parent = _parents(streams, seeds)
@@ -195,8 +195,7 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
     work = Phase(roots=tuple(sorted(roots[:seeds])), deal=Deal.CYCLIC, name="worklist")
     before = [Phase(roots=tuple(roots[seeds:]), serial=True, name="alone")] * alone
     return draft.finish(
-        name=parameters.name,
-        parameters=parameters_of(parameters),
+        **made_of(parameters),
         kernels=KERNELS,
         regions=_regions(parameters),
         phases=[*before, work],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NoReturn
@@ -145,9 +145,8 @@ class ReadGraph:
         found.bytes = max(found.bytes, size)
         return found
 
-    def finish(self, check: Callable[[], None] = lambda: None) -> ReadGraph:
+    def finish(self) -> ReadGraph:
         """Return the graph itself; raise InputError if the graph has no tasks, or more tasks than engines hold."""
-        check()
         if self.unknown_sizes:
             first = shortened(self.unknown_sizes[0])
             self.remarks.append(

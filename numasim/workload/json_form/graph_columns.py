@@ -149,11 +149,6 @@ def task_entry(entry: TaskEntry) -> dict[str, Any]:
     return {"kind": entry.kind, "ops": ops, "then": entry.then}
 
 
-def segment_entry(entry: SegmentEntry) -> dict[str, Any]:
-    """Return ``entry`` as values of JSON."""
-    return entry.model_dump()
-
-
 def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
     """Return all columns, as `from_json_form.to_workload` takes them."""
     return Columns(

@@ -36,7 +36,6 @@ from numasim.workload.json_form.graph_columns import (
     columns_of,
     indices,
     op_columns,
-    segment_entry,
     task_entry,
 )
 from numasim.workload.json_form.graph_models import (
@@ -125,7 +124,7 @@ def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
                 _add_task(walk, tasks, (key, number))
         elif model is SegmentEntry and walk.begins("["):
             for number in walk.elements(segments.take):
-                segments.add(segment_entry(_entry(walk, SegmentEntry, (key, number))))
+                segments.add(_entry(walk, SegmentEntry, (key, number)).model_dump())
         elif model and walk.begins("["):
             parts[key] = [_entry(walk, model, (key, number)) for number in _few(walk.elements(), key)]
         else:
@@ -161,7 +160,7 @@ def _entry(walk: JsonWalk, model: type[E], path: FieldPath) -> E:
 
 
 def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return (an entry that is too long to compose, with empty lists; the lists as `_long_list` returns them)."""
+    """Return (a long entry with empty lists, the lists by key as `_long_list` returns the items)."""
     if not walk.begins("{"):
         _checked(model.model_validate, _sample(walk), path)
     parts: dict[str, Any] = {}

@@ -66,7 +66,7 @@ MOST_WEIGHT = 2**62  # sum of the weights of a table
 
 
 def whole(value: Any) -> Any:
-    """Return ``value``; raise ValueError if the value is no whole number, such as 1.0 and true."""
+    """Return ``value``; raise ValueError unless the value is a whole number; 1.0 and true are not."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError("a whole number is needed here")
     return value
@@ -80,7 +80,7 @@ Part = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MILLION)]
 
 
 class AmountsEntry(Model):
-    """A whole number for each item: ``items``, or a table to draw them from, whose parts have equally many columns."""
+    """A whole number for each item: given in ``items``, or drawn from a table of ``weight``, ``low`` and ``high``."""
 
     items: list[Amount] = Field(default_factory=list, description="The numbers, one for each item.")
     weight: Annotated[list[Weight], Field(max_length=MOST_PARTS)] = Field(
@@ -100,14 +100,14 @@ class NodeAccessEntry(Model):
     nodes: Annotated[list[Node], Field(min_length=1)] = Field(description="The nodes.")
     shares: list[Share] = Field(
         default_factory=list,
-        description="What part of an item's bytes each of them has, relative to the others. Default: equal parts.",
+        description="The share of each node in the bytes of an item, relative to other shares. Default: equal shares.",
     )
     mode: ModeName = Field("read", description=MODE_MEANS)
     pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
     bytes: AmountsEntry = Field(description="How many bytes each item accesses on all of these nodes together.")
     returned_ppm: Part = Field(
         0,
-        description="The part of the memory of these bytes, in millionths, that the item gives back where it is.",
+        description="The part of the memory of these bytes, in millionths, that the item gives back on its node.",
     )
 
 
@@ -185,11 +185,11 @@ OpEntry = Annotated[
 class RegionEntry(Model):
     """A range of memory."""
 
-    name: str = Field(description="Its name, to which accesses refer.")
-    bytes: Bytes = Field(description="Its size.")
+    name: str = Field(description="Name of the region, to which accesses refer.")
+    bytes: Bytes = Field(description="Size of the region.")
     initialised: bool = Field(
         False,
-        description="Whether the program has written it before its parallel part, so that its pages have homes.",
+        description="Whether the program writes the region before the parallel part, so that the pages have homes.",
     )
 
 
@@ -197,7 +197,7 @@ class AccessEntry(Model):
     """``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart."""
 
     region: str = Field(description="Name of the region.")
-    offset: Bytes = Field(0, description="Where the access begins in the region.")
+    offset: Bytes = Field(0, description="Offset of the access in the region.")
     row_bytes: Annotated[Bytes, Field(ge=1)] = Field(description="Bytes of each piece.")
     rows: Annotated[Positive, Field(le=MOST_ACCESS_ROWS)] = Field(1, description="Number of pieces.")
     stride: Distance = Field(
@@ -208,7 +208,7 @@ class AccessEntry(Model):
     pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
     passes: Annotated[int, BeforeValidator(whole), Field(ge=1, lt=2**32)] = Field(
         1,
-        description="How often the segment walks over the bytes.",
+        description="Number of passes of the segment over the bytes.",
     )
 
 
@@ -226,15 +226,15 @@ class TemplateEntry(AccessEntry):
 class SegmentEntry(Model):
     """A piece of work."""
 
-    compute_ps: Time = Field(0, description="Compute time, had all memory been at hand.")
-    kernel: str = Field("", description="Name of the kernel, by which traces call the segment.")
-    accesses: list[AccessEntry] = Field(default_factory=list, description="The memory that the segment accesses.")
+    compute_ps: Time = Field(0, description="Compute time without waits for memory.")
+    kernel: str = Field("", description="Name of the kernel, which traces show.")
+    accesses: list[AccessEntry] = Field(default_factory=list, description="The accesses of the segment to memory.")
 
 
 class RangeEntry(Model):
-    """Like tasks that are never materialised."""
+    """Items of one family: tasks without an entry each."""
 
-    name: str = Field("", description="Its name.")
+    name: str = Field("", description="Name of the range.")
     count: Positive = Field(description="Number of items.")
     low_ps: Time | None = Field(None, description="The shortest compute time of an item.")
     high_ps: Time | None = Field(
@@ -243,7 +243,7 @@ class RangeEntry(Model):
     )
     compute_ps: AmountsEntry | None = Field(
         None,
-        description="In place of the two: the compute time of each item, or a table to draw it from.",
+        description="In place of `low_ps` and `high_ps`: the compute time of each item, or a table of compute times.",
     )
     kernel: str = Field("", description="Name of the kernel.")
     accesses: list[TemplateEntry] = Field(
@@ -277,7 +277,7 @@ class TaskEntry(Model):
                 "implicit": "A body that is given to one worker and cannot be stolen.",
             }
         ),
-    ] = Field("task", description="What the entry is (model 3.1).")
+    ] = Field("task", description="The kind of the entry (model 3.1).")
     ops: list[OpEntry] = Field(
         default_factory=list,
         description='The steps of its program: ["run", segment], ["spawn", task], ["call", task], ["wait"], '
@@ -285,14 +285,14 @@ class TaskEntry(Model):
     )
     then: list[Index] = Field(
         default_factory=list,
-        description="Tasks of the same phase that wait for the end of this one.",
+        description="Tasks of the same phase that wait for the end of this task.",
     )
 
 
 class WordEntry(Model):
     """A synchronisation object."""
 
-    name: str = Field("", description="Its name.")
+    name: str = Field("", description="Name of the object.")
     role: Annotated[
         Literal["lock", "atomic", "condition", "objects", "barrier"],
         Choices(
@@ -304,8 +304,8 @@ class WordEntry(Model):
                 "barrier": "A barrier.",
             }
         ),
-    ] = Field(description="What it is.")
-    owner: Index = Field(0, description="The worker that it is kept for (model 5).")
+    ] = Field(description="The kind of synchronisation object.")
+    owner: Index = Field(0, description="The worker that owns the object (model 5).")
     parties: Annotated[int, BeforeValidator(whole), Field(ge=1, le=MAX_PARTIES)] = Field(
         1,
         description="Barrier: workers that it waits for. Condition: waiters that a broadcast lets pass. Objects: how "
@@ -345,11 +345,11 @@ class PhaseEntry(Model):
         ),
     ] = Field(
         "master",
-        description="To which workers roots and items are given at the start.",
+        description="The deal of roots and items to workers at the start.",
     )
-    serial: bool = Field(False, description="Whether worker 0 works alone and the others wait.")
-    repeat: Positive = Field(1, description="How often the phase is run in a row, or the loop gone through.")
-    name: str = Field("", description="Its name, to which changes of the placement refer.")
+    serial: bool = Field(False, description="Whether worker 0 works alone while the other workers wait.")
+    repeat: Positive = Field(1, description="Number of runs of the phase in a row, or of passes of the loop.")
+    name: str = Field("", description="Name of the phase, to which changes of the placement refer.")
     loop: list[PhaseEntry] = Field(
         default_factory=list,
         description="In place of a phase, a loop: phases and loops that are gone through `repeat` times, one after the "
@@ -367,7 +367,7 @@ class RecordedEntry(Model):
     core_steps_per_s: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_STEPS_PER_S)] = Field(
         0,
         description="How fast its cores compute, as in a machine file. On a machine whose rate is known, too, compute "
-        "times are multiplied by this rate over that of the machine.",
+        "times are multiplied by this rate over the rate of the machine.",
     )
     sizes: Bytes = Field(0, description="Number of sizes of accesses that were recorded.")
     guessed_sizes: Bytes = Field(
@@ -385,13 +385,13 @@ class GraphFile(Model):
     name: str = Field("graph", description="Name of the program in results.")
     parameters: dict[str, Any] = Field(
         default_factory=dict,
-        description="Parameters that the program was made with, for its readers.",
+        description="Parameters of the generator, for readers of the file.",
     )
     kernels: Annotated[list[str], Field(max_length=MOST_KERNELS)] = Field(
         default_factory=lambda: [""],
-        description="Names of the kernels of segments and ranges. Default: one without a name.",
+        description="Names of the kernels of segments and ranges. Default: one kernel without a name.",
     )
-    regions: list[RegionEntry] = Field(default_factory=list, description="The memory of the program.")
+    regions: list[RegionEntry] = Field(default_factory=list, description="The regions of memory of the program.")
     phases: list[PhaseEntry] | None = Field(
         None,
         description="The phases and loops over phases, one after the other. Default: one phase, whose roots are all "
@@ -415,9 +415,9 @@ class GraphFile(Model):
     )
     facts: dict[str, int] = Field(
         default_factory=dict,
-        description="Whole numbers that a generator knows of its program, for its readers.",
+        description="Whole numbers that the generator knows of the program, for readers of the file.",
     )
-    recorded: RecordedEntry | None = Field(None, description="Where a recorded program is from.")
+    recorded: RecordedEntry | None = Field(None, description="The system on which the program was recorded.")
 
     @classmethod
     def known_keys(cls, path: Sequence[str | int]) -> list[str]:

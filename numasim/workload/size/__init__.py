@@ -1,1 +1,1 @@
-"""How large a program is, before it is built and afterwards, and what of it is too large."""
+"""The size of a program, predicted and counted, and the limits of sizes."""

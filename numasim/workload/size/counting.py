@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, NodeAccess, Pattern, Phase, RangeFamily, Workload
-from numasim.workload.one_worker import LINE_BYTES, by_task, traffic_bytes
+from numasim.workload.one_worker import LINE_BYTES, by_task, segment_sums, traffic_bytes
 from numasim.workload.size.totals import Totals, together
 
 HALF_BITS = 31  # the sum of 31-bit halves of times fits in 63 bits for all tasks that fit in memory
@@ -14,7 +13,7 @@ HALF_BITS = 31  # the sum of 31-bit halves of times fits in 63 bits for all task
 
 def totals_of(work: Workload) -> Totals:
     """Return the totals of ``work``, which is not folded; phases count as often as they run."""
-    waits = [np.diff(offsets(lines)[work.segment_accesses]) for lines in _lines_by_pattern(work.accesses)]
+    waits = [segment_sums(lines, work.segment_accesses) for lines in _lines_by_pattern(work.accesses)]
     compute = work.segment_compute_ps
     low, high = (work.below(by_task(work, part)) for part in (compute & ((1 << HALF_BITS) - 1), compute >> HALF_BITS))
     lines = [work.below(by_task(work, part)) for part in waits]

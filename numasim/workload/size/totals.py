@@ -80,7 +80,7 @@ SUMS = ("rows", "ops", "segments", "accesses", "compute_ps")
 MAXIMA = ("items", "region_bytes", "access_bytes", "access_lines", "segment_ps")
 NOTHING = Totals()
 
-LIMITS: dict[str, tuple[int, str]] = {  # of each total: the most that fits, and what it is
+LIMITS: dict[str, tuple[int, str]] = {  # by total: the largest number that fits, and the noun in messages
     "rows": (MAX_TASKS, "tasks"),
     "ops": (MOST_ITEMS, "steps of tasks"),
     "segments": (MOST_ITEMS, "segments"),

@@ -65,7 +65,8 @@ def read_grains(text: str, path: str) -> Grains:
         graph.take(row, USED)
         grains.append(_grain(graph, row, line))
     found = Grains(graph, grains)
-    graph.finish(lambda: _link(found))
+    _link(found)
+    graph.finish()
     return found
 
 
