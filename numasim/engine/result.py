@@ -210,7 +210,7 @@ def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
 
 
 def worker_columns(result: Result) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of `Result.workers`, each [workers and producers]; without a worker only their number."""
+    """Return the columns of `Result.workers`, each [workers and producers]; ``worker`` alone if there is no table."""
     count = len(next(iter(result.per_worker.values()), ()))
     return {"worker": np.arange(count), **result.per_worker}
 

@@ -64,7 +64,7 @@ def _first_steps(hops: IntArray, source: IntArray, target: IntArray) -> IntArray
 
 
 def _walk_shortest(route: IntArray, begin: IntArray, hops: IntArray, link: IntArray, step: IntArray) -> None:
-    """Fill in the routes of ``hops`` links from ``begin`` on, one hop of all node pairs at a time."""
+    """Write the links of the route of each node pair, ``hops`` of them, into ``route`` from index ``begin`` on."""
     goal = np.broadcast_to(np.arange(len(hops)), hops.shape)
     here = goal.T.copy()
     for hop in range(int(hops.max())):

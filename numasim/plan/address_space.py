@@ -136,7 +136,7 @@ def _mean_far(plan: Plan, family: RangeFamily, costs: PageCosts, node: int, item
 
 
 def _most_far(family: RangeFamily, costs: PageCosts) -> tuple[int, int]:
-    """Return (pages of given homes that an item gives back at most, their time at most)."""
+    """Return (the most pages of node accesses that an item gives back, the longest time that giving back takes)."""
     most = sum(
         costs.pages(access.amounts.most) + len(access.nodes) for access in family.node_accesses if access.returned_ppm
     )
@@ -144,7 +144,7 @@ def _most_far(family: RangeFamily, costs: PageCosts) -> tuple[int, int]:
 
 
 def check_pages(plan: Plan) -> None:
-    """Raise InputError for items whose pages take longer than a run may."""
+    """Raise InputError if the page faults and returned pages of an item can take longer than the longest run."""
     costs, fault_ps = PageCosts.of(plan), max(plan.costs.fault_ps, lock_ps_of_fault(plan.costs))
     for number, family in enumerate(plan.workload.ranges):
         fresh = costs.pages(family.fresh.most) * fault_ps if family.fresh is not None else 0

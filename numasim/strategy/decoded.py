@@ -42,8 +42,9 @@ class Level:
     """One steal level or dispatch rule.
 
     ``watch``, ``chance`` and ``switch`` are NO_INDEX, and ``data`` is None, if the level has none. ``tiers`` is a mask
-    of the tiers of tasks to which the rule applies, 0 for all tasks. A level with ``heads`` has a row for each worker
-    before the rows of the anchors; the row is empty if the worker leaves the level out.
+    of the tiers of tasks to which the rule applies, 0 for all tasks. An anchor is
+    the worker, node or unit to which a row of queues belongs. A level has ``heads`` if some workers leave the level
+    out (``who: head``): a row for each worker, empty if the worker leaves the level out, then the rows of the anchors.
     """
 
     def __init__(self, plan: StealPlan, index: int) -> None:

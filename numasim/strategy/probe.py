@@ -206,9 +206,9 @@ class Prober:
         return NO_ROOM
 
     def quiet_round(self, worker: int) -> QuietRound | None:
-        """Return the probes of a round while all queues are empty, or None if some probes are not plain random picks.
+        """Return the probes of a round while every queue is empty and no watch (``if`` of a level) marks a queue.
 
-        While queues are empty, a watch on a length of at least 1, or on announced queues, has no candidate and no draw.
+        None if some level does not pick at random. A level with a watch then has no candidate and draws nothing.
         """
         state = self._states[worker]
         levels: list[int] = []

@@ -25,7 +25,7 @@ OF_COLUMNS = ("makespan_ps", "steal_attempts", "steal_success", "steal_attempts_
 
 
 def predicted_counts(result: Result, serial_ps: int) -> dict[str, int]:
-    """Return the counters of a simulation. ``serial_ps`` is the time of the serial twin."""
+    """Return the counters of a simulation. ``serial_ps`` is the time of the same computation without tasks."""
     counters = result.counters
     return {
         **{name: int(counters[name]) for name in OF_COLUMNS},

@@ -70,7 +70,7 @@ def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def requests(failing: Path, *words: object) -> int:
-    """Return the number of failed requests, one in each run of the program."""
+    """Start the program once; return the number of requests for memory that it let fail, one in each run of a pool."""
     return int(told(failing, *words, **LEAKS).splitlines()[-1].split()[0])
 
 

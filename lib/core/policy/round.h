@@ -46,7 +46,7 @@ typedef struct {
     int32_t *chance_ppm; /* [chances] */
 } ns_actor;
 
-/* A place in the segments of one level. Opaque. */
+/* How far a walk has come through the segments (sets of queues) of one level. Opaque. */
 typedef struct {
     uint32_t segment, end;      /* the segments still to visit, of which the first may have been begun */
     uint32_t left, start, step; /* in the segment begun: probes left, start of the ring, steps along the ring */
@@ -112,9 +112,9 @@ bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor);
 /* Record that `self` ran a task that `spawner` spawned. */
 void ns_actor_ran(ns_actor *self, int32_t spawner);
 
-/* Whether `visit` returns true for some level and queue that some round of `actor` may probe while `view` stays as it
- * is. Levels whose chance is zero until probes of other levels have failed are visited last, and only if those levels
- * probe a queue. `actor` does not change. */
+/* Call `visit` for each level and queue that some round of `actor` may probe while `view` stays as it is, until a call
+ * returns true. Returns whether a call did. A level whose chance is zero until probes of other levels have failed is
+ * visited last, and only if the other levels probe a queue. `actor` does not change. */
 bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context);
 

@@ -25,7 +25,7 @@ ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capac
 ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps,
                                      const ns_measured *seen);
 
-/* The length of queue that a bound of a watch stands for. */
+/* Return the length of a queue for which a bound of a watch stands: the bound, or what its mark names. */
 static inline int64_t ns_watch_length(int32_t bound, ns_thresholds thresholds) {
     switch (bound) {
         case NS_MIN_MARK: return thresholds.low;

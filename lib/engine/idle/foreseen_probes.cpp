@@ -35,7 +35,8 @@ void ForeseenProbes::sleep(Worker& w) {
     run_.clock.postpone_poll(w, sleeper.event_ps);
 }
 
-// Whether the worker does nothing but probe at random while its own queue is empty and no watch is set.
+// Whether the worker only probes at random until another worker changes something: somebody is busy, the own queue is
+// empty, and no watch (a bit that tells the length of a queue, model 4.13) by which steal levels go is set.
 bool ForeseenProbes::may_sleep(Worker& w) {
     if (!run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return false;
     if (!w.stack.empty() && ns_joins_by_itself(&run_.plan)) return false;

@@ -17,9 +17,9 @@
 namespace numasim {
 
 // A state in which every queue is full and the producer waits. Times are in picoseconds. Worker w takes its next item
-// at `end_ps[w]`, and each item takes `period_ps[w]`. Queue w feeds worker w. It may fall by `spare[w]` tasks without
-// any consequence beside the producer's. A worker that takes an item while its queue has room for `announces[w]` tasks
-// announces the queue as a victim (A-42; negative: the worker never does).
+// at `end_ps[w]`, and each item takes `period_ps[w]`. Queue w feeds worker w. While queue w
+// lacks at most `spare[w]` tasks, nothing but refills by the producer follows. A worker that takes an item while its
+// queue has room for `announces[w]` tasks announces the queue as a victim (A-42; negative: the worker never does).
 struct Steady {
     std::int64_t waiting_since_ps;
     std::uint64_t cursor;

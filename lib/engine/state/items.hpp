@@ -181,10 +181,10 @@ public:
     // The arrays of `family` must outlive the object.
     ItemTimes(const Family& family, std::uint64_t seed, std::uint32_t nodes);
 
-    // What an item takes on a node that has workers.
+    // Return the total and the local time of an item that is executed on `node`, which must have workers.
     ItemTime time(std::size_t node, std::int64_t item) const;
 
-    // How long an item computes.
+    // Return the compute time of an item.
     std::int64_t compute_ps(std::int64_t item) const;
 
     // [count] both times of each of `items`.

@@ -57,7 +57,7 @@ class NqueensParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of all tries: a task each above the cut-off, the work of one task below the cut-off."""
+        """Return the totals of all tries: each try above the cut-off is a task, tries below it are work of one task."""
         depth = min(self.n, self.cutoff or self.n)
         tries = [self.n * boards for boards in BOARDS[self.n - 1]]
         units = sum(count * (row + 1) for row, count in enumerate(tries))

@@ -134,7 +134,7 @@ class ContainerParameters(ColumnParameters):
         return self.key_range or self.emits
 
     def columns(self) -> Columns:
-        """Return the nodes of threads and the values that threads emit."""
+        """Return the node of each thread, and the number of values that the thread emits."""
         node = np.array(self.column_nodes, np.int64)
         if self.emit_filler == "equal":
             return equal_columns(node, self.emits)

@@ -63,7 +63,7 @@ def initial_pattern(blocks: int) -> npt.NDArray[np.bool_]:
 
 
 def eliminate(blocks: int) -> Elimination:
-    """Return the elimination of the initial pattern, without numbers."""
+    """Return the blocks that each step of the elimination reads and fills in; no values are computed."""
     present = initial_pattern(blocks)
     region = np.where(present, MATRIX, -1)
     place = np.where(present, np.cumsum(present).reshape(present.shape) - 1, -1)

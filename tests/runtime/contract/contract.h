@@ -53,7 +53,7 @@ typedef struct {
     const char *what;
     ns_body *body;
     int error;        /* the error code that the call returns, or else that the run returns */
-    const char *says; /* a part of the run's sentence; NULL: any sentence */
+    const char *says; /* text in the error message of the run; NULL: any */
     enum ways ways;
 } task_case;
 extern const task_case TASK_CASES[];
@@ -78,8 +78,8 @@ typedef struct {
 } free_call;
 extern const free_call FREE_CALLS[];
 
-/* A situation that is undefined, or that does not occur. In addition, all functions of tasks are undefined in other
- * threads and processes, and with a task that has ended. */
+/* A situation of a function that is undefined, or that cannot occur. `main.c` adds: each function with a right call in
+ * TASK_CASES is undefined in other threads and processes, and with a task that has ended. */
 typedef struct {
     const char *function;
     enum situation situation;

@@ -40,7 +40,8 @@ void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permi
  * ended. */
 uint32_t ns_thread_sync_held(const ns_thread_sync *self);
 
-/* Copy the counts of all objects to report->words. */
+/* Write the counts of the first report->word_count objects to report->words: for each object acquisitions, handoffs
+ * within a node, handoffs between nodes, time waited and time held. */
 void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report);
 
 #endif
