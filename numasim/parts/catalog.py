@@ -12,6 +12,7 @@ from numasim.files.reader import YAML, is_file, read_text
 
 KINDS = {"machines": "machine", "strategies": "strategy", "runtimes": "runtime", "sweeps": "sweep"}
 SUFFIXES = (".yaml", ".yml")
+MOST_LISTED = 20  # names that a message lists
 _PACKAGE = Path(__file__).resolve().parents[1]
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that ends no initial
@@ -55,9 +56,11 @@ def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
     if text in shipped:
         return folder(kind) / f"{text}.yaml"
     what = KINDS[kind]
+    few = len(shipped) <= MOST_LISTED
+    expected = f"one of {', '.join(shipped)}" if few else f"a name that `numasim list {kind}` prints"
     raise InputError(
         f"there is no {what} {text!r}",
-        expected=f"one of {', '.join(shipped)}, or a path such as ./mine.yaml",
+        expected=f"{expected}, or a path such as ./mine.yaml",
         value=text,
         known=shipped,
     )
