@@ -149,7 +149,8 @@ def _widened(array: Array) -> Array:
 # ---- Plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset --------------
 #
 # On real threads a plan needs only the strategy, so its graph is one empty task. In virtual time the program follows
-# its own recorded graph, so this graph is part of the plan.
+# its own recorded graph, so this graph is part of the plan. Plans without a graph need no effects of
+# the model.
 
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task
@@ -159,8 +160,8 @@ def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str,
     """Return the plan of ``strategy``. Strategy, machine and runtime are shipped names or paths.
 
     Without ``workers`` the plan uses every hardware thread of the machine. ``graph`` is the recorded task graph of the
-    program that will run in virtual time. Raise InputError for names that do not exist, and for parts that do not fit
-    together.
+    program that will run in virtual time, with all effects of the model that are on by default. Raise InputError for
+    names that do not exist, and for parts that do not fit together.
     """
     fields: dict[str, Any] = {
         "machine": machine,
@@ -168,7 +169,7 @@ def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str,
         "strategy": strategy,
         "runtime": runtime,
         "workers": workers if workers is not None else _threads(machine),
-        "model": UNCOUPLED,
+        "model": {} if graph else UNCOUPLED,
     }
     spec = resolve(fields)
     if graph is None and effective_runtime(spec.strategy, spec.runtime).backoff.first_ns == "task":

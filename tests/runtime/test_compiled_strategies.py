@@ -44,6 +44,17 @@ def test_a_recorded_graph_is_a_part_of_the_plan(tmp_path: Path) -> None:
     assert (plan.workload.tasks, plan.workers.workers) == (41, 3)  # 2 F(8) - 1 calls
 
 
+def test_a_plan_with_a_graph_has_the_effects_of_a_simulation(tmp_path: Path) -> None:
+    """Else virtual time would leave out caches and contention, and say nothing."""
+    write(generate(read_workload("{name: sort, n: 65536}")), tmp_path / "sort.json")
+    plan = compile_plan("randomized", MACHINE, 24, "ompi", tmp_path / "sort.json")
+    spec = {"machine": MACHINE, "workload": {"file": str(tmp_path / "sort.json")}, "strategy": "randomized"}
+    simulated = build_plan(resolve({**spec, "workers": 24, "runtime": "ompi"}))
+    assert plan.effects == simulated.effects
+    assert plan.coupled
+    assert simulated.coupled
+
+
 def test_every_hardware_thread_works_unless_it_is_said_how_many() -> None:
     assert compile_plan("randomized", MACHINE, None, "bare").workers.workers == 24
 
