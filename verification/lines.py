@@ -1,8 +1,8 @@
-"""Count lines and code files by capability, for the product and for its tests: ``python verification/lines.py``.
+"""Count lines and code files by folder, of the product and of its tests: ``python verification/lines.py``.
 
-Counted are the Python, C and C++ files that git knows. The product is in ``numasim`` and ``lib``, without the files
-generated from the schema of plans. Tests are in ``tests`` and ``verification``. Studies (``experiments``) are counted
-separately. ``--other`` names a checkout for comparison.
+Counted are the files in Python, C and C++ that git knows, except for files in folders called ``generated``. The product
+is in ``numasim`` and ``lib``, tests are in ``tests``, studies in ``experiments``. All else, such as ``verification``,
+counts as "other". ``--other`` names a checkout for comparison.
 """
 
 from __future__ import annotations

@@ -148,9 +148,8 @@ def _widened(array: Array) -> Array:
 
 # ---- Plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset --------------
 #
-# On real threads a plan needs only the strategy, so its graph is one empty task. In virtual time the program follows
-# its own recorded graph, so this graph is part of the plan. Plans without a graph need no effects of
-# the model.
+# On real threads a plan needs only the strategy, so that its graph is one empty task and the effects of the model are
+# off. In virtual time the program follows its own recorded graph, so that this graph is part of the plan.
 
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task
@@ -159,9 +158,9 @@ NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 
 def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str, graph: Path | None = None) -> Plan:
     """Return the plan of ``strategy``. Strategy, machine and runtime are shipped names or paths.
 
-    Without ``workers`` the plan uses every hardware thread of the machine. ``graph`` is the recorded task graph of the
-    program that will run in virtual time, with all effects of the model that are on by default. Raise InputError for
-    names that do not exist, and for parts that do not fit together.
+    Without ``workers`` the plan uses every hardware thread of the machine. ``graph``, for virtual time, is the
+    recorded task graph of the program; with a graph, the effects of the model that are on by default stay on. Raise
+    InputError for names that do not exist, and for parts that do not fit together.
     """
     fields: dict[str, Any] = {
         "machine": machine,

@@ -1,7 +1,8 @@
 """The short form of the sanitized tests: the tests that `verification/short_form.txt` names.
 
-They are chosen to enter the lines of the native engine that the tests of `verification/sanitize.sh` enter. The other
-tests repeat these lines with other numbers, which the comparison with the reference engine covers.
+These tests are chosen to enter the lines of the native engine that the tests of `verification/sanitize.sh` enter, as
+`verification/entered_lines.py` shows. The other tests repeat these lines with other numbers, which the comparison with
+the reference engine covers.
 """
 
 from __future__ import annotations

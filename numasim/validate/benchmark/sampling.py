@@ -67,7 +67,7 @@ class Probe:
 
 
 def take(probes: Sequence[Probe], samples: int, progress: bool) -> list[Finding]:
-    """Return the medians of ``samples`` rounds over all probes; ``progress`` shows a bar on a terminal."""
+    """Return the median of each value over ``samples`` rounds; ``progress`` shows a bar on a terminal."""
     taken: list[list[tuple[float, ...]]] = [[] for _ in probes]
     with progress_bar(samples * len(probes), progress) as advance:
         for turn in range(samples):
