@@ -66,6 +66,7 @@ MODULES = {
     "machine/test_import.py": "system",
     "machine/test_import_to_run.py": "system",
     "native/test_binding_fuzz.py": "system",
+    "native/test_event_tree.py": "unit",
     "native/test_extension.py": "system",
     "package/test_imports.py": "unit",
     "package/test_files_in_one_place.py": "unit",

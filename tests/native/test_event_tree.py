@@ -1,0 +1,135 @@
+"""The tree of pending events: events come in the order of their whole keys, wherever the window of the short keys lies.
+
+Simulations hardly reach events behind the window, which is hours long for a few workers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import POINTER, byref, c_bool, c_int64, c_size_t, c_uint32, c_void_p
+from pathlib import Path
+from random import Random
+
+import pytest
+from shared_builds import built_once
+
+HERE = Path(__file__).parent
+LIB = HERE.parents[1] / "lib"
+LATEST_PS = 1 << 62
+RANKS = range(9)
+Key = tuple[int, int, int]
+
+
+@pytest.fixture(scope="session")
+def library(compiler: str) -> ctypes.CDLL:
+    """Return `EventTree` behind functions of C."""
+    sources = [LIB / "engine" / "state" / "event_tree.cpp", HERE / "event_tree_probe.cpp"]
+    folders = [f"-I{LIB / name}" for name in ("engine", "core")]
+    flags = ["-std=c++20", "-O1", "-g0", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
+    command = [compiler, *flags, *folders, *map(str, sources)]
+    made = built_once("libevents.so", lambda file: subprocess.run([*command, "-o", str(file)], check=True))
+    loaded = ctypes.CDLL(str(made))
+    numbers = (POINTER(c_int64), POINTER(c_uint32), POINTER(c_uint32))
+    for name, result, arguments in (
+        ("create", c_void_p, (c_size_t,)),
+        ("destroy", None, (c_void_p,)),
+        ("clear", None, (c_void_p, c_size_t)),
+        ("set", None, (c_void_p, c_size_t, c_int64, c_uint32, c_uint32)),
+        ("next", c_bool, (c_void_p, *numbers)),
+    ):
+        function = getattr(loaded, f"tree_{name}")
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+class Pending:
+    """A tree, and the keys (time, rank, actor) that should be pending in it, by slot."""
+
+    def __init__(self, library: ctypes.CDLL, slots: int) -> None:
+        self._library, self._tree = library, library.tree_create(slots)
+        self.keys = dict[int, Key]()
+
+    def set(self, slot: int, key: Key) -> None:
+        """Put an event into a slot."""
+        self._library.tree_set(self._tree, slot, *key)
+        self.keys[slot] = key
+
+    def clear(self, slot: int) -> None:
+        """Take the event out of a slot."""
+        self._library.tree_clear(self._tree, slot)
+        self.keys.pop(slot, None)
+
+    def next(self) -> Key | None:
+        """Return the first event, which has the least of the pending keys."""
+        time_ps, rank, actor = c_int64(), c_uint32(), c_uint32()
+        found = self._library.tree_next(self._tree, byref(time_ps), byref(rank), byref(actor))
+        first = (time_ps.value, rank.value, actor.value) if found else None
+        assert first == min(self.keys.values(), default=None)
+        return first
+
+    def free(self) -> None:
+        """Free the tree."""
+        self._library.tree_destroy(self._tree)
+
+
+@contextmanager
+def pending(library: ctypes.CDLL, slots: int) -> Iterator[Pending]:
+    """Yield a tree without events, which is freed at the end."""
+    made = Pending(library, slots)
+    yield made
+    made.free()
+
+
+def window_ps(slots: int) -> int:
+    """Return the time that keys of 64 bits can count beside a rank of four bits and an actor below ``slots``."""
+    return (1 << 64 - 4 - max(1, (slots - 1).bit_length())) - 1
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3, 4, 26, 33, 64, 68, 69, 1026, 5000])
+def test_events_of_any_time_come_in_order(library: ctypes.CDLL, slots: int) -> None:
+    chance, now_ps = Random(slots), 0
+    with pending(library, slots) as tree:
+        for _ in range(2000):
+            slot = chance.randrange(slots)
+            ahead_ps = chance.choice((0, 1, 1000, window_ps(slots) - 1, window_ps(slots), 1 << chance.randrange(62)))
+            if chance.random() < 0.1:
+                tree.clear(slot)
+            else:
+                due_ps = min(LATEST_PS + 1, now_ps + ahead_ps)
+                tree.set(slot, (due_ps, chance.choice(RANKS), slot))
+            first = tree.next()
+            if first and chance.random() < 0.7:
+                now_ps = first[0]
+                tree.clear(first[2])
+            now_ps = 0 if now_ps > LATEST_PS // 2 and not tree.keys else now_ps
+
+
+def test_an_event_may_come_before_the_first_one_that_is_far_away(library: ctypes.CDLL) -> None:
+    far_ps = 5 * window_ps(3)
+    with pending(library, 3) as tree:
+        tree.set(0, (far_ps, 0, 0))
+        assert tree.next() == (far_ps, 0, 0)
+        tree.set(1, (7, 6, 1))  # the end of an instant has found an earlier event
+        assert tree.next() == (7, 6, 1)
+        tree.set(2, (7, 5, 2))
+        tree.clear(1)
+        assert tree.next() == (7, 5, 2)
+        tree.clear(2)
+        assert tree.next() == (far_ps, 0, 0)
+        tree.clear(0)
+        assert tree.next() is None
+
+
+def test_events_of_one_instant_behind_the_window_come_by_rank_and_actor(library: ctypes.CDLL) -> None:
+    at_ps = 3 * window_ps(5)
+    with pending(library, 5) as tree:
+        for slot, rank in enumerate((6, 5, 5, 8, 0)):
+            tree.set(slot, (at_ps, rank, slot))
+        order = []
+        while first := tree.next():
+            order.append(first[1:])
+            tree.clear(first[2])
+        assert order == [(0, 4), (5, 1), (5, 2), (6, 0), (8, 3)]
