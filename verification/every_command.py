@@ -3,6 +3,7 @@
     python verification/every_command.py --jobs 2
     python verification/every_command.py --list
     python verification/every_command.py validate   # each source up to its last entry with this word
+    python verification/every_command.py --after 0123456789   # entries that worked on this commit keep their results
 
 `command_list.py` makes the list. Each source (a page, the examples of all help texts, the shipped files) has a folder
 of its own below build/every_command/COMMIT. The entries of a source run in this folder one after the other, and the
@@ -67,11 +68,17 @@ class Folder:
     def keep(self, entry: Entry, **result: Any) -> None:
         """Write the result of an entry to the file of results at once."""
         with self.lock:
-            self.results[key_of(entry)] = result
+            self.results[key_of(entry)] = {"commit": self.path.name, **result}
             part = self.file.with_suffix(".part")
             part.write_text(json.dumps(self.results, indent=1))
             part.replace(self.file)
             self.write_page()
+
+    def take(self, earlier: Folder) -> None:
+        """Take the results of an earlier commit for the entries that worked there and have not worked here."""
+        for entry in self.every:
+            if entry.runs and earlier.is_done(entry) and not self.is_done(entry):
+                self.results[key_of(entry)] = {"commit": earlier.path.name, **earlier.results[key_of(entry)]}
 
     def write_page(self) -> None:
         """Write the page of all results so far."""
@@ -200,14 +207,13 @@ def page(every: Sequence[Entry], folder: Folder) -> str:
     lines = [
         "# Every command",
         "",
-        f"Written by `python verification/every_command.py` on commit `{folder.path.name}`,",
-        f"from {days[0]} to {days[-1]}",
+        f"Written by `python verification/every_command.py` from {days[0]} to {days[-1]}",
         f"(local time), on {os.cpu_count()} processors. Of {len(ran) + len(missing)} commands and blocks of code"
         f" {len(ran)} were run,",
         f"each in full, in {total / 60:.0f} minutes, summed over them. {len(failed)} failed.",
         "",
-        "| source | command | status | seconds |",
-        "|---|---|---|---|",
+        "| source | command | status | seconds | commit |",
+        "|---|---|---|---|---|",
         *(_row(entry, found) for entry, found in ran),
     ]
     if missing:
@@ -224,7 +230,7 @@ def _row(entry: Entry, found: dict[str, Any]) -> str:
     elif found["status"]:
         status += ": a bound is missed, which is a result of the machine"
     places = ", ".join((entry.place, *entry.also))
-    return f"| {places} | `{_cell(entry.title)}` | {status} | {found['seconds']:.1f} |"
+    return f"| {places} | `{_cell(entry.title)}` | {status} | {found['seconds']:.1f} | `{found['commit']}` |"
 
 
 def _cell(title: str) -> str:
@@ -254,10 +260,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="only sources with an entry that has all of these words")
     parser.add_argument("--jobs", type=int, default=1, help="sources at a time")
+    parser.add_argument("--after", metavar="COMMIT", help="entries that worked on this commit keep their results")
     parser.add_argument("--list", action="store_true", help="print the list and the estimate, and run nothing")
     options = parser.parse_args()
     every, name = entries(), commit()
     folder = Folder(ROOT / "build" / "every_command" / name, every)
+    if options.after:
+        folder.take(Folder(folder.path.with_name(options.after), every))
     sources = asked(every, options.words)
     open_entries = [each for some in sources for each in some if each.runs and not folder.is_done(each)]
     if options.list:

@@ -113,7 +113,7 @@ def test_the_slower_engine_is_not_taken_in_silence(monkeypatch: pytest.MonkeyPat
 def test_a_wrong_keyword_is_named_once() -> None:
     with pytest.raises(InputError) as refused:
         ns.run("quickstart", strategy="randomised")
-    assert str(refused.value).startswith("strategy: there is no strategy 'randomised'; expected one of ")
+    assert str(refused.value).startswith("strategy: there is no strategy 'randomised'; expected a name that ")
     assert str(refused.value).endswith("did you mean 'randomized'?")
 
 
