@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "execution/task_numbers.h"
@@ -43,6 +44,16 @@ public:
     [[gnu::always_inline]] void record_put(std::uint32_t actor, std::int32_t q, std::int64_t id) {
         for (std::uint32_t at = 0; at < copies_; ++at) run_.detail(PUT, actor, id, copy_[at]);
         run_.detail(PUT, actor, id, q);
+    }
+
+    // The queues that get an entry of the task that was placed last, and whether each of them holds tasks already.
+    using Filled = std::vector<std::pair<std::uint32_t, bool>>;
+    Filled filled(std::int32_t q) const {
+        Filled filled;
+        const auto add = [&](std::uint32_t queue) { filled.emplace_back(queue, run_.queues.length(queue) != 0); };
+        for (std::uint32_t at = 0; at < copies_; ++at) add(copy_[at]);
+        add(static_cast<std::uint32_t>(q));
+        return filled;
     }
 
     std::uint32_t copies() const { return copies_; }  // number of copies of the last decision

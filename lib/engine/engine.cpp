@@ -73,6 +73,10 @@ void Engine::handle(EventKey event) {
             if (executor_.thief.look(executor_.run.team[actor])) executor_.proceed(executor_.run.team[actor]);
             return;
         case POLL:
+            if (executor_.run.team[actor].sleep != Sleep::AWAKE) {
+                if (executor_.resting->settle(executor_.run.team[actor])) executor_.proceed(executor_.run.team[actor]);
+                return;
+            }
             if (!executor_.sleepers.sleeps_on(executor_.run.team[actor])) executor_.proceed(executor_.run.team[actor]);
             return;
         default: return end_phase();
@@ -114,8 +118,10 @@ bool Engine::start_phase() {
     if (HelperThreads* const helpers = executor_.memory.helpers();
         helpers != nullptr && !executor_.source.phase().serial)
         for (Worker& w : executor_.run.team) helpers->start_phase(w);
+    if (executor_.resting != nullptr) executor_.resting->wake_team(executor_.source.team_size());
     executor_.source.set_starting(true);
     for (std::size_t i = 0; i < executor_.source.team_size(); ++i) {
+        if (executor_.run.team[i].sleep != Sleep::AWAKE) continue;
         if (!executor_.run.clock.is_busy(executor_.run.team[i]))
             executor_.proceed(executor_.run.team[i]);  // other workers are inside a serial run already
     }
@@ -129,8 +135,14 @@ void Engine::end_phase() {
     executor_.sleepers.end_phase();
     if (executor_.run.plan.locks_search) executor_.sync.free_search_locks();
     executor_.run.queues.drop_claimed();
-    for (Worker& w : executor_.run.team)
-        serial&& w.id != 0 ? executor_.source.wait_at_barrier(w) : executor_.thief.retire(w);
+    for (Worker& w : executor_.run.team) {
+        if (!serial || w.id == 0) {
+            executor_.thief.retire(w);
+            continue;
+        }
+        executor_.source.wait_at_barrier(w);
+        if (executor_.resting != nullptr) executor_.resting->sat_out(w, executor_.source.row().time_ps);
+    }
     executor_.source.end_phase(executor_.run.plan.skipping ? executor_.skipping.take_span_ps()
                                                            : executor_.run.frames.take_span_ps());
     if (executor_.run.plan.threshold_time == ThresholdTime::PHASE) {

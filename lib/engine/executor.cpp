@@ -11,13 +11,15 @@ Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* lis
     : Components(plan, seed, listener, watcher, std::move(pause), keep_log),
       coupled_(memory.coupled()),
       has_dependences_(run.frames.have_dependences()),
-      joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line),
+      joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line == NS_LINES_LATENCY),
       inlines_(run.plan.inlines),
       counts_live_(run.plan.counts_live),
       puts_take_time_(run.plan.puts_take_time),
       leaps_(run.plan.join == Join::LEAPFROG),
       leaves_(run.plan.join == Join::CONTINUATION || run.plan.join == Join::BLOCK),
-      has_groups_(run.frames.groups().exist()) {}
+      has_groups_(run.frames.groups().exist()),
+      lines_(lines.get()),
+      watches_puts_(lines != nullptr || resting != nullptr) {}
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
@@ -210,10 +212,11 @@ inline void Executor::join(Worker& w, const Frame& child) {
     if (joins_cost_) {
         w.owed_ps += run.plan.costs.join_ps + ns_line_ps(&run.plan, &w, child.spawner());
     }
+    if (lines_ != nullptr) lines_->count_child(w, child.parent, child.spawner());
     Frame& parent = run.frames[child.parent];
     parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
     if (--parent.pending != 0) return;
-    if (!run.frames.gathers(child.parent)) end_join(child.parent);
+    if (!run.frames.gathers(child.parent)) end_join(w, child.parent);
     if (parent.waits()) {
         parent.origin &= ~Frame::WAITS;
         resume(w, child.parent, parent.joined_ps);
@@ -233,14 +236,15 @@ void Executor::gather(Worker& w, std::uint32_t at) {
         if (run.plan.join == Join::CONTINUATION) groups.end(owner);
         resume(w, owner, gathered_ps);
     } else if (groups.innermost(owner) == at && run.frames.gathers(owner)) {
-        end_join(owner);
+        end_join(w, owner);
     }
 }
 
 // The last task that the task in this frame waits for has finished. A worker that waits for it in a nested join goes
 // on.
-inline void Executor::end_join(std::uint32_t frame) {
+inline void Executor::end_join(Worker& w, std::uint32_t frame) {
     if (run.joins.come_to_end(frame)) sleepers.wake(run.joins.over().back());
+    if (resting != nullptr) resting->join_ended(w, frame);
 }
 
 // The last task that `task` waits for has finished. Go on with `task` here, or wake the worker that is blocked in it.
@@ -425,8 +429,22 @@ inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
         if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
         if (!w.outbox.empty()) hold_back(w);
     } else {
+        if (watches_puts_) return put_watched(w, q, task);
         dispatcher.put(q, task);
         dispatcher.record_put(w.id, q, run.frames.id_of(task));
+    }
+}
+
+// Put a task into a queue, move the lines of the queues that get the task, and wake sleepers.
+void Executor::put_watched(Worker& w, std::int32_t q, Task task) {
+    const Dispatcher::Filled filled = dispatcher.filled(q);
+    dispatcher.put(q, task);
+    dispatcher.record_put(w.id, q, run.frames.id_of(task));
+    for (const auto& [queue, held] : filled) {
+        if (lines != nullptr) lines->push(w, queue);
+    }
+    for (const auto& [queue, held] : filled) {
+        if (resting != nullptr) resting->pushed(w, queue, held);
     }
 }
 
@@ -461,6 +479,7 @@ inline void Executor::pass_join(Worker& w, Frame& frame, std::int64_t joined_ps)
     ++frame.at;
     frame.path_ps = std::max(frame.path_ps, joined_ps);
     w.owed_ps += run.plan.costs.wait_ps;
+    if (lines_ != nullptr) lines_->pass_wait(w, static_cast<std::uint32_t>(w.stack.back()));
 }
 
 // Do what the runtime's join does with a task that has to wait. False: the worker has nothing to run.
@@ -488,6 +507,10 @@ bool Executor::block(Worker& w) {
 }
 
 void Executor::wake(Worker& w) {
+    if (w.sleep != Sleep::AWAKE) {
+        resting->wake_up(w);
+        return proceed(w);
+    }
     if (!w.meets) w.counters.parked_ps += run.clock.now_ps();
     w.rests = w.spins = false;
     memory.tell_activity(w);

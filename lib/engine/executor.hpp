@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "idle/polling.hpp"
 #include "idle/sleepers.hpp"
 #include "memory/memory_system.hpp"
+#include "queue_lines.hpp"
+#include "resting.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "shortcuts/steal_batches.hpp"
 #include "state/run.hpp"
@@ -34,12 +37,14 @@ struct Components {
           sync(run, memory),
           transactions(run, memory),
           dispatcher(run, memory),
-          source(run, sync, dispatcher),
+          lines(run.plan.costs.line == NS_LINES_YES ? std::make_unique<QueueLines>(run) : nullptr),
+          resting(run.plan.idle.given ? std::make_unique<Resting>(run, memory, lines.get()) : nullptr),
+          source(run, sync, dispatcher, lines.get(), resting.get()),
           skipping(run, memory, source),
           polling(run, memory, source, skipping),
           sleepers(run, sync, polling),
           batches(run, skipping, polling),
-          thief(run, memory, sync, source, skipping, polling, sleepers, batches) {}
+          thief(run, memory, sync, source, skipping, polling, sleepers, batches, lines.get(), resting.get()) {}
     Components(const Components&) = delete;
 
     Run run;
@@ -47,6 +52,8 @@ struct Components {
     SyncObjects sync;
     Transactions transactions;
     Dispatcher dispatcher;
+    std::unique_ptr<QueueLines> lines;  // if lines are served
+    std::unique_ptr<Resting> resting;   // if there are rules for idle workers
     WorkSource source;
     SkipAhead skipping;
     Polling polling;
@@ -82,7 +89,7 @@ private:
     [[gnu::always_inline]] void finish(Worker& w, std::uint32_t frame, Kind kind);
     [[gnu::always_inline]] void join(Worker& w, const Frame& child);
     [[gnu::noinline]] void gather(Worker& w, std::uint32_t group);
-    [[gnu::always_inline]] void end_join(std::uint32_t frame);
+    [[gnu::always_inline]] void end_join(Worker& w, std::uint32_t frame);
     void resume(Worker& w, std::uint32_t task, std::int64_t joined_ps);
     [[gnu::noinline]] void release(Worker& w, const Frame& frame);
     [[gnu::noinline]] void take_up(Worker& w);
@@ -98,6 +105,7 @@ private:
     [[gnu::always_inline]] void offer(Worker& w, Task task);
     bool put_next(Worker& w);
     [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task);
+    [[gnu::noinline]] void put_watched(Worker& w, std::int32_t q, Task task);
     [[gnu::always_inline]] bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at);
     [[gnu::always_inline]] void pass_join(Worker& w, Frame& frame, std::int64_t joined_ps);
@@ -108,6 +116,8 @@ private:
     const bool coupled_, has_dependences_, joins_cost_, inlines_, counts_live_, puts_take_time_, leaps_;
     const bool leaves_;  // the join takes the waiting task off its worker's stack, or lets the worker sleep
     const bool has_groups_;
+    QueueLines* const lines_;  // that of the components, or nullptr
+    const bool watches_puts_;  // lines are served, or tasks that are put into queues may wake sleepers
 };
 
 }  // namespace numasim

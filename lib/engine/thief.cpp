@@ -5,7 +5,7 @@
 namespace numasim {
 
 Thief::Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping,
-             Polling& polling, Sleepers& sleepers, StealBatches& batches)
+             Polling& polling, Sleepers& sleepers, StealBatches& batches, QueueLines* lines, Resting* resting)
     : run_(run),
       memory_(memory),
       sync_(sync),
@@ -14,6 +14,8 @@ Thief::Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& sour
       polling_(polling),
       sleepers_(sleepers),
       batches_(batches),
+      lines_(lines),
+      resting_(resting),
       helpers_(memory.helpers()),
       strict_(run.plan.join == Join::STRICT),
       leaps_(run.plan.join == Join::LEAPFROG),
@@ -27,7 +29,10 @@ bool Thief::seek_further(Worker& w) {
         return true;
     }
     if (!w.agenda.empty() && pop_own(w, run_.plan.refill)) return true;
-    if (!w.idle) go_idle(w);
+    if (!w.idle) {
+        go_idle(w);
+        if (resting_ != nullptr && !resting_->may_search(w)) return give_up(w);
+    }
     return start_round(w);
 }
 
@@ -44,12 +49,14 @@ void Thief::go_idle(Worker& w) {
     memory_.tell_activity(w);
     w.began_ps = run_.clock.now_ps() + w.owed_ps;
     w.probing_before_ps = w.counters.idle_steal_ps;
+    if (resting_ != nullptr) resting_->begin_search(w);
 }
 
 void Thief::end_idle(Worker& w) {
     w.idle = w.round_goes_on = false;
     if (joins(w)) run_.joins.end(static_cast<std::size_t>(w.stack.back()));
     memory_.tell_activity(w);
+    if (resting_ != nullptr) resting_->end_search(w);
     report_idle(w, w.failed, w.failed_remote);
     run_.step(POLL, w.id, w.failed, w.failed_remote);
 }
@@ -64,16 +71,26 @@ void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remo
 void Thief::retire(Worker& w) {
     if (w.idle) {
         sleepers_.wake(w.id);
-        // of what is left of the pending step, the last `idle_ps` are no overhead
-        const std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps();
+        if (resting_ != nullptr) resting_->retire(w);
+        // The last `idle_ps` of the pending step are a probe or a wait. Before these come the waits for lines at probes,
+        // before these the waits for other lines, and first the other overhead.
+        std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps();
         const std::int64_t cut_ps = std::min(left_ps, w.step.idle_ps());
-        (w.step.rank() == LOOK ? w.counters.idle_steal_ps : w.counters.idle_backoff_ps) -= cut_ps;
-        w.counters.overhead_ps -= left_ps - cut_ps;
+        (w.step.rank() == LOOK ? w.counters.idle_steal_ps
+         : w.naps              ? w.counters.asleep_ps
+                               : w.counters.idle_backoff_ps) -= cut_ps;
+        left_ps -= cut_ps;
+        const std::int64_t thief_ps = std::min(left_ps, w.paid_thief_ps);
+        const std::int64_t owner_ps = std::min(left_ps - thief_ps, w.paid_owner_ps);
+        w.counters.line_thief_ps -= thief_ps;
+        w.counters.line_owner_ps -= owner_ps;
+        w.counters.overhead_ps -= left_ps - thief_ps - owner_ps;
+        if (w.naps) resting_->end_nap(w);
         end_idle(w);
         run_.clock.clear(w.id);
     }
     run_.clock.retire(w);
-    w.fails = w.owed_ps = 0;
+    w.fails = w.owed_ps = w.owed_owner_ps = w.owed_thief_ps = 0;
 }
 
 void Thief::compute_thresholds(Worker& w) {
@@ -100,6 +117,7 @@ void Thief::compute_thresholds(Worker& w) {
 
 // Begin a round, or go on with the round that the back-off after a probe has interrupted.
 bool Thief::start_round(Worker& w) {
+    if (w.naps) resting_->end_nap(w);
     if (w.round_goes_on) {
         w.round_goes_on = false;
         return next_probe(w);
@@ -148,8 +166,14 @@ bool Thief::end_round(Worker& w) {
 // Poll after a wait that grows with the fruitless rounds. Polls that can only fail are passed over.
 bool Thief::back_off(Worker& w, bool probed) {
     ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
-    std::int64_t wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, probed);
-    w.counters.idle_backoff_ps += wait_ps;
+    std::int64_t wait_ps = 0;
+    if (resting_ != nullptr) {
+        wait_ps = resting_->wait_ps(w, probed);
+        if (wait_ps < 0) return give_up(w);
+    } else {
+        wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, probed);
+        w.counters.idle_backoff_ps += wait_ps;
+    }
     if (w.fails % PATIENCE_ROUNDS == 0) despair();
     tell_join(w);
     wait_ps += polling_.pass_over(w, wait_ps);
@@ -159,9 +183,13 @@ bool Thief::back_off(Worker& w, bool probed) {
     return false;
 }
 
+// The worker has come to the end of its search: it sleeps, or makes one more round before it does.
+bool Thief::give_up(Worker& w) { return resting_->lie_down(w) ? resting_->got_up() : start_round(w); }
+
 // ---- probes and their locks ---------------------------------------------------------------------------------------
 
 inline void Thief::send_probe(Worker& w) {
+    if (lines_ != nullptr) lines_->probe(w, w.target, ns_takes_back(&run_.plan, w.level, w.target));
     const std::int64_t step_ps = ns_probe_ps(&run_.plan, &w, w.target);
     w.counters.idle_steal_ps += step_ps;
     run_.clock.schedule_idle(w, LOOK, step_ps);
@@ -204,6 +232,7 @@ void Thief::release_locks(Worker& w) {
 // If the probe sees tasks and the queue has a lock for taking them, the probe takes effect once the worker has that
 // lock. The probe is fruitless if another worker has it.
 bool Thief::look(Worker& w) {
+    if (w.sleep != Sleep::AWAKE) return resting_->checked(w, w.sleep == Sleep::ANNOUNCED && can_find(w));
     const std::int64_t count = found(w);
     const std::int32_t lock = count != 0 && run_.plan.locks_search ? ns_take_lock(&run_.plan, w.target) : NS_NO_LOCK;
     if (lock == NS_NO_LOCK) return take_effect(w, count);
@@ -308,6 +337,7 @@ void Thief::take(Worker& w, bool back, std::int64_t count) {
     const std::uint32_t q = w.target;
     if (run_.recorder.watched() && ns_is_attempt(&run_.plan, w.level)) report_steal(w, count);
     run_.step(LOOK, w.id, q, count);
+    if (lines_ != nullptr) lines_->take(w, q, back);
     w.owed_ps = sum_ps(w.owed_ps, sum_ps(ns_take_ps(&run_.plan, &w, q), product_ps(count - 1, costs.move_ps)));
     taken_.clear();
     for (std::int64_t i = 0; i < count; ++i) taken_.push_back(run_.queues.take(q, back));
@@ -321,7 +351,9 @@ void Thief::take(Worker& w, bool back, std::int64_t count) {
         w.fails = 0;
         end_idle(w);
     }
+    const bool puts = kept < taken_.size();
     for (; kept < taken_.size(); ++kept) run_.queues.put(static_cast<std::uint32_t>(w.own), taken_[kept]);
+    if (puts && lines_ != nullptr) lines_->push(w, static_cast<std::uint32_t>(w.own));
 }
 
 // Begin the reserved unit, or else the first unit taken, and reserve the last unit taken.

@@ -23,7 +23,8 @@ namespace numasim {
 class Thief {
 public:
     Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping, Polling& polling,
-          Sleepers& sleepers, StealBatches& batches);
+          Sleepers& sleepers, StealBatches& batches,
+          QueueLines* lines, Resting* resting);
 
     // Let the worker begin its next dealt or own task, or start to search. False: the worker is idle now.
     [[gnu::always_inline]] bool seek(Worker& w) {
@@ -64,6 +65,7 @@ private:
     bool next_probe(Worker& w);
     bool end_round(Worker& w);
     bool back_off(Worker& w, bool probed);
+    bool give_up(Worker& w);
     void tell_join(const Worker& w);
 
     // ---- probes and their locks
@@ -103,6 +105,8 @@ private:
     Polling& polling_;
     Sleepers& sleepers_;
     StealBatches& batches_;
+    QueueLines* const lines_;       // or nullptr
+    Resting* const resting_;        // or nullptr
     HelperThreads* const helpers_;  // or nullptr
     std::vector<Task> taken_;       // by the steal at hand
     const bool strict_, leaps_, tracks_parent_, beginnings_matter_;
@@ -130,6 +134,7 @@ inline bool Thief::pop_own(Worker& w, std::int64_t keep) {
     if (w.own == NS_UNKNOWN) return false;
     const auto q = static_cast<std::uint32_t>(w.own);
     TaskQueues& queues = run_.queues;
+    if (lines_ != nullptr) lines_->pop(w, q, w.own_back);
     const auto holds_none = [&] { return queues.length(q) <= (keep < 0 ? queues.thresholds(q).low : keep); };
     if (holds_none()) return false;
     while (queues.has_copies() && sift(q, w.own_back, 1) == 0) {

@@ -9,8 +9,8 @@ namespace numasim {
 
 // ---- phases -------------------------------------------------------------------------------------------------------
 
-WorkSource::WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher)
-    : run_(run), sync_(sync), dispatcher_(dispatcher) {
+WorkSource::WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher, QueueLines* lines, Resting* resting)
+    : run_(run), sync_(sync), dispatcher_(dispatcher), lines_(lines), resting_(resting) {
     if (ns_steps_create(&steps_, &run_.plan)) return;
     ns_steps_destroy(&steps_);
     throw std::bad_alloc();
@@ -131,22 +131,19 @@ void WorkSource::start_production(std::uint64_t first, std::uint64_t count) {
     make_next(p);
 }
 
-// How long the next item takes, with the decision on the queue of the last item.
-std::int64_t WorkSource::making_ps(const Producer& p) const {
-    return run_.plan.costs.push_ps + (p.looked ? run_.plan.costs.locate_ps : 0);
-}
-
+// The next item takes its time, that of the decision on the queue of the last item, and what the producer owes.
 void WorkSource::make_next(Producer& p) {
-    const std::int64_t step_ps = making_ps(p);
-    p.due_ps = run_.clock.after(step_ps);
-    p.overhead_ps += step_ps;
+    p.making_ps = run_.plan.costs.push_ps + (p.looked ? run_.plan.costs.locate_ps : 0) + p.owed_ps;
+    p.owed_ps = 0;
+    p.due_ps = run_.clock.after(p.making_ps);
+    p.overhead_ps += p.making_ps;
     run_.clock.set(run_.clock.producer(), p.due_ps, PUT, run_.clock.producer());
 }
 
 bool WorkSource::produce() {
     Producer& p = producers_.back();
     run_.clock.clear(run_.clock.producer());
-    run_.recorder.row(Watched::OVERHEAD, run_.clock.producer(), p.due_ps - making_ps(p));
+    run_.recorder.row(Watched::OVERHEAD, run_.clock.producer(), p.due_ps - p.making_ps);
     const std::int32_t q = dispatcher_.place(run_.clock.producer(), static_cast<Task>(p.next));
     p.looked = dispatcher_.looked();
     const std::int32_t lock = ns_queue_lock(&run_.plan, q);
@@ -168,8 +165,7 @@ bool WorkSource::produce_locked(std::uint32_t lock, std::int64_t waiting_since_p
 bool WorkSource::put_item(Producer& p, std::int32_t q) {
     const auto item = static_cast<Task>(p.next);
     if (q >= 0) {
-        dispatcher_.put(q, item);
-        dispatcher_.record_put(run_.clock.producer(), q, item);
+        lines_ == nullptr && resting_ == nullptr ? put(q, item) : put_watched(p, q, item);
         ++p.next;
         --p.left;
     }
@@ -181,6 +177,23 @@ bool WorkSource::put_item(Producer& p, std::int32_t q) {
     p.waiting = true;
     p.waiting_since = run_.clock.now_ps();
     return true;
+}
+
+void WorkSource::put(std::int32_t q, Task item) {
+    dispatcher_.put(q, item);
+    dispatcher_.record_put(run_.clock.producer(), q, item);
+}
+
+// The producer also moves the lines of the queues, and wakes sleepers.
+void WorkSource::put_watched(Producer& p, std::int32_t q, Task item) {
+    const Dispatcher::Filled filled = dispatcher_.filled(q);
+    put(q, item);
+    for (const auto& [queue, held] : filled) {
+        if (lines_ != nullptr) lines_->push(p, queue);
+    }
+    for (const auto& [queue, held] : filled) {
+        if (resting_ != nullptr) resting_->pushed(p, queue, held);
+    }
 }
 
 void WorkSource::end_wait(Producer& p) {

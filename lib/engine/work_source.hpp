@@ -8,6 +8,7 @@
 #include "dispatcher.hpp"
 #include "execution/steps.h"
 #include "record/measures.hpp"
+#include "resting.hpp"
 #include "state/run.hpp"
 #include "sync_objects.hpp"
 
@@ -26,7 +27,7 @@ struct Deadlock : std::runtime_error {
 
 class WorkSource {
 public:
-    WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher);
+    WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher, QueueLines* lines, Resting* resting);
     WorkSource(const WorkSource&) = delete;
     ~WorkSource() { ns_steps_destroy(&steps_); }
 
@@ -101,14 +102,17 @@ private:
     void give(Worker& w, Task task);
     void give_range(std::size_t family);
     void start_production(std::uint64_t first, std::uint64_t count);
-    std::int64_t making_ps(const Producer& p) const;
     void make_next(Producer& p);
     bool put_item(Producer& p, std::int32_t q);
+    void put(std::int32_t q, Task item);
+    void put_watched(Producer& p, std::int32_t q, Task item);
     [[gnu::noinline]] void end_wait(Producer& p);
 
     Run& run_;
     SyncObjects& sync_;
     Dispatcher& dispatcher_;
+    QueueLines* const lines_;  // or nullptr
+    Resting* const resting_;   // or nullptr
     ns_steps steps_;
     std::int64_t phases_ended_ = 0;  // runs of phases
     std::int64_t phase_start_ps_ = 0, span_ps_ = 0;

@@ -194,10 +194,22 @@ _GROUPS: dict[str, tuple[tuple[str, str, str] | tuple[str, str, str, Kind], ...]
             "Time of the runtime's own operations: putting, taking and joining tasks, page faults and migrations, "
             "waits for locks and atomic words.",
         ),
+        (
+            "line_owner_ps", "lines at queues",
+            "Time spent waiting for cache lines at pushes, pops and joins, if lines are served (model 5.6).",
+        ),
+        (
+            "line_thief_ps", "lines at probes",
+            "Time spent waiting for cache lines at probes and takes, if lines are served (model 5.6).",
+        ),
         ("idle_steal_ps", "stealing", "Time spent on probes of queues."),
         ("idle_backoff_ps", "back-off", "Time spent waiting after failed rounds or probes."),
         ("idle_barrier_ps", "barrier", "Time spent at barriers, and in serial phases in which the worker has no part."),
         ("parked_ps", "parked", "Time spent asleep in a blocking join or for a condition."),
+        (
+            "asleep_ps", "asleep",
+            "Time spent asleep because there was no task, until the worker looks again (model 4.15).",
+        ),
         (
             "wasted_ps", "aborted attempts",
             "Time of attempts of transactions that aborted, from the begin of each to its abort.",

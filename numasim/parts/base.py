@@ -12,9 +12,9 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, model_validator
 
 from numasim.files.reader import whole_number
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
@@ -89,6 +89,30 @@ class Model(BaseModel):
     def whole_json(self) -> str:
         """Return canonical JSON of the whole model; two models of one class are equal if their texts are equal."""
         return canonical_json(self.model_dump())
+
+
+def shape(value: Any) -> str:
+    """Return the written form of a value, which selects the branch of a union: text, mapping or number."""
+    if isinstance(value, str):
+        return "text"
+    return "mapping" if isinstance(value, Mapping | BaseModel) else "number"
+
+
+def by_shape(sentence: str) -> Discriminator:
+    """Return the discriminator of a union that chooses by `shape`; ``sentence`` is the error if no branch fits."""
+    return Discriminator(shape, custom_error_type="shape", custom_error_message=sentence)
+
+
+def _yes_or_no(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if value not in ("yes", "no"):
+        raise ValueError("yes or no is needed here")
+    return value == "yes"
+
+
+# YAML 1.2 reads yes and no as texts
+YesNo = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 
 
 class CheckedModel(Model):

@@ -32,6 +32,7 @@ from numasim.strategy.compile_strategy import compile_strategy, effective_runtim
 from numasim.strategy.control.task_control import compile_control
 from numasim.strategy.dealing import deal_items
 from numasim.strategy.helpers import helpers_of
+from numasim.strategy.idle import compile_idle
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.generate import generate
@@ -101,6 +102,7 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
         control=compile_control(spec.strategy, workload, machine, workers, items.labels, items.nodes, items.segments),
         helpers=helpers_of(spec.strategy, machine, workers, workload),
+        idle=compile_idle(runtime.idle, steal),
     )
     check_pages(plan)
     return plan
@@ -116,12 +118,12 @@ def _is_larger_than_told(workload: Workload, parameters: AnyWorkload) -> bool:
 def completed(**parts: Any) -> Plan:
     """Return the Plan of these fields, with ``coupled`` and ``skippable``, which follow from them.
 
-    Helpers without a cache are dropped. With helpers, an engine simulates every event: a worker that has a unit in
-    advance does not search.
+    Helpers without a cache are dropped. An engine simulates every event of a plan with helpers, with lines that are
+    served, or with rules for idle workers: the events that could be passed over depend on all workers there.
     """
     plan = Plan(**parts, coupled=False, skippable=False)
     plan = replace(plan, helpers=plan.helpers if plan.effects.cache != "none" else None)
-    plan = replace(plan, skip=plan.skip and plan.helpers is None)
+    plan = replace(plan, skip=plan.skip and plan.helpers is None and plan.idle is None and plan.costs.line != "yes")
     plan = replace(plan, coupled=coupled(plan))
     return replace(plan, skippable=skippable(plan))
 

@@ -9,9 +9,11 @@ from typing import Generic, TypeVar
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.effects import Effects
 from numasim.plan.tuning import Tuning
+from numasim.schema.enumerations import LineName
 from numasim.strategy.control.task_control import NO_CONTROL, TaskControl
 from numasim.strategy.dealing import undealt
 from numasim.strategy.helpers import Helpers
+from numasim.strategy.idle import Idle
 from numasim.strategy.placement.compile_placement import Placement, PlacementRules
 from numasim.strategy.steal_plan import StealPlan
 from numasim.strategy.sync_places import SyncPlaces
@@ -26,11 +28,14 @@ MIN_STEP_PS = 1000  # a failed round takes at least this long, so that time adva
 class Costs:
     """The costs of the runtime's own operations in picoseconds (model 4.1).
 
-    ``line``: whether probes, takes, joins and pushes into queues of others also pay the transfer of the cache line that
-    they touch. ``faults_per_s`` is the rate at which the address space handles page faults (0: no limit),
-    ``fault_alpha_ppm`` its loss for each further node that uses it. ``unmap_ps`` is the time of giving back a page,
-    ``shootdown_ps`` the time of a flush for each other thread, ``unmap_batch`` the number of pages per flush (0: all
-    pages that are given back together). During all three, no other thread can use the address space.
+    ``line``: whether probes, takes, joins and pushes also pay the transfer of the cache line that they touch, and
+    whether a line serves one request after the other (model 4.1, 5.6). ``unpark_ps`` is the time to wake a worker that
+    sleeps because it found no task, ``look_ps`` that of a look at one worker's place for a sleeper. A sleeper that has
+    slept for more than ``deep_ps`` takes ``deep_wake_ps`` longer to wake (model 4.15). ``faults_per_s`` is the rate at
+    which the address space handles page faults (0: no limit), ``fault_alpha_ppm`` its loss for each further node that
+    uses it. ``unmap_ps`` is the time of giving back a page, ``shootdown_ps`` the time of a flush for each other thread,
+    ``unmap_batch`` the number of pages per flush (0: all pages that are given back together). During all three, no
+    other thread can use the address space.
     """
 
     push_ps: int
@@ -50,7 +55,11 @@ class Costs:
     signal_ps: int
     futex_ps: int
     pause_ps: int
-    line: bool
+    line: LineName
+    unpark_ps: int = 0
+    look_ps: int = 0
+    deep_ps: int = 0
+    deep_wake_ps: int = 0
     faults_per_s: int = 0
     fault_alpha_ppm: int = 0
     unmap_ps: int = 0
@@ -74,7 +83,8 @@ class Plan:
     workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
     `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations, ``control`` the
     decisions of the strategy for all tasks beforehand (model 4.14); a plan with either has a row for every task.
-    ``helpers`` are the helper threads of workers, None if there are none.
+    ``helpers`` are the helper threads of workers, None if there are none. ``idle`` are the rules for workers that find
+    no task, None if such workers search on.
     """
 
     machine: Machine
@@ -96,6 +106,7 @@ class Plan:
     tuning: Tuning | None = None
     control: TaskControl = NO_CONTROL
     helpers: Helpers | None = None
+    idle: Idle | None = None
 
     @property
     def skipping(self) -> bool:

@@ -31,7 +31,7 @@ from numasim.workload.one_worker import serial_ps as declared_serial_ps
 
 Makespan = Callable[[Run], int]
 
-NO_COSTS = replace(Costs(**dict.fromkeys((each.name for each in fields(Costs)), 0)), line=False)  # type: ignore[arg-type]
+NO_COSTS = replace(Costs(**dict.fromkeys((each.name for each in fields(Costs)), 0)), line="no")  # type: ignore[arg-type]
 ANY_SEED = 0  # of a run that draws no durations
 DEPTH_FIRST = {"name": "serial", "spawn": "work-first", "steal": [{"from": "others"}]}
 

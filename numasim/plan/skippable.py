@@ -83,7 +83,8 @@ def _one_local_time(plan: Plan) -> bool:
 
 def _free_of_overhead(plan: Plan) -> bool:
     costs = plan.costs
-    paid = costs.push_ps or costs.pop_ps or costs.join_ps or costs.wait_ps or costs.resume_ps or costs.line
+    paid = costs.push_ps or costs.pop_ps or costs.join_ps or costs.wait_ps or costs.resume_ps
+    paid = paid or costs.line != "no"
     return not paid or not _has_roots(plan)
 
 

@@ -12,6 +12,8 @@ COUNTS = {  # counters of each worker
     "no_victim": "rounds in which no queue was probed",
     "commits": "transactions that ended",
     "aborts": "attempts of transactions that met a conflict",
+    "wakeups": "sleeps of a worker without a task that another worker ended",
+    "wakeups_useless": "after which the worker slept again without a task",
 }
 TIMES = {  # parts of a worker's time, ps
     "work_local_ps": "work as if all bytes were local",
@@ -19,10 +21,13 @@ TIMES = {  # parts of a worker's time, ps
     "inflation_contention_ps": "what others on the way to memory add",
     "inflation_smt_ps": "what others on the core add",
     "overhead_ps": "push, pop, join, take, page faults, waits for locks",
+    "line_owner_ps": "waits for cache lines at pushes, pops and joins, if lines are served",
+    "line_thief_ps": "waits for cache lines at probes and takes, likewise",
     "idle_steal_ps": "probing",
     "idle_backoff_ps": "waiting after fruitless rounds",
     "idle_barrier_ps": "",
     "parked_ps": "",
+    "asleep_ps": "asleep because there was no task",
     "wasted_ps": "attempts of transactions that aborted",
 }
 SYNC_COUNTS = {  # of each synchronisation object

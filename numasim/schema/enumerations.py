@@ -171,6 +171,12 @@ LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh"]
 BarrierName = Literal["central", "flag", "tree", "per-domain"]
 CacheModel = Literal["none", "share", "lru"]
 ContentionModel = Literal["none", "snapshot", "fluid"]
+LineName = Literal["no", "yes", "latency"]  # whether transfers of cache lines are paid, and whether lines are served
+RecheckRule = Literal["each", "last", "events", "none"]  # which workers look again before they sleep
+WakeRule = Literal["every-push", "no-searcher", "empty-queue", "uncovered"]  # which tasks wake a sleeper
+WhomRule = Literal["newest", "lowest", "all"]  # which sleeper
+ChainRule = Literal["finder", "last-searcher", "woken"]  # which workers wake more sleepers
+CapRule = Literal["count", "share", "busy-share"]  # the number that the searching workers are compared with
 
 LOCK_DESCRIPTIONS: dict[LockName, str] = {  # with the parameters of a plan that count for that kind
     "tas": "test-and-set locks",
@@ -297,6 +303,12 @@ ENUMERATIONS = (
     Names(BarrierName, "ns_barrier_kind", "NS_BARRIER"),
     Names(CacheModel, "ns_cache_model", "NS_CACHE", "CacheModel"),
     Names(ContentionModel, "ns_contention", "NS_CONTENTION", "Contention"),
+    Names(LineName, "ns_line_rule", "NS_LINES"),
+    Names(RecheckRule, "ns_recheck_rule", "NS_RECHECK"),
+    Names(WakeRule, "ns_wake_rule", "NS_WAKE"),
+    Names(WhomRule, "ns_whom_rule", "NS_WHOM"),
+    Names(ChainRule, "ns_chain_rule", "NS_CHAIN"),
+    Names(CapRule, "ns_cap_rule", "NS_CAP"),
 )
 
 CONSTANTS: dict[str, int] = {  # in C: NS_ and the name

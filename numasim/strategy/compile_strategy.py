@@ -16,7 +16,7 @@ from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
 from numasim.schema.enumerations import EVERY_TIER, FLAG_COPY, FLAG_SOURCE, NONE8, Anchor, Tier
 from numasim.strategy.levels import LevelTable
-from numasim.strategy.queue_families import Units, build_families, own_queues, queue_records
+from numasim.strategy.queue_families import Units, build_families, own_queues, queue_lines, queue_records
 from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, is_unconditional
 from numasim.workload.builder import frozen
 
@@ -39,8 +39,8 @@ def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[Dispa
 
 
 def effective_runtime(spec: StrategySpec, runtime: RuntimeSpec) -> RuntimeSpec:
-    """Return ``runtime`` with the join and the back-off of the strategy, if the strategy gives them."""
-    given = {"join": spec.join, "backoff": spec.backoff}
+    """Return ``runtime`` with the join, the back-off and the rules for idle workers that the strategy gives."""
+    given = {"join": spec.join, "backoff": spec.backoff, "idle": spec.idle}
     return runtime.model_copy(update={key: value for key, value in given.items() if value is not None})
 
 
@@ -78,6 +78,7 @@ def compile_strategy(
         latency_ps=machine.latency_ps,
         queues=frozen(queue_records(spec, runtime, units, families)),
         own=frozen(own_queues(spec, families, workers.workers)),
+        lines=frozen(queue_lines(spec, families)),
         families=tuple(spec.queues),
         refill=None if spec.refill == "min" else int(spec.refill),
         work_first_tiers=_work_first_tiers(spec),

@@ -150,6 +150,13 @@ def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) ->
     return own.astype(np.uint32)
 
 
+def queue_lines(spec: StrategySpec, families: dict[str, Family]) -> npt.NDArray[np.uint8]:
+    """Return [queues] the number of cache lines on which the words of each queue stand."""
+    return np.repeat(
+        [queue.lines for queue in spec.queues.values()], [len(families[n].queue) for n in spec.queues]
+    ).astype(np.uint8)
+
+
 def _ends(queue: QueueSpec, runtime: RuntimeSpec) -> tuple[End, End]:
     order = runtime.queue_order if queue.per == "worker" else "lifo-fifo"
     own, steal = order.split("-")

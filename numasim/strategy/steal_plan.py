@@ -98,6 +98,7 @@ class StealPlan:
     latency_ps: npt.NDArray[np.int64]  # [nodes, nodes] from a core of the first node to memory of the second node
     queues: npt.NDArray[Any]  # [queues] QUEUE
     own: npt.NDArray[np.uint32]  # [workers] the worker's own queue, or NO_QUEUE
+    lines: npt.NDArray[np.uint8]  # [queues] the number of cache lines, 1 or 2, on which the queue's words stand
     families: tuple[str, ...]
     refill: int | None  # the refill threshold; None: the queue's own threshold s
     work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun as they are spawned

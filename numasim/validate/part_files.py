@@ -16,9 +16,8 @@ from pydantic import Field
 from numasim.errors import InputError
 from numasim.files.standard_streams import legible_text
 from numasim.parts import catalog
-from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed
+from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed, YesNo
 from numasim.parts.choices import Choices
-from numasim.parts.models.runtime_model import YesNo
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import load
 from numasim.validate.validated_quantities import QUANTITIES

@@ -6,9 +6,8 @@ import pytest
 from pydantic import Field, Tag, model_validator
 
 from numasim.errors import InputError
-from numasim.parts.base import Bytes, Model, Nanoseconds, PositiveCount
+from numasim.parts.base import Bytes, Model, Nanoseconds, PositiveCount, by_shape
 from numasim.parts.choices import known_keys
-from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import parse
 from numasim.parts.yaml.nodes import Source

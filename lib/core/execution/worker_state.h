@@ -15,7 +15,10 @@ extern "C" {
  * of a worker begin with this. */
 
 typedef struct {
-    int64_t owed_ps; /* overhead to be paid with the next timed step */
+    int64_t owed_ps; /* overhead to be paid with the next timed step, and the two next ones */
+    int64_t owed_owner_ps, owed_thief_ps; /* of it, waits for cache lines at pushes, pops and joins; at probes and takes */
+    int64_t paid_owner_ps, paid_thief_ps; /* of these, what the last payment has paid */
+    bool owes_lines;                      /* the worker has ever owed such waits */
     uint32_t id;
     int32_t node;
     int32_t own;     /* its own queue, or NS_UNKNOWN */
@@ -45,12 +48,23 @@ static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *pl
     self->own_back = own != NS_NO_QUEUE && plan->steal.queues[own].own_end != 0;
 }
 
+/* Count the waits for cache lines of a payment in their own columns rather than as overhead. */
+static inline void ns_pay_lines(ns_worker_state *w) {
+    w->paid_owner_ps = w->owed_owner_ps;
+    w->paid_thief_ps = w->owed_thief_ps;
+    w->owed_owner_ps = w->owed_thief_ps = 0;
+    w->counters.overhead_ps -= w->paid_owner_ps + w->paid_thief_ps;
+    w->counters.line_owner_ps += w->paid_owner_ps;
+    w->counters.line_thief_ps += w->paid_thief_ps;
+}
+
 /* Let the worker pay the overhead that it owes. Returns the time that this takes. */
 static inline int64_t ns_pay_owed(ns_worker_state *w) {
     const int64_t owed_ps = w->owed_ps;
     if (!owed_ps) return 0;
     w->owed_ps = 0;
     w->counters.overhead_ps += owed_ps;
+    if (w->owes_lines) ns_pay_lines(w);
     return owed_ps;
 }
 
@@ -75,9 +89,9 @@ static inline bool ns_is_remote(const ns_full_plan *plan, const ns_worker_state 
     return home >= 0 && home != w->node;
 }
 
-/* Time to move a cache line to the worker from the core of worker `from`, if operations pay for that. */
+/* Time to move a cache line to the worker from the core of worker `from`, if operations pay for the latency alone. */
 static inline int64_t ns_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t from) {
-    return plan->costs.line ? plan->line_ps.at[(uint64_t)w->id * plan->workers + from] : 0;
+    return plan->costs.line == NS_LINES_LATENCY ? plan->line_ps.at[(uint64_t)w->id * plan->workers + from] : 0;
 }
 
 static inline int64_t ns_queue_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t q) {

@@ -238,6 +238,44 @@ enum ns_contention {
     NS_CONTENTION_FLUID = 2
 };
 
+enum ns_line_rule {
+    NS_LINES_NO = 0,
+    NS_LINES_YES = 1,
+    NS_LINES_LATENCY = 2
+};
+
+enum ns_recheck_rule {
+    NS_RECHECK_EACH = 0,
+    NS_RECHECK_LAST = 1,
+    NS_RECHECK_EVENTS = 2,
+    NS_RECHECK_NONE = 3
+};
+
+enum ns_wake_rule {
+    NS_WAKE_EVERY_PUSH = 0,
+    NS_WAKE_NO_SEARCHER = 1,
+    NS_WAKE_EMPTY_QUEUE = 2,
+    NS_WAKE_UNCOVERED = 3
+};
+
+enum ns_whom_rule {
+    NS_WHOM_NEWEST = 0,
+    NS_WHOM_LOWEST = 1,
+    NS_WHOM_ALL = 2
+};
+
+enum ns_chain_rule {
+    NS_CHAIN_FINDER = 0,
+    NS_CHAIN_LAST_SEARCHER = 1,
+    NS_CHAIN_WOKEN = 2
+};
+
+enum ns_cap_rule {
+    NS_CAP_COUNT = 0,
+    NS_CAP_SHARE = 1,
+    NS_CAP_BUSY_SHARE = 2
+};
+
 /* The words that stand for values of choices, in their order. */
 extern const char *const NS_OP_WORD[18];
 extern const char *const NS_ROW_KIND_WORD[3];
@@ -262,6 +300,12 @@ extern const char *const NS_LOCK_KIND_WORD[7];
 extern const char *const NS_BARRIER_KIND_WORD[4];
 extern const char *const NS_CACHE_MODEL_WORD[3];
 extern const char *const NS_CONTENTION_WORD[3];
+extern const char *const NS_LINE_RULE_WORD[3];
+extern const char *const NS_RECHECK_RULE_WORD[4];
+extern const char *const NS_WAKE_RULE_WORD[4];
+extern const char *const NS_WHOM_RULE_WORD[3];
+extern const char *const NS_CHAIN_RULE_WORD[3];
+extern const char *const NS_CAP_RULE_WORD[3];
 
 /* A steal level, or a dispatch rule. */
 typedef struct ns_level {

@@ -306,6 +306,28 @@ static bool read_ns_loop(ns_plan_reader *reader, ns_full_plan *plan, ns_loop *se
     return true;
 }
 
+static bool read_ns_idle_phase(ns_plan_reader *reader, ns_full_plan *plan, ns_idle_phase *self) {
+    (void)plan;
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "rounds", 0, NS_LONGEST_PS, &value)) return false;
+        self->rounds = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "for_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        self->for_ps = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "wait_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        self->wait_ps = (int64_t)value;
+    }
+    if (!ns_read_flag(reader, "naps", &self->naps)) return false;
+    if (!ns_read_flag(reader, "crowded", &self->crowded)) return false;
+    return true;
+}
+
 static bool read_ns_item_object(ns_plan_reader *reader, ns_full_plan *plan, ns_item_object *self) {
     (void)plan;
     {
@@ -947,7 +969,108 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_integer(reader, "least_probe_ps", 1, NS_MOST_COST_PS, &value)) return false;
         plan->costs.least_probe_ps = (int64_t)value;
     }
-    if (!ns_read_flag(reader, "line", &plan->costs.line)) return false;
+    {
+        uint32_t value;
+        if (!ns_read_choice(reader, "line", NS_LINE_RULE_WORD, 3, &value)) return false;
+        plan->costs.line = (enum ns_line_rule)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "unpark_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        plan->costs.unpark_ps = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "look_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        plan->costs.look_ps = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "deep_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        plan->costs.deep_ps = (int64_t)value;
+    }
+    {
+        int64_t value;
+        if (!ns_read_integer(reader, "deep_wake_ps", 0, NS_MOST_COST_PS, &value)) return false;
+        plan->costs.deep_wake_ps = (int64_t)value;
+    }
+    if (!ns_read_u8s(reader, "queue_lines", NS_ANY_SIZE, &plan->queue_lines)) return false;
+    if (!ns_require_u8s(reader, "queue_lines", plan->queue_lines, 1, 2)) return false;
+    if (!ns_read_flag(reader, "idle_given", &plan->idle.given)) return false;
+    if ((int64_t)plan->idle.given) {
+        {
+            uint64_t count;
+            if (!ns_read_count(reader, "idle_phases", NS_ANY_SIZE, &count)) return false;
+            ns_idle_phase *made = ns_plan_reader_take(reader, count, sizeof *made);
+            if (!made) return false;
+            plan->idle.phases = (ns_idle_phase_list){made, count};
+            for (uint64_t i = 0; i < count; i++) {
+                const size_t before = ns_plan_reader_enter(reader, "idle_phases", i);
+                if (!read_ns_idle_phase(reader, plan, &made[i])) return false;
+                ns_plan_reader_leave(reader, before);
+            }
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "cap", 0, NS_LONGEST_PS, &value)) return false;
+            plan->idle.cap = (int64_t)value;
+        }
+        {
+            uint32_t value;
+            if (!ns_read_choice(reader, "cap_of", NS_CAP_RULE_WORD, 3, &value)) return false;
+            plan->idle.cap_of = (enum ns_cap_rule)value;
+        }
+        if (!ns_read_flag(reader, "sleeps", &plan->idle.sleeps)) return false;
+        {
+            uint32_t value;
+            if (!ns_read_choice(reader, "recheck", NS_RECHECK_RULE_WORD, 4, &value)) return false;
+            plan->idle.recheck = (enum ns_recheck_rule)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "sleep_first_ps", 0, NS_MOST_COST_PS, &value)) return false;
+            plan->idle.first_ps = (int64_t)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "sleep_factor", 1, 1024, &value)) return false;
+            plan->idle.factor = (int64_t)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "sleep_max_ps", 0, NS_MOST_COST_PS, &value)) return false;
+            plan->idle.max_ps = (int64_t)value;
+        }
+        {
+            uint32_t value;
+            if (!ns_read_choice(reader, "wake_at", NS_WAKE_RULE_WORD, 4, &value)) return false;
+            plan->idle.at = (enum ns_wake_rule)value;
+        }
+        {
+            uint32_t value;
+            if (!ns_read_choice(reader, "wake_whom", NS_WHOM_RULE_WORD, 3, &value)) return false;
+            plan->idle.whom = (enum ns_whom_rule)value;
+        }
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "chain", 0, NS_LONGEST_PS, &value)) return false;
+            plan->idle.chain = (int64_t)value;
+        }
+        {
+            uint32_t value;
+            if (!ns_read_choice(reader, "chain_by", NS_CHAIN_RULE_WORD, 3, &value)) return false;
+            plan->idle.chain_by = (enum ns_chain_rule)value;
+        }
+        if (!ns_read_flag(reader, "counted", &plan->idle.counted)) return false;
+        if (!ns_read_flag(reader, "cancels", &plan->idle.cancels)) return false;
+        {
+            int64_t value;
+            if (!ns_read_integer(reader, "between_ps", -1, NS_MOST_COST_PS, &value)) return false;
+            plan->idle.between_ps = (int64_t)value;
+        }
+        if (!ns_read_u8s(reader, "reach", NS_ANY_SIZE, &plan->idle.reach)) return false;
+        if (!ns_require_u8s(reader, "reach", plan->idle.reach, 0, 1)) return false;
+    }
     if (!ns_read_i64s(reader, "line_ps", NS_ANY_SIZE, &plan->line_ps)) return false;
     if (!ns_require_i64s(reader, "line_ps", plan->line_ps, 0, NS_MOST_COST_PS)) return false;
     if (!ns_read_u8s(reader, "word_role", NS_ANY_SIZE, &plan->words.role)) return false;

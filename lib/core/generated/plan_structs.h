@@ -355,8 +355,43 @@ typedef struct ns_operation_costs {
     int64_t probe_near_ps;
     int64_t probe_far_ps;
     int64_t least_probe_ps;
-    bool line; /* probes, takes, joins and pushes elsewhere also pay the transfer of the cache line */
+    enum ns_line_rule line; /* whether and how transfers of cache lines are paid */
+    int64_t unpark_ps;
+    int64_t look_ps;
+    int64_t deep_ps;
+    int64_t deep_wake_ps;
 } ns_operation_costs;
+
+/* A phase of fruitless rounds of a worker that finds no task. */
+typedef struct ns_idle_phase {
+    int64_t rounds; /* 0: the rounds of for_ps */
+    int64_t for_ps;
+    int64_t wait_ps; /* after each round */
+    bool naps; /* the worker is off its core in the waits */
+    bool crowded; /* waits grow with the number of searching workers */
+} ns_idle_phase;
+NS_VIEW(ns_idle_phase_list, ns_idle_phase);
+
+/* What a worker does that finds no task (numasim/strategy/idle.py). */
+typedef struct ns_idle {
+    bool given; /* all other fields are there only if this holds */
+    ns_idle_phase_list phases;
+    int64_t cap; /* of searching workers; 0: none */
+    enum ns_cap_rule cap_of;
+    bool sleeps;
+    enum ns_recheck_rule recheck;
+    int64_t first_ps; /* after which a sleep ends by itself; 0: never */
+    int64_t factor;
+    int64_t max_ps;
+    enum ns_wake_rule at;
+    enum ns_whom_rule whom;
+    int64_t chain; /* workers that are woken by those of chain_by */
+    enum ns_chain_rule chain_by;
+    bool counted;
+    bool cancels;
+    int64_t between_ps; /* -1: never */
+    ns_u8s reach; /* [queues, workers] who can take from each queue; empty: everybody */
+} ns_idle;
 
 /* The parameters of the kinds of locks. */
 typedef struct ns_lock_rules {
@@ -456,6 +491,8 @@ typedef struct ns_full_plan {
     bool backoff_after_probe;
     bool backoff_counts_empty;
     ns_operation_costs costs;
+    ns_u8s queue_lines; /* [queues] cache lines of each queue's words */
+    ns_idle idle;
     ns_i64s line_ps; /* [workers, workers] transfer of a cache line to each worker from the core of each other; empty if no line moves */
     ns_plan_words words;
     enum ns_join_kind join;

@@ -641,7 +641,7 @@ static void derive(ns_full_plan *self) {
 }
 
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self) {
-    const bool lines_move = self->costs.line || self->words.role.count;
+    const bool lines_move = self->costs.line != NS_LINES_NO || self->words.role.count;
     const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
     uint32_t segments = 0;
     (void)plan;

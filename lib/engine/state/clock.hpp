@@ -99,6 +99,14 @@ public:
         pending_.clear(w.id);
     }
 
+    // The worker sleeps until a timer goes off, or until another actor gives it an event.
+    void set_timer(Worker& w, std::int64_t delay_ps) {
+        w.step.rank_ = WAKE;
+        w.step.due_ps_ = after(delay_ps);
+        be_busy_until(w, NEVER_PS);
+        pending_.set(w.id, event_key(w.step.due_ps_, WAKE, w.id));
+    }
+
     // The worker sleeps from `from_ps` on.
     void sleep(Worker& w, std::int64_t from_ps) {
         suspend(w);

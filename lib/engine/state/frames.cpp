@@ -8,6 +8,7 @@ Frames::Frames(const Plan& plan, const Programs& programs)
       tasks_(plan.graph.tasks),
       strict_(plan.join == Join::STRICT),
       adapts_(plan.adaptive.stack != 0),
+      serves_lines_(plan.costs.line == NS_LINES_YES),
       groups_(plan) {
     if (graph_.successor.empty()) return;
     dependences_.resize(static_cast<std::size_t>(graph_.tasks));

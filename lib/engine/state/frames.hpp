@@ -36,6 +36,13 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 48);
 
+// The cache line of a task's counter of children, if lines are served: the time from which the line is free, and the
+// worker that has the line, or NO_FRAME.
+struct Counter {
+    std::int64_t free_ps;
+    std::uint32_t holder;
+};
+
 class Frames {
 public:
     Frames(const Plan& plan, const Programs& programs);
@@ -104,6 +111,8 @@ public:
     // Whether the task waits for its innermost group rather than for its children.
     bool gathers(std::uint32_t frame) const { return groups_.exist() && next(frames_[frame]).op == END_GROUP; }
 
+    Counter& counter(std::uint32_t frame) { return counters_[frame]; }
+
     Groups& groups() { return groups_; }
     const Groups& groups() const { return groups_; }
 
@@ -146,8 +155,9 @@ private:
     const Graph graph_;
     const Programs& programs_;
     const Task tasks_;  // ids of items are at least this
-    const bool strict_, adapts_;
+    const bool strict_, adapts_, serves_lines_;
     std::vector<Frame> frames_;
+    std::vector<Counter> counters_;            // [frames] if lines are served
     Groups groups_;
     std::vector<Depth> depth_;                 // [frames] if the spawn order adapts
     std::uint32_t free_ = NO_FRAME;            // free frames, linked by `parent`
@@ -167,11 +177,13 @@ inline std::uint32_t Frames::place(const Frame& made) {
     if (at == NO_FRAME) {
         frames_.push_back(made);
         if (adapts_) depth_.push_back({0, 0});
+        if (serves_lines_) counters_.push_back({0, NO_FRAME});
         return static_cast<std::uint32_t>(frames_.size()) - 1;
     }
     free_ = frames_[at].parent;
     frames_[at] = made;
     if (adapts_) depth_[at] = {0, 0};
+    if (serves_lines_) counters_[at] = {0, NO_FRAME};
     return at;
 }
 

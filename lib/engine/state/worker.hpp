@@ -74,6 +74,10 @@ private:
     Ring<Items> runs_;
 };
 
+// How far a worker without a task is on its way to sleep, or from sleep to its next search. CALLED: it was chosen to be
+// woken while it looked again, and will not sleep. WAKING: woken, and not yet running.
+enum class Sleep : std::uint8_t { AWAKE, ANNOUNCED, CALLED, ASLEEP, WAKING };
+
 struct alignas(64) Worker : ns_worker_state {
     Worker() : ns_worker_state{} {}
 
@@ -83,7 +87,11 @@ struct alignas(64) Worker : ns_worker_state {
     std::int32_t boundless_own = NS_UNKNOWN;  // its own queue, if every new task goes there and the queue is never full
     std::uint32_t segment = 0;
     Task reserved = NOTHING_RESERVED;        // the unit that the worker holds in advance for its helper (Thief)
-    bool rests = false;                      // sleeps in a join or for a condition, or has no part in the phase
+    bool rests = false;                      // sleeps, or has no part in the phase
+    Sleep sleep = Sleep::AWAKE;              // (Resting)
+    bool naps = false;                       // its pending wait is a nap (Resting)
+    bool woken = false;                      // it was woken, and has not found a task since (Resting)
+    bool wrote = false;                      // its probe has written the line of its queue (QueueLines)
     bool spins = false;                      // waits for a lock, an atomic word or at a barrier
     bool meets = false;                      // waits at a barrier, or is leaving it
     bool blocked = false;                    // waits for a child, a lock, a barrier or a condition, and has no event
@@ -96,6 +104,12 @@ struct alignas(64) Worker : ns_worker_state {
     std::vector<std::pair<std::size_t, Task>> backlog;
     ItemBlock items;   // (Executor)
     QuietRound quiet;  // (Polling)
+
+    // of a worker without a task (Resting)
+    std::int64_t phase = 0, phase_rounds = 0, phase_began_ps = 0;  // its phase of fruitless rounds
+    std::int64_t pushes_seen = -1;  // tasks put into queues until it announced its sleep; -1: not announced
+    std::int64_t timeouts = 0;      // sleeps in a row that ended by themselves
+    std::int64_t slept_since_ps = 0, wake_ps = 0;  // `wake_ps`: when it goes on, if it was woken before it slept
 
     // for rows of a watcher (Recorder)
     std::int64_t reported_until_ps = 0;
@@ -110,7 +124,9 @@ struct Producer {
     std::uint64_t next = 0;  // the next item
     std::uint64_t left = 0;  // items that are still to be made
     std::int64_t due_ps = 0;
-    std::int32_t target = 0;  // the queue whose lock the producer waits for
+    std::int64_t owed_ps = 0;    // for waking sleepers and waiting for lines, to be paid before the next item
+    std::int64_t making_ps = 0;  // the time that the item at hand takes
+    std::int32_t target = 0;     // the queue whose lock the producer waits for
     bool waiting = false;
     bool looked = false;  // it has asked where the data of the last item is, and has not paid for that yet
     std::int64_t waiting_since = 0, overhead_ps = 0, parked_ps = 0;

@@ -27,6 +27,7 @@ from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.plan import MIN_STEP_PS, Plan, Run
 from numasim.plan.segment_times import PlacedProgram, SegmentTimes, times_of
+from numasim.strategy.idle import Idle
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import Adaptive
 from numasim.workload.graph import Phase, Workload
@@ -119,6 +120,7 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
         **_segments(PlacedProgram.of(plan, placement)),
         **effect_fields(plan, placement),
         **_costs(plan, tables),
+        **_idle(plan.idle),
         **_strategy(plan),
         **_control(plan),
         "looks_at_data": plan.steal.looks_at_data,
@@ -194,10 +196,29 @@ def _costs(plan: Plan, tables: Tables) -> Fields:
     near, far = tables.probe_costs_ps
     return {
         **{name: getattr(costs, name) for name in (*names, "locate_ps", "signal_ps", "fault_ps", "migrate_ps", "line")},
+        **{name: getattr(costs, name) for name in ("unpark_ps", "look_ps", "deep_ps", "deep_wake_ps")},
         "probe_near_ps": near,
         "probe_far_ps": far,
         "least_probe_ps": MIN_STEP_PS,
-        "line_ps": tables.line_matrix_ps.ravel() if costs.line or len(plan.words) else NOTHING,
+        "queue_lines": plan.steal.lines,
+        "line_ps": tables.line_matrix_ps.ravel() if costs.line != "no" or len(plan.words) else NOTHING,
+    }
+
+
+def _idle(idle: Idle | None) -> Fields:
+    if idle is None:
+        return {"idle_given": False}
+    names = ("cap", "cap_of", "sleeps", "recheck", "chain", "chain_by", "counted", "cancels", "between_ps")
+    return {
+        "idle_given": True,
+        "idle_phases": [dataclasses.asdict(phase) for phase in idle.phases],
+        **{name: getattr(idle, name) for name in names},
+        "sleep_first_ps": idle.first_ps,
+        "sleep_factor": idle.factor,
+        "sleep_max_ps": idle.max_ps,
+        "wake_at": idle.at,
+        "wake_whom": idle.whom,
+        "reach": idle.reach.ravel(),
     }
 
 

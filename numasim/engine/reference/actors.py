@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 from simpy import Environment, Event
@@ -33,6 +34,16 @@ def priority(rank: Rank, actor: int) -> int:
     return 2 + (rank << 32 | actor)
 
 
+class Sleep(IntEnum):
+    """How far a worker without a task is on its way to sleep, or from sleep to its next search."""
+
+    AWAKE = 0
+    ANNOUNCED = 1  # it looks again, and may be chosen as a sleeper
+    CALLED = 2  # chosen in the meantime: it will not sleep
+    ASLEEP = 3
+    WAKING = 4  # woken, and not yet running
+
+
 @dataclass(slots=True, eq=False)
 class Worker:
     """A worker: the task in hand, the state of the worker's search, and the worker's counters."""
@@ -53,7 +64,11 @@ class Worker:
     rank: int = int(Rank.POLL)  # its kind
 
     # of all components that charge time, or schedule the step that pays for the time
-    owed_ps: int = 0  # overhead to be paid with the next timed step
+    owed_ps: int = 0  # overhead to be paid with the next timed step, and the two next ones
+    owed_owner_ps: int = 0  # of it, waits for cache lines at pushes, pops and joins
+    owed_thief_ps: int = 0  # of it, waits for cache lines at probes and takes
+    paid_owner_ps: int = 0  # of these two, what the pending step pays
+    paid_thief_ps: int = 0
     step_ps: int = 0  # the idle part of the pending step
     began: int = 0  # when the worker began to execute, to be idle or to sleep, after paying its overhead
 
@@ -74,6 +89,7 @@ class Worker:
     round_goes_on: bool = False  # the next poll goes on with the round
     level: int = 0  # level of the probe on its way
     target: int = 0  # queue of the probe on its way
+    wrote: bool = False  # the probe has written the queue's line, since the queue held a task as it set out
     fails: int = 0  # fruitless rounds (or probes) in a row
     lap_begin: int = 0  # how many victims it had drawn when the first of them had failed: backoff.py
     failed: int = 0  # failed attempts of the open idle episode
@@ -81,10 +97,22 @@ class Worker:
     thresholds_known: bool = False
     probing_before_ps: int = 0  # ``idle_steal_ps`` when the worker became idle
 
+    # the rules for idle workers
+    sleep: Sleep = Sleep.AWAKE
+    phase: int = 0  # of fruitless rounds
+    phase_rounds: int = 0  # fruitless rounds of the phase so far
+    phase_began: int = 0
+    pushes_seen: int = -1  # tasks put into queues until the worker announced its sleep; -1: not announced
+    timeouts: int = 0  # sleeps in a row that ended by themselves
+    slept_since: int = 0
+    wake_ps: int = 0  # when a worker goes on that was woken before it slept
+    naps: bool = False  # the pending wait is a nap
+    woken: bool = False  # has been woken, and has not found a task since
+
     # activity, as far as other workers of the core and the socket feel it
     waiting: bool = False  # for a child, a lock, a barrier or a condition: without an event, and not searching
     works: bool = False  # whether the worker has a flow that has not ended
-    rests: bool = False  # asleep in a join or for a condition, or without a part in the phase
+    rests: bool = False  # asleep, or without a part in the phase
     spins: bool = False  # waits for a lock, an atomic word or at a barrier
 
     # counters: the columns of the table of workers
@@ -97,16 +125,31 @@ class Worker:
     no_victim: int = 0
     commits: int = 0
     aborts: int = 0
+    wakeups: int = 0
+    wakeups_useless: int = 0
     work_local_ps: int = 0
     inflation_numa_ps: int = 0
     inflation_contention_ps: int = 0
     inflation_smt_ps: int = 0
     overhead_ps: int = 0
+    line_owner_ps: int = 0
+    line_thief_ps: int = 0
     idle_steal_ps: int = 0
     idle_backoff_ps: int = 0
     idle_barrier_ps: int = 0
     parked_ps: int = 0
+    asleep_ps: int = 0
     wasted_ps: int = 0
+
+    def pay(self) -> int:
+        """Pay the overhead that is owed; return the time that this takes."""
+        owed, self.owed_ps = self.owed_ps, 0
+        self.paid_owner_ps, self.owed_owner_ps = self.owed_owner_ps, 0
+        self.paid_thief_ps, self.owed_thief_ps = self.owed_thief_ps, 0
+        self.overhead_ps += owed - self.paid_owner_ps - self.paid_thief_ps
+        self.line_owner_ps += self.paid_owner_ps
+        self.line_thief_ps += self.paid_thief_ps
+        return owed
 
     @property
     def busy_ps(self) -> int:
@@ -128,6 +171,8 @@ class Producer:
     event: ActorEvent
     items: range  # still to come
     due: int = 0
+    owed_ps: int = 0  # for waking sleepers and waiting for lines, to be paid before the next item
+    making_ps: int = 0  # the time that the item at hand takes
     waiting: bool = False  # for room in a queue
     looked: bool = False  # has still to pay for asking where the data of the last item is
     try_below: int = 2**62  # skipping the steady state is tried only if fewer items are left

@@ -88,18 +88,13 @@ class Clock:
 
     def schedule_overhead(self, w: Worker, rank: int, step_ps: int) -> None:
         """Schedule a step that is all overhead, together with the overhead that is owed."""
-        owed = w.owed_ps + step_ps
-        w.owed_ps = 0
-        w.overhead_ps += owed
-        self.schedule(w, rank, owed)
+        w.owed_ps += step_ps
+        self.schedule(w, rank, w.pay())
 
     def schedule_idle(self, w: Worker, rank: int, step_ps: int) -> None:
         """Schedule a probe or a wait, with the overhead that is owed in front of it."""
-        owed = w.owed_ps
-        w.owed_ps = 0
-        w.overhead_ps += owed
         w.step_ps = step_ps
-        self.schedule(w, rank, owed + step_ps)
+        self.schedule(w, rank, w.pay() + step_ps)
 
     def instead(self, w: Worker, reaction: Reaction) -> None:
         """Give the worker's pending event another effect than the effect of its rank."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.actors import Producer, Worker
 from numasim.engine.reference.clock import PUT
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.memory.page_map import ObjectMap
+from numasim.engine.reference.resting import Resting
 from numasim.engine.reference.run_state import Component, RunState
+from numasim.engine.reference.sync.queue_lines import QueueLines
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_programs import TaskNumbers
 from numasim.parts.unit_factors import MILLION
@@ -28,15 +30,25 @@ class Dispatcher(Component):
     """Chooses queues for new tasks and puts them there."""
 
     def __init__(
-        self, run: RunState, memory: MemorySystem, sync: SyncObjects, proceed: Callable[[Worker], None]
+        self,
+        run: RunState,
+        memory: MemorySystem,
+        sync: SyncObjects,
+        proceed: Callable[[Worker], None],
+        lines: QueueLines | None,
+        resting: Resting | None,
     ) -> None:
-        """``proceed`` is called with a worker that has waited for a queue's lock."""
+        """``proceed`` is called with a worker that has waited for a queue's lock. ``lines`` are the lines of queues if
+        lines are served, ``resting`` the rules for idle workers if there are any.
+        """
         super().__init__(run)
         plan = run.plan
         self.numbers = TaskNumbers(plan, run.tables)
         self.objects = ObjectMap(plan, run.placement, memory.pages) if plan.steal.looks_at_data else None
         self._sync = sync
         self._proceed = proceed
+        self._lines = lines
+        self._resting = resting
         self._locate_ps = plan.costs.locate_ps
         self._resume_ppm = plan.inline_resume_ppm
         self._overflowed = [False] * len(plan.steal.queues)
@@ -44,7 +56,7 @@ class Dispatcher(Component):
         self._inlines = run.tables.inlines
         self._rules_ask = len(plan.steal.data) > 0
         self._asks_tasks = plan.steal.asks_tasks
-        self._costs = run.tables.line or self.objects is not None
+        self._costs = run.tables.latency or self.objects is not None
 
     # ---- putting ---------------------------------------------------------------------------------------------------
 
@@ -98,17 +110,27 @@ class Dispatcher(Component):
             while w.outbox:
                 w.backlog.append((len(w.stack), w.outbox.pop()))
         else:
-            self.push(w.id, q, task)
+            self.push(w, q, task)
 
-    def push(self, actor: int, q: int, task: int, reported: bool = True) -> None:
+    def push(self, actor: Worker | Producer, q: int, task: int) -> None:
         """Put the task that was placed last into its queue, and a copy into each queue in which a rule wants a copy."""
+        queues = [*self._prober.copies, q]
+        filled = [each for each in queues if self._queues.length[each]] if self._resting else []
+        self.deal(q, task)
+        for each in queues:
+            self._recorder.detail(PUT, actor.id, task, each)
+            if self._lines:
+                self._lines.push(actor, each)
+        for each in queues if self._resting else ():
+            self._resting.pushed(actor, each, each in filled)  # type: ignore[union-attr]
+
+    def deal(self, q: int, task: int) -> None:
+        """The same for a task that is dealt at the start of a phase, which takes no time."""
         queues = [*self._prober.copies, q]
         if len(queues) == 1:
             self._queues.push(q, task)
         else:
             self._queues.push_copies(queues, task)
-        for each in queues if reported else ():
-            self._recorder.detail(PUT, actor, task, each)
 
     # ---- choosing --------------------------------------------------------------------------------------------------
 
@@ -153,6 +175,6 @@ class Dispatcher(Component):
     def _decision_ps(self, w: Worker, q: int) -> int:
         """Return the time to decide on queue ``q``, and to move the line of a queue that is not the worker's own."""
         locate_ps = self._locate_ps if self._prober.looked else 0
-        moved = [each for each in (*self._prober.copies, q) if q >= 0 and each != w.own] if self._tables.line else []
+        moved = [each for each in (*self._prober.copies, q) if q >= 0 and each != w.own] if self._tables.latency else []
         lines_ps: int = sum(w.line_ps[self._tables.owner[each]] for each in moved)
         return locate_ps + lines_ps

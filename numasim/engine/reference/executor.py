@@ -17,8 +17,10 @@ from numasim.engine.reference.clock import POLL, PUT, SEG_END, WAKE
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import PRODUCTION, Producers
+from numasim.engine.reference.resting import Resting
 from numasim.engine.reference.run_state import Component, RunState
-from numasim.engine.reference.task_programs import END
+from numasim.engine.reference.sync.queue_lines import QueueLines
+from numasim.engine.reference.task_programs import END, NOBODY
 from numasim.engine.reference.thief import Thief
 from numasim.workload.algorithms.groups import NO_GROUP
 from numasim.workload.graph import SHARED, Kind, Op
@@ -40,10 +42,13 @@ class Executor(Component):
         making: Producers,
         thief: Thief,
         start_item: Callable[[Worker, int], None],
+        lines: QueueLines | None,
+        resting: Resting | None,
     ) -> None:
         """``operations`` are the ops on synchronisation objects by their code: each is called with a worker that owes
         nothing and the id of the object, and returns False if the worker has to wait. ``start_item`` starts a range
-        item: that of the memory system, or a shortcut.
+        item: that of the memory system, or a shortcut. ``lines`` are the lines of join counters if lines are served,
+        ``resting`` the rules for idle workers if there are any.
         """
         super().__init__(run)
         plan, program = run.plan, run.program
@@ -77,7 +82,10 @@ class Executor(Component):
         self._work_first = run.tables.work_first
         self._work_first_tiers = run.tables.work_first_tiers
         self._counts_live = run.live.count
-        self._joins_cost = bool(run.tables.join_ps or run.tables.line)
+        self._lines = lines
+        self._resting = resting
+        self._join_ps = run.tables.join_ps
+        self._latency = run.tables.latency
         self._resume_ps = plan.costs.resume_ps
         run.clock.react(SEG_END, self._segment_ended)
         run.clock.react(PUT, self._paid)
@@ -167,6 +175,7 @@ class Executor(Component):
     def _spawn(self, w: Worker, task: int, child: int) -> None:
         program = self._program
         program.pending[task] += 1
+        program.counter_holder[child] = NOBODY
         if program.group[child] != NO_GROUP:
             program.members[program.group[child]] += 1
         self._progress.spawn()
@@ -194,6 +203,7 @@ class Executor(Component):
     def _call(self, w: Worker, task: int, callee: int) -> None:
         """Call a task inline: the caller is off the stack until the callee ends, on whichever worker."""
         self._program.path_ps[callee] = self._program.path_ps[task]
+        self._program.counter_holder[callee] = NOBODY
         w.stack[-1] = callee
         if self._spawn_order:
             self._spawn_order.called(task, callee)
@@ -231,19 +241,29 @@ class Executor(Component):
         if path > self._progress.span_ps:
             self._progress.lengthen(path)
         if parent >= 0:
-            if self._joins_cost:
-                w.owed_ps += self._tables.join_ps + (w.line_ps[program.spawner[task]] if self._tables.line else 0)
-            if path > program.joined_ps[parent]:
-                program.joined_ps[parent] = path
-            left = program.pending[parent] = program.pending[parent] - 1
-            if not left and program.waiting[parent]:
-                program.waiting[parent] = 0
-                self._resume(w, parent, program.joined_ps[parent])
+            self._count_child(w, parent, task)
         if program.group[task] != NO_GROUP:
             self._leave_group(w, program.group[task], path)
         if self._has_dependences and task in program.successors:
             self._release_successors(w, task, path)
         self._progress.finish(1)
+
+    def _count_child(self, w: Worker, parent: int, child: int) -> None:
+        """Count a finished child at its parent."""
+        program, path_ps = self._program, self._program.path_ps[child]
+        w.owed_ps += self._join_ps
+        if self._latency:
+            w.owed_ps += w.line_ps[program.spawner[child]]
+        elif self._lines:
+            self._lines.count_child(w, parent, program.spawner[child])
+        if path_ps > program.joined_ps[parent]:
+            program.joined_ps[parent] = path_ps
+        left = program.pending[parent] = program.pending[parent] - 1
+        if not left and program.waiting[parent]:
+            program.waiting[parent] = 0
+            self._resume(w, parent, program.joined_ps[parent])
+        elif not left and self._resting:
+            self._resting.join_ended(w, parent)
 
     def _leave_group(self, w: Worker, group: int, path_ps: int) -> None:
         """Count a finished task of a group."""
@@ -253,6 +273,8 @@ class Executor(Component):
         if not program.members[group] and program.gathering[group]:
             program.gathering[group] = 0
             self._resume(w, program.owner[group], program.gathered_ps[group])
+        elif not program.members[group] and self._resting:
+            self._resting.join_ended(w, program.owner[group])
 
     def _count(self, w: Worker) -> None:
         """Count a task that the worker has executed."""
@@ -291,6 +313,8 @@ class Executor(Component):
         joined_ps = program.joined_ps[task] if program.code[at] == WAIT else program.gathered_ps[program.operand[at]]
         program.path_ps[task] = max(program.path_ps[task], joined_ps)
         w.owed_ps += self._plan.costs.wait_ps
+        if self._lines:
+            self._lines.pass_wait(w, task)
         return True
 
     def _mark_waiting(self, task: int, at: int) -> None:
@@ -317,11 +341,9 @@ class Executor(Component):
         self._mark_waiting(task, at)
         self._blocked[task] = w.id
         w.waiting = True
-        asleep = w.began = self._clock.now + w.owed_ps
+        asleep = w.began = self._clock.now + w.pay()
         self._clock.expect(w, w.rank, asleep)
-        w.overhead_ps += w.owed_ps
         w.parked_ps -= asleep
-        w.owed_ps = 0
         w.rests = True
         self._activity_changed()
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.actors import Sleep, Worker
 from numasim.engine.reference.clock import LOOK
 from numasim.engine.reference.run_state import RunState
 
@@ -29,7 +29,7 @@ class Liveness:
 
     def can_go_on(self) -> bool:
         """Tell whether anything but fruitless probes can ever happen."""
-        return self.is_under_way() or any(map(self._can_find, self._run.progress.team))
+        return self.is_under_way() or any(map(self.can_find, self._run.progress.team))
 
     def is_under_way(self) -> bool:
         """Tell whether anything but searches happens: some worker is at work, or can go on behind a join."""
@@ -50,9 +50,9 @@ class Liveness:
 
     def _is_at_work(self, w: Worker) -> bool:
         """Tell whether the worker's pending event belongs to a task; a waiting worker has no event."""
-        return w.rank < LOOK and not w.waiting
+        return w.rank < LOOK and not w.waiting and w.sleep != Sleep.ASLEEP
 
-    def _can_find(self, w: Worker) -> bool:
+    def can_find(self, w: Worker) -> bool:
         """Tell whether some round of the worker can bring it a task while no queue changes."""
         run, q = self._run, w.own
         if w.waiting:

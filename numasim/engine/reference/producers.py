@@ -67,18 +67,19 @@ class Producers(Component):
     # ---- extra producers -------------------------------------------------------------------------------------------
 
     def _making_ps(self, p: Producer) -> int:
-        """Return the time to make the next item, and to decide where the last item goes."""
-        return self._tables.push_ps + (self._locate_ps if p.looked else 0)
+        """Return the time to make the next item, to decide where the last item goes, and for waking and lines."""
+        return self._tables.push_ps + (self._locate_ps if p.looked else 0) + p.owed_ps
 
     def _make_next(self, p: Producer) -> None:
         step = self._making_ps(p)
         p.overhead_ps += step
+        p.making_ps, p.owed_ps = step, 0
         self._clock.schedule_actor(p, Rank.PUT, p.id, self._clock.now + step, self._on_made)
 
     def _made(self, p: Producer) -> None:
         """Put the producer's next item into a queue, or let the producer wait for the queue's lock or for room."""
         if self._recorder.watch:
-            self._recorder.watch.report(Watched.OVERHEAD, p.id, p.due - self._making_ps(p), p.due)
+            self._recorder.watch.report(Watched.OVERHEAD, p.id, p.due - p.making_ps, p.due)
         q = self._dispatcher.place(p.id, p.items[0])
         p.looked = self._prober.looked
         lock = self._tables.queue_lock[q] if q >= 0 else NO_LOCK
@@ -95,7 +96,7 @@ class Producers(Component):
     def _put(self, p: Producer, q: int) -> None:
         item = p.items[0]
         if q >= 0:
-            self._dispatcher.push(p.id, q, item)
+            self._dispatcher.push(p, q, item)
             p.items = p.items[1:]
         if not p.items:
             return

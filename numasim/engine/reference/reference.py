@@ -28,11 +28,13 @@ from numasim.engine.reference.liveness import Liveness
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.polling import ALL_SHORTCUTS, Polling, Shortcut
 from numasim.engine.reference.producers import Producers
+from numasim.engine.reference.resting import Resting
 from numasim.engine.reference.run_state import PhaseProgress, RunState
 from numasim.engine.reference.steady import SteadyProduction
 from numasim.engine.reference.stretch import Stretches, may_stretch
 from numasim.engine.reference.sync.attempts import Transactions
 from numasim.engine.reference.sync.cache_lines import SyncCounts
+from numasim.engine.reference.sync.queue_lines import QueueLines
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.tables import Tables
 from numasim.engine.reference.task_controls import LiveSubtrees, SpawnOrder, TaskControls
@@ -116,10 +118,12 @@ class ReferenceEngine:
         if Shortcut.STRETCHES in taken and memory.known and may_stretch(state.plan, state.tables):
             stretches = Stretches(state, memory, memory.known, proceed)
         sync = self.sync_objects = SyncObjects(state, memory, proceed)
-        transactions = self.transactions = Transactions(state, memory)
-        dispatcher = self.dispatcher = Dispatcher(state, memory, sync, proceed)
-        making = Producers(state, sync, dispatcher, steady.producer_waits if steady else None)
+        lines = QueueLines(state) if state.tables.served else None
         self.liveness = Liveness(state)
+        resting = Resting(state, memory, self.liveness, lines, proceed) if state.plan.idle else None
+        transactions = self.transactions = Transactions(state, memory)
+        dispatcher = self.dispatcher = Dispatcher(state, memory, sync, proceed, lines, resting)
+        making = Producers(state, sync, dispatcher, steady.producer_waits if steady else None)
         thief = self.thief = Thief(
             state,
             memory,
@@ -127,13 +131,15 @@ class ReferenceEngine:
             self.liveness,
             making,
             proceed,
+            lines=lines,
+            resting=resting,
             lazy_queues=stretches,
             pass_over=polling.pass_over if polling else None,
         )
         start_item = stretches.start_item if stretches else memory.work.start_item
         operations = sync.operations | transactions.operations
-        self.executor = Executor(state, memory, operations, dispatcher, making, thief, start_item)
-        self.work_source = WorkSource(state, memory, transactions, dispatcher, making, thief, self.executor)
+        self.executor = Executor(state, memory, operations, dispatcher, making, thief, start_item, lines, resting)
+        self.work_source = WorkSource(state, memory, transactions, dispatcher, making, thief, self.executor, resting)
 
     def _phase_over(self) -> None:
         self.work_source.end_phase_after_instant()

@@ -104,8 +104,7 @@ class Stretches(Component):
         total, local = self._ranges[family].items(w.node, items)
         end = self._clock.now + w.owed_ps + np.cumsum(total) + np.arange(len(items)) * self._tables.pop_ps
         self._stretch[w.id] = Stretch(family, items, total, local, end, planned=len(items) - 1)
-        w.overhead_ps += w.owed_ps
-        w.owed_ps = 0
+        w.pay()
         self._clock.schedule(w, SEG_END, int(end[-1]) - self._clock.now)
         self._clock.instead(w, self._on_end)
 

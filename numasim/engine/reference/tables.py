@@ -51,7 +51,8 @@ class Tables:
         self.push_ps = costs.push_ps
         self.pop_ps = costs.pop_ps
         self.join_ps = costs.join_ps
-        self.line = costs.line
+        self.latency = costs.line == "latency"
+        self.served = costs.line == "yes"
         self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
         self.scan_ps = max(MIN_STEP_PS, self.probe_costs_ps[0])
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
@@ -125,7 +126,7 @@ class Tables:
         return self._with_line(worker, [self._plan.costs.take_ps] * len(self._home))
 
     def _with_line(self, worker: int, base: list[int]) -> list[int]:
-        if not self.line:
+        if not self.latency:
             return base
         line = self.line_ps(worker)
         return [step + line[owner] for step, owner in zip(base, self.owner, strict=True)]

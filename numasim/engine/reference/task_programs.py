@@ -11,6 +11,7 @@ from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import Kind, Op, Phase, Workload
 
 END = max(Op) + 1  # behind the last op of every task
+NOBODY = -1
 
 
 class Program:
@@ -18,8 +19,10 @@ class Program:
 
     ``at[task]`` is the index of the next op, ``pending`` the number of children that have not finished. ``waiting``
     marks tasks that left their worker's stack at a WAIT. ``path_ps`` is the longest chain of work up to the current op,
-    ``joined_ps`` the longest chain of finished children. ``held`` counts unfinished predecessors; ``spawned`` marks the
-    tasks that wait for nothing but their predecessors: spawned tasks, and roots.
+    ``joined_ps`` the longest chain of finished children. If lines are served, ``counter_holder`` is the worker that has
+    the cache line of the counter ``pending``, and the line is free from ``counter_free_ps`` on. ``held`` counts
+    unfinished predecessors; ``spawned`` marks the tasks that wait for nothing but their predecessors: spawned tasks,
+    and roots.
 
     ``group`` is the group of each task (model 3.1). For groups, ``members`` counts the tasks that have not finished,
     ``gathering`` marks groups whose owner has left its worker's stack at the END_GROUP, and ``gathered_ps`` is the
@@ -29,6 +32,8 @@ class Program:
     __slots__ = (
         "at",
         "code",
+        "counter_free_ps",
+        "counter_holder",
         "gathered_ps",
         "gathering",
         "group",
@@ -77,6 +82,8 @@ class Program:
         self.spawner = [0] * rows
         self.path_ps = [0] * rows
         self.joined_ps = [0] * rows
+        self.counter_holder = [NOBODY] * rows
+        self.counter_free_ps = [0] * rows
 
     def reset(self, root: int) -> None:
         """Bring the tasks below ``root`` to their beginning, and the root as far as its predecessors let it go."""
@@ -86,6 +93,7 @@ class Program:
         self.held[root:end] = self.predecessors[root:end]
         self.pending[root:end] = self.path_ps[root:end] = self.joined_ps[root:end] = [0] * size
         self.waiting[root:end] = self.spawned[root:end] = bytes(size)
+        self.counter_holder[root:end] = [NOBODY] * size
         self.spawned[root] = 1
 
     def awaited(self, task: int) -> int:

@@ -18,7 +18,9 @@ from numasim.engine.reference.clock import LOOK, POLL, PUT
 from numasim.engine.reference.liveness import Liveness
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
+from numasim.engine.reference.resting import Resting
 from numasim.engine.reference.run_state import Component, RunState
+from numasim.engine.reference.sync.queue_lines import QueueLines
 from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.engine.reference.task_queues import Measured, computed_thresholds
 from numasim.strategy.sync_places import NO_LOCK
@@ -53,10 +55,13 @@ class Thief(Component):
         making: Producers,
         proceed: Callable[[Worker], None],
         *,
+        lines: QueueLines | None,
+        resting: Resting | None,
         lazy_queues: LazyQueues | None,
         pass_over: PassOver | None,
     ) -> None:
-        """``proceed`` is called with a worker that has found something.
+        """``proceed`` is called with a worker that has found something. ``lines`` are the lines of queues if lines are
+        served, ``resting`` the rules for idle workers if there are any.
 
         The last two are shortcuts: queues that are brought up to date when somebody looks, and rounds that are counted
         instead of gone through, from a poll at one time on to a change at another; the time of those is returned.
@@ -69,6 +74,8 @@ class Thief(Component):
         self._liveness = liveness
         self._proceed = proceed
         self._room_made = making.room_made
+        self._lines = lines
+        self._resting = resting
         self._lazy_queues = lazy_queues
         self._pass_over = pass_over
         self._strict = run.joins.strict
@@ -99,6 +106,8 @@ class Thief(Component):
             return True
         if not w.idle:
             self._go_idle(w)
+            if self._resting and not self._resting.may_search(w):
+                return self._give_up(w)
         return self._start_round(w)
 
     def _pop_own(self, w: Worker, keep: int | None) -> bool:
@@ -109,6 +118,8 @@ class Thief(Component):
         queues = self._queues
         end = self._own_end[q]
         least = queues.low[q] if keep is None else keep
+        if self._lines:
+            self._lines.pop(w, q, end)
         if queues.length[q] <= least:
             return False
         while self._copies and not self._sift(q, end, 1):
@@ -165,6 +176,8 @@ class Thief(Component):
             self._queues.owner_searches(w.own)
         w.began = self._clock.now + w.owed_ps
         w.probing_before_ps = w.idle_steal_ps
+        if self._resting:
+            self._resting.begin_search(w)
         if not w.thresholds_known and w.tasks and self._plan.steal.thresholds.when == "first-drain":
             self.compute_thresholds(w)
 
@@ -172,6 +185,8 @@ class Thief(Component):
         """End the worker's idle episode."""
         w.idle = w.round_goes_on = False
         self._activity_changed()
+        if self._resting:
+            self._resting.end_search(w)
         if self._recorder.watch:
             self._report_idle(w, w.failed, w.failed_remote)
         self._recorder.step(POLL, w.id, w.failed, w.failed_remote)
@@ -187,20 +202,35 @@ class Thief(Component):
     def retire(self, w: Worker) -> None:
         """End the idle time of a worker at the end of a phase: the worker has no pending event any more."""
         if w.idle:
+            if self._resting:
+                self._resting.retire(w)
             self._take_back(w, w.due - self._clock.now)
+            if w.naps and self._resting:
+                self._resting.end_nap(w)
             self.end_idle(w)
             self._clock.cancel(w)
         self._clock.expect(w, POLL, w.due)
-        w.fails = w.owed_ps = 0
+        w.fails = w.owed_ps = w.owed_owner_ps = w.owed_thief_ps = 0
 
     def _take_back(self, w: Worker, left_ps: int) -> None:
-        """Uncount the part of the pending probe or wait that lies behind the end of the phase."""
+        """Uncount the part of the pending step that lies behind the end of the phase.
+
+        The probe or wait is the end of the step. Before it come the waits for lines at probes, before these the waits
+        for other lines, and first the other overhead.
+        """
         cut = min(left_ps, w.step_ps)
         if w.rank == LOOK:
             w.idle_steal_ps -= cut
+        elif w.naps:
+            w.asleep_ps -= cut
         else:
             w.idle_backoff_ps -= cut
-        w.overhead_ps -= left_ps - cut
+        left_ps -= cut
+        thief_ps = min(left_ps, w.paid_thief_ps)
+        owner_ps = min(left_ps - thief_ps, w.paid_owner_ps)
+        w.line_thief_ps -= thief_ps
+        w.line_owner_ps -= owner_ps
+        w.overhead_ps -= left_ps - thief_ps - owner_ps
 
     def compute_thresholds(self, w: Worker) -> None:
         """Compute S and s of the worker's queue from the worker's measures so far."""
@@ -225,6 +255,8 @@ class Thief(Component):
 
     def _start_round(self, w: Worker) -> bool:
         """Begin a round, or go on with a round that the back-off after a probe has interrupted (A-30)."""
+        if w.naps and self._resting:
+            self._resting.end_nap(w)
         if w.round_goes_on:
             w.round_goes_on = False
             return self._next_probe(w)
@@ -250,6 +282,8 @@ class Thief(Component):
         return False
 
     def _send_probe(self, w: Worker) -> None:
+        if self._lines:
+            self._lines.probe(w, w.target, self._tables.probe_end[w.level][w.target])
         step = w.probe_ps[w.target]
         w.idle_steal_ps += step
         self._clock.schedule_idle(w, LOOK, step)
@@ -272,8 +306,14 @@ class Thief(Component):
     def _back_off(self, w: Worker, probed: bool) -> bool:
         """Poll after a wait; if nothing can be found before some time, the polls until then are passed over."""
         self._waits.count_failure(w, self._prober.victim_stream(w.id))
-        wait_ps = self._waits.wait_ps(w.fails, probed)
-        w.idle_backoff_ps += wait_ps
+        if self._resting:
+            planned_ps = self._resting.wait_ps(w, probed)
+            if planned_ps is None:
+                return self._give_up(w)
+            wait_ps = planned_ps
+        else:
+            wait_ps = self._waits.wait_ps(w.fails, probed)
+            w.idle_backoff_ps += wait_ps
         if not w.fails % PATIENCE_ROUNDS and self._progress.unfinished and not self._liveness.can_go_on():
             raise self._liveness.deadlock()
         self._joins.set_out(w)
@@ -285,6 +325,11 @@ class Thief(Component):
             return self._start_round(w)
         self._clock.schedule_idle(w, POLL, wait_ps)
         return False
+
+    def _give_up(self, w: Worker) -> bool:
+        """The worker has come to the end of its search: it sleeps, or makes one more round before it does."""
+        assert self._resting is not None
+        return not self._resting.lie_down(w) and self._start_round(w)
 
     # ---- steals ----------------------------------------------------------------------------------------------------
 
@@ -361,6 +406,8 @@ class Thief(Component):
     def _take(self, w: Worker, q: int, end: int, count: int) -> None:
         """Move ``count`` tasks: the first is begun, the others go to the own queue (with refill, all go there)."""
         self._recorder.step(LOOK, w.id, q, count)
+        if self._lines:
+            self._lines.take(w, q, end)
         w.owed_ps += w.take_ps[q] + (count - 1) * self._plan.costs.move_ps
         taken = [self._queues.pop(q, end) for _ in range(count)]
         if self._lazy_queues:
@@ -377,6 +424,8 @@ class Thief(Component):
         for task in taken:
             assert w.own is not None  # the compiler refuses amounts above one without own queues
             self._queues.push(w.own, task)
+        if taken and self._lines and w.own is not None:
+            self._lines.push(w, w.own)
         if self._refill != 0:
             self._pass_on()
 

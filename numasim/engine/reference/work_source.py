@@ -14,11 +14,12 @@ from numasim.engine.iteration_control import Decision
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.observe.watch import Watched
 from numasim.engine.phase_rows import STEALS, PhaseRows
-from numasim.engine.reference.actors import Worker
+from numasim.engine.reference.actors import Sleep, Worker
 from numasim.engine.reference.dispatcher import Dispatcher
 from numasim.engine.reference.executor import Executor
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.producers import Producers
+from numasim.engine.reference.resting import Resting
 from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.attempts import Transactions
 from numasim.engine.reference.thief import Thief
@@ -38,6 +39,7 @@ class WorkSource(Component):
         producers: Producers,
         thief: Thief,
         executor: Executor,
+        resting: Resting | None,
     ) -> None:
         super().__init__(run)
         self._memory = memory
@@ -46,6 +48,7 @@ class WorkSource(Component):
         self._making = producers
         self._thief = thief
         self._executor = executor
+        self._resting = resting
         self._steps = steps(run.plan.workload.phases, run.plan.workload.loops)
         self._step = Step(0, 0, 0, False)  # the present step
         self._ended = 0  # ended runs of phases
@@ -81,13 +84,15 @@ class WorkSource(Component):
             w.backlog.reverse()
         team = self._workers[:1] if phase.serial else self._workers
         for w in self._workers[1:]:
-            w.rests = phase.serial
+            w.rests = phase.serial or w.sleep == Sleep.ASLEEP
         self._progress.begin(len(phase.roots) + items, team)
         if self._memory.helpers and not phase.serial:
             for w in team:
                 self._memory.helpers.start_phase(w)
+        sleepers = self._resting.wake_team(team) if self._resting else []
         for w in team:
-            self._executor.proceed(w)
+            if w.id not in sleepers:
+                self._executor.proceed(w)
         self._progress.begins = False
 
     def _give_roots(self, phase: Phase) -> None:
@@ -134,7 +139,7 @@ class WorkSource(Component):
         elif q == w.own and not w.agenda and not self._prober.copies:
             w.agenda.append(task)
         else:
-            self._dispatcher.push(w.id, q, task, reported=False)
+            self._dispatcher.deal(q, task)
 
     # ---- the end of a phase ----------------------------------------------------------------------------------------
 
@@ -149,6 +154,8 @@ class WorkSource(Component):
         for w in self._workers:
             if serial and w.id:
                 self._wait_at_barrier(w)
+                if self._resting:
+                    self._resting.sat_out(w, now - self._start_ps)
             else:
                 self._thief.retire(w)
         if self._recorder.watch:

@@ -11,10 +11,18 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from numasim.errors import InputError
-from numasim.parts.base import Bytes, CheckedModel, GigabytesPerSecond, Nanoseconds, PositiveCount, as_list, number_list
+from numasim.parts.base import (
+    Bytes,
+    CheckedModel,
+    GigabytesPerSecond,
+    Nanoseconds,
+    PositiveCount,
+    YesNo,
+    as_list,
+    number_list,
+)
 from numasim.parts.models.meanings import CACHES_LLC_SCOPE
 from numasim.parts.models.nodes_model import NodeShape
-from numasim.parts.models.runtime_model import YesNo
 
 
 class CachesSpec(CheckedModel):

@@ -116,6 +116,48 @@ THRESHOLD = Choices(
     }
 )
 CAPACITY = Choices({"none": "No limit."})
+COST_LINE = Choices(
+    {
+        "no": "No transfer is paid.",
+        "yes": "Each line serves one request after the other. Reading a line of which the worker has a valid copy is "
+        "free; any other access waits for the requests before it and takes the transfer, and a write makes all copies "
+        "invalid.",
+        "latency": "Each probe, take, join and push into another worker's queue takes the transfer from the first "
+        "worker of the queue, or from the worker that spawned the child, however many others do the same.",
+    }
+)
+IDLE_RECHECK = Choices(
+    {
+        "each": "Each worker probes all queues that it can take from.",
+        "last": "The last searching worker probes all queues; the others do not.",
+        "events": "Each worker makes one more round, and does not sleep if any task has come into a queue meanwhile.",
+        "none": "No worker does.",
+    }
+)
+IDLE_SLEEP = Choices({"never": "Never."})
+IDLE_SEARCHERS = Choices({"any": "Any number."})
+IDLE_CHAIN = Choices(
+    {
+        "finder": "Each searching worker that finds a task.",
+        "last-searcher": "The last searching worker, when it finds a task.",
+        "woken": "Each woken worker, before it searches.",
+    }
+)
+WAKE_AT = Choices(
+    {
+        "every-push": "Every task.",
+        "no-searcher": "A task that comes while no worker searches that can take it.",
+        "empty-queue": "A task that comes into an empty queue.",
+        "uncovered": "A task that comes into a queue with tasks, or while no worker searches that can take it.",
+    }
+)
+WAKE_WHOM = Choices(
+    {
+        "newest": "The worker that went to sleep last.",
+        "lowest": "The sleeping worker with the lowest number.",
+        "all": "All sleeping workers, one after the other.",
+    }
+)
 BACKOFF_FIRST_NS = Choices({"task": "The mean serial time of the program's tasks."})
 BACKOFF_AFTER = Choices(
     {

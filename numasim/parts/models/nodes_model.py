@@ -13,8 +13,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag
 
 from numasim.errors import InputError
-from numasim.parts.base import Bytes, CheckedModel, Count, GigabytesPerSecond, Model, PositiveCount, Ppm
-from numasim.parts.models.runtime_model import shape
+from numasim.parts.base import Bytes, CheckedModel, Count, GigabytesPerSecond, Model, PositiveCount, Ppm, shape
 
 MAX_NODES = 1024
 MAX_THREADS = 65_536

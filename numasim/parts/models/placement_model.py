@@ -18,12 +18,13 @@ from numasim.parts.base import (
     PositiveCount,
     Seed,
     SizeText,
+    YesNo,
+    by_shape,
     ps,
     size_bytes,
 )
 from numasim.parts.choices import Choices
 from numasim.parts.models.meanings import PLACEMENT_ADDING, PLACEMENT_OVERFLOW
-from numasim.parts.models.runtime_model import YesNo, by_shape
 
 # Under these policies fresh memory is placed by the workers that touch it, and initialised memory is on worker 0's
 # node.

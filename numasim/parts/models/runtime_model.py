@@ -3,18 +3,19 @@
 The thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a shipped preset.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Field, Tag
 
-from numasim.parts.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount
+from numasim.parts.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount, by_shape
+from numasim.parts.models.idle_model import IdleSpec
 from numasim.parts.models.meanings import (
     BACKOFF_AFTER,
     BACKOFF_EMPTY,
     BACKOFF_FIRST_NS,
     CAPACITY,
+    COST_LINE,
     FULL,
     JOIN,
     RUNTIME_PRODUCER,
@@ -22,7 +23,7 @@ from numasim.parts.models.meanings import (
     RUNTIME_RELEASE,
     THRESHOLD,
 )
-from numasim.schema.enumerations import MOST_BYTES, MOST_UNITS_PER_S, JoinKind, ProducerKind
+from numasim.schema.enumerations import MOST_BYTES, MOST_UNITS_PER_S, JoinKind, LineName, ProducerKind
 
 FullRule = Literal["grow", "inline", "next", "block"]
 ReleaseRule = Literal["queue", "begin"]
@@ -34,28 +35,6 @@ Threshold = Annotated[ThresholdRule, THRESHOLD]
 MAX_TASKS = 2**31 - 1  # a compiled plan holds queue lengths and their bounds in 32 bits
 
 
-def shape(value: Any) -> str:
-    """Return the written form of a value, which selects the branch of a union: text, mapping or number."""
-    if isinstance(value, str):
-        return "text"
-    return "mapping" if isinstance(value, Mapping | BaseModel) else "number"
-
-
-def by_shape(sentence: str) -> Discriminator:
-    """Return the discriminator of a union that chooses by `shape`; ``sentence`` is the error if no branch fits."""
-    return Discriminator(shape, custom_error_type="shape", custom_error_message=sentence)
-
-
-def _yes_or_no(value: Any) -> Any:
-    if isinstance(value, bool):
-        return value
-    if value not in ("yes", "no"):
-        raise ValueError("yes or no is needed here")
-    return value == "yes"
-
-
-# YAML 1.2 reads yes and no as texts
-YesNo = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
 Capacity = Annotated[
     Annotated[Literal["none"], Tag("text"), CAPACITY] | Annotated[Tasks, Tag("number")],
@@ -106,6 +85,13 @@ class BackoffSpec(Model):
         "skip",
         description="Whether a round in which no queue was probed counts as a failed steal attempt (A-9).",
     )
+
+
+def _line_word(value: Any) -> Any:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
+LineRule = Annotated[LineName, COST_LINE, BeforeValidator(_line_word)]
 
 
 class CostSpec(Model):
@@ -183,10 +169,25 @@ class CostSpec(Model):
         description="Unparking a thread that sleeps on a mutex, beside wake_ns.",
     )
     pause_ns: Nanoseconds = Field(Decimal(0), description="The pause between two tries of a test-and-set lock.")
-    line: YesNo = Field(
-        False,
-        description="Whether the transfer of a cache line is paid as well, for probes, takes, joins and for putting "
-        "tasks into other workers' queues.",
+    unpark_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="Waking a worker that sleeps because it found no task, paid by the worker that wakes it; wake_ns "
+        "or wake_remote_ns later the sleeper looks for a task (model 4.15).",
+    )
+    look_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="With idle.wake.whom: lowest, looking at one worker's place for a sleeper, from worker 0 on.",
+    )
+    deep_ns: Nanoseconds = Field(
+        Decimal(0),
+        description="A worker that has slept for longer takes deep_wake_ns more to wake, as its core has gone into a "
+        "deep idle state.",
+    )
+    deep_wake_ns: Nanoseconds = Field(Decimal(0), description="See deep_ns.")
+    line: LineRule = Field(
+        "no",
+        description="Whether the transfer of cache lines is paid as well: of the lines of queues and of the counters "
+        "of joins (model 4.1, 5.6).",
     )
 
 
@@ -223,6 +224,11 @@ class RuntimeSpec(Model):
     backoff: BackoffSpec = Field(
         BackoffSpec.model_construct(),
         description="Waits after failed rounds; a strategy's own wins. Default: none.",
+    )
+    idle: IdleSpec | None = Field(
+        None,
+        description="What a worker does that finds no task (model 4.15); a strategy's own idle wins. Default: the "
+        "worker searches on, with the back-off.",
     )
     s_rule: Rule = Field(
         "avail",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, Tag
 
-from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, PositiveCount
+from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, PositiveCount, YesNo, by_shape
 from numasim.parts.models.meanings import (
     DISPATCH_COUNT,
     DISPATCH_PICK,
@@ -19,7 +19,6 @@ from numasim.parts.models.meanings import (
     LEVEL_VISIT,
     LEVEL_WHO,
 )
-from numasim.parts.models.runtime_model import YesNo, by_shape
 from numasim.parts.models.strategy_terms import (
     BY_LENGTH,
     COMPARABLE,

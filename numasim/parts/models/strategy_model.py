@@ -20,7 +20,8 @@ from pydantic import (
 )
 
 from numasim.errors import nearest_name
-from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, Nanoseconds
+from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, Nanoseconds, YesNo, by_shape
+from numasim.parts.models.idle_model import IdleSpec
 from numasim.parts.models.meanings import (
     END,
     STRATEGY_LABELS,
@@ -40,7 +41,7 @@ from numasim.parts.models.placement_model import (
     PlacementSpec,
     TunedPlacementSpec,
 )
-from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks, YesNo, by_shape
+from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks
 from numasim.parts.models.search_model import DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_terms import (
     MOST_SWITCHES,
@@ -83,7 +84,7 @@ class HelperSpec(Model):
 
 End = Annotated[Literal["lifo", "fifo"], END]
 
-LEFT_OUT = ("tune", "helpers")  # fields that do not count as contents of a strategy if they are not given
+LEFT_OUT = ("tune", "helpers", "idle")  # fields that do not count as contents of a strategy if they are not given
 
 
 class QueueSpec(Model):
@@ -110,6 +111,11 @@ class QueueSpec(Model):
         None,
         description="What happens to a new task when the queue is full. Default: of workers' queues runtime.on_full, "
         "of others grow.",
+    )
+    lines: Literal[1, 2] = Field(
+        1,
+        description="On how many cache lines the words of a queue stand: both ends on one line, or each end on a line "
+        "of its own (model 5.6).",
     )
     lock: YesNo = Field(
         False,
@@ -233,6 +239,10 @@ class StrategySpec(CheckedModel):
         None,
         description="Waits after failed rounds. Default: the runtime's backoff.",
     )
+    idle: IdleSpec | None = Field(
+        None,
+        description="What a worker does that finds no task (model 4.15). Default: the runtime's idle.",
+    )
     placement: Placed = Field(
         PlacementSpec.model_construct(policy="first-touch"),
         description="Where pages live: a policy by name, or a mapping with its options.",
@@ -283,7 +293,7 @@ class StrategySpec(CheckedModel):
 
     @model_serializer(mode="wrap")
     def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents, without the keys of a controller and of helpers if there are none."""
+        """Return the contents, without the keys of a controller, of helpers and of idle workers if there are none."""
         contents: dict[str, Any] = contents_of(self)
         return {key: value for key, value in contents.items() if key not in LEFT_OUT or value is not None}
 

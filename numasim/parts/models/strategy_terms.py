@@ -6,7 +6,17 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, Tag
 
-from numasim.parts.base import CheckedModel, Count, Fraction, Label, Model, Nanoseconds, PositiveCount, SignedFraction
+from numasim.parts.base import (
+    CheckedModel,
+    Count,
+    Fraction,
+    Label,
+    Model,
+    Nanoseconds,
+    PositiveCount,
+    SignedFraction,
+    by_shape,
+)
 from numasim.parts.choices import Choices
 from numasim.parts.models.meanings import (
     AMOUNT,
@@ -24,7 +34,7 @@ from numasim.parts.models.meanings import (
     TIER,
     UNIT,
 )
-from numasim.parts.models.runtime_model import Tasks, by_shape
+from numasim.parts.models.runtime_model import Tasks
 from numasim.schema.enumerations import LOCK_MEANINGS, BarrierName, LockName
 
 UnitName = Literal["worker", "core", "llc", "node", "socket", "machine"]

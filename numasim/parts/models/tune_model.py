@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializerFunctionWrapHandler, Tag, model_serializer
 
-from numasim.parts.base import CheckedModel, Count, Label, Model, Nanoseconds, PositiveCount
+from numasim.parts.base import CheckedModel, Count, Label, Model, Nanoseconds, PositiveCount, by_shape
 from numasim.parts.models.meanings import (
     CPU_BOUND,
     LEVEL_ITERATIONS,
@@ -24,7 +24,6 @@ from numasim.parts.models.meanings import (
     TUNE_WHAT,
 )
 from numasim.parts.models.placement_model import AnyPolicy
-from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration, TierDepth
 from numasim.parts.python_function import PythonFunction, is_python_function
 

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_array
-from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, ps
-from numasim.parts.models.runtime_model import YesNo
+from numasim.parts.base import Bytes, Exact, Fraction, Nanoseconds, Seed, Whole, YesNo, ps
 from numasim.parts.unit_factors import MILLION
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload

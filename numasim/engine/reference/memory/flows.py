@@ -217,8 +217,7 @@ class Flows(Component):
         self._start(w, flow)
 
     def _start(self, w: Worker, flow: Flow) -> None:
-        w.overhead_ps += w.owed_ps
-        w.owed_ps = 0
+        w.pay()
         w.segment = flow.segment
         self._flow[w.id] = flow
         self._clock.expect(w, SEG_END, self._clock.now)

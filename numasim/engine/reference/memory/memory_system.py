@@ -88,10 +88,7 @@ class KnownTimes(Component):
         self._work(w, task, total, local)
 
     def _work(self, w: Worker, task: int, total_ps: int, local_ps: int) -> None:
-        owed = w.owed_ps
-        if owed:
-            w.owed_ps = 0
-            w.overhead_ps += owed
+        owed = w.pay() if w.owed_ps else 0
         w.work_local_ps += local_ps
         w.inflation_numa_ps += total_ps - local_ps
         clock = self._clock

@@ -13,7 +13,7 @@ the waiter's node, as in eq. 6.3 if not (thesis sections 6.2 and 6.3.1). The two
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -52,6 +52,14 @@ class Condition:
 NOBODY = -1
 
 
+def bits_of(members: int) -> Iterator[int]:
+    """Yield the numbers of the bits that are set, ascending."""
+    while members:
+        low = members & -members
+        yield low.bit_length() - 1
+        members ^= low
+
+
 # ---- The cache lines of synchronisation objects ---------------------------------------------------------------------
 
 
@@ -63,6 +71,16 @@ class Line:
     owner: int = NOBODY
     local: int = 0
     remote: int = 0
+
+
+@dataclass(slots=True)
+class ServedLine(Line):
+    """A line that serves one request after the other: actors with valid copies, as a set of bits, the owner included,
+    and the time from which the line is free (model 5.6).
+    """
+
+    copies: int = 0
+    free_ps: int = 0
 
 
 class LineTimes:
@@ -85,6 +103,11 @@ class LineTimes:
             time_ps = self._between_ps[source][target]
         return time_ps
 
+    def between_ps(self, source: int, target: int) -> int:
+        """Return the time of a transfer from the core of one actor to that of another."""
+        time_ps: int = self._between_ps[source][target]
+        return time_ps
+
     def to_ps(self, line: Line, actor: int) -> int:
         """Return the time until ``actor`` has the line."""
         return self.transfer_ps(line.home, line.owner, actor)
@@ -92,6 +115,28 @@ class LineTimes:
     def wake_ps(self, line: Line, sleeper: int) -> int:
         """Return the time from the waking of ``sleeper``, which sleeps on the object of that line, until it runs."""
         return self._wake_ps[self.node[sleeper] != line.home]
+
+    def serve(self, line: ServedLine, actor: int, writes: bool, now_ps: int, owed_ps: int) -> int:
+        """Let ``actor`` read or write the line once it has paid what it owes; return the time until the line is there.
+
+        A read with a valid copy is free, and so is a write without other copies. Any other access waits until the
+        accesses before it have been served, and takes the transfer from the owner. A write also takes the transfer
+        from the farthest other copy, which becomes invalid. The line serves the access as soon as it is free.
+        """
+        bit = 1 << actor
+        if line.copies & bit and (not writes or line.copies == bit):
+            return 0
+        transfer_ps = self.to_ps(line, actor) if line.owner != actor else 0
+        if writes:
+            for other in bits_of(line.copies & ~bit):
+                transfer_ps = max(transfer_ps, self._between_ps[other][actor])
+            self.move(line, actor)
+            line.copies = bit
+        else:
+            line.copies |= bit
+        wait_ps = max(0, line.free_ps - now_ps)
+        line.free_ps = now_ps + wait_ps + transfer_ps
+        return max(0, wait_ps - owed_ps) + transfer_ps
 
     def move(self, line: Line, actor: int) -> int:
         """Give the line to ``actor``; return the time of the transfer."""

@@ -1,0 +1,94 @@
+#include "queue_lines.hpp"
+
+#include <algorithm>
+
+#include "base/bitset.h"
+#include "execution/worker_state.h"
+
+namespace numasim {
+
+QueueLines::QueueLines(Run& run)
+    : run_(run), transfers_(run.plan.words.transfers), words_(ns_set_words(run.plan.workers + 1)) {
+    for (std::uint32_t q = 0; q < run_.plan.steal.queue_count; ++q) {
+        const ns_queue& queue = run_.plan.steal.queues[q];
+        const auto owner = static_cast<std::uint32_t>(queue.owner);
+        front_.push_back(add(queue.home, owner));
+        back_.push_back(run_.plan.queue_lines[q] == 1 ? front_.back() : add(queue.home, owner));
+    }
+    pool_ = add(-1, 0);
+}
+
+// At first a line is with its owner. A home below zero is the owner's node.
+std::uint32_t QueueLines::add(std::int32_t home, std::uint32_t owner) {
+    const auto index = static_cast<std::uint32_t>(lines_.size());
+    lines_.push_back({{.home = home < 0 ? ns_node_of(&transfers_, owner) : home, .owner = owner, .local = 0, .remote = 0},
+                      1,
+                      0});
+    holders_.resize(holders_.size() + words_, 0);
+    ns_set_put(&holders_[std::size_t{index} * words_], owner, true);
+    return index;
+}
+
+void QueueLines::probe(Worker& w, std::uint32_t q, bool back) {
+    const std::int64_t length = run_.queues.length(q);
+    w.wrote = length != 0 && ns_queue_lock(&run_.plan, static_cast<std::int32_t>(q)) == NS_NO_LOCK;
+    thief_owes(w, lines_of(q, back), w.wrote ? 1 + (length == 1) : 0);
+}
+
+void QueueLines::pop(Worker& w, std::uint32_t q, bool back) {
+    const std::int64_t length = run_.queues.length(q);
+    w.owed_owner_ps += access(w, lines_of(q, back), std::min<std::int64_t>(length, 1) + (length == 1));
+    w.owes_lines = true;
+}
+
+// Access both lines, of which the first `writes` are written. Returns what the worker owes for that.
+std::int64_t QueueLines::access(Worker& w, Ends ends, std::int64_t writes) {
+    const std::int64_t before_ps = w.owed_ps;
+    w.owed_ps += serve(ends[0], w.id, writes > 0, w.owed_ps);
+    if (ends[1] != ends[0]) w.owed_ps += serve(ends[1], w.id, writes > 1, w.owed_ps);
+    return w.owed_ps - before_ps;
+}
+
+// Let an actor read or write a line once it has paid what it owes. Returns the time until the line is there.
+std::int64_t QueueLines::serve(std::uint32_t index, std::uint32_t actor, bool writes, std::int64_t owed_ps) {
+    Served& served = lines_[index];
+    std::uint64_t* const copies = &holders_[std::size_t{index} * words_];
+    const bool has = ns_set_has(copies, actor);
+    if (has && (!writes || served.copies == 1)) return 0;
+    std::int64_t transfer_ps = served.line.owner != actor ? ns_line_to_ps(&transfers_, &served.line, actor) : 0;
+    if (writes) {
+        transfer_ps = std::max(transfer_ps, farthest_copy_ps(copies, actor));
+        served.line.owner = actor;
+        std::fill_n(copies, words_, 0);
+        served.copies = 0;
+    }
+    if (!ns_set_has(copies, actor)) ++served.copies;
+    ns_set_put(copies, actor, true);
+    const std::int64_t now_ps = run_.clock.now_ps(), wait_ps = std::max<std::int64_t>(0, served.free_ps - now_ps);
+    served.free_ps = now_ps + wait_ps + transfer_ps;
+    return std::max<std::int64_t>(0, wait_ps - owed_ps) + transfer_ps;
+}
+
+std::int64_t QueueLines::farthest_copy_ps(const std::uint64_t* copies, std::uint32_t actor) const {
+    std::int64_t farthest_ps = 0;
+    const std::int64_t* const to =
+        transfers_.between_ps + std::size_t{ns_place_of(&transfers_, actor)} * transfers_.workers;
+    for (std::uint32_t word = 0; word < words_; ++word) {
+        for (std::uint64_t left = copies[word]; left != 0; left &= left - 1) {
+            const std::uint32_t other = word * 64 + ns_word_first(left);
+            if (other != actor) farthest_ps = std::max(farthest_ps, to[ns_place_of(&transfers_, other)]);
+        }
+    }
+    return farthest_ps;
+}
+
+void QueueLines::move(Worker& w, Counter& counter) {
+    if (counter.holder == w.id) return;
+    const std::int64_t now_ps = run_.clock.now_ps(), wait_ps = std::max<std::int64_t>(0, counter.free_ps - now_ps);
+    const std::int64_t transfer_ps =
+        transfers_.between_ps[std::size_t{w.id} * transfers_.workers + counter.holder];
+    counter = {now_ps + wait_ps + transfer_ps, w.id};
+    owner_owes(w, std::max<std::int64_t>(0, wait_ps - w.owed_ps) + transfer_ps);
+}
+
+}  // namespace numasim

@@ -1,0 +1,370 @@
+#include "resting.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/bitset.h"
+#include "execution/worker_state.h"
+
+namespace numasim {
+
+namespace {
+
+constexpr std::int64_t NO_TASK = -1;  // in the record of a worker that wakes
+constexpr std::int64_t MOST_GROWTH = 62;
+
+}  // namespace
+
+Resting::Resting(Run& run, MemorySystem& memory, QueueLines* lines)
+    : run_(run),
+      memory_(memory),
+      lines_(lines),
+      rule_(run.plan.idle),
+      sleeps_in_joins_(run.plan.join != Join::OWN && run.plan.join != Join::STRICT && run.plan.join != Join::LEAPFROG),
+      counts_(rule_.cap != 0 || rule_.at == NS_WAKE_NO_SEARCHER || rule_.at == NS_WAKE_UNCOVERED ||
+              rule_.chain_by == NS_CHAIN_LAST_SEARCHER),
+      everybody_(ns_set_words(run.plan.workers), 0),
+      searching_(everybody_) {
+    const std::uint32_t workers = run_.plan.workers;
+    for (std::uint32_t w = 0; w < workers; ++w) ns_set_put(everybody_.data(), w, true);
+    for (std::size_t at = 0; at < rule_.reach.size(); ++at) {
+        if (at % workers == 0) reach_.emplace_back(searching_.size(), 0);
+        if (rule_.reach[at] != 0) ns_set_put(reach_.back().data(), static_cast<std::uint32_t>(at % workers), true);
+    }
+}
+
+bool Resting::meet(const Set& one, const Set& other) {
+    for (std::size_t word = 0; word < one.size(); ++word) {
+        if ((one[word] & other[word]) != 0) return true;
+    }
+    return false;
+}
+
+// ---- searching ----------------------------------------------------------------------------------------------------
+
+void Resting::begin_search(Worker& w) {
+    w.pushes_seen = -1;
+    w.timeouts = 0;
+    if (!may_sleep(w) || has_room()) join(w);
+}
+
+bool Resting::has_room() const {
+    if (rule_.cap == 0) return true;
+    const auto searchers = static_cast<std::int64_t>(searchers_);
+    if (rule_.cap_of == NS_CAP_COUNT) return searchers < rule_.cap;
+    const std::ptrdiff_t some = rule_.cap_of == NS_CAP_SHARE
+                                    ? static_cast<std::ptrdiff_t>(run_.team.size())
+                                    : std::ranges::count_if(run_.team, [](const Worker& w) { return !w.idle; });
+    return product_ps(rule_.cap, searchers) < some;
+}
+
+void Resting::join(Worker& w) {
+    if (may_search(w)) return;
+    ns_set_put(searching_.data(), w.id, true);
+    ++searchers_;
+    write_pool(w);
+}
+
+void Resting::leave(Worker& w) {
+    ns_set_put(searching_.data(), w.id, false);
+    --searchers_;
+    write_pool(w);
+}
+
+// The worker has found a task, or its join has ended: it may wake others.
+void Resting::end_search(Worker& w) {
+    if (!may_search(w)) return;
+    leave(w);
+    w.woken = false;
+    if (rule_.chain_by == NS_CHAIN_FINDER) {
+        wake_some(w, everybody_, rule_.chain);
+    } else if (rule_.chain_by == NS_CHAIN_LAST_SEARCHER && reach_.empty()) {
+        if (searchers_ == 0) wake_some(w, everybody_, rule_.chain);
+    } else if (rule_.chain_by == NS_CHAIN_LAST_SEARCHER) {
+        std::vector<const Set*> uncovered;  // sets of workers that can take from a queue with tasks, each once
+        for (std::uint32_t q = 0; q < reach_.size(); ++q) {
+            const auto equal = [&](const Set* set) { return *set == reach_[q]; };
+            if (run_.queues.length(q) != 0 && !meet(reach_[q], searching_) && std::ranges::none_of(uncovered, equal))
+                uncovered.push_back(&reach_[q]);
+        }
+        for (const Set* const reach : uncovered) wake_some(w, *reach, rule_.chain);
+    }
+}
+
+// ---- phases of rounds ---------------------------------------------------------------------------------------------
+
+std::int64_t Resting::wait_ps(Worker& w, bool probed) {
+    const ns_idle_phase* phase = phase_of(w);
+    if (phase == nullptr && may_sleep(w)) return -1;
+    std::int64_t wait_ps = 0;
+    if (phase == nullptr && rule_.phases.empty()) {
+        wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, probed);
+    } else {
+        const ns_idle_phase& last = phase != nullptr ? *phase : rule_.phases.back();
+        wait_ps = last.crowded ? product_ps(last.wait_ps, crowding()) : last.wait_ps;
+        if (!probed) wait_ps = std::max(wait_ps, run_.plan.backoff.scan_ps);
+    }
+    if (phase != nullptr && phase->naps) {
+        w.naps = w.rests = true;
+        memory_.tell_activity(w);
+        w.counters.asleep_ps += wait_ps;
+    } else {
+        w.counters.idle_backoff_ps += wait_ps;
+    }
+    return wait_ps;
+}
+
+// The phase of the round that the worker has just made, or nullptr if all phases are over.
+const ns_idle_phase* Resting::phase_of(Worker& w) {
+    if (w.fails == 1) w.phase = w.phase_rounds = 0;
+    const std::int64_t now_ps = run_.clock.now_ps();
+    for (; w.phase < static_cast<std::int64_t>(rule_.phases.size()); ++w.phase, w.phase_rounds = 0) {
+        const ns_idle_phase& phase = rule_.phases[static_cast<std::size_t>(w.phase)];
+        if (w.phase_rounds == 0) w.phase_began_ps = now_ps;
+        const bool lasts = now_ps - w.phase_began_ps < phase.for_ps || w.phase_rounds == 0;
+        if (phase.rounds != 0 ? w.phase_rounds < phase.rounds : lasts) {
+            ++w.phase_rounds;
+            return &phase;
+        }
+    }
+    return nullptr;
+}
+
+// S / log2(S) for S searching workers, both rounded down, at least 1.
+std::int64_t Resting::crowding() const {
+    const auto searchers = static_cast<std::int64_t>(searchers_);
+    const auto bits = static_cast<std::int64_t>(std::bit_width(searchers_));
+    return std::max<std::int64_t>(1, searchers / std::max<std::int64_t>(1, bits - 1));
+}
+
+void Resting::end_nap(Worker& w) {
+    w.naps = w.rests = false;
+    memory_.tell_activity(w);
+}
+
+// ---- falling asleep -----------------------------------------------------------------------------------------------
+
+bool Resting::lie_down(Worker& w) {
+    const bool searched = may_search(w);
+    got_up_ = false;
+    if (rule_.recheck == NS_RECHECK_EVENTS && searched && w.pushes_seen != pushes_) {
+        w.pushes_seen = pushes_;
+        return false;
+    }
+    if (searched) leave(w);
+    w.sleep = Sleep::ANNOUNCED;
+    sleepers_.push_back(w.id);
+    const bool last = searched && searchers_ == 0;
+    if (rule_.recheck == NS_RECHECK_EACH || (rule_.recheck == NS_RECHECK_LAST && (last || !reach_.empty()))) {
+        look_again(w);
+    } else {
+        got_up_ = settle(w);
+    }
+    return true;
+}
+
+// Probe every queue from which the worker can take, one after the other, in one step.
+void Resting::look_again(Worker& w) {
+    std::int64_t step_ps = 0;
+    for (std::uint32_t q = 0; q < run_.plan.steal.queue_count; ++q) {
+        if (static_cast<std::int32_t>(q) == w.own || !has(reach_of(q), w.id)) continue;
+        if (lines_ != nullptr) lines_->glance(w, q);
+        step_ps += ns_probe_ps(&run_.plan, &w, q);
+    }
+    w.counters.idle_steal_ps += step_ps;
+    run_.clock.schedule_idle(w, LOOK, step_ps);
+}
+
+bool Resting::checked(Worker& w, bool finds) {
+    if (w.sleep != Sleep::ANNOUNCED || !finds) return settle(w);
+    forget(w.id);
+    get_up(w);
+    return true;
+}
+
+void Resting::forget(std::uint32_t worker) { std::erase(sleepers_, worker); }
+
+bool Resting::settle(Worker& w) {
+    if (w.sleep == Sleep::CALLED || run_.frames.join_is_over(w)) {
+        forget(w.id);
+        get_up(w);
+        return true;
+    }
+    w.owed_ps != 0 ? run_.clock.schedule_idle(w, POLL, 0) : fall_asleep(w);
+    return false;
+}
+
+void Resting::fall_asleep(Worker& w) {
+    const std::int64_t now_ps = run_.clock.now_ps();
+    w.counters.wakeups_useless += w.woken;
+    w.woken = false;
+    w.rests = true;
+    memory_.tell_activity(w);
+    run_.recorder.stretch(w, Watched::IDLE, 0, 0, w.counters.idle_steal_ps - w.probing_before_ps);
+    w.probing_before_ps = w.counters.idle_steal_ps;
+    w.began_ps = w.slept_since_ps = now_ps;
+    w.counters.asleep_ps -= now_ps;
+    if (!w.stack.empty()) joining_[w.stack.back()] = w.id;
+    if (w.sleep == Sleep::WAKING) {  // woken while it looked again, by a rule that does not call back
+        run_.clock.schedule(w, WAKE, std::max<std::int64_t>(0, w.wake_ps - now_ps));
+        return;
+    }
+    w.sleep = Sleep::ASLEEP;
+    if (rule_.first_ps != 0) {
+        std::int64_t sleep_ps = rule_.first_ps;
+        for (std::int64_t i = std::min(w.timeouts, MOST_GROWTH); i > 0 && sleep_ps < rule_.max_ps; --i)
+            sleep_ps = product_ps(sleep_ps, rule_.factor);
+        run_.clock.set_timer(w, std::min(sleep_ps, rule_.max_ps));
+    } else {
+        w.blocked = true;
+        run_.clock.suspend(w);
+    }
+}
+
+// ---- waking -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::int32_t node_of(const Worker& w) { return w.node; }
+std::int32_t node_of(const Producer& p) { return p.node; }
+
+}  // namespace
+
+// Wake so many sleepers of a set, or all of them if the rule says so.
+template <typename Actor>
+void Resting::wake_some(Actor& actor, const Set& reach, std::int64_t count) {
+    for (; count > 0; --count) {
+        std::vector<std::uint32_t> there;
+        std::ranges::copy_if(sleepers_, std::back_inserter(there), [&](std::uint32_t w) { return has(reach, w); });
+        if (there.empty()) return;
+        if (rule_.whom == NS_WHOM_ALL) {
+            std::ranges::sort(there);
+            for (const std::uint32_t sleeper : there) wake(actor, run_.team[sleeper]);
+        } else if (rule_.whom == NS_WHOM_LOWEST) {
+            const std::uint32_t lowest = *std::ranges::min_element(there);
+            actor.owed_ps += (std::int64_t{lowest} + 1) * run_.plan.costs.look_ps;
+            wake(actor, run_.team[lowest]);
+        } else {
+            wake(actor, run_.team[there.back()]);
+        }
+    }
+}
+
+template void Resting::wake_some(Worker& actor, const Set& reach, std::int64_t count);
+template void Resting::wake_some(Producer& actor, const Set& reach, std::int64_t count);
+
+template <typename Actor>
+void Resting::wake(Actor& actor, Worker& w) {
+    forget(w.id);
+    ++w.counters.wakeups;
+    if (lines_ != nullptr) lines_->pool(actor, true);
+    if (rule_.counted && !may_search(w)) {
+        ns_set_put(searching_.data(), w.id, true);
+        ++searchers_;
+    }
+    if (w.sleep == Sleep::ANNOUNCED && rule_.cancels) {
+        w.sleep = Sleep::CALLED;
+        return;
+    }
+    actor.owed_ps += run_.plan.costs.unpark_ps;
+    const std::int64_t delay_ps = actor.owed_ps + waking_ps(node_of(actor), w);
+    if (w.sleep == Sleep::ASLEEP) {
+        w.blocked = false;
+        run_.clock.schedule(w, WAKE, delay_ps);
+    }
+    w.sleep = Sleep::WAKING;
+    w.wake_ps = run_.clock.now_ps() + delay_ps;
+}
+
+// The time from the waking of a sleeper until it looks for a task.
+std::int64_t Resting::waking_ps(std::int32_t from_node, const Worker& w) const {
+    const auto& costs = run_.plan.costs;
+    const bool deep = w.sleep == Sleep::ASLEEP && run_.clock.now_ps() - w.slept_since_ps > costs.deep_ps;
+    return (w.node != from_node ? costs.wake_remote_ps : costs.wake_ps) + (deep ? costs.deep_wake_ps : 0);
+}
+
+bool Resting::wake_up(Worker& w) {
+    if (w.sleep == Sleep::ASLEEP) {
+        forget(w.id);
+        ++w.timeouts;
+    } else {
+        w.timeouts = w.fails = 0;
+        w.woken = true;
+    }
+    end_sleep(w);
+    get_up(w);
+    return true;
+}
+
+void Resting::end_sleep(Worker& w) {
+    w.counters.asleep_ps += run_.clock.now_ps();
+    w.rests = false;
+    memory_.tell_activity(w);
+    if (!w.stack.empty()) joining_.erase(w.stack.back());
+    run_.recorder.stretch(w, Watched::PARKED);
+    w.began_ps = run_.clock.now_ps();
+    run_.step(WAKE, w.id, NO_TASK, 0);
+}
+
+// The worker searches again.
+void Resting::get_up(Worker& w) {
+    w.sleep = Sleep::AWAKE;
+    w.pushes_seen = -1;
+    if (!w.idle) return;
+    join(w);
+    if (w.woken && rule_.chain_by == NS_CHAIN_WOKEN) wake_some(w, everybody_, rule_.chain);
+}
+
+void Resting::join_ended(Worker& actor, std::uint32_t frame) {
+    const auto found = joining_.find(frame);
+    if (found == joining_.end()) return;
+    Worker& sleeper = run_.team[found->second];
+    joining_.erase(found);
+    if (sleeper.sleep == Sleep::ASLEEP) wake(actor, sleeper);
+}
+
+// ---- phases of the program ----------------------------------------------------------------------------------------
+
+// The phase ends for an idle worker. A sleeper sleeps on.
+void Resting::retire(Worker& w) {
+    if (may_search(w)) {
+        ns_set_put(searching_.data(), w.id, false);
+        --searchers_;
+    }
+    forget(w.id);
+    if (w.rests && !w.naps) {
+        w.counters.asleep_ps += run_.clock.now_ps();
+        w.blocked = false;
+        run_.clock.cut_short(w);
+    }
+    if (w.sleep != Sleep::ASLEEP) w.sleep = Sleep::AWAKE;
+    joining_.clear();
+}
+
+// The worker had no part in a serial phase that took so long.
+void Resting::sat_out(Worker& w, std::int64_t time_ps) {
+    if (rule_.between_ps < 0 || time_ps < rule_.between_ps || w.sleep != Sleep::AWAKE) return;
+    w.sleep = Sleep::ASLEEP;
+    w.slept_since_ps = run_.clock.now_ps() - time_ps + rule_.between_ps;
+}
+
+void Resting::wake_team(std::size_t team) {
+    Worker& chief = run_.team.front();
+    chief.sleep = Sleep::AWAKE;
+    chief.rests = false;
+    memory_.tell_activity(chief);
+    for (std::size_t i = 1; i < team; ++i) {
+        Worker& w = run_.team[i];
+        if (w.sleep != Sleep::ASLEEP) continue;
+        w.rests = true;
+        memory_.tell_activity(w);
+        ++w.counters.wakeups;
+        w.began_ps = run_.clock.now_ps();
+        w.counters.asleep_ps -= run_.clock.now_ps();
+        chief.owed_ps += run_.plan.costs.unpark_ps;
+        run_.clock.schedule(w, WAKE, chief.owed_ps + waking_ps(chief.node, w));
+        w.sleep = Sleep::WAKING;
+    }
+}
+
+}  // namespace numasim

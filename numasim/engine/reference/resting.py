@@ -1,0 +1,390 @@
+"""Workers that find no task: phases of rounds, sleep, and who wakes whom (model 4.15).
+
+Readings of the model that are decided here:
+
+- A worker sleeps only if it may take any task that it finds: not in a nested join `own`, `strict` or `leapfrog`.
+- A worker announces its sleep at the instant at which its search ends. From then on others may choose it as the sleeper
+  to wake. A worker that looks again is called back at the end of the look.
+- Whoever wakes a sleeper first pays what it owes; the time until the sleeper looks for a task begins after that.
+- A sleeper whose nested join ends is woken by the worker that ends the last awaited task.
+- Worker 0 wakes the workers that slept at the end of a phase for the next phase, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from numasim.engine.observe.watch import Watched
+from numasim.engine.reference.actors import Producer, Sleep, Worker
+from numasim.engine.reference.clock import LOOK, POLL, WAKE
+from numasim.engine.reference.liveness import Liveness
+from numasim.engine.reference.memory.memory_system import MemorySystem
+from numasim.engine.reference.run_state import Component, RunState
+from numasim.engine.reference.sync.queue_lines import QueueLines
+from numasim.strategy.idle import NEVER_PS, Phase
+
+NO_TASK = 2**64 - 1  # in the record of a worker that wakes
+
+
+class Resting(Component):
+    """Applies the rules for idle workers of a plan."""
+
+    def __init__(
+        self,
+        run: RunState,
+        memory: MemorySystem,
+        liveness: Liveness,
+        lines: QueueLines | None,
+        proceed: Callable[[Worker], None],
+    ) -> None:
+        """``proceed`` is called with a worker that searches again."""
+        super().__init__(run)
+        assert run.plan.idle is not None
+        self._rule = rule = run.plan.idle
+        self._activity_changed = memory.work.activity_changed
+        self._liveness = liveness
+        self._lines = lines
+        self._proceed = proceed
+        self._sleeps_in_joins = run.plan.join not in ("own", "strict", "leapfrog")
+        self._everybody = (1 << len(run.workers)) - 1
+        self._reach = [sum(1 << int(w) for w in row.nonzero()[0]) for row in rule.reach]  # [queues] bits of workers
+        self._counts = rule.cap > 0 or rule.at in ("no-searcher", "uncovered") or rule.chain_by == "last-searcher"
+        self._searching = 0  # bits of workers
+        self._sleepers: list[int] = []  # announced or asleep, in the order of their announcements
+        self._pushes = 0
+        self._joining: dict[int, int] = {}  # the sleeper that waits for the children, or the group, of a task
+        self._on_checked = run.clock.reaction(self._checked)
+        self._on_paid = run.clock.reaction(self._settle)
+        self._on_woken = run.clock.reaction(self._woken)
+        self._on_timeout = run.clock.reaction(self._timed_out)
+
+    # ---- searching -------------------------------------------------------------------------------------------------
+
+    def begin_search(self, w: Worker) -> None:
+        """The worker has become idle: it searches, unless too many workers search."""
+        w.pushes_seen = -1
+        w.timeouts = 0
+        if not self._may_sleep(w) or self._has_room(w):
+            self._join(w)
+
+    def may_search(self, w: Worker) -> bool:
+        """Tell whether the worker is one of those that search."""
+        return bool(self._searching >> w.id & 1)
+
+    def _has_room(self, w: Worker) -> bool:
+        rule, searchers = self._rule, self._searching.bit_count()
+        if not rule.cap:
+            return True
+        if rule.cap_of == "count":
+            return searchers < rule.cap
+        some = len(self._workers) if rule.cap_of == "share" else sum(not each.idle for each in self._workers)
+        return rule.cap * searchers < some
+
+    def _may_sleep(self, w: Worker) -> bool:
+        return self._rule.sleeps and (self._sleeps_in_joins or not w.stack)
+
+    def _join(self, w: Worker) -> None:
+        """Count the worker among those that search."""
+        if not self.may_search(w):
+            self._searching |= 1 << w.id
+            self._write_pool(w)
+
+    def _leave(self, w: Worker) -> None:
+        self._searching &= ~(1 << w.id)
+        self._write_pool(w)
+
+    def _write_pool(self, w: Worker) -> None:
+        if self._lines and self._counts:
+            self._lines.pool(w, writes=True)
+
+    def end_search(self, w: Worker) -> None:
+        """The worker has found a task, or its join has ended: it may wake others."""
+        if not self.may_search(w):
+            return
+        self._leave(w)
+        w.woken = False
+        rule = self._rule
+        if rule.chain_by == "finder":
+            self._wake_some(w, self._everybody, rule.chain)
+        elif rule.chain_by == "last-searcher":
+            for reach in self._uncovered():
+                self._wake_some(w, reach, rule.chain)
+
+    def _uncovered(self) -> list[int]:
+        """Return the sets of workers of which no worker searches: all workers, or those that can take from a queue."""
+        if not self._reach:
+            return [] if self._searching else [self._everybody]
+        lengths = self._queues.length
+        sets = dict.fromkeys(reach for reach, length in zip(self._reach, lengths, strict=True) if length)
+        return [reach for reach in sets if not reach & self._searching]
+
+    # ---- phases of rounds ------------------------------------------------------------------------------------------
+
+    def wait_ps(self, w: Worker, probed: bool) -> int | None:
+        """Return the wait after a fruitless round of the worker, counted as such; None if the worker's phases are over
+        and it may sleep.
+        """
+        phase = self._phase(w)
+        if phase is None and self._may_sleep(w):
+            return None
+        if phase is None and not self._rule.phases:
+            wait_ps = self._waits.wait_ps(w.fails, probed)
+        else:
+            phase = phase or self._rule.phases[-1]
+            wait_ps = phase.wait_ps * self._crowding() if phase.crowded else phase.wait_ps
+            wait_ps = wait_ps if probed else max(wait_ps, self._tables.scan_ps)
+        if phase is not None and phase.naps:
+            w.naps = w.rests = True
+            self._activity_changed()
+            w.asleep_ps += wait_ps
+        else:
+            w.idle_backoff_ps += wait_ps
+        return wait_ps
+
+    def _phase(self, w: Worker) -> Phase | None:
+        """Return the phase of the round that the worker has just made; None if all phases are over."""
+        if w.fails == 1:
+            w.phase = w.phase_rounds = 0
+        for phase in self._rule.phases[w.phase :]:
+            if not w.phase_rounds:
+                w.phase_began = self._clock.now
+            lasts = self._clock.now - w.phase_began < phase.for_ps or not w.phase_rounds
+            if w.phase_rounds < phase.rounds if phase.rounds else lasts:
+                w.phase_rounds += 1
+                return phase
+            w.phase += 1
+            w.phase_rounds = 0
+        return None
+
+    def _crowding(self) -> int:
+        """Return S / log2(S) for S searching workers, both rounded down, at least 1."""
+        searchers = self._searching.bit_count()
+        return max(1, searchers // max(1, searchers.bit_length() - 1))
+
+    def end_nap(self, w: Worker) -> None:
+        """The timer of a nap has gone off."""
+        w.naps = w.rests = False
+        self._activity_changed()
+
+    # ---- falling asleep --------------------------------------------------------------------------------------------
+
+    def lie_down(self, w: Worker) -> bool:
+        """The worker ends its search; return False if it makes one more round before it sleeps."""
+        rule, searched = self._rule, self.may_search(w)
+        if rule.recheck == "events" and searched and w.pushes_seen != self._pushes:
+            w.pushes_seen = self._pushes
+            return False
+        if searched:
+            self._leave(w)
+        w.sleep = Sleep.ANNOUNCED
+        self._sleepers.append(w.id)
+        last = searched and not self._searching
+        if rule.recheck == "each" or (rule.recheck == "last" and (last or self._reach)):
+            self._look_again(w)
+        else:
+            self._settle(w)
+        return True
+
+    def _look_again(self, w: Worker) -> None:
+        """Probe every queue from which the worker can take, one after the other, in one step."""
+        looked = [q for q in range(len(w.probe_ps)) if q != w.own and self._reaches(w, q)]
+        if self._lines:
+            for q in looked:
+                self._lines.glance(w, q)
+        step_ps = sum(w.probe_ps[q] for q in looked)
+        w.idle_steal_ps += step_ps
+        self._clock.schedule_idle(w, LOOK, step_ps)
+        self._clock.instead(w, self._on_checked)
+
+    def _reaches(self, w: Worker, q: int) -> bool:
+        return not self._reach or bool(self._reach[q] >> w.id & 1)
+
+    def _checked(self, w: Worker) -> None:
+        """The worker has looked again."""
+        if w.sleep == Sleep.ANNOUNCED and self._liveness.can_find(w):
+            self._sleepers.remove(w.id)
+            self._get_up(w)
+        else:
+            self._settle(w)
+
+    def _settle(self, w: Worker) -> None:
+        """Let the worker sleep, unless it was called back; it first pays what it owes."""
+        if w.sleep == Sleep.CALLED or self._joins.is_over(w):
+            if w.id in self._sleepers:
+                self._sleepers.remove(w.id)
+            self._get_up(w)
+        elif w.owed_ps:
+            self._clock.schedule_idle(w, POLL, 0)
+            self._clock.instead(w, self._on_paid)
+        else:
+            self._fall_asleep(w)
+
+    def _fall_asleep(self, w: Worker) -> None:
+        now, rule = self._clock.now, self._rule
+        w.wakeups_useless += w.woken
+        w.woken = False
+        w.rests = True
+        self._activity_changed()
+        if self._recorder.watch:
+            probing_ps = w.idle_steal_ps - w.probing_before_ps
+            self._recorder.watch.stretch(Watched.IDLE, w.id, w.began, now, 0, 0, probing_ps)
+            w.probing_before_ps = w.idle_steal_ps
+        w.began = w.slept_since = now
+        w.asleep_ps -= now
+        w.step_ps = 0
+        if w.stack:
+            self._joining[w.stack[-1]] = w.id
+        if w.sleep == Sleep.WAKING:  # woken while it looked again, by a rule that does not call back
+            self._clock.schedule(w, WAKE, max(0, w.wake_ps - now))
+            self._clock.instead(w, self._on_woken)
+            return
+        w.sleep = Sleep.ASLEEP
+        if rule.first_ps:
+            self._clock.schedule(w, WAKE, min(rule.first_ps * rule.factor ** min(w.timeouts, 62), rule.max_ps))
+            self._clock.instead(w, self._on_timeout)
+        else:
+            w.waiting = True
+            self._clock.expect(w, POLL, now)
+
+    # ---- waking ----------------------------------------------------------------------------------------------------
+
+    def pushed(self, actor: Worker | Producer, q: int, held: bool) -> None:
+        """Wake whom the rule says for a new task in queue ``q``; ``held``: the queue held tasks before."""
+        self._pushes += 1
+        if self._lines:
+            self._lines.pool(actor, writes=False)
+        reach = self._reach[q] if self._reach else self._everybody
+        covered = bool(self._searching & reach)
+        if (
+            not self._sleepers
+            or {
+                "every-push": False,
+                "no-searcher": covered,
+                "empty-queue": held,
+                "uncovered": covered and not held,
+            }[self._rule.at]
+        ):
+            return
+        self._wake_some(actor, reach, 1)
+
+    def _wake_some(self, actor: Worker | Producer, reach: int, count: int) -> None:
+        """Wake so many sleepers of a set, or all of them if the rule says so."""
+        for _ in range(count):
+            there = [sleeper for sleeper in self._sleepers if reach >> sleeper & 1]
+            if not there:
+                return
+            if self._rule.whom == "all":
+                for sleeper in sorted(there):
+                    self._wake(actor, self._workers[sleeper])
+            elif self._rule.whom == "lowest":
+                lowest = min(there)
+                actor.owed_ps += (lowest + 1) * self._plan.costs.look_ps
+                self._wake(actor, self._workers[lowest])
+            else:
+                self._wake(actor, self._workers[there[-1]])
+
+    def _wake(self, actor: Worker | Producer, w: Worker) -> None:
+        self._sleepers.remove(w.id)
+        w.wakeups += 1
+        if self._lines:
+            self._lines.pool(actor, writes=True)
+        if self._rule.counted:
+            self._searching |= 1 << w.id
+        if w.sleep == Sleep.ANNOUNCED and self._rule.cancels:
+            w.sleep = Sleep.CALLED
+            return
+        actor.owed_ps += self._plan.costs.unpark_ps
+        delay_ps = actor.owed_ps + self._waking_ps(actor, w)
+        if w.sleep == Sleep.ASLEEP:
+            if self._rule.first_ps:
+                self._clock.cancel(w)
+            w.waiting = False
+            self._clock.schedule(w, WAKE, delay_ps)
+            self._clock.instead(w, self._on_woken)
+        w.sleep = Sleep.WAKING
+        w.wake_ps = self._clock.now + delay_ps
+
+    def _waking_ps(self, actor: Worker | Producer, w: Worker) -> int:
+        """Return the time from the waking of a sleeper until it looks for a task."""
+        costs = self._plan.costs
+        asleep = w.sleep == Sleep.ASLEEP and self._clock.now - w.slept_since > costs.deep_ps
+        return self._tables.wake_ps[w.node != actor.node] + (costs.deep_wake_ps if asleep else 0)
+
+    def _woken(self, w: Worker) -> None:
+        w.timeouts = w.fails = 0
+        w.woken = True
+        self._end_sleep(w)
+        self._get_up(w)
+
+    def _timed_out(self, w: Worker) -> None:
+        self._sleepers.remove(w.id)
+        w.timeouts += 1
+        self._end_sleep(w)
+        self._get_up(w)
+
+    def _end_sleep(self, w: Worker) -> None:
+        now = self._clock.now
+        w.asleep_ps += now
+        w.rests = False
+        self._activity_changed()
+        if w.stack:
+            self._joining.pop(w.stack[-1], None)
+        if self._recorder.watch:
+            self._recorder.watch.stretch(Watched.PARKED, w.id, w.began, now)
+        w.began = now
+        self._recorder.step(WAKE, w.id, NO_TASK, 0)
+
+    def _get_up(self, w: Worker) -> None:
+        """The worker searches again."""
+        w.sleep = Sleep.AWAKE
+        w.pushes_seen = -1
+        if w.idle:
+            self._join(w)
+            if w.woken and self._rule.chain_by == "woken":
+                self._wake_some(w, self._everybody, self._rule.chain)
+        self._proceed(w)
+
+    def join_ended(self, actor: Worker, task: int) -> None:
+        """The last task that ``task`` waits for has ended: wake the worker that sleeps in its join, if there is one."""
+        sleeper = self._joining.pop(task, None)
+        if sleeper is not None and self._workers[sleeper].sleep == Sleep.ASLEEP:
+            self._wake(actor, self._workers[sleeper])
+
+    # ---- phases of the program -------------------------------------------------------------------------------------
+
+    def retire(self, w: Worker) -> None:
+        """The phase ends for an idle worker; a sleeper sleeps on."""
+        self._searching &= ~(1 << w.id)
+        if w.id in self._sleepers:
+            self._sleepers.remove(w.id)
+        if w.rests and not w.naps:
+            w.asleep_ps += self._clock.now
+            w.step_ps = 0
+            w.waiting = False
+            self._clock.cancel(w)
+            self._clock.expect(w, POLL, self._clock.now)
+        w.sleep = Sleep.ASLEEP if w.sleep == Sleep.ASLEEP else Sleep.AWAKE
+        self._joining.clear()
+
+    def sat_out(self, w: Worker, time_ps: int) -> None:
+        """The worker had no part in a serial phase that took so long."""
+        if NEVER_PS < self._rule.between_ps <= time_ps and w.sleep == Sleep.AWAKE:
+            w.sleep = Sleep.ASLEEP
+            w.slept_since = self._clock.now - time_ps + self._rule.between_ps
+
+    def wake_team(self, team: Sequence[Worker]) -> Iterable[int]:
+        """A phase begins: worker 0 wakes the sleepers of its team; return their ids."""
+        chief = team[0]
+        chief.sleep = Sleep.AWAKE
+        chief.rests = False
+        sleepers = [w for w in team if w.sleep == Sleep.ASLEEP]
+        for w in sleepers:
+            w.rests = True
+            w.wakeups += 1
+            w.began = self._clock.now
+            w.asleep_ps -= self._clock.now
+            chief.owed_ps += self._plan.costs.unpark_ps
+            self._clock.schedule(w, WAKE, chief.owed_ps + self._waking_ps(chief, w))
+            self._clock.instead(w, self._on_woken)
+            w.sleep = Sleep.WAKING
+        return [w.id for w in sleepers]
