@@ -96,12 +96,12 @@ void Resting::end_search(Worker& w) {
 std::int64_t Resting::wait_ps(Worker& w, bool probed) {
     const ns_idle_phase* phase = phase_of(w);
     if (phase == nullptr && may_sleep(w)) return -1;
+    if (phase == nullptr && !rule_.phases.empty()) phase = &rule_.phases.back();
     std::int64_t wait_ps = 0;
-    if (phase == nullptr && rule_.phases.empty()) {
+    if (phase == nullptr) {
         wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, probed);
     } else {
-        const ns_idle_phase& last = phase != nullptr ? *phase : rule_.phases.back();
-        wait_ps = last.crowded ? product_ps(last.wait_ps, crowding()) : last.wait_ps;
+        wait_ps = phase->crowded ? product_ps(phase->wait_ps, crowding()) : phase->wait_ps;
         if (!probed) wait_ps = std::max(wait_ps, run_.plan.backoff.scan_ps);
     }
     if (phase != nullptr && phase->naps) {
@@ -325,7 +325,7 @@ void Resting::join_ended(Worker& actor, std::uint32_t frame) {
 
 // ---- phases of the program ----------------------------------------------------------------------------------------
 
-// The phase ends for an idle worker. A sleeper sleeps on.
+// The phase ends. A sleeper sleeps on.
 void Resting::retire(Worker& w) {
     if (may_search(w)) {
         ns_set_put(searching_.data(), w.id, false);
@@ -336,6 +336,7 @@ void Resting::retire(Worker& w) {
         w.counters.asleep_ps += run_.clock.now_ps();
         w.blocked = false;
         run_.clock.cut_short(w);
+        run_.clock.clear(w.id);
     }
     if (w.sleep != Sleep::ASLEEP) w.sleep = Sleep::AWAKE;
     joining_.clear();

@@ -69,9 +69,9 @@ void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remo
 }
 
 void Thief::retire(Worker& w) {
+    if (resting_ != nullptr) resting_->retire(w);
     if (w.idle) {
         sleepers_.wake(w.id);
-        if (resting_ != nullptr) resting_->retire(w);
         // The last `idle_ps` of the pending step are a probe or a wait. Before these come the waits for lines at probes,
         // before these the waits for other lines, and first the other overhead.
         std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps();

@@ -30,6 +30,7 @@ from numasim.strategy.compile_strategy import compile_strategy, effective_runtim
 from numasim.strategy.control.task_control import compile_control
 from numasim.strategy.dealing import deal_items
 from numasim.strategy.helpers import helpers_of
+from numasim.strategy.idle import compile_idle
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Workload
@@ -152,6 +153,7 @@ def plan_of(
         tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),
         control=compile_control(strategy, work, machine, places, items.labels, items.nodes, items.segments),
         helpers=helpers_of(strategy, machine, places, work),
+        idle=compile_idle(effective.idle, steal),
     )
 
 

@@ -30,6 +30,7 @@ from numasim.parts.models import runtime_model as runtime
 from numasim.parts.models import strategy_terms as terms
 from numasim.parts.models.placement_model import DistributionName
 from numasim.parts.models.search_model import SELF_TAKES
+from numasim.schema.enumerations import ChainRule, RecheckRule, WakeRule, WhomRule
 from numasim.strategy.control.controller import Controls, Measures, Program
 
 HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
@@ -212,6 +213,7 @@ QUEUE: Options = {
     "capacity": (30, TINY),
     "full": (30, FULL),
     "lock": (15, ("no", "yes")),
+    "lines": (25, (1, 2)),
 }
 LEVEL: Options = {
     "by": (30, ("node", "core", "llc", "socket", "distance")),
@@ -269,7 +271,7 @@ COSTS: Options = {
     "faults_per_s": (40, (0, 1000, 1_000_000, 50_000_000)),
     "fault_alpha": (40, FRACTIONS),
     "unmap_batch": (40, (0, 1, 2, 100)),
-    "line": (40, ("no", "yes")),
+    "line": (50, ("no", "yes", "yes", "latency")),
 }
 RUNTIME: Options = {
     "join": (85, get_args(runtime.JoinKind)),
@@ -283,7 +285,49 @@ RUNTIME: Options = {
     "s_rule": (30, RULES),
     "backoff": (40, lambda chance: some(chance, BACKOFF)),
     "costs": (60, lambda chance: some(chance, COSTS)),
+    "idle": (35, lambda chance: idle_document(chance)),
 }
+SLEEP: Options = {
+    "recheck": (70, get_args(RecheckRule)),
+    "first_ns": (25, (1, 700, 5000)),
+    "misses": (10, ("yes",)),
+}
+WAKE: Options = {
+    "at": (75, get_args(WakeRule)),
+    "whom": (60, get_args(WhomRule)),
+    "chain": (60, (0, 1, 2, 3)),
+    "chain_by": (60, get_args(ChainRule)),
+    "counted": (40, ("no", "yes")),
+    "cancel": (40, ("no", "yes")),
+}
+CAPS = either(("any",), mapping(count=TINY), mapping(share=(1, 2, 3)), mapping(busy_share=(1, 2)))
+
+
+def _idle_phase(chance: Random) -> Document:
+    """Draw a phase of fruitless rounds."""
+    lasts = {"rounds": chance.randint(1, 6)} if happens(chance, 70) else {"for_ns": chance.choice((0, 1, 2000))}
+    wait = {chance.choice(("pause_ns", "yield_ns", "nap_ns")): chance.choice(NANOSECONDS)}
+    return {**lasts, **wait, **({"crowded": "yes"} if happens(chance, 25) else {})}
+
+
+def idle_document(chance: Random) -> Document:
+    """Draw rules for idle workers; most let workers sleep."""
+    document: Document = {"phases": [_idle_phase(chance) for _ in range(chance.choice((0, 0, 1, 2, 3)))]}
+    if happens(chance, 85):
+        sleep, wake = some(chance, SLEEP), some(chance, WAKE)
+        if "first_ns" in sleep and happens(chance, 60):
+            sleep |= {"factor": chance.choice((1, 2)), "max_ns": chance.choice((1, 9000))}
+        if sleep.get("recheck") == "none" and "first_ns" not in sleep:
+            sleep["misses"] = "yes"
+        quiet = wake.get("at", "no-searcher") in ("no-searcher", "empty-queue")
+        if quiet and (not wake.get("chain", 1) or wake.get("chain_by") == "woken"):
+            sleep["misses"] = "yes"
+        document |= {"sleep": sleep, "wake": wake, "searchers": one(chance, CAPS)}
+    elif not document["phases"]:
+        document["between_ns"] = chance.choice((0, 1, 3000))
+    if happens(chance, 25):
+        document["between_ns"] = chance.choice((0, 1, 3000))
+    return document
 
 
 CONTROLLER = "random_grammar:choose"

@@ -353,7 +353,7 @@ class Resting(Component):
     # ---- phases of the program -------------------------------------------------------------------------------------
 
     def retire(self, w: Worker) -> None:
-        """The phase ends for an idle worker; a sleeper sleeps on."""
+        """The phase ends; a sleeper sleeps on."""
         self._searching &= ~(1 << w.id)
         if w.id in self._sleepers:
             self._sleepers.remove(w.id)

@@ -201,9 +201,9 @@ class Thief(Component):
 
     def retire(self, w: Worker) -> None:
         """End the idle time of a worker at the end of a phase: the worker has no pending event any more."""
+        if self._resting:
+            self._resting.retire(w)
         if w.idle:
-            if self._resting:
-                self._resting.retire(w)
             self._take_back(w, w.due - self._clock.now)
             if w.naps and self._resting:
                 self._resting.end_nap(w)
