@@ -189,7 +189,10 @@ bool Thief::give_up(Worker& w) { return resting_->lie_down(w) ? resting_->got_up
 // ---- probes and their locks ---------------------------------------------------------------------------------------
 
 inline void Thief::send_probe(Worker& w) {
-    if (lines_ != nullptr) lines_->probe(w, w.target, ns_takes_back(&run_.plan, w.level, w.target));
+    if (lines_ != nullptr) {
+        const bool takes = ns_level_amount(&run_.plan.steal.level[w.level], run_.queues.length(w.target)) != 0;
+        lines_->probe(w, w.target, ns_takes_back(&run_.plan, w.level, w.target), takes);
+    }
     const std::int64_t step_ps = ns_probe_ps(&run_.plan, &w, w.target);
     w.counters.idle_steal_ps += step_ps;
     run_.clock.schedule_idle(w, LOOK, step_ps);

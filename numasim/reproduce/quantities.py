@@ -84,7 +84,8 @@ def _local_share(outcome: Outcome) -> float:
 def _idle_share(outcome: Outcome) -> float:
     """Return the share of the workers' time without execution of tasks and without operations of the runtime."""
     counters = outcome.counters
-    idle = sum(counters[part] for part in ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps"))
+    parts = ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps", "asleep_ps")
+    idle = sum(counters[part] for part in parts)
     return float(idle / (counters["makespan_ps"] * outcome.spec.workers))
 
 
