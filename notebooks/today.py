@@ -95,7 +95,7 @@ ns.plot.time_split(frame[frame["workload"] == "sparselu-single"])
 # worker is on every second core.
 
 # %%
-near = {"like": "altra-q80-30-2s", "coherence": {"cross_socket_ns": 60}}
+near = {"like": "altra-q80-30-2s", "coherence": {"cross_socket_ns": 180}}
 axes = {"machine": ["altra-q80-30-2s", near], "strategy": ["randomized", "nearest-first", "topology-aware"]}
 first = {"machine": "altra-q80-30-2s", "workers": 80, "workload": programs[1]}
 without = ns.sweep({**base, **first, "sweep": axes}, "results/today-without-distance")

@@ -46,6 +46,16 @@ def test_lists_and_names_are_replaced() -> None:
     assert strategy["steal"] == [{"from": "others"}]
 
 
+def test_a_matrix_of_lines_and_levels_replace_each_other() -> None:
+    machine = expanded("machine", like="xeon-e5-2620-2s", coherence={"cores_ns": [[1]]})
+    assert machine["coherence"] == {"cores_ns": [[1]]}
+    assert not any(field.startswith("coherence") for field in machine["sources"])
+    kept = expanded("machine", like="epyc-9654-2s", coherence={"same_node_ns": 60})
+    assert kept["coherence"] == {
+        "same_core_ns": 5, "same_llc_ns": 27.1, "same_socket_ns": 99.3, "cross_socket_ns": 191.6, "same_node_ns": 60
+    }  # fmt: skip
+
+
 def test_routes_go_with_the_links_on_which_they_lie() -> None:
     kept = expanded("machine", like="opteron-8380-4s", link_bandwidth_gbs=3)
     assert [0, 2, 3] in kept["routes"]
