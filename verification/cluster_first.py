@@ -4,8 +4,10 @@
 
 Cores of the machine `epyc-9654-2s` that share a last-level cache pass a cache line on in 27 ns, other cores of the
 socket in 99 ns, cores of two sockets in 192 ns (measured). The runtime `ompi` lets a thief pay for the cache line of
-every queue that the thief asks or robs. The tasks use no memory, so that nothing but these lines makes a near victim
-better than a far victim. Both strategies run with the same seeds, once on this machine, and once on the same machine
+every queue that the thief asks or robs. The program searches an unbalanced tree with tasks of 1 us and more that use no
+memory, so that nothing but these lines makes a near victim better than a far victim. In a round, a thief asks two
+queues before it waits: under `cluster-first` a random queue of its own cache and a random queue of all, under `random`
+two random queues of all. Both strategies run with the same seeds, once on this machine, and once on the same machine
 with one time for all cores of a socket. For each machine a line has the median change of the makespan by asking the own
 cache first, and the 95 % interval of this median over the pairs of runs with one seed (order statistics). Exit status 1
 unless asking the own cache first is surely faster on the measured machine, and not surely faster with one time for the
@@ -30,10 +32,10 @@ MACHINES: dict[str, Any] = {
     "measured levels": "epyc-9654-2s",
     "one time for the socket": {"like": "epyc-9654-2s", "name": "flat", "coherence": {"same_llc_ns": SOCKET_NS}},
 }
-RANDOM = {"name": "random", "steal": [{"from": "others"}]}
+RANDOM = {"name": "random", "steal": [{"from": "others"}, {"from": "others"}]}
 CLUSTER = {"name": "cluster-first", "steal": [{"from": "own-llc"}, {"from": "others"}]}
 RUN = {
-    "workload": {"name": "fib", "n": 22, "spawn_ns": 1000, "leaf_ns": 1000, "join_ns": 1000},
+    "workload": {"name": "uts", "root_children": 500, "node_ns": 1000},
     "runtime": "ompi",
     "workers": 96,
     "seed": 1,

@@ -113,9 +113,9 @@ def test_lines_of_another_machine_are_taken_over() -> None:
     wide = ns.Machine.ring(4).with_(**{"coherence.cross_socket_ns": [80, 120]})
     assert ns.Machine.ring(2, like=wide).specified()["coherence"]["cross_socket_ns"] == 80
     matrix = [[5 if a == b else 9 for b in range(16)] for a in range(16)]
-    measured = ns.Machine.ring(2, coherence={"cores_ns": matrix})
+    measured = ns.Machine.ring(2, name="mine", coherence={"cores_ns": matrix})
     assert list(measured.specified()["coherence"]) == ["cores_ns"]
-    with pytest.raises(InputError, match=r"coherence of 'ring-2' is a matrix of its own cores; expected coherence"):
+    with pytest.raises(InputError, match=r"coherence of 'mine' is a matrix of its own cores; expected coherence"):
         ns.Machine.ring(4, like=measured)
     times = {"same_core_ns": 5, "same_socket_ns": 20, "cross_socket_ns": 60}
     assert ns.Machine.ring(4, like=measured, coherence=times).specified()["coherence"] == times
