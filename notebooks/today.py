@@ -24,8 +24,9 @@
 #
 # The machines are described in `configs/machines` by values that their vendors publish. The costs of the runtime are
 # those of OMPi on the thesis' machine. Of these three machines only the times of cache lines are measured, of the EPYC
-# and within a socket of the Altra, so read orders of magnitude and causes, not digits. Three strategies choose the victim: any worker (`randomized`), a worker that has announced a long
-# queue (`threshold`), or a worker of the own node first and then the longest queue of another node (`topology-aware`).
+# and within a socket of the Altra, so read orders of magnitude and causes, not digits. Three strategies choose the
+# victim: any worker (`randomized`), a worker that has announced a long queue (`threshold`), or a worker of the own node
+# first and then the longest queue of another node (`topology-aware`).
 
 # %%
 import numasim as ns
@@ -78,8 +79,8 @@ ns.compare(result)
 
 # %% [markdown]
 # In SparseLU a domain saves a seventh to a fifth of the time, because one worker makes all tasks and all others have to
-# find this worker. In Sort and in Strassen a domain makes no sure difference. Announcements alone (`threshold`) save as much on one machine, and cost up to a fifth of the time in Sort,
-# where workers wait although there are tasks.
+# find this worker. In Sort and in Strassen a domain makes no sure difference. Announcements alone (`threshold`) save as
+# much on one machine, and cost up to a fifth of the time in Sort, where workers wait although there are tasks.
 #
 # ## Why
 #
