@@ -273,20 +273,6 @@ COSTS: Options = {
     "unmap_batch": (40, (0, 1, 2, 100)),
     "line": (50, ("no", "yes", "yes", "latency")),
 }
-RUNTIME: Options = {
-    "join": (85, get_args(runtime.JoinKind)),
-    "capacity": (40, TINY),
-    "on_full": (40, FULL),
-    "resume": (20, FRACTIONS),
-    "producer": (40, get_args(runtime.ProducerKind)),
-    "release": (40, get_args(runtime.ReleaseRule)),
-    "queue_order": (30, get_args(runtime.QueueOrder)),
-    "poll_ns": (30, NANOSECONDS),
-    "s_rule": (30, RULES),
-    "backoff": (40, lambda chance: some(chance, BACKOFF)),
-    "costs": (60, lambda chance: some(chance, COSTS)),
-    "idle": (35, lambda chance: idle_document(chance)),
-}
 SLEEP: Options = {
     "recheck": (70, get_args(RecheckRule)),
     "first_ns": (25, (1, 700, 5000)),
@@ -330,6 +316,20 @@ def idle_document(chance: Random) -> Document:
     return document
 
 
+RUNTIME: Options = {
+    "join": (85, get_args(runtime.JoinKind)),
+    "capacity": (40, TINY),
+    "on_full": (40, FULL),
+    "resume": (20, FRACTIONS),
+    "producer": (40, get_args(runtime.ProducerKind)),
+    "release": (40, get_args(runtime.ReleaseRule)),
+    "queue_order": (30, get_args(runtime.QueueOrder)),
+    "poll_ns": (30, NANOSECONDS),
+    "s_rule": (30, RULES),
+    "backoff": (40, lambda chance: some(chance, BACKOFF)),
+    "costs": (60, lambda chance: some(chance, COSTS)),
+    "idle": (35, idle_document),
+}
 CONTROLLER = "random_grammar:choose"
 TUNE: Options = {
     "profile_ns": (40, NANOSECONDS),

@@ -2,9 +2,9 @@
 
 The words of a queue stand on one line, or each end of the queue on a line of its own. Tasks are put in at the back, so
 that a push writes the line of the back. Taking a task writes the line of the end at which the task is taken, and reads
-the other line; taking the last task writes both. A probe reads both lines. If the probe would take a task as the queue
-is when the probe is sent, it writes as if it took the task: then looking and taking are one access. The owner of a queue that finds
-the queue empty has read both lines.
+the other line; taking the last task writes both. A probe reads both lines. If the probe would take a task from the
+queue as it is when the probe is sent, the probe writes as if it took the task: then looking and taking are one access.
+The owner of a queue that finds the queue empty has read both lines.
 
 The counter of a task's children has a line of its own, which is with the worker that spawned the first child that ends.
 Every child that ends writes the counter, and so does the task that passes its wait.
