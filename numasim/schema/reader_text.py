@@ -1,4 +1,4 @@
-"""The C text that reads plans into structures, field by field, with the functions of lib/core/plan."""
+"""The C text that reads the fields of plans into structures, by calls of functions of lib/core/plan."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Scope:
         self._outer = outer
 
     def add_value(self, name: str, text: str) -> None:
-        """The field ``name`` is a number or a flag, kept as ``text``."""
+        """Note that the number or flag ``name`` is kept in the C expression ``text``."""
         self._values[name] = text
 
     def add_length(self, name: str, text: str) -> None:
-        """The field ``name`` has ``text`` entries."""
+        """Note that the field ``name`` has as many entries as the C expression ``text`` says."""
         self._lengths[name] = text
 
     def translated(self, expression: str) -> str:
@@ -78,20 +78,20 @@ def reader() -> str:
 
 
 def checks() -> str:
-    """Return the header with the functions that check the fields after reading; lib/core/plan defines them."""
+    """Return the header of the functions of lib/core/plan that check the fields after reading."""
     names = [each.c_name for each in in_order(PLAN) if each.checked]
     functions = [f"bool {name}_check(ns_plan_reader *reader, ns_full_plan *plan, {name} *self);\n" for name in names]
     heading = (
         '#include "plan/plan_reader.h"\n\n'
-        "/* What holds of a plan beyond types, sizes and bounds; and what is worked out from its fields. Called when\n"
-        " * a structure has been read, for the whole last. Each keeps the first mistake in the reader and returns\n"
-        " * whether there is none. */\n"
+        "/* Functions that check conditions of a plan beyond types, sizes and bounds, and compute members.\n"
+        " * Each function is called when its structure has been read, the function of the whole plan last. A function\n"
+        " * keeps the first mistake in the reader, and returns whether there is no mistake. */\n"
     )
     return guarded("NUMASIM_GENERATED_PLAN_CHECKS_H", heading + "".join(functions))
 
 
 def _function(structure: Structure, scope: Scope, bodies: list[str]) -> None:
-    """Append the function that reads ``structure``, after those that it calls."""
+    """Append the function that reads ``structure`` to ``bodies``, after the functions that this function calls."""
     whole = structure is PLAN
     lines = list(_structure(structure, "plan->" if whole else "self->", scope, bodies))
     name = "bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan)" if whole else (
@@ -172,7 +172,7 @@ def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterat
 
 
 def _converted(read_as: str, place: str, c_type: str, call: str) -> Iterator[str]:
-    """Read into ``value``, and store it as ``c_type``."""
+    """Yield the lines that read a number into ``value`` and store the number as ``c_type``."""
     yield "{"
     yield f"    {read_as} value;"
     yield f"    {call}"

@@ -22,7 +22,7 @@ from numasim.parts.models.placement_model import DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.control.controller import I32
-from numasim.strategy.control.task_control import label_unit
+from numasim.strategy.control.task_control import NO_LABELS, label_unit
 from numasim.workload.algorithms.serial_parts import with_serial_parts
 from numasim.workload.builder import frozen
 from numasim.workload.graph import I64, Mode, RangeFamily, Workload
@@ -185,7 +185,8 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
             tiers = ranks[item] if ranks else ((0,),)
             unit = _first_with_room(tiers, members, open_from, load, amount, least, most)
             if unit == NOBODY:
-                unit = _least_loaded(tiers, members, load)
+                loads = [(load[u], at, u) for at, tier in enumerate(tiers) for group in tier for u in members[group]]
+                unit = min(loads)[2]
             found[item] = unit
         load[unit] += amount
     return found
@@ -198,13 +199,9 @@ def _ties(cost: I64) -> list[tuple[tuple[int, ...], ...]]:
     dearer = ordered[:, 1:] != ordered[:, :-1]  # whether each group costs more than the group before it
     orders, which = np.unique(np.hstack([order, dearer]), axis=0, return_inverse=True)
     groups = cost.shape[1]
-    tiers = [_tiers(row[:groups], np.flatnonzero(row[groups:]) + 1) for row in orders]
+    cut = [np.split(row[:groups], np.flatnonzero(row[groups:]) + 1) for row in orders]
+    tiers = [tuple(tuple(tier.tolist()) for tier in parts) for parts in cut]
     return [tiers[number] for number in which.ravel().tolist()]
-
-
-def _tiers(order: I64, starts: I64) -> tuple[tuple[int, ...], ...]:
-    """Return the groups in ``order``, cut before each of ``starts``."""
-    return tuple(tuple(tier.tolist()) for tier in np.split(order, starts))
 
 
 def _first_with_room(
@@ -235,10 +232,6 @@ def _first_with_room(
     return NOBODY
 
 
-def _least_loaded(tiers: tuple[tuple[int, ...], ...], members: list[list[int]], load: list[int]) -> int:
-    return min((load[unit], place, unit) for place, tier in enumerate(tiers) for g in tier for unit in members[g])[2]
-
-
 # ---- The labels of a program's items under a strategy's distribution, and the program with the cost of dealing -------
 
 PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
@@ -258,9 +251,6 @@ class DealtItems(NamedTuple):
     segments: int = 0
 
 
-NO_ITEM_LABELS: I32 = np.zeros(0, np.int32)
-
-
 def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> DealtItems:
     """Return the items of ``workload``, which must not be folded, as the distribution of ``spec`` deals them.
 
@@ -268,7 +258,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
     """
     distribution = spec.distribution
     if distribution is None or not workload.ranges:
-        return DealtItems(NO_ITEM_LABELS, NO_ITEM_LABELS, workload)
+        return DealtItems(NO_LABELS, NO_LABELS, workload)
     node = unit_nodes(workers, label_unit(spec))
     deal, pair_ps = BY_NAME[distribution.deal], ps(distribution.pair_ns)
     dealt = [deal(known_items(family, machine, node), distribution) for family in workload.ranges]
@@ -277,10 +267,8 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
         for number, phase in enumerate(workload.phases)
         if phase.range_family is not None and dealt[phase.range_family].pairs * pair_ps
     }
-    labels = np.concatenate([each.units for each in dealt]).astype(np.int32)
-    nodes = node[labels].astype(np.int32)
-    labels.setflags(write=False)
-    nodes.setflags(write=False)
+    labels = frozen(np.concatenate([each.units for each in dealt]).astype(np.int32))
+    nodes = frozen(node[labels].astype(np.int32))
     return DealtItems(labels, nodes, with_serial_parts(workload, before_ps, PHASE), len(before_ps))
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numasim.machine.routing import distance_classes
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.runtime_model import RuntimeSpec
-from numasim.parts.models.strategy_model import QueueSpec, StrategySpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import UnitName
 from numasim.schema.enumerations import NO_QUEUE, End, Full
 from numasim.strategy.steal_plan import QUEUE
@@ -65,8 +65,7 @@ def _positions(workers: WorkerMap, kind: str) -> I64:
     return np.append(unit, NOWHERE if kind in ("worker", "core") else unit[0])
 
 
-OWN_END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
-STEAL_END = OWN_END
+END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
 NO_NODE = -1
 
 
@@ -137,8 +136,10 @@ def queue_records(
         part["owner"] = families[name].first
         part["home"] = NO_NODE if queue.per == "machine" else units.of["node"][families[name].first]
         part["family"] = number
-        part["own_end"], part["steal_end"] = _ends(queue, runtime)
-        part["capacity"], part["full"] = _bound(queue, runtime)
+        own, steal = (runtime.queue_order if queue.per == "worker" else "lifo-fifo").split("-")
+        part["own_end"], part["steal_end"] = END[queue.own or own], END[queue.steal or steal]
+        capacity, full = (runtime.capacity_tasks, runtime.on_full) if queue.per == "worker" else (0, "grow")
+        part["capacity"], part["full"] = queue.capacity or capacity, Full[(queue.full or full).upper()]
         parts.append(part)
     return np.concatenate(parts)
 
@@ -148,15 +149,3 @@ def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) ->
     name = spec.worker_family
     own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
     return own.astype(np.uint32)
-
-
-def _ends(queue: QueueSpec, runtime: RuntimeSpec) -> tuple[End, End]:
-    order = runtime.queue_order if queue.per == "worker" else "lifo-fifo"
-    own, steal = order.split("-")
-    return OWN_END[queue.own or own], STEAL_END[queue.steal or steal]
-
-
-def _bound(queue: QueueSpec, runtime: RuntimeSpec) -> tuple[int, Full]:
-    if queue.per != "worker":
-        return queue.capacity or 0, Full[(queue.full or "grow").upper()]
-    return queue.capacity or runtime.capacity_tasks, Full[(queue.full or runtime.on_full).upper()]

@@ -14,10 +14,9 @@ from numasim.plan.plan import Plan
 from numasim.report.answers.statistics import Estimate
 from numasim.runtime.runtime_program import KernelRun
 from numasim.schema.counter_names import SYNC_COUNTS
-from numasim.validate.part_files import BoundSpec
+from numasim.validate.part_files import BoundSpec, Cell, Part
 from numasim.validate.run_store import StoredRuns
 from numasim.validate.validated_quantities import QUANTITIES
-from numasim.validate.validation_cells import Cell, Part
 
 # ---- the common form of predicted and measured runs: counters under the names of the simulator's results -------------
 

@@ -15,9 +15,8 @@ from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
 from numasim.engine.simulate import simulate
 from numasim.errors import CheckError, InputError
 from numasim.runtime.runtime_program import KernelRun, Order
-from numasim.validate.comparison_tables import page
+from numasim.validate.part_files import part_of
 from numasim.validate.run_validation import PartFindings, validate_parts
-from numasim.validate.validation_cells import part_of
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 
@@ -107,12 +106,13 @@ def test_on_threads_the_speedup_is_that_over_the_serial_twin(tmp_path: Path, mon
 
 
 def test_with_model_costs_every_value_is_compared(tmp_path: Path, monkeypatch: Patch) -> None:
-    FakeRuntime().install(monkeypatch, tmp_path)
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
     findings = found(part_file(tmp_path, costs="model"), tmp_path / "out")
     assert findings.met
     assert len(findings.equalities) == CELLS
     once = 1 + 2 + 6 + 7 * 2 + 3 * 2 * 2  # the hash, two numbers of the run, six columns; by worker; by pair of nodes
     assert {each.values for each in findings.equalities if each.cell.workers == 2} == {2 * once}
+    assert [order.mode for order in runtime.orders].count("serial") == 2  # each program is recorded once
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,6 @@ def test_finished_runs_are_kept_with_their_recordings(tmp_path: Path, monkeypatc
     runtime.orders.clear()
     assert found(part, tmp_path / "out") == first
     assert runtime.orders == []
-
-
-def test_with_model_costs_a_program_is_recorded_once(tmp_path: Path, monkeypatch: Patch) -> None:
-    runtime = FakeRuntime().install(monkeypatch, tmp_path)
-    found(part_file(tmp_path, costs="model"), tmp_path / "out")
-    assert [order.mode for order in runtime.orders].count("serial") == 2
 
 
 def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -268,12 +262,6 @@ def test_a_counter_that_differs_is_status_one_and_named(tmp_path: Path, monkeypa
     assert "2 of 2 cells have counters that differ; first fib n=5, randomized, 2 workers, seed " in err
     assert err.endswith(": page_faults is 0 predicted and 7 found\n")
     assert "page_faults" in (tmp_path / "out" / "index.html").read_text()
-
-
-def test_a_page_is_the_same_text_every_time(tmp_path: Path, monkeypatch: Patch) -> None:
-    FakeRuntime().install(monkeypatch, tmp_path)
-    findings = found(part_file(tmp_path, repeats=1), tmp_path / "out")
-    assert page([findings]) == page([findings])
 
 
 @pytest.mark.parametrize(

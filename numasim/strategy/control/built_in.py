@@ -24,12 +24,11 @@ from numasim.strategy.control.packing import (
     packing_of_labels,
     packing_within,
     slices,
+    sums_over_subtrees,
     tiers_of_packing,
 )
 
 # ---- Which programs compute rather than wait for memory, by the cache misses of their tasks (model 4.8) --------------
-
-
 #
 # Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions, so the time that a task's
 # own segments compute stands for them, at ``instructions_per_us`` instructions a microsecond. A task with fewer than
@@ -78,20 +77,15 @@ def fastest(tune: TuneSpec) -> Controller:
 # ---- How much of the shared cache a subtree of tasks uses, as LAWS and CATS estimate it (model 4.8) ------------------
 
 
-def below(own: I64, subtree_end: I64) -> I64:
-    """Return [tasks] the sum of ``own`` over the subtree of each task, the task included."""
-    before = np.zeros(len(own) + 1, np.int64)
-    np.cumsum(own, out=before[1:])
-    return before[subtree_end] - before[:-1]
-
-
 def shared_cache_bytes(misses: I64, line_bytes: int, subtree_end: I64) -> I64:
     """Return [tasks] the bytes of shared cache that each subtree uses, SOSC (Chen and Guo 2015, equation 2).
 
     Each miss of a core's last private cache takes a line of the shared cache: ``S_a = M_a + sum of S_i`` over the
     children of task a, where ``M_a`` is the number of misses of the task's own segments times the size of a line.
     """
-    return below(misses * line_bytes, subtree_end)
+    before = np.zeros(len(misses) + 1, np.int64)
+    np.cumsum(misses * line_bytes, out=before[1:])
+    return before[subtree_end] - before[:-1]
 
 
 # ---- Searching the packing of a program while it runs: Algorithm 1 of LAWS as a controller (model 4.8) ---------------
@@ -236,11 +230,8 @@ def _plain(program: Program) -> Controls:
 def tasks_of_loop(program: Program, phase: int) -> npt.NDArray[np.bool_]:
     """Return [tasks] whether each task is of the loop, or of the phase outside loops, that begins with ``phase``."""
     end = max((loop.end for loop in program.loops if loop.first == phase), default=phase + 1)
-    change = np.zeros(program.tasks + 1, np.int64)
     roots = np.unique(np.array([root for roots in program.roots[phase:end] for root in roots], np.int64))
-    change[roots] += 1
-    np.subtract.at(change, program.subtree_end[roots], 1)
-    return np.cumsum(change[:-1]) > 0
+    return sums_over_subtrees(roots, np.ones(len(roots), np.int64), program.subtree_end) > 0
 
 
 BUILT_IN: Mapping[str, Callable[[TuneSpec], Controller]] = {"fastest": fastest, "packing": PackingTuner}
