@@ -134,7 +134,14 @@ def setting_lines(spec: StrategySpec) -> Iterator[str]:
 
 def _plain(value: Any) -> Any:
     """Return a model as a mapping of the fields that differ from their defaults."""
-    return value.model_dump(by_alias=True, exclude_defaults=True) if isinstance(value, Model) else value
+    if isinstance(value, Model):
+        fields = type(value).model_fields
+        given = {field.alias or name: getattr(value, name) for name, field in fields.items()}
+        usual = {field.alias or name: field.get_default(call_default_factory=True) for name, field in fields.items()}
+        return {key: _plain(each) for key, each in given.items() if each != usual[key]}
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def lock_lines(spec: StrategySpec) -> Iterator[str]:

@@ -173,63 +173,19 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     """
     size = known.bytes.sum(axis=1)
     limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # of load times units times a million
-    most = limit // (known.units * MILLION)
-    found, load, least = given.copy(), [0] * known.units, int(size.min(initial=0))
-    members = [np.flatnonzero(known.node == node).tolist() for node in known.groups]
-    open_from = [0] * len(members)
-    ranks = _ties(known.cost) if len(members) > 1 else None
+    most = min(limit // (known.units * MILLION), np.iinfo(np.int64).max)
+    found, load = given.copy(), np.zeros(known.units, np.int64)
+    group = np.searchsorted(known.groups, known.node)
     for item in np.argsort(-size, kind="stable").tolist():
-        amount = int(size[item])
         unit = int(given[item])
         if unit == NOBODY:
-            tiers = ranks[item] if ranks else ((0,),)
-            unit = _first_with_room(tiers, members, open_from, load, amount, least, most)
-            if unit == NOBODY:
-                loads = [(load[u], at, u) for at, tier in enumerate(tiers) for group in tier for u in members[group]]
-                unit = min(loads)[2]
+            room = np.flatnonzero(load <= most - size[item])
+            if not len(room):
+                room = np.flatnonzero(load == load.min())
+            unit = int(room[known.cost[item, group[room]].argmin()])
             found[item] = unit
-        load[unit] += amount
+        load[unit] += size[item]
     return found
-
-
-def _ties(cost: I64) -> list[tuple[tuple[int, ...], ...]]:
-    """Return [items] the groups by ascending cost, groups of equal cost in one tuple; ``cost`` is [items, groups]."""
-    order = np.argsort(cost, axis=1, kind="stable")
-    ordered = np.take_along_axis(cost, order, axis=1)
-    dearer = ordered[:, 1:] != ordered[:, :-1]  # whether each group costs more than the group before it
-    orders, which = np.unique(np.hstack([order, dearer]), axis=0, return_inverse=True)
-    groups = cost.shape[1]
-    cut = [np.split(row[:groups], np.flatnonzero(row[groups:]) + 1) for row in orders]
-    tiers = [tuple(tuple(tier.tolist()) for tier in parts) for parts in cut]
-    return [tiers[number] for number in which.ravel().tolist()]
-
-
-def _first_with_room(
-    tiers: tuple[tuple[int, ...], ...],
-    members: list[list[int]],
-    open_from: list[int],
-    load: list[int],
-    amount: int,
-    least: int,
-    most: int,
-) -> int:
-    """Return the first unit, in the order of cost, whose load stays within ``most``; NOBODY if there is no such unit.
-
-    ``open_from`` [groups] is the number of leading units of each group without room even for the ``least`` item.
-    """
-    for tier in tiers:
-        best = NOBODY
-        for group in tier:
-            units, at = members[group], open_from[group]
-            while at < len(units) and load[units[at]] + least > most:
-                at += 1
-            open_from[group] = at
-            room = next((unit for unit in units[at:] if load[unit] + amount <= most), NOBODY)
-            if room != NOBODY and (best == NOBODY or room < best):
-                best = room
-        if best != NOBODY:
-            return best
-    return NOBODY
 
 
 # ---- The labels of a program's items under a strategy's distribution, and the program with the cost of dealing -------
