@@ -34,8 +34,8 @@ from numasim.parts.models.placement_model import (
     PolicySpec,
     TunedPlacementSpec,
 )
-from numasim.strategy.placement.homes import NO_HOME, Homes, Spans, TabulatedHomes, on_one, require_tabulated
-from numasim.strategy.placement.policies import POLICIES, Ground
+from numasim.strategy.placement.homes import NO_HOME, Homes, Spans, TabulatedHomes, require_tabulated
+from numasim.strategy.placement.policies import POLICIES, Ground, by_master
 from numasim.workload.graph import Op, Phase, Region, Workload
 
 # ---- Memory capacity: a page whose node has no room goes to the next node by distance (model 2.2) --------------------
@@ -224,11 +224,8 @@ class PlacementRules:
         Raises InputError if pages have to be placed one by one and there are too many pages.
         """
         spec, machine = self.spec, self.machine
-        ground = Ground(machine, self.workers, seed)
-        before = [
-            None if self.unplaced[r] else self._before_run(ground, r, region)
-            for r, region in enumerate(self.workload.regions)
-        ]
+        grounds = [Ground(machine, self.workers, seed, *each) for each in enumerate(self.workload.regions)]
+        before = [None if self.unplaced[ground.number] else self._before_run(ground) for ground in grounds]
         capacity = Capacity(machine) if spec.overflow == "next" else None
         if capacity is not None:
             pairs = zip(before, self.workload.regions, strict=True)
@@ -238,26 +235,25 @@ class PlacementRules:
             dynamic=self.dynamic,
             nodes=machine.nodes,
             pages=self.pages,
-            stages=tuple(self._stage(ground, *each) for each in ((0, spec), *sorted(self.changes.items()))),
+            stages=tuple(self._stage(grounds, *each) for each in ((0, spec), *sorted(self.changes.items()))),
             granule=spec.granule_pages(machine.page_bytes),
             capacity=capacity,
             home_of_node=machine.home_of_node,
         )
 
-    def _before_run(self, ground: Ground, number: int, region: Region) -> Homes:
+    def _before_run(self, ground: Ground) -> Homes:
         """Return the homes of a region that is placed before the run; fresh memory of ranges is touched by worker 0."""
         policy = POLICIES[self.spec.policy]
-        if number in self.ranged and policy.by_touch and not region.initialised:
-            return on_one(int(ground.home_of_worker[0]), ground.page_bytes)
-        return policy.homes(self.spec, ground, number, region)
+        by_worker_0 = ground.number in self.ranged and policy.by_touch and not ground.region.initialised
+        return (by_master if by_worker_0 else policy.homes)(self.spec, ground)
 
-    def _stage(self, ground: Ground, phase: int, policy: PolicySpec) -> Stage:
+    def _stage(self, grounds: Sequence[Ground], phase: int, policy: PolicySpec) -> Stage:
         rule, added = POLICIES[policy.policy], _by_touch_as_added(self.spec, self.workload)
         wishes = [
             None
-            if not self.dynamic[r] or rule.by_touch or (added and not region.initialised)
-            else rule.homes(policy, ground, r, region)
-            for r, region in enumerate(self.workload.regions)
+            if not self.dynamic[ground.number] or rule.by_touch or (added and not ground.region.initialised)
+            else rule.homes(policy, ground)
+            for ground in grounds
         ]
         reads_place = self.spec.touch_on_read and policy.rule.reads_place
         return Stage(phase, tuple(wishes), replace(policy.rule, reads_place=reads_place))

@@ -250,21 +250,6 @@ def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:
     return total
 
 
-def on_one(node: int, page_bytes: int) -> CyclicHomes:
-    """Return homes with every page on ``node``."""
-    return CyclicHomes(np.array([node]), page_bytes)
-
-
-def in_blocks(page_node: I64, pages: int, page_bytes: int) -> SteppedHomes:
-    """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks; equal neighbours are merged."""
-    blocks = len(page_node)
-    first = -(-np.arange(blocks, dtype=np.int64) * pages // blocks)
-    filled = np.append(first[1:], pages) > first
-    first, node = first[filled], page_node[filled]
-    changes = np.append(True, node[1:] != node[:-1])
-    return SteppedHomes(first[changes], node[changes], page_bytes)
-
-
 def require_tabulated(name: str, pages: int, nodes: int) -> None:
     """Raise InputError if a table with the home of each page of the region ``name`` would be too large."""
     if pages * nodes > MOST_TABULATED:
