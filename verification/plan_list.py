@@ -169,7 +169,7 @@ def _machine_document(given: Document) -> Document:
     document = {**usual, **given["times"], "nodes": nodes}
     if not given["effects"]:
         return document
-    return import_module("random_effects").with_effects(document, given["effects"])  # type: ignore[no-any-return]
+    return import_module("random_recipes").with_effects(document, given["effects"])  # type: ignore[no-any-return]
 
 
 def _is_useful(plan: Document) -> bool:

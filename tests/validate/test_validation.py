@@ -144,12 +144,14 @@ def test_one_number_that_differs_is_found(
 # ---- stored results ----
 
 
-def test_finished_runs_are_kept_with_their_recordings(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_every_repeat_is_predicted_from_the_serial_run_before_it_and_kept(tmp_path: Path, monkeypatch: Patch) -> None:
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     part = part_file(tmp_path)
     first = found(part, tmp_path / "out")
-    modes = [order.mode for order in runtime.orders]
-    assert (modes.count("serial"), modes.count("virtual")) == (CELLS * 2, CELLS * 2)
+    assert [order.mode for order in runtime.orders] == ["serial", "virtual"] * (CELLS * 2)
+    seeds = {order.seed for order in runtime.orders if order.mode == "virtual"}
+    assert seeds == set(runtime.seeds)  # the simulator draws from the seeds of the runtime
+    assert len(seeds) == 2
     runtime.orders.clear()
     assert found(part, tmp_path / "out") == first
     assert runtime.orders == []
@@ -176,14 +178,6 @@ def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: P
     assert resumed == found(part, tmp_path / "afresh")
 
 
-def test_every_repeat_is_predicted_from_the_serial_run_before_it(tmp_path: Path, monkeypatch: Patch) -> None:
-    runtime = FakeRuntime().install(monkeypatch, tmp_path)
-    found(part_file(tmp_path), tmp_path / "out")
-    modes = [order.mode for order in runtime.orders]
-    assert modes == ["serial", "virtual"] * (CELLS * 2)
-    assert len({order.record for order in runtime.orders if order.mode == "serial"}) > 1
-
-
 def test_another_program_is_run_anew(tmp_path: Path, monkeypatch: Patch) -> None:
     part = part_file(tmp_path, repeats=1)
     FakeRuntime().install(monkeypatch, tmp_path)
@@ -200,14 +194,6 @@ def test_more_repeats_are_added_to_those_that_are_kept(tmp_path: Path, monkeypat
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     found(part_file(tmp_path, repeats=3), tmp_path / "out")
     assert len(runtime.orders) == CELLS * 2  # a serial run, and the run itself
-
-
-def test_strategies_and_the_runtime_draw_from_the_same_seeds(tmp_path: Path, monkeypatch: Patch) -> None:
-    runtime = FakeRuntime().install(monkeypatch, tmp_path)
-    found(part_file(tmp_path), tmp_path / "out")
-    seeds = {order.seed for order in runtime.orders if order.mode == "virtual"}
-    assert seeds == set(runtime.seeds)
-    assert len(seeds) == 2
 
 
 def test_cells_at_a_time_find_the_same(tmp_path: Path, monkeypatch: Patch) -> None:
