@@ -13,13 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.node_bytes import NodeBytes
 from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.workload.graph import RangeFamily, Workload
+from numasim.workload.graph import I64, RangeFamily, Workload
 from numasim.workload.one_worker import (
     MLP_BY_PATTERN,
     access_ps,
@@ -28,8 +27,6 @@ from numasim.workload.one_worker import (
     segment_sums,
     traffic_factor,
 )
-
-I64 = npt.NDArray[np.int64]
 
 BLOCK_BITS = 14  # log2 of the number of range items whose times are computed together
 BLOCK_MASK = (1 << BLOCK_BITS) - 1

@@ -20,9 +20,7 @@ from numasim.plan.plan import Plan
 from numasim.plan.segment_times import AccessTable, ByOffset, settled_bytes
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.similarity import UNBOUND, Objects
-from numasim.workload.graph import Accesses, Kind, Op, RangeFamily, Workload
-
-I64 = npt.NDArray[np.int64]
+from numasim.workload.graph import I64, Accesses, Kind, Op, RangeFamily, Workload
 
 OPEN = -2  # home of an object whose home is looked up when its task is dispatched
 

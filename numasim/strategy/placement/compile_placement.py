@@ -36,7 +36,7 @@ from numasim.parts.models.placement_model import (
 )
 from numasim.strategy.placement.homes import NO_HOME, Homes, Spans, TabulatedHomes, require_tabulated
 from numasim.strategy.placement.policies import POLICIES, Ground, by_master
-from numasim.workload.graph import Op, Phase, Region, Workload
+from numasim.workload.graph import I64, Op, Phase, Region, Workload
 
 # ---- Memory capacity: a page whose node has no room goes to the next node by distance (model 2.2) --------------------
 #
@@ -99,7 +99,6 @@ def nodes_by_distance(machine: Machine) -> I64:
     return np.argsort(latency, axis=1, kind="stable")
 
 
-I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
 NO_PHASE = 1 << 30  # stages that a controller enters have this number or a larger number as their phase
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small

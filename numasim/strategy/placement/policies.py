@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim import draws
 from numasim.draws import DrawClass
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.placement_model import PolicySpec, TouchPolicyName
 from numasim.strategy.placement.homes import CyclicHomes, HashedHomes, Homes, SteppedHomes, TabulatedHomes
-from numasim.workload.graph import Region
-
-I64 = npt.NDArray[np.int64]
+from numasim.workload.graph import I64, Region
 
 
 @dataclass(frozen=True)
