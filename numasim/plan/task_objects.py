@@ -27,7 +27,7 @@ OPEN = -2  # home of an object whose home is looked up when its task is dispatch
 
 @dataclass(frozen=True)
 class TaskObjects:
-    """The objects of graph tasks in CSR form: those of row r are entries ``ptr[r]`` to ``ptr[r + 1] - 1``.
+    """The objects of graph tasks in CSR form: entries ``ptr[r]`` to ``ptr[r + 1] - 1`` are the objects of row r.
 
     An entry stands for all objects of the row with the same home and mode, or for one object whose home is OPEN;
     ``access`` is then one of its accesses.

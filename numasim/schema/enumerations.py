@@ -52,7 +52,7 @@ class Mode(IntEnum):
 
 
 class Deal(IntEnum):
-    """The workers that get the roots, or the range items, of a phase when it starts; held roots do not count."""
+    """The workers that get the roots, or the range items, at the start of a phase; held roots do not count."""
 
     MASTER = 0  # all to worker 0
     BLOCK = 1  # root r of R to worker floor(r * P / R)
@@ -166,7 +166,7 @@ class Full(IntEnum):
 JoinKind = Literal["help", "own", "strict", "continuation", "block", "leapfrog"]  # how a worker waits for children
 ProducerKind = Literal["none", "extra", "master"]  # the thread that creates the items of a range
 ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue are computed
-ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when they are computed
+ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when the thresholds are computed
 LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh"]
 BarrierName = Literal["central", "flag", "tree", "per-domain"]
 CacheModel = Literal["none", "share", "lru"]
@@ -211,7 +211,7 @@ FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until the own subtr
 FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, empty if the worker does not use the level
 EVERY_TIER = 7
 TIER_SHIFT, FLAG_TIERS = 4, 112  # of a dispatch rule: a mask of tiers, shifted by TIER_SHIFT bits; 0: any tier
-FLAG_COPY = 128  # of a dispatch rule: it leaves a copy of the task in its queue, and later rules place the task
+FLAG_COPY = 128  # of a dispatch rule: the rule leaves a copy of the task in its queue; later rules place the task
 FLAG_LOOKS = 1  # flags of DATA records: the rule looks at the task's objects
 FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # the guards ``uneven``, ``here`` and ``source`` of the rule
 NOWHERE = -1  # the home of an object without placed pages

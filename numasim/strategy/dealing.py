@@ -232,7 +232,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
 def undealt(work: Workload, segments: int) -> Workload:
     """Return ``work`` with a time of zero for its last ``segments`` segments, in which worker 0 deals the items.
 
-    Use it for the program without its strategy, which spends no time on dealing.
+    This is the program without its strategy, since the program alone spends no time on dealing.
     """
     if not segments:
         return work

@@ -1,4 +1,4 @@
-"""Which workers have a helper thread (which prefetches), how far it runs ahead and what it costs (model 4.11).
+"""Helper threads, which prefetch for a worker: which workers have a helper, and the costs of helpers (model 4.11).
 
 A helper needs an idle core of its worker's node that shares the last-level cache with the worker. The workers with the
 lowest ids get the idle cores, one core each.

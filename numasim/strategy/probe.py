@@ -58,7 +58,8 @@ class QuietRound:
 class Outlook(Enum):
     """The future of a level's chance while all probes fail.
 
-    NONE: the chance stays 0. RISES: the chance is 0 and will rise. OPEN: it is between 0 and 1. CERTAIN: it stays 1.
+    NONE: the chance stays 0. RISES: the chance is 0 and will rise. OPEN: the chance is between 0 and 1. CERTAIN: the
+    chance stays 1.
     """
 
     NONE = auto()

@@ -145,7 +145,7 @@ def queue_records(
 
 
 def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) -> npt.NDArray[np.uint32]:
-    """Return [workers] the worker's own queue, from which it pops first, or `NO_QUEUE`."""
+    """Return [workers] the own queue of each worker, from which the worker pops first, or `NO_QUEUE`."""
     name = spec.worker_family
     own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
     return own.astype(np.uint32)

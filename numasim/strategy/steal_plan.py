@@ -114,7 +114,7 @@ class StealPlan:
     own: npt.NDArray[np.uint32]  # [workers] the worker's own queue, or NO_QUEUE
     families: tuple[str, ...]
     refill: int | None  # the refill threshold; None: the queue's own threshold s
-    work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun as they are spawned
+    work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun at their spawn
     adaptive: Adaptive | None  # None unless the spawn order adapts to steals
     thresholds: Thresholds
     backoff: Backoff
@@ -199,7 +199,7 @@ class Level:
     """
 
     def __init__(self, plan: StealPlan, index: int) -> None:
-        """Decode record ``index``; each row is decoded when it is first needed."""
+        """Decode record ``index``; each row is decoded at its first use."""
         record = plan.level[index]
         end = int(plan.level["row"][index + 1]) if index + 1 < plan.levels else len(plan.row) - 1
         self._plan = plan
@@ -239,7 +239,7 @@ class Level:
         return self.row(self._plan.workers + anchor) if self.row(worker).groups else NO_ROW
 
     def row(self, anchor: int) -> Row:
-        """Return row number ``anchor``, its candidates in the order in which they are visited."""
+        """Return row number ``anchor``; the candidates of a row are in the order of visits."""
         found = self._rows.get(anchor)
         if found is None:
             found = self._rows[anchor] = self._decode(anchor)

@@ -136,7 +136,7 @@ class _SearchLocks:
         return frozen(table if locked.any() else table[:0])
 
     def _add_units(self, unit: str) -> npt.NDArray[np.int64]:
-        """Return [workers] the lock of each worker's unit; the first worker of a unit owns it."""
+        """Return [workers] the lock of each worker's unit; the first worker of a unit owns the lock."""
         ids, first, inverse = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
         units = zip(ids.tolist(), first.tolist(), strict=True)
         added = [self._add(f"{unit} {ident}", worker) for ident, worker in units]

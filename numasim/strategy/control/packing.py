@@ -53,7 +53,7 @@ def parent_packing(program: Program, roots: I64) -> I64:
 
 
 def outermost(tasks: I64, subtree_end: I64) -> I64:
-    """Return ``tasks`` without those in the subtree of another of ``tasks``, ascending, each once."""
+    """Return each of ``tasks`` that is in the subtree of no other of ``tasks``, once and in ascending order."""
     tasks = np.unique(tasks)
     ends = np.maximum.accumulate(subtree_end[tasks])
     covered = np.zeros(len(tasks), bool)
