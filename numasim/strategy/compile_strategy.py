@@ -54,7 +54,7 @@ def compile_strategy(
     Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
     runtime = effective_runtime(spec, runtime)
-    units = Units.on(machine, workers)
+    units = Units(machine, workers)
     families = build_families(spec, units)
     table = LevelTable(spec, machine, units, families)
     for level in spec.steal:

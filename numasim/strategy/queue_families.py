@@ -28,16 +28,16 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Units:
-    """``of[kind]`` is the unit id of every position, ``NOWHERE`` for a producer that has no such unit."""
+    """The units of the workers ``map`` on ``machine``."""
 
-    of: dict[str, I64]
     machine: Machine
     map: WorkerMap
 
-    @classmethod
-    def on(cls, machine: Machine, workers: WorkerMap) -> Units:
-        """Build the units of ``workers`` on ``machine``."""
-        return cls({kind: _positions(workers, kind) for kind in get_args(UnitName)}, machine, workers)
+    @cached_property
+    def of(self) -> dict[str, I64]:
+        """Return by kind of unit the unit id of every position, ``NOWHERE`` for a producer that has no such unit."""
+        unit = {kind: self.map.unit(kind) for kind in get_args(UnitName)}
+        return {kind: np.append(ids, NOWHERE if kind in ("worker", "core") else ids[0]) for kind, ids in unit.items()}
 
     @property
     def workers(self) -> int:
@@ -58,11 +58,6 @@ class Units:
         """Return the latency from ``worker`` to the memory of the node of each of the workers ``others``."""
         node = self.map.node
         return np.asarray(self.machine.latency_ps[node[worker], node[others]])
-
-
-def _positions(workers: WorkerMap, kind: str) -> I64:
-    unit = workers.unit(kind)
-    return np.append(unit, NOWHERE if kind in ("worker", "core") else unit[0])
 
 
 END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back

@@ -206,7 +206,7 @@ def test_plans_are_read_only() -> None:
 
 def test_units_without_workers_have_no_queue() -> None:
     spec = StrategySpec.model_validate({"queues": {"pool": {"per": "node"}}, "steal": [{"from": "own"}]})
-    units = Units.on(toy_machine(4), on_nodes([3, 1]))
+    units = Units(toy_machine(4), on_nodes([3, 1]))
     family = build_families(spec, units)["pool"]
     assert (family.queue.tolist(), family.first.tolist(), family.mine.tolist()) == ([0, 1], [1, 0], [1, 0, 1])
 
@@ -216,7 +216,7 @@ def test_vicinities_on_a_mesh_are_squares(size: int) -> None:
     """Home scheduling groups the nearest tiles: 4 are 2 x 2 and 16 are 4 x 4 blocks of the 8 x 8 mesh."""
     tile = np.arange(64)
     hops = np.abs(tile[:, None] % 8 - tile % 8) + np.abs(tile[:, None] // 8 - tile // 8)
-    units = Units.on(toy_machine(64, latency_ps=1000 + hops), on_nodes(tile.tolist()))
+    units = Units(toy_machine(64, latency_ps=1000 + hops), on_nodes(tile.tolist()))
     block = vicinities(units, size)
     for members in (tile[block == b] for b in range(64 // size)):
         width, height = np.ptp(members % 8) + 1, np.ptp(members // 8) + 1

@@ -167,46 +167,37 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """The state of the packing controller: the search in the loop whose first phase is ``phase``.
-
-    The search is None while no tasks are packed.
-    """
-
-    phase: int = -1
-    search: Search | None = None
-
-
-@dataclass(frozen=True)
 class PackingTuner:
     """The controller ``tune: {what: packing}``.
 
-    Without moves the initial packing stays, as in CATS (Chen, Guo and Huang 2012).
+    Without moves the initial packing stays, as in CATS (Chen, Guo and Huang 2012). The state of the controller is the
+    search in the loop that is running, None while no tasks are packed.
     """
 
     tune: TuneSpec
 
-    def __call__(self, program: Program, state: Tuned | None, measures: Measures | None, /) -> tuple[Tuned, Controls]:
-        """Return the new state and controls: all tasks free before the first iteration of a loop, packings after it."""
-        if state is None or measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
-            return Tuned(), _all_free(program) if max(program.iterations, default=1) > 1 else _plain(program)
+    def __call__(
+        self, program: Program, state: Search | None, measures: Measures | None, /
+    ) -> tuple[Search | None, Controls]:
+        """Return the new state and controls: all tasks free before the first iteration of a loop, then packings."""
+        if measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
+            return None, _all_free(program) if max(program.iterations, default=1) > 1 else _plain(program)
         if measures.iteration == 0:
             return self._profiled(program, measures)
-        if state.search is None or state.search.ended:
+        if state is None or state.ended:
             return state, Controls()
-        search = state.search.measured(program, measures.time_ps)
-        return Tuned(state.phase, search), Controls(tiers=tiers_of_packing(program, search.tried))
+        search = state.measured(program, measures.time_ps)
+        return search, Controls(tiers=tiers_of_packing(program, search.tried))
 
-    def _profiled(self, program: Program, measures: Measures) -> tuple[Tuned, Controls]:
+    def _profiled(self, program: Program, measures: Measures) -> tuple[Search | None, Controls]:
         """Return the state and controls after the first iteration of a loop."""
         ran = tasks_of_loop(program, measures.phase)
         rule = self.tune.cpu_bound
         if rule != "none" and is_cpu_bound(rule, measures.misses[ran], program.compute_ps[ran]):
-            return Tuned(measures.phase), _plain(program)
+            return None, _plain(program)
         roots = self._initial(program, measures)
         search = Search.begin(program, roots[ran[roots]], self.tune)
-        tiers = tiers_of_packing(program, search.tried)
-        return Tuned(measures.phase, search), Controls(tiers=tiers, switches=frozenset())
+        return search, Controls(tiers=tiers_of_packing(program, search.tried), switches=frozenset())
 
     def _initial(self, program: Program, measures: Measures) -> I64:
         if isinstance(self.tune.start, TierDepth):
