@@ -20,6 +20,7 @@ from numasim.plan.plan import Plan
 from numasim.plan.segment_times import AccessTable, ByOffset, settled_bytes
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.similarity import UNBOUND, Objects
+from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Accesses, Kind, Op, RangeFamily, Workload
 
 OPEN = -2  # home of an object whose home is looked up when its task is dispatched
@@ -111,9 +112,7 @@ def _ops_of_rows(work: Workload, code: Op) -> tuple[I64, I64]:
 def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
     """Return ([m] owner, [m] entry) of all entries ``ptr[key]`` to ``ptr[key + 1] - 1`` of each owner."""
     count = ptr[key + 1] - ptr[key]
-    before = np.cumsum(count) - count
-    entry = np.arange(count.sum()) + np.repeat(ptr[key] - before, count)
-    return np.repeat(owner, count), entry
+    return np.repeat(owner, count), ragged(ptr[key], count)
 
 
 def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:

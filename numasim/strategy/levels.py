@@ -60,6 +60,7 @@ from numasim.schema.enumerations import (
 from numasim.strategy.queue_families import NOWHERE, Family, Pool, Units, pool_of
 from numasim.strategy.steal_plan import CHANCE, DATA, LEVEL
 from numasim.workload.builder import frozen
+from numasim.workload.forest_arrays import offsets
 
 # ---- Conditions on the lengths of queues -----------------------------------------------------------------------------
 #
@@ -128,10 +129,9 @@ class RowTable:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays ``row``, ``seg``, ``queue`` and ``weight`` of a `StealPlan`."""
-        sizes = _joined(self.sizes)
         return {
-            "row": np.cumsum([0, *map(len, self.sizes)]).astype(np.uint32),
-            "seg": np.concatenate(([0], np.cumsum(sizes))).astype(np.uint32),
+            "row": offsets(np.array([len(size) for size in self.sizes], np.int64)).astype(np.uint32),
+            "seg": offsets(_joined(self.sizes)).astype(np.uint32),
             "queue": _joined(self.queues).astype(np.uint32),
             "weight": _joined(self.weights).astype(np.uint64),
         }

@@ -27,6 +27,7 @@ from numasim.strategy.control.packing import (
     sums_over_subtrees,
     tiers_of_packing,
 )
+from numasim.workload.forest_arrays import offsets
 
 # ---- Which programs compute rather than wait for memory, by the cache misses of their tasks (model 4.8) --------------
 #
@@ -83,8 +84,7 @@ def shared_cache_bytes(misses: I64, line_bytes: int, subtree_end: I64) -> I64:
     Each miss of a core's last private cache takes a line of the shared cache: ``S_a = M_a + sum of S_i`` over the
     children of task a, where ``M_a`` is the number of misses of the task's own segments times the size of a line.
     """
-    before = np.zeros(len(misses) + 1, np.int64)
-    np.cumsum(misses * line_bytes, out=before[1:])
+    before = offsets(misses * line_bytes)
     return before[subtree_end] - before[:-1]
 
 

@@ -18,8 +18,8 @@ from numasim.strategy.control.controller import I32, U8, Program
 from numasim.strategy.control.packing import outermost, packing_at_depth, slices, tiers_of_packing
 from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import levels
-from numasim.workload.graph import I64, Op, Workload
-from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.graph import I64, Workload
+from numasim.workload.one_worker import LINE_BYTES, by_task
 from numasim.workload.phases import iterations_of
 
 # ---- What controllers and functions of labels know of a program and its machine --------------------------------------
@@ -63,7 +63,7 @@ def known_program(
         parent=workload.parent,
         depth=frozen(_depth(workload.parent)),
         subtree_end=workload.subtree_end(),
-        compute_ps=frozen(_own_compute_ps(workload)),
+        compute_ps=frozen(by_task(workload, workload.segment_compute_ps)),
         roots=tuple(phase.roots for phase in workload.phases),
         loops=workload.loops,
         iterations=tuple(iterations_of(workload.phases, workload.loops)),
@@ -86,15 +86,6 @@ def _depth(parent: I64) -> I64:
     return depth
 
 
-def _own_compute_ps(workload: Workload) -> I64:
-    """Return [tasks] the compute time of each task's own segments."""
-    found = np.zeros(workload.rows, np.int64)
-    runs = np.flatnonzero(workload.op_code == Op.RUN)
-    task = np.searchsorted(workload.op_ptr, runs, side="right") - 1
-    np.add.at(found, task, workload.segment_compute_ps[workload.op_arg[runs]])
-    return found
-
-
 # ---- The labels of tasks: the unit for which each task is meant, by functions registered here (model 4.14) -----------
 #
 # A function of labels takes the `Program` and the number of units. It returns for each task the number of the unit for
@@ -112,13 +103,11 @@ def labels_of(spec: StrategySpec, program: Program) -> I32:
 
     Raises InputError for a name that is not registered in this process.
     """
-    if isinstance(spec.labels, DistributionSpec):
-        return frozen(np.full(program.tasks, -1, np.int32))
-    check_labels(spec.labels)
     if spec.labels == "none":
         return NO_LABELS
-    if spec.labels == "tune" or spec.distribution:
+    if isinstance(spec.labels, DistributionSpec) or spec.labels == "tune" or spec.distribution:
         return frozen(np.full(program.tasks, -1, np.int32))
+    check_labels(spec.labels)
     found = np.ascontiguousarray(LABELLINGS[spec.labels](program, program.units), np.int32)
     assert found.shape == (program.tasks,)
     assert not program.tasks or (found.min() >= -1 and found.max() < program.units)

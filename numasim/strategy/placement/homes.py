@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.workload.forest_arrays import offsets, ragged
 
 # ---- The bytes of two-dimensional accesses by class of page, counted without a walk over pages -----------------------
 #
@@ -57,14 +58,13 @@ def _summed_rows(spans: Spans, distinct: I64, columns: int, below: Callable[[I64
     for begin, end in pairwise([*starts, len(distinct)]):
         count = distinct[begin:end]
         access = np.repeat(np.arange(begin, end), count)
-        first = np.cumsum(count) - count
-        row = np.arange(len(access)) - np.repeat(first, count)
+        row = ragged(np.zeros_like(count), count)
         repeats = -(-(spans.rows[access] - row) // distinct[access])
         start = spans.offset[access] + row * spans.stride[access]
         by_column = below(start + spans.row_bytes[access])
         by_column -= below(start)
         by_column *= repeats[:, None]
-        total[begin:end] = np.add.reduceat(by_column, first, axis=0)
+        total[begin:end] = np.add.reduceat(by_column, offsets(count)[:-1], axis=0)
     return total
 
 
@@ -164,7 +164,7 @@ class SteppedHomes(Homes):
         high = np.searchsorted(border, np.maximum(reach - 1, spans.offset), side="right") - 1
         touched = high - low + 1  # steps that each access touches
         access = np.repeat(np.arange(len(low)), touched)
-        step = np.arange(len(access)) - np.repeat(np.cumsum(touched) - touched, touched) + low[access]
+        step = ragged(low, touched)
         mine = Spans(*(part[access] for part in spans))
         end = np.append(border[1:], np.iinfo(np.int64).max)[step]
         total = np.zeros((len(spans.offset), nodes), np.int64)
