@@ -18,6 +18,7 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.node_bytes import NodeBytes
 from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
+from numasim.workload.builder import frozen
 from numasim.workload.graph import I64, RangeFamily, Workload
 from numasim.workload.one_worker import (
     MLP_BY_PATTERN,
@@ -37,9 +38,7 @@ def settled_bytes(work: Workload, placement: Placement) -> I64:
     """Return [accesses, nodes] the footprint of each access on each home; zeros for accesses that are not settled."""
     accesses = work.accesses
     spans = (accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
-    found = placement.bytes_by_home(accesses.region, *spans)
-    found.setflags(write=False)
-    return found
+    return frozen(placement.bytes_by_home(accesses.region, *spans))
 
 
 def traffic_by_home(work: Workload, placement: Placement) -> I64:

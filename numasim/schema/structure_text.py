@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from numasim.schema.counter_names import COUNTS, SYNC_COUNTS, TIMES, TRAFFIC
-from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS, Names
+from numasim.schema.enumerations import CONSTANTS, COUNTS, ENUMERATIONS, SYNC_COUNTS, TIMES, TRAFFIC, Names
 from numasim.schema.field_kinds import (
     Array,
     Arrays,
