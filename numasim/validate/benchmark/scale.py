@@ -26,6 +26,7 @@ from numasim.sweep.pool import same_imports
 from numasim.validate.benchmark.sampling import Finding, Probe, take
 from numasim.validate.benchmark.simulation_rates import (
     DASHED,
+    LARGE_MACHINE,
     NATIVE,
     SEED,
     draw_line,
@@ -49,21 +50,18 @@ MOST_TICKS = 6
 
 
 def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
-    """Return a machine of ``nodes`` nodes on a mesh, with one hardware thread for each of ``workers`` workers."""
-    columns = 2 ** (int(math.log2(nodes) + 1) // 2)
+    """Return a machine of ``nodes`` nodes on a mesh, with one hardware thread for each of ``workers`` workers.
+
+    All else is as on the shipped synthetic machine.
+    """
+    columns, cores = 2 ** (int(math.log2(nodes) + 1) // 2), -(-workers // nodes)
+    mesh = {"rows": nodes // columns, "columns": columns}
     return {
-        "name": f"generated-{nodes}x{-(-workers // nodes)}",
+        "like": LARGE_MACHINE,
+        "name": f"generated-{nodes}x{cores}",
         "sockets": nodes,
-        "nodes": {"cores": -(-workers // nodes), "memory": "16GiB", "imc_bandwidth_gbs": 200},
-        "caches": {"l1": "32KiB", "l2": "1MiB", "llc": "32MiB", "llc_scope": "node"}
-        | {"llc_hit_ns": 20, "llc_remote_hit_ns": 120},
-        "local_latency_ns": 90,
-        "hop_latency_ns": 50,
-        "mesh": {"rows": nodes // columns, "columns": columns, "bandwidth_gbs": 60},
-        "coherence": {"same_core_ns": 5, "same_socket_ns": 40, "cross_socket_ns": 120},
-        "clock": {"base_ghz": 2.5},
-        "page": "4KiB",
-        "line": "64B",
+        "nodes": {"cores": cores},
+        "mesh": mesh,
     }
 
 
