@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from numasim.workload.dataflow import Dataflow
-from numasim.workload.graph import I64, Kind, Op, Phase, Workload
+from numasim.workload.dataflow import finish_of_tasks
+from numasim.workload.graph import I64, Kind, Op, Workload
 from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
@@ -28,29 +26,18 @@ def span_tasks(workload: Workload) -> int:
 
 def depth(workload: Workload) -> int:
     """Return the number of levels of the deepest spawn tree; 1 for tasks without children and for range items."""
-    if workload.folded:
-        return _depth_of_classes(workload)
-    levels = np.zeros(workload.rows, np.int64)
-    ancestor = workload.parent.copy()
-    while (inside := ancestor >= 0).any():
-        levels[inside] += 1
-        ancestor[inside] = workload.parent[ancestor[inside]]
-    return int(levels.max(initial=-1)) + 1 if workload.rows else 1
-
-
-def _depth_of_classes(workload: Workload) -> int:
     levels = [1] * workload.rows
-    for row in reversed(range(workload.rows)):
-        ops = slice(workload.op_ptr[row], workload.op_ptr[row + 1])
-        children = workload.op_arg[ops][workload.creates[ops]].tolist()
-        levels[row] = 1 + max((levels[child] for child in children), default=0)
+    creating = np.flatnonzero(workload.creates)
+    parent = np.searchsorted(workload.op_ptr, creating, side="right") - 1
+    for row, child in zip(parent[::-1].tolist(), workload.op_arg[creating[::-1]].tolist(), strict=True):
+        levels[row] = max(levels[row], 1 + levels[child])  # a child has a higher number than its parent
     return max((levels[root] for root in workload.trees), default=1)
 
 
 def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
     """Return [phases] the longest chain of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time."""
-    longest = (_chains_of_classes if workload.folded else _chains)(workload, segment_ps, _none(workload))
-    return [longest(phase) for phase in workload.phases]
+    last = _last_ends(workload, segment_ps, _none(workload))
+    return [max((last[root] for root in phase.roots), default=0) for phase in workload.phases]
 
 
 def _none(workload: Workload) -> I64:
@@ -59,10 +46,10 @@ def _none(workload: Workload) -> I64:
 
 def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item: list[int], spent: I64) -> int:
     below = workload.below(spent)
-    longest_chain = (_chains_of_classes if workload.folded else _chains)(workload, segment_times, start_times)
+    last = _last_ends(workload, segment_times, start_times)
     total = 0
     for phase, runs in zip(workload.phases, workload.runs, strict=True):
-        chain = longest_chain(phase)
+        chain = max((last[root] for root in phase.roots), default=0)
         items = longest_item[phase.range_family] if phase.range_family is not None else 0
         # a serial phase lasts as long as all its work
         once = sum(int(below[root]) for root in phase.roots) if phase.serial else max(chain, items)
@@ -70,42 +57,15 @@ def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item
     return total
 
 
-def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
-    """Return a function for the longest chain of a phase; call the function for the phases in their order."""
-    if is_forward(workload):
-        finish = forward_finish(workload, segment_times, start_times)
-        return lambda phase: max((finish[root] for root in phase.roots), default=0)
-    flow = Dataflow(workload, segment_times, start_times)
-    ends = workload.subtree_end()
-
-    def longest(phase: Phase) -> int:
-        flow.run(phase)
-        return max((max(flow.finish[root : ends[root]]) for root in phase.roots), default=0)
-
-    return longest
+def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
+    """Return by root of a phase the end of the last task of the root's tree, if the phase begins at time 0."""
+    if workload.folded:
+        return _last_ends_of_classes(workload, segment_times, start_times)
+    finish, ends = finish_of_tasks(workload, segment_times, start_times), workload.subtree_end()
+    return {root: max(finish[root : ends[root]]) for root in workload.trees}
 
 
-def is_forward(workload: Workload) -> bool:
-    """Return whether tasks neither spawn nor call, and wait only for tasks of lower numbers."""
-    return not workload.creates.any() and bool((workload.predecessor < workload.successor).all())
-
-
-def forward_finish(workload: Workload, segment_times: I64, start_times: I64) -> list[int]:
-    """Return [tasks] the ends of the tasks of a workload that `is_forward`, as `Dataflow` does, in one pass."""
-    pointer, successor = workload.successor_ptr.tolist(), workload.successor.tolist()
-    spent = (by_task(workload, segment_times) + start_times).tolist()
-    finish = [0] * workload.rows  # before the turn of a task: the end of the last predecessor so far
-    begin = 0
-    for task, (cost, end) in enumerate(zip(spent, pointer[1:], strict=True)):
-        done = finish[task] = finish[task] + cost
-        for after in successor[begin:end]:
-            if finish[after] < done:
-                finish[after] = done
-        begin = end
-    return finish
-
-
-def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
+def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
     """Return the same for a folded workload: without dependences no task outside a subtree delays the subtree."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
@@ -128,4 +88,4 @@ def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64)
                 groups = [max(ended, clock + last[arg]) for ended in groups]
                 clock += end[arg] if code == Op.CALL else 0
         end[row], last[row] = clock, max(last[row], clock)
-    return lambda phase: max((last[root] for root in phase.roots), default=0)
+    return {root: last[root] for root in workload.trees}
