@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,9 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
     op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
     phases, loops = _phases(file, columns)
     regions = [region.name for region in file.regions]
-    accesses = {**columns.accesses, "region": _regions_of_accesses(regions, columns)}
+    used = columns.accesses["region"]
+    found = _positions(columns.regions, used, regions, lambda access: ("region", columns.path_of_access(access)))
+    kernel = _positions(columns.kernels, columns.kernel, file.kernels, lambda at: ("kernel", ("segments", at)))
     return workload_of(
         file.name,
         parameters=file.parameters,
@@ -86,8 +88,8 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         kind=columns.kind,
         parent=parents_of(op_ptr, op_code, op_arg),
         compute_ps=columns.compute_ps,
-        kernel=_segment_kernels(file, columns),
-        accesses=(columns.access_ptr, accesses),
+        kernel=kernel,
+        accesses=(columns.access_ptr, {**columns.accesses, "region": found}),
         successors=(columns.then_ptr, columns.successor),
         facts=file.facts,
         recorded=Recorded(**dict(file.recorded)) if file.recorded else None,
@@ -99,20 +101,13 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
 
 
 def _phases(file: GraphFile, columns: Columns) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
+    """Return the phases in order and the loops over phases; raise `InputError` for a wrong loop."""
     if file.phases is None:
         parent = parents_of(columns.op_ptr, columns.op_code, columns.op_arg)
         return (Phase(roots=tuple(np.flatnonzero(parent < 0).tolist())),), ()
-    return flat_phases(file.phases)
-
-
-def flat_phases(entries: Sequence[PhaseEntry]) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
-    """Return the phases of ``entries`` in order, and the loops over phases.
-
-    Raise `InputError` for a loop without phases and for a loop with keys of a phase.
-    """
     phases: list[Phase] = []
     loops: list[Loop] = []
-    _flatten(entries, ("phases",), phases, loops)
+    _flatten(file.phases, ("phases",), phases, loops)
     if len(phases) > MOST_PHASES:
         raise InputError(f"there are {len(phases):,} phases", path=("phases",), expected=f"at most {MOST_PHASES:,}")
     return tuple(phases), tuple(loops)
@@ -123,18 +118,15 @@ def _flatten(entries: Sequence[PhaseEntry], path: Path, phases: list[Phase], loo
         if "loop" not in entry.model_fields_set:
             phases.append(_phase(entry))
             continue
-        _check_loop(entry, (*path, number))
+        if not entry.loop:
+            raise InputError("the loop is empty", path=(*path, number, "loop"), expected="phases, or loops over phases")
+        for key in sorted(entry.model_fields_set - {"loop", "repeat"}):
+            expected = "loop and repeat, and the rest in phases"
+            raise InputError(f"a loop has no {key}", path=(*path, number, key), expected=expected)
         place, first = len(loops), len(phases)
         loops.append(Loop(first, first, entry.repeat))
         _flatten(entry.loop, (*path, number, "loop"), phases, loops)
         loops[place] = Loop(first, len(phases), entry.repeat)
-
-
-def _check_loop(entry: PhaseEntry, path: Path) -> None:
-    if not entry.loop:
-        raise InputError("the loop is empty", path=(*path, "loop"), expected="phases, or loops over phases")
-    for key in sorted(entry.model_fields_set - {"loop", "repeat"}):
-        raise InputError(f"a loop has no {key}", path=(*path, key), expected="loop and repeat, and the rest in phases")
 
 
 def _phase(entry: PhaseEntry) -> Phase:
@@ -200,27 +192,16 @@ def _compute_times(entry: RangeEntry, path: Path) -> tuple[int, int, Amounts | N
     return compute_bounds(amounts_of(entry.compute_ps, entry.count, (*path, "compute_ps")))
 
 
-def _segment_kernels(file: GraphFile, columns: Columns) -> npt.NDArray[np.uint8]:
-    found, unknown = _positions(columns.kernels, columns.kernel, file.kernels)
-    for segment in unknown:
-        _position(columns.kernels[columns.kernel[segment]], file.kernels, "kernel", ("segments", segment))
-    return found.astype(np.uint8)
+def _positions(used: Sequence[str], number: I64, names: Sequence[str], place: Callable[[int], tuple[str, Path]]) -> I64:
+    """Return the positions in ``names`` of the names ``used[number]``; raise `InputError` for the first unknown name.
 
-
-def _regions_of_accesses(regions: Sequence[str], columns: Columns) -> I64:
-    used = columns.accesses["region"]
-    found, unknown = _positions(columns.regions, used, regions)
-    for access in unknown:
-        _position(columns.regions[used[access]], regions, "region", columns.path_of_access(access))
+    ``place`` returns (the key, the path) of an entry for the error.
+    """
+    places = {name: at for at, name in enumerate(names)}
+    found = np.array([places.get(name, -1) for name in used], np.int64)[number]
+    for at in np.flatnonzero(found < 0)[:1].tolist():
+        _position(used[number[at]], names, *place(at))
     return found
-
-
-def _positions(used: Sequence[str], number: I64, names: Sequence[str]) -> tuple[I64, list[int]]:
-    """Return the positions of the names ``used[number]`` in ``names``, and the first entry without position."""
-    places = {name: place for place, name in enumerate(names)}
-    table = np.array([places.get(name, -1) for name in used], np.int64)
-    found = table[number]
-    return found, np.flatnonzero(found < 0)[:1].tolist()
 
 
 def _position(name: str, names: Sequence[str], key: str, path: Path) -> int:
