@@ -15,10 +15,10 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED, MOST_OBJECTS_OPENED
 from numasim.workload.amounts import Amounts
-from numasim.workload.dataflow import cycle_of_tasks
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Accesses, Kind, Loop, Op, Workload
 from numasim.workload.phases import places
+from numasim.workload.span import cycle_of_tasks
 from numasim.workload.sync_parameters import Role
 
 Path = tuple[str | int, ...]

@@ -18,7 +18,7 @@ from numasim.workload.generate import generate
 from numasim.workload.graph import Loop, Op, Phase, Workload
 from numasim.workload.graph_forms import digest_of_file, read_graph, write_graph
 from numasim.workload.json_form import graph_io
-from numasim.workload.json_form.graph_columns import EntryColumns
+from numasim.workload.json_form.from_json_form import EntryColumns
 from numasim.workload.json_form.graph_io import read, write
 from numasim.workload.parameters import WorkloadFile
 

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.workload.dataflow import joins_of, longest_paths
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Mode, Op, Workload
 from numasim.workload.one_worker import segment_sums
+from numasim.workload.span import joins_of, longest_paths
 from numasim.workload.unfold import unfolded
 
 CONTINUES, SPAWNS, JOINS, CALLS, DEPENDS, PHASE = "continue", "spawn", "join", "call", "dependence", "phase"

@@ -28,8 +28,14 @@ from numasim.parts.choices import known_keys
 from numasim.parts.yaml.nodes import FieldPath, shown
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_form.from_json_form import Columns, to_workload
-from numasim.workload.json_form.graph_columns import SegmentColumns, TaskColumns, columns_of, many
+from numasim.workload.json_form.from_json_form import (
+    Columns,
+    SegmentColumns,
+    TaskColumns,
+    columns_of,
+    many,
+    to_workload,
+)
 from numasim.workload.json_form.graph_models import ENTRIES, GraphFile, PhaseEntry
 from numasim.workload.json_form.to_json_form import text_of
 
