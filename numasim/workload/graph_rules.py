@@ -1,7 +1,7 @@
 """The rules of a well-formed workload. A broken rule is an `InputError` that names the place and the valid values.
 
-Paths are paths of the JSON form: one set of rules serves graphs in memory and files of both forms. The arrays have the
-right lengths, and single numbers are within their bounds: the readers of files and the builder see to both.
+Paths are paths of the JSON form: one set of rules serves graphs in memory, recorded programs and files of both forms.
+The readers of files and the builder see to the lengths of the arrays, and to the bounds of most numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numasim.errors import InputError
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED, MOST_OBJECTS_OPENED
 from numasim.workload.amounts import Amounts
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Accesses, Kind, Loop, Op, Workload
+from numasim.workload.graph import I64, Accesses, Kind, Loop, Mode, Op, Workload
 from numasim.workload.phases import places
 from numasim.workload.span import cycle_of_tasks
 from numasim.workload.sync_parameters import Role
@@ -248,7 +248,9 @@ class _Program:
 
 
 def _check_segments(workload: Workload) -> None:
-    offset = workload.accesses.offset
+    """Check times and accesses, which recordings of programs give, too."""
+    times, offset = workload.segment_compute_ps, workload.accesses.offset
+    _refuse(times < 0, lambda at: ("segments", at, "compute_ps"), lambda at: f"the time is {times[at]} ps", "0 or more")
     path = _within("segments", "accesses", workload.segment_accesses)
     _check_accesses(workload, workload.accesses, offset, offset, path)
 
@@ -264,6 +266,9 @@ def _check_accesses(
     moved = accesses.row_bytes.astype(np.float64) * accesses.rows * accesses.passes
     rules: tuple[tuple[str, Flags, str], ...] = (
         ("row_bytes", accesses.row_bytes >= 1, "1 or more"),
+        ("rows", accesses.rows >= 1, "1 or more"),
+        ("stride", accesses.stride >= 0, "0 or more"),
+        ("mode", np.isin(accesses.mode, list(Mode)), "read, write or read-write"),
         ("offset", low >= 0, "0 or more"),
         ("offset", high <= size - extent, "an end inside the region"),
         ("passes", moved <= MOST_MOVED, f"at most {MOST_MOVED} bytes walked in all"),
