@@ -3,10 +3,8 @@
  */
 #include <stdio.h>
 
-#include "driver/commands.h"
-#include "driver/output.h"
+#include "driver/driver.h"
 #include "graph_program.h"
-#include "kernels/delay.h"
 
 /* The program of the plan's graph as a kernel. It has no serial twin: the run is correct if every task has run. */
 typedef struct {
@@ -80,15 +78,15 @@ int ns_plan_command(int argc, char **argv) {
     options.pool = (ns_pool_options){
         .mode = NS_MODE_VIRTUAL, .plan = argv[1], .costs = NS_COSTS_MODEL, .graph = NS_GRAPH_IS_PROGRAM};
     ns_outcome outcome;
-    char problem[1280] = "";
-    if (!ns_options_read(&options, argc - 2, argv + 2, problem, sizeof problem)) return refuse(problem);
+    char problem[NS_PROBLEM_BYTES] = "";
+    if (!ns_options_read(&options, argc - 2, argv + 2, problem)) return refuse(problem);
     if (asks_for_more(&options)) {
         return refuse(
             "expected no options but --mode, which is not serial, --workers, --seed, --controls, --measures, "
             "--verify and --no-verify");
     }
-    if (ns_run_kernel(&outcome, &options, options.pool.seed, problem, sizeof problem)) return refuse(problem);
-    ns_output_outcomes(stdout, &options, &outcome, 1);
+    if (ns_run_kernel(&outcome, &options, options.pool.seed, problem)) return refuse(problem);
+    ns_output_outcomes(&options, &outcome, 1);
     const int status = outcome.correct ? NS_EXIT_OK : NS_EXIT_WRONG;
     ns_outcome_destroy(&outcome);
     return status;

@@ -30,7 +30,7 @@ typedef struct {
 static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "65536", 2, 16777216, NULL, "complex numbers, a power of two", NS_AT(n)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 

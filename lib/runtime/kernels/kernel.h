@@ -13,10 +13,9 @@
 
 enum ns_parameter_kind {
     NS_INTEGER,
-    NS_CHOICE,   /* one of several names; the value is the index of the name */
-    NS_TIME,     /* nanoseconds with at most three decimals; the value is in picoseconds */
-    NS_FRACTION, /* from 0 to 1; the value is in units of 10^-18 */
-    NS_PATH      /* a file's path; the value is text */
+    NS_CHOICE,  /* one of several names; the value is the index of the name */
+    NS_TIME,    /* nanoseconds with at most three decimals; the value is in picoseconds */
+    NS_FRACTION /* from 0 to 1; the value is in units of 10^-18 */
 };
 
 typedef struct {
@@ -26,14 +25,13 @@ typedef struct {
     int64_t low, high;     /* bounds of an integer; of a time, in picoseconds */
     const char *choices;   /* names, separated by blanks */
     const char *meaning;
-    size_t field; /* offset of the value in a state: an int64_t; for a path, a const char * */
+    size_t field; /* offset of the value in a state, where the value is an int64_t */
 } ns_parameter;
 
 #define NS_AT(field) offsetof(state, field)
 
 typedef struct {
     int64_t number;
-    const char *text;
     bool given; /* whether the user has set the value; otherwise the value is the default */
 } ns_value;
 
@@ -129,6 +127,24 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
         access.stride = stride;
     }
     return access;
+}
+
+/* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ---------------------
+ */
+
+/* How many iterations of a loop take a millisecond on this machine; 0: delays take no time. */
+typedef struct {
+    int64_t turns_per_ms;
+} ns_delay;
+
+/* Measure the iterations per millisecond: the fastest of some trials, by the CPU time of the thread. A process measures
+ * once, so that all its delays have the same length. */
+ns_delay ns_delay_calibrate(void);
+
+/* Keep the processor busy for about `picoseconds`. */
+static inline void ns_delay_take(const ns_delay *self, int64_t picoseconds) {
+    int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)self->turns_per_ms);
+    for (; turns > 0; turns--) __asm__ volatile("" ::: "memory");
 }
 
 #endif

@@ -21,7 +21,7 @@ static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "256", 1, 16384, NULL, "rows and columns", NS_AT(n)},
     {"block", NS_INTEGER, "32", 1, 16384, NULL, "rows and columns of a task's block of C", NS_AT(block)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 

@@ -22,12 +22,13 @@ typedef struct {
 
 static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "1000000", 4, 134217728, NULL, "numbers", NS_AT(n)},
-    {"quicksort_cutoff", NS_INTEGER, "2048", 4, 134217728, NULL, "arrays below it are sorted serially",
+    {"quicksort_cutoff", NS_INTEGER, "2048", 4, 134217728, NULL, "arrays with fewer numbers are sorted serially",
      NS_AT(quicksort_cutoff)},
-    {"merge_cutoff", NS_INTEGER, "2048", 2, 134217728, NULL, "merges whose shorter run is at most that long are serial",
-     NS_AT(merge_cutoff)},
+    {"merge_cutoff", NS_INTEGER, "2048", 2, 134217728, NULL,
+     "merges whose shorter run has at most so many numbers are serial", NS_AT(merge_cutoff)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_comparisons", NS_INTEGER, "7983000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_comparisons", NS_INTEGER, "7983000", 0, 1000000000000, NULL, "the declared time of the work",
+     NS_AT(rate)},
     {.name = NULL},
 };
 

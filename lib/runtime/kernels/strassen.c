@@ -35,9 +35,9 @@ static const ns_parameter PARAMETERS[] = {
      NS_AT(cutoff)},
     {"cutoff_version", NS_CHOICE, "none", 0, 0, "none manual", "whether calls take the place of tasks at some depth",
      NS_AT(version)},
-    {"cutoff_depth", NS_INTEGER, "3", 1, 20, NULL, "that depth", NS_AT(cutoff_depth)},
+    {"cutoff_depth", NS_INTEGER, "3", 1, 20, NULL, "this depth, for cutoff_version=manual", NS_AT(cutoff_depth)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "148400", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "148400", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 
