@@ -18,24 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 RUNTIME = Path(__file__).resolve().parents[2] / "lib" / "runtime"
-NANOSECONDS = {
-    "kilostep",
-    "pause",
-    "memory_latency",
-    "cache_latency",
-    "page_fault",
-    "page_fault_together",
-    "page_migration",
-    "line_transfer",
-    "wake",
-    "wake_call",
-    "fiber_switch",
-    "push",
-    "pop",
-    "take",
-    "probe",
-    "spawn_join",
-    "join_nothing",
+MEASURED = {
+    *("kilostep", "pause", "memory_latency", "memory_bandwidth", "cache_latency", "page_fault", "page_fault_together"),
+    *("page_migration", "line_transfer", "wake", "wake_call", "fiber_switch", "push", "pop", "take", "probe"),
+    *("spawn_join", "join_nothing"),
 }
 BETWEEN_CORES = {"line_transfer", "wake", "wake_call", "page_fault_together"}
 
@@ -56,9 +42,8 @@ def everything(measured: Path) -> Any:
 
 def test_everything_is_measured_or_said_to_be_missing(everything: Any) -> None:
     assert everything["format"] == "numasim probe 1"
-    measured, missing = names(everything["findings"]), names(everything["missing"])
-    assert measured | missing >= NANOSECONDS
-    assert "memory_bandwidth" in measured | missing
+    assert names(everything["findings"]) | names(everything["missing"]) >= MEASURED
+    assert all(gap["why"] for gap in everything["missing"])
 
 
 def test_a_finding_is_a_median_within_its_interval(everything: Any) -> None:
@@ -67,10 +52,6 @@ def test_a_finding_is_a_median_within_its_interval(everything: Any) -> None:
         assert 6 <= finding["samples"] <= 21
         assert finding["discarded"] < 8 * 21
         assert finding["unit"] == ("GB/s" if finding["name"] == "memory_bandwidth" else "ns")
-
-
-def test_a_gap_has_a_reason(everything: Any) -> None:
-    assert all(gap["why"] for gap in everything["missing"])
 
 
 def test_one_core_has_nobody_to_measure_against(program: Path) -> None:
