@@ -7,6 +7,7 @@ check that all tasks are counted, that steals add up, that sanitizers report not
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from dataclasses import replace
@@ -22,7 +23,7 @@ from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.runtime.fields_file import compile_plan, plan_fields, write_fields, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
-from numasim.schema.enumerations import LockName
+from numasim.schema.enumerations import BarrierName, LockName
 from numasim.spec.single_part import read_strategy
 
 MACHINE = "xeon-e5-2620-2s"
@@ -368,3 +369,89 @@ def test_a_plan_says_of_each_worker_where_it_is(program: Path, tmp_path: Path) -
     write_fields({**fields, "thread": np.arange(3, dtype=np.int32)}, tmp_path / "long.plan")
     with pytest.raises(InputError, match="thread has 3 entries for 1 workers"):
         run_kernel(Order("fib", plan=tmp_path / "long.plan"), program)
+
+
+# ---- rehearsed and warmed-up runs, and the distances of the workers of a native run --------------------------------
+
+NQUEENS = {"n": 8, "cutoff": 3}
+
+
+def ran(program: Path, mode: str = "native", **options: object) -> KernelRun:
+    (run,) = run_kernel(Order("nqueens", NQUEENS, mode, **options), program)  # type: ignore[arg-type]
+    return run
+
+
+@pytest.mark.parametrize("mode", ["native", "emulated"])
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_a_rehearsal_is_as_long_as_the_program_and_has_no_part_in_its_run(
+    workers: int, mode: str, program: Path, plans: Path
+) -> None:
+    plan = plan_file(plans, "randomized", "help", workers, "bare")
+    order = Order("nqueens", NQUEENS, mode, plan=plan, rehearse=True, seed=3, repeat=3)
+    plain = ran(program, "serial")
+    for run in run_kernel(order, program):
+        assert run.correct
+        assert run.columns["tasks"] == plain.columns["tasks"]
+        assert run.workers == workers
+        assert run.rehearsed_ps > 0
+
+
+def test_who_does_not_rehearse_says_so(program: Path) -> None:
+    assert ran(program, workers=2).rehearsed_ps == 0
+    assert ran(program, "serial").rehearsed_ps == 0
+
+
+def test_only_native_workers_are_somewhere(program: Path, plans: Path) -> None:
+    alone = ran(program, workers=1)
+    assert alone.hop_ps == (0, 0, 0)
+    assert ran(program, "serial").hop_ps == (0, 0, 0)
+    plan = plan_file(plans, "randomized", "help", 2, "bare")
+    assert ran(program, "emulated", workers=2, plan=plan).hop_ps == (0, 0, 0)
+    if len(os.sched_getaffinity(0)) > 1:
+        unrehearsed, before, after = ran(program, workers=2).hop_ps
+        assert unrehearsed == 0
+        assert all(hop > 0 for hop in (before, after, ran(program, workers=2, rehearse=True).hop_ps[0]))
+    assert ran(program, workers=len(os.sched_getaffinity(0)) + 1).hop_ps == (0, 0, 0)  # the workers share processors
+
+
+def test_what_warms_up_is_not_counted(program: Path) -> None:
+    counted = ("tasks", "tasks_stolen")
+    cold, warm = (ran(program, workers=1, warm_up=each) for each in (False, True))
+    assert [warm.columns[name] for name in counted] == [cold.columns[name] for name in counted]
+    assert warm.correct
+
+
+# ---- locks and barriers of every kind --------------------------------------------------------------------------------
+
+WORKERS, ACQUISITIONS = 4, 300
+
+
+@pytest.mark.parametrize("kind", get_args(LockName))
+def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
+    """The counter is exact. Every acquisition except the first is a hand-over, within a node or between nodes."""
+    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
+    write_plan(replace(plan, words=replace(plan.words, kind=kind)), 0, tmp_path / "plan")
+    (run,) = run_kernel(Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=tmp_path / "plan"), program)
+    ((acquisitions, within, between, waited_ps, held_ps),) = run.words
+    assert run.correct is True
+    assert (acquisitions, within + between) == (WORKERS * ACQUISITIONS, WORKERS * ACQUISITIONS - 1)
+    assert waited_ps >= 0
+    assert held_ps >= 0
+    assert run.columns["tasks"] == 0  # the parts of a team are no tasks
+
+
+@pytest.mark.parametrize("kind", get_args(BarrierName))
+def test_a_barrier_of_every_kind_lets_all_pass(program: Path, tmp_path: Path, kind: str) -> None:
+    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
+    write_plan(replace(plan, words=replace(plan.words, barrier=kind)), 0, tmp_path / "plan")
+    (run,) = run_kernel(Order("syncbench", {"construct": "barrier"}, plan=tmp_path / "plan"), program)
+    assert run.correct is True
+
+
+@pytest.mark.parametrize("kind", [*get_args(LockName), *get_args(BarrierName)])
+def test_no_sanitizer_objects_to_a_lock_or_a_barrier(watched: Path, tmp_path: Path, kind: str) -> None:
+    """The program counts under a lock, meets at a barrier and waits for a condition."""
+    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
+    chosen = {"kind" if kind in get_args(LockName) else "barrier": kind}
+    write_plan(replace(plan, words=replace(plan.words, **chosen)), 0, tmp_path / "plan")
+    assert told(watched / "everything", WORKERS, tmp_path / "plan") == ""

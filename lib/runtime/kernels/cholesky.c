@@ -147,7 +147,7 @@ static void spawn_step(ns_task *self, const step *s) {
     if (of->dependences)
         ns_spawn_after(self, run_step, s, sizeof *s, all.dependences, all.count);
     else
-        ns_spawn_with(self, run_step, s, sizeof *s, all.accesses, of->memory.objects ? all.count : 0);
+        ns_state_spawn(self, &of->memory, run_step, s, sizeof *s, all.accesses, all.count);
 }
 
 /* Wait for the tasks that were spawned so far, unless each task has dependences of its own. */

@@ -28,6 +28,15 @@ void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uin
 
 void *ns_state_take(ns_state_memory *self, int64_t bytes) { return ns_state_share(self, bytes, NULL, NULL); }
 
+void ns_state_spawn(ns_task *self, const ns_state_memory *memory, ns_body *body, const void *arguments, size_t bytes,
+                    const ns_access *accesses, uint32_t count) {
+    ns_spawn_with(self, body, arguments, bytes, accesses, memory->objects ? count : 0);
+}
+
+void ns_state_declare(ns_task *self, const ns_state_memory *memory, const ns_access *accesses, uint32_t count) {
+    for (uint32_t at = 0; at < count && memory->objects; at++) ns_access_declare(self, &accesses[at]);
+}
+
 /* ---- states ------------------------------------------------------------------------------------------------------ */
 
 int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting) {

@@ -94,6 +94,12 @@ int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__
 void *ns_state_take(ns_state_memory *self, int64_t bytes);
 void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uint32_t *object);
 
+/* Spawn a task with `count` accesses of its first segment; declare `count` accesses of the running segment. The
+ * accesses are left out if the parameter `objects` is 0. */
+void ns_state_spawn(ns_task *self, const ns_state_memory *memory, ns_body *body, const void *arguments, size_t bytes,
+                    const ns_access *accesses, uint32_t count);
+void ns_state_declare(ns_task *self, const ns_state_memory *memory, const ns_access *accesses, uint32_t count);
+
 /* Create a state; register its objects and words; run the kernel; destroy the state. The functions return 0 or a
  * negative error code. */
 int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting);

@@ -58,7 +58,7 @@ static void spawn_block(ns_task *self, const block *b) {
         ns_rows(of->object[B], column, width, of->n, row_bytes, NS_READ),
         ns_rows(of->object[C], b->row * row_bytes + column, width, b->rows, row_bytes, NS_WRITE),
     };
-    ns_spawn_with(self, multiply_block, b, sizeof *b, accesses, of->memory.objects ? MATRICES : 0);
+    ns_state_spawn(self, &of->memory, multiply_block, b, sizeof *b, accesses, MATRICES);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -189,7 +189,6 @@ static uint32_t accesses_of(const step *s, ns_access *accesses) {
     const state *of = s->of;
     const int64_t k = s->step;
     uint32_t count = 0;
-    if (!of->memory.objects) return 0;
     if (s->operation == UPDATE) {
         accesses[count++] = access_to(of, s->row, k, NS_READ);
         accesses[count++] = access_to(of, k, s->column, NS_READ);
@@ -209,7 +208,7 @@ static void run_step(ns_task *self, void *arguments) {
 static void spawn_step(ns_task *self, const step *s) {
     ns_access accesses[MOST_ACCESSES];
     const uint32_t count = accesses_of(s, accesses);
-    ns_spawn_with(self, run_step, s, sizeof *s, accesses, count);
+    ns_state_spawn(self, &s->of->memory, run_step, s, sizeof *s, accesses, count);
 }
 
 static void spawn_divisions(ns_task *self, const state *of, int64_t k) {
@@ -234,7 +233,7 @@ static void decompose(ns_task *self, void *arguments) {
     for (int64_t k = 0; k < of->blocks; k++) {
         step diagonal = {of, FACTOR, k, k, k};
         ns_access access;
-        if (accesses_of(&diagonal, &access)) ns_access_declare(self, &access);
+        ns_state_declare(self, &of->memory, &access, accesses_of(&diagonal, &access));
         run_step(self, &diagonal);
         spawn_divisions(self, of, k);
         ns_join(self);

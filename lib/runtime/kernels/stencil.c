@@ -53,7 +53,7 @@ static void spawn_band(ns_task *self, const band *b) {
         ns_piece(of->object[b->from], (b->first - 1) * row_bytes, (rows + 2) * row_bytes, NS_READ),
         ns_piece(of->object[1 - b->from], b->first * row_bytes, rows * row_bytes, NS_WRITE),
     };
-    ns_spawn_with(self, relax_band, b, sizeof *b, accesses, of->memory.objects ? ACCESSES : 0);
+    ns_state_spawn(self, &of->memory, relax_band, b, sizeof *b, accesses, ACCESSES);
 }
 
 static void iterate(ns_task *self, void *arguments) {
