@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compiling import RUNTIME, compile_library
 from hypothesis import given
 from hypothesis import strategies as st
 
-RUNTIME = Path(__file__).resolve().parents[2] / "lib" / "runtime"
 MEASURED = {
     *("kilostep", "pause", "memory_latency", "memory_bandwidth", "cache_latency", "page_fault", "page_fault_together"),
     *("page_migration", "line_transfer", "wake", "wake_call", "fiber_switch", "push", "pop", "take", "probe"),
@@ -90,12 +89,8 @@ class Estimate(ctypes.Structure):
 
 
 @pytest.fixture(scope="module")
-def library(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    built = tmp_path_factory.mktemp("estimate") / "estimate.so"
-    source = RUNTIME / "probe" / "estimate.c"
-    arguments = ["-std=c11", "-shared", "-fPIC", "-I", str(RUNTIME), str(source), "-lm", "-o", str(built)]
-    subprocess.run([shutil.which(c_compiler) or c_compiler, *arguments], check=True)
-    loaded = ctypes.CDLL(str(built))
+def library(c_compiler: str) -> ctypes.CDLL:
+    loaded = ctypes.CDLL(str(compile_library(c_compiler, "libestimate", [RUNTIME / "probe" / "estimate.c"])))
     loaded.ns_estimate_of.restype = Estimate
     loaded.ns_estimate_of.argtypes = [ctypes.POINTER(ctypes.c_double), ctypes.c_uint32, ctypes.c_uint32]
     return loaded

@@ -1,8 +1,8 @@
 /* The Fourier transform of n = 2^k complex numbers with radices 8 and 16, after BOTS FFT. One run computes the roots of
- * unity, and the next run transforms. A transform of more than 32 numbers has three parts and waits after each: it
- * spawns the unshuffling of its input, a transform for every residue class, and the butterflies with their twiddle
- * factors. A loop over more than 127 items is split into two halves, a task each. Input and output swap roles at every
- * level. The tasks are as in numasim/workload/families/fft.py.
+ * unity, and the next run transforms. A transform of more than 32 numbers has three parts and waits after each part.
+ * The transform spawns the unshuffling of its input, a transform for every residue class, and the butterflies with
+ * their twiddle factors. A loop over more than 127 items is split into two halves, a task each. Input and output swap
+ * roles at every level. The tasks are as in numasim/workload/families/fft.py.
  */
 #include <math.h>
 #include <stdlib.h>
