@@ -83,6 +83,9 @@ typedef struct {
  * Each kernel is a `const ns_kernel ns_<name>_kernel` at the beginning of a line. */
 extern const ns_kernel *const NS_KERNELS[];
 
+/* The kernel of the command `numasim-runtime plan`, which is not in the table (plan.c). */
+extern const ns_kernel NS_PLAN_KERNEL;
+
 /* The text of the parameter `objects`, which all kernels with shared memory have. */
 #define NS_OBJECTS_MEANING "whether memory that tasks share is registered and accesses are declared"
 #define NS_OBJECTS_PARAMETER {"objects", NS_INTEGER, "1", 0, 1, NULL, NS_OBJECTS_MEANING, NS_AT(memory.objects)}
