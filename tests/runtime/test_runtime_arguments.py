@@ -54,7 +54,7 @@ REFUSED: list[tuple[list[str], str]] = [
         ["--kernel", "fib", "--mode", "native", "--plan", "/no/plan"],
         "mode native, plan /no/plan: a file cannot be read",
     ),
-    (["--kernel", "uts", "--set", "tree=binary"], "tree is 'binary', and has to be one of: binomial geometric; the"),
+    (["--kernel", "uts", "--set", "tree=binary"], "tree is 'binary', and has to be one of binomial, geometric; the"),
     (["--kernel", "uts", "--set", "depth=3"], "uts: depth is no parameter of a binomial tree"),
     (
         ["--kernel", "uts", "--set", "probability=1.5"],

@@ -47,10 +47,6 @@ int ns_names_find(const char *const *names, const char *name, const char **neare
 /* Print a value as JSON: a number, or text. */
 void ns_value_write(const ns_parameter *parameter, int64_t value);
 
-/* Copy name number `place` of `names`, which is separated by blanks, to `name`. Return false if there are fewer
- * names. */
-bool ns_choice_name(const char *names, int64_t place, char *name, size_t bytes);
-
 /* ---- run.c: one run of a kernel, with a new pool, a new state and a serial twin for comparison ------------------- */
 
 typedef struct {

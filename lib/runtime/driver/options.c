@@ -16,7 +16,7 @@ const char *const NS_MODE_NAMES[] = {
 const char *const NS_COSTS_NAMES[] = {[NS_COSTS_MODEL] = "model", [NS_COSTS_MEASURED] = "measured", NULL};
 
 enum { MOST_WORKERS = 1 << 16, MOST_REPEATS = 1000000, MOST_NAMES = 32, LONGEST_NAME = 63 };
-enum { TIME_DECIMALS = 3, FRACTION_DECIMALS = 18, CHOICE_BYTES = 32 };
+enum { TIME_DECIMALS = 3, FRACTION_DECIMALS = 18 };
 static const int64_t FRACTION_ONE = INT64_C(1000000000000000000);
 
 /* Write a sentence for the user to `problem`. Return false. */
@@ -63,14 +63,18 @@ int ns_names_find(const char *const *names, const char *name, const char **neare
     return -1;
 }
 
-bool ns_choice_name(const char *names, int64_t place, char *name, size_t bytes) {
-    for (; place > 0; place--) {
-        names = strchr(names, ' ');
-        if (!names) return false;
-        names++;
+/* Return the index of a name in `names`. For an unknown name, return -1, with a sentence. */
+static int read_name(const char *option, const char *const *names, const char *name, char *problem) {
+    const char *nearest;
+    char all[128] = "";
+    const int found = ns_names_find(names, name, &nearest);
+    for (int at = 0; names[at]; at++) {
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", at ? ", " : "", names[at]);
     }
-    snprintf(name, bytes, "%.*s", (int)strcspn(names, " "), names);
-    return true;
+    if (found < 0) {
+        refuse(problem, "%s is '%s', and has to be one of %s; the nearest is %s", option, name, all, nearest);
+    }
+    return found;
 }
 
 /* ---- values of parameters ---------------------------------------------------------------------------------------- */
@@ -104,23 +108,11 @@ static bool read_between(int64_t *value, const char *text, int decimals, int64_t
     return read_decimal(value, text, decimals) && low <= *value && *value <= high;
 }
 
-static bool read_choice(ns_value *self, const ns_parameter *parameter, const char *text, char *problem) {
-    char name[MOST_NAMES][CHOICE_BYTES];
-    const char *names[MOST_NAMES + 1] = {NULL}, *nearest;
-    for (int at = 0; at < MOST_NAMES && ns_choice_name(parameter->choices, at, name[at], CHOICE_BYTES); at++) {
-        names[at] = name[at];
-    }
-    self->number = ns_names_find(names, text, &nearest);
-    if (self->number >= 0) return true;
-    return refuse(problem, "%s is '%s', and has to be one of: %s; the nearest is %s", parameter->name, text,
-                  parameter->choices, nearest);
-}
-
 static bool read_value(ns_value *self, const ns_parameter *parameter, const char *text, char *problem) {
     const char *name = parameter->name;
     const int64_t low = parameter->low, high = parameter->high;
     switch (parameter->kind) {
-        case NS_CHOICE: return read_choice(self, parameter, text, problem);
+        case NS_CHOICE: self->number = read_name(name, parameter->choices, text, problem); return self->number >= 0;
         case NS_INTEGER:
             if (read_between(&self->number, text, 0, low, high)) return true;
             return refuse(problem, "%s is '%s', and has to be a whole number from %" PRId64 " to %" PRId64, name, text,
@@ -147,15 +139,11 @@ static void write_decimal(int64_t number, int64_t one, int digits) {
 }
 
 void ns_value_write(const ns_parameter *parameter, int64_t value) {
-    char name[CHOICE_BYTES];
     switch (parameter->kind) {
         case NS_INTEGER: printf("%" PRId64, value); return;
         case NS_TIME: write_decimal(value, 1000, TIME_DECIMALS); return;
         case NS_FRACTION: write_decimal(value, FRACTION_ONE, FRACTION_DECIMALS); return;
-        case NS_CHOICE:
-            ns_choice_name(parameter->choices, value, name, sizeof name);
-            ns_json_write_text(stdout, name);
-            return;
+        case NS_CHOICE: ns_json_write_text(stdout, parameter->choices[value]); return;
     }
 }
 
@@ -198,20 +186,6 @@ static bool read_kernel(ns_options *self, const char *name, char *problem) {
     }
     self->kernel = NS_KERNELS[found];
     return true;
-}
-
-/* Return the index of a name in `names`. For an unknown name, return -1, with a sentence. */
-static int read_name(const char *option, const char *const *names, const char *name, char *problem) {
-    const char *nearest;
-    char all[128] = "";
-    const int found = ns_names_find(names, name, &nearest);
-    for (int at = 0; names[at]; at++) {
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", at ? ", " : "", names[at]);
-    }
-    if (found < 0) {
-        refuse(problem, "%s is '%s', and has to be one of %s; the nearest is %s", option, name, all, nearest);
-    }
-    return found;
 }
 
 static bool read_count(const char *option, int64_t *count, const char *text, int most, char *problem) {

@@ -10,11 +10,10 @@ static const char *const KIND_NAME[] = {
 
 static void write_bounds(const ns_parameter *parameter) {
     if (parameter->kind == NS_CHOICE) {
-        char name[32];
         fputs(",\"choices\":[", stdout);
-        for (int at = 0; ns_choice_name(parameter->choices, at, name, sizeof name); at++) {
+        for (int at = 0; parameter->choices[at]; at++) {
             if (at) putchar(',');
-            ns_json_write_text(stdout, name);
+            ns_json_write_text(stdout, parameter->choices[at]);
         }
         putchar(']');
     } else if (parameter->kind == NS_INTEGER || parameter->kind == NS_TIME) {
@@ -48,9 +47,11 @@ static void write_kernel(const ns_kernel *kernel) {
 static void print_kernel(const ns_kernel *kernel) {
     printf("%-11s %s\n", kernel->name, kernel->meaning);
     for (const ns_parameter *parameter = kernel->parameters; parameter->name; parameter++) {
-        const char *choices = parameter->choices;
-        printf("    %s=%s  %s%s%s\n", parameter->name, parameter->otherwise, parameter->meaning, choices ? ": " : "",
-               choices ? choices : "");
+        printf("    %s=%s  %s", parameter->name, parameter->otherwise, parameter->meaning);
+        for (int at = 0; parameter->choices && parameter->choices[at]; at++) {
+            printf("%s%s", at ? " " : ": ", parameter->choices[at]);
+        }
+        putchar('\n');
     }
 }
 

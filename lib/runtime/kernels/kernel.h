@@ -21,14 +21,16 @@ enum ns_parameter_kind {
 typedef struct {
     const char *name;
     enum ns_parameter_kind kind;
-    const char *otherwise; /* the default, as text */
-    int64_t low, high;     /* bounds of an integer; of a time, in picoseconds */
-    const char *choices;   /* names, separated by blanks */
+    const char *otherwise;      /* the default, as text */
+    int64_t low, high;          /* bounds of an integer; of a time, in picoseconds */
+    const char *const *choices; /* the names of a choice, ended by NULL */
     const char *meaning;
     size_t field; /* offset of the value in a state, where the value is an int64_t */
 } ns_parameter;
 
 #define NS_AT(field) offsetof(state, field)
+#define NS_CHOICES(...) \
+    (const char *const[]) { __VA_ARGS__, NULL }
 
 typedef struct {
     int64_t number;

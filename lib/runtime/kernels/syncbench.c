@@ -34,7 +34,8 @@ typedef struct {
 
 static const ns_parameter PARAMETERS[] = {
     {"construct", NS_CHOICE, "parallel", 0, 0,
-     "parallel for parallel-for barrier single critical lock atomic reduction", "what is repeated", NS_AT(construct)},
+     NS_CHOICES("parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction"),
+     "what is repeated", NS_AT(construct)},
     {"repetitions", NS_INTEGER, "100", 1, 8000000, NULL, "how often the construct is repeated", NS_AT(repetitions)},
     {"delay_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the delay that the construct surrounds", NS_AT(delay_ps)},
     {"serial_ns", NS_TIME, "5000", 0, 1000000000000, NULL, "the work of worker 0 alone before each parallel region",

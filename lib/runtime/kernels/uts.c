@@ -29,14 +29,15 @@ typedef struct {
 } state;
 
 static const ns_parameter PARAMETERS[] = {
-    {"tree", NS_CHOICE, "binomial", 0, 0, "binomial geometric", "what the number of children follows", NS_AT(tree)},
+    {"tree", NS_CHOICE, "binomial", 0, 0, NS_CHOICES("binomial", "geometric"), "what the number of children follows",
+     NS_AT(tree)},
     {"tree_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "determines the state of the root", NS_AT(seed)},
     {"root_children", NS_INTEGER, "0", 0, 100000, NULL,
      "children of the root (geometric: their mean number); 0: 2000 (binomial) or 4 (geometric)", NS_AT(root_children)},
     {"children", NS_INTEGER, "8", 1, 100, NULL, "binomial: how many children a node has that has any", NS_AT(children)},
     {"probability", NS_FRACTION, "0.12", 0, 0, NULL, "binomial: the probability that a node has children",
      NS_AT(probability)},
-    {"shape", NS_CHOICE, "fixed", 0, 0, "linear exponential cyclic fixed",
+    {"shape", NS_CHOICE, "fixed", 0, 0, NS_CHOICES("linear", "exponential", "cyclic", "fixed"),
      "geometric: how the mean number of children depends on the depth", NS_AT(shape)},
     {"depth", NS_INTEGER, "6", 1, MOST_DEPTH, NULL, "geometric: the depth of the tree (cyclic: the length of a cycle)",
      NS_AT(depth)},
