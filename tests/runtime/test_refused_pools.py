@@ -71,7 +71,7 @@ def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def requests(failing: Path, *words: object) -> int:
-    """Start the program once; return the number of requests for memory that it let fail, one in each run of a pool."""
+    """Start the program once. Return the number of requests for memory that failed, one in each run of a pool."""
     return int(told(failing, *words, **LEAKS).splitlines()[-1].split()[0])
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from runtime_sources import STRATEGIES, refusal
-from virtual_equality import differences, is_for_the_runtime, run_plan
+from virtual_equality import differences
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # plans of the engine's tests are used here
 
@@ -32,6 +32,7 @@ from numasim.errors import InputError
 from numasim.parts.models.effects_model import ModelSpec
 from numasim.plan.effects import Effects, effects_of
 from numasim.plan.plan import Plan, Run
+from numasim.runtime.controlled_run import run_plan
 from numasim.runtime.fields_file import write_plan
 from numasim.schema.enumerations import Role
 from numasim.workload.graph import Deal, Op, Region
@@ -106,7 +107,7 @@ def random_runs() -> tuple[Run, ...]:
             plan = plan_from(recipe)
         except InputError:
             continue
-        if is_for_the_runtime(plan.workload):
+        if not plan.workload.ranges:  # items of ranges have no bodies
             found.append(Run(plan, recipe["seed"]))
         if len(found) == RANDOM_PLANS:
             return tuple(found)
@@ -120,7 +121,7 @@ def test_random_plans(shard: int, program: Path) -> None:
             simulate(run.plan, run.seed, "native")
         except DeadlockError:
             with pytest.raises(InputError, match="tasks are left at"):
-                run_plan(program, run)
+                run_plan(run, program=program)
             continue
         assert not list(differences(program, run))
 
@@ -128,7 +129,7 @@ def test_random_plans(shard: int, program: Path) -> None:
 @pytest.mark.parametrize("family", RANGES)
 def test_ranges_are_refused_with_a_sentence(family: str, program: Path) -> None:
     with pytest.raises(InputError, match="phase 0 deals an implicit range"):
-        run_plan(program, run_for(family, "randomized", 2))
+        run_plan(run_for(family, "randomized", 2), program=program)
 
 
 GROUP, END_GROUP = Use(Op.GROUP), Use(Op.END_GROUP)
@@ -202,9 +203,9 @@ def test_times_that_do_not_fit_63_bits_are_refused(program: Path) -> None:
     bodies = [body(*[Segment(2**60 // 4 * 3)] * 4) for _ in range(3)]
     plan = plan_of(graph(*bodies, phases=(phase(*range(3), deal=Deal.CYCLIC),)), 3)
     with pytest.raises(InputError, match=r"the times of 3 workers add up to more than 2\*\*63 ps"):
-        run_plan(program, Run(plan, 1))
+        run_plan(Run(plan, 1), program=program)
     with pytest.raises(InputError, match=re.escape(TOO_LATE)):
-        run_plan(program, Run(plan_of(graph(task(*[Segment(2**60)] * 5)), 1), 1))
+        run_plan(Run(plan_of(graph(task(*[Segment(2**60)] * 5)), 1), 1), program=program)
 
 
 def test_bad_input_is_refused_with_a_sentence(program: Path, tmp_path: Path) -> None:
