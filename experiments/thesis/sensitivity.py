@@ -38,11 +38,12 @@ from numasim.reproduce.programs import Change, Fields, Scope, check_known, liste
 from numasim.reproduce.reproduce import simulate
 from numasim.reproduce.score_figures import BOUND_COLOUR
 from numasim.reproduce.scores import class_scores
-from numasim.reproduce.setting import SIDES, Setting, Side, parameter_sides, reading_sides
+from numasim.reproduce.setting import SIDES, Setting, Side, reading_sides
 from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Table
 
 from .contributions import CONTRIBUTIONS, effect
+from .fitted_ranges import fitted_ranges, fitted_sides
 
 EFFECT = "effect"
 SEEDS = 3  # seeds of the unchanged model, to estimate the effect of chance
@@ -125,7 +126,7 @@ def sensitivity(
     """
     require_engine(engine)
     asked = load(study.folder / "sensitivity.yaml").plain()
-    kinds = {each.name: ("fitted", each.source) for each in study.fitted_ranges}
+    kinds = {each.name: ("fitted", each.source) for each in fitted_ranges(study)}
     kinds |= {each["name"]: (each["kind"], each["source"]) for each in asked["changes"]}
     kinds |= {name: ("reading", each.question) for name, each in study.readings.items()}
     check_known("range", only, kinds)
@@ -142,7 +143,7 @@ def sensitivity(
 
 def _sides(study: Study, changes: Iterable[Mapping[str, Any]]) -> Iterable[Side]:
     """Yield every end of every range, and every other choice of the readings."""
-    yield from parameter_sides(study)
+    yield from fitted_sides(study)
     for each in changes:
         scope = Scope((), *(listed(each.get(part, ())) for part in ("programs", "rows", "variants")))
         for side in SIDES:

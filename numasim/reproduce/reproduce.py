@@ -9,7 +9,7 @@ from pathlib import Path
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.errors import InputError
 from numasim.files.owned_folder import FolderKind, owned_folder
-from numasim.reproduce.setting import Setting, Side, parameter_sides, reading_sides
+from numasim.reproduce.setting import Setting, Side, reading_sides
 from numasim.reproduce.study import Study
 from numasim.reproduce.study_tables import PlannedTable
 from numasim.reproduce.table_cells import Table
@@ -104,7 +104,7 @@ def reproduce(
     if main.machine:
         require_runs(main)
     published = scored(study) if comparable(main) else ()
-    others = () if quick or not published else (*reading_sides(study), *parameter_sides(study))
+    others = () if quick or not published else (*reading_sides(study), *study.fitted_sides(study))
     ablated = _ablated(main) if ablations else {}
     wanted = [
         (main, study.chosen),

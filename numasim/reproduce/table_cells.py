@@ -78,6 +78,14 @@ class Cell:
         return self.mean - self.published
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A cell, and the cell of the same row that shows the state before the change."""
+
+    cell: Cell
+    baseline: Cell | None
+
+
 def relative_error(simulated: float, published: float) -> float:
     """Return (simulated - published) / published; NaN for a published 0."""
     return (simulated - published) / published if published else math.nan

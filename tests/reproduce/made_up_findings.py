@@ -31,7 +31,7 @@ RULES = (
     ScoreRule("volumes", "mape", 0.25),
     ScoreRule("steals", "median-factor", 1.5),
     ScoreRule("miss-ratios", "mean-absolute-error", 0.06),
-    ScoreRule("remote-share", "pooled-share", 0.03, of="steals", tables=("4.2",), part="steal_attempts_remote"),
+    ScoreRule("remote-share", "pooled-share", 0.03, of="steals", tables=("4.2",)),
     ScoreRule("overheads", "mape", 0.15),
     ScoreRule("signs", "sign-agreement", 0.8, of="times"),
     ScoreRule("step", "mape", of="times", question="one-step", unknown="what ran beside it"),
