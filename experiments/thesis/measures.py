@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.parts.unit_factors import GIGA, PS_PER_NS, PS_PER_US
-from numasim.reproduce.metrics import METRICS, QUESTIONS, FloatArray, Metric, Observations, Posed, Prediction, Question
+from numasim.reproduce.metrics import METRICS, QUESTIONS, FloatArray, Metric, Posed, Question
 from numasim.reproduce.quantities import QUANTITIES, Outcome, Quantity
 from numasim.reproduce.table_cells import Pair
 from numasim.workload.generate import generate
@@ -35,9 +35,9 @@ EQUAL = 1e-9  # rank correlations that differ by less are equal
 PART = "steal_attempts_remote"  # the quantity whose share in all counts the metric ``pooled-share`` compares
 
 
-def _pooled_share(seen: Observations, said: Prediction) -> FloatArray:
-    part = seen.quantity == PART
-    return np.asarray(np.abs(_share(said.values, part) - _share(seen.published, part)))
+def _pooled_share(posed: Posed) -> FloatArray:
+    part = posed.quantity == PART
+    return np.asarray(np.abs(_share(posed.said, part) - _share(posed.published, part)))
 
 
 def _share(values: FloatArray, part: npt.NDArray[np.bool_]) -> FloatArray:
@@ -65,22 +65,22 @@ def each_variant(pairs: Sequence[Pair], quantities: Collection[str]) -> list[Pai
     return list(found.values())
 
 
-def _rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
-    return np.asarray(np.mean(_rank_correlations(seen, said), axis=0))
+def _rank_correlation(posed: Posed) -> FloatArray:
+    return np.asarray(np.mean(_rank_correlations(posed), axis=0))
 
 
-def _least_rank_correlation(seen: Observations, said: Prediction) -> FloatArray:
-    return np.asarray(np.min(_rank_correlations(seen, said), axis=0))
+def _least_rank_correlation(posed: Posed) -> FloatArray:
+    return np.asarray(np.min(_rank_correlations(posed), axis=0))
 
 
-def _rank_correlations(seen: Observations, said: Prediction) -> list[FloatArray]:
+def _rank_correlations(posed: Posed) -> list[FloatArray]:
     """Return the correlation of each row with several values; NaN if there is no such row."""
-    nothing = np.full(said.values.shape[:-1], np.nan)
-    return [spearman(said.values[..., cells], seen.published[cells]) for cells in _ranked_rows(seen)] or [nothing]
+    nothing = np.full(posed.said.shape[:-1], np.nan)
+    return [spearman(posed.said[..., cells], posed.published[cells]) for cells in _ranked_rows(posed)] or [nothing]
 
 
-def _ranked_rows(seen: Observations) -> list[npt.NDArray[np.bool_]]:
-    rows = [seen.row == row for row in np.unique(seen.row)]
+def _ranked_rows(posed: Posed) -> list[npt.NDArray[np.bool_]]:
+    rows = [posed.row == row for row in np.unique(posed.row)]
     return [cells for cells in rows if cells.sum() > 1]
 
 
@@ -96,13 +96,13 @@ def _centred_ranks(values: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (np.sign(mine - other)).sum(axis=-1))
 
 
-def _random_order(seen: Observations) -> float:
-    return 0.0 if _ranked_rows(seen) else math.nan
+def _random_order(posed: Posed) -> float:
+    return 0.0 if _ranked_rows(posed) else math.nan
 
 
-def least_of_random_orders(seen: Observations) -> float:
+def least_of_random_orders(posed: Posed) -> float:
     """Return the expected least correlation if each row has an independent random order."""
-    scores = [_all_orders(seen.published[cells]) for cells in _ranked_rows(seen)]
+    scores = [_all_orders(posed.published[cells]) for cells in _ranked_rows(posed)]
     if not scores:
         return math.nan
     values = np.unique(np.concatenate(scores))
@@ -154,34 +154,26 @@ def best_constant(published: FloatArray) -> FloatArray:
 
 
 def _one_step(posed: Posed) -> Posed:
-    before = posed.seen.baseline
-    values = before * posed.said.values / posed.said.baseline
-    return Posed(posed.seen, replace(posed.said, values=values), before)
+    return replace(posed, said=posed.before * posed.said / posed.said_before, null=posed.before)
 
 
 def _interaction(posed: Posed) -> Posed:
-    seen = posed.seen
     ratio, simulated = _ratios(posed)
-    target, told = np.nonzero((seen.column[:, None] == seen.column) & (seen.row[:, None] != seen.row))
-    values = ratio[told] * simulated[..., target] / simulated[..., told]
-    observed = replace(seen.at(target), published=ratio[target], baseline=np.ones(len(target)))
-    return Posed(observed, Prediction(values, np.ones_like(values)), ratio[told])
+    target, told = np.nonzero((posed.column[:, None] == posed.column) & (posed.row[:, None] != posed.row))
+    said = ratio[told] * simulated[..., target] / simulated[..., told]
+    before = {"before": np.ones(len(target)), "said_before": np.ones_like(said)}
+    return replace(posed.at(target), published=ratio[target], said=said, null=ratio[told], **before)
 
 
 def _departure(posed: Posed) -> Posed:
-    seen = posed.seen
-    ratio, simulated = _ratios(posed)
-    published, values = (_departures(np.log(each), seen.column) for each in (ratio, simulated))
-    return Posed(
-        replace(seen, published=published, baseline=np.zeros_like(published)),
-        Prediction(values, np.zeros_like(values)),
-        np.full_like(published, np.nan),
-    )
+    published, said = (_departures(np.log(each), posed.column) for each in _ratios(posed))
+    before = {"before": np.zeros_like(published), "said_before": np.zeros_like(said)}
+    return replace(posed, published=published, said=said, null=np.full_like(published, np.nan), **before)
 
 
 def _ratios(posed: Posed) -> tuple[FloatArray, FloatArray]:
     """Return after over before: published [cells] and simulated [..., cells]."""
-    return posed.seen.published / posed.seen.baseline, posed.said.values / posed.said.baseline
+    return posed.published / posed.before, posed.said / posed.said_before
 
 
 def _departures(logarithms: FloatArray, column: npt.NDArray[np.int64]) -> FloatArray:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -27,35 +27,31 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Observations:
-    """Published values of some cells, with all data that a metric needs. All arrays are [cells]."""
+class Posed:
+    """The input of a metric: published values and a prediction of some cells, as a question poses them.
 
-    published: FloatArray
-    baseline: FloatArray  # the published value before the change; NaN without one
-    quantity: npt.NDArray[np.str_]  # the name of the quantity
-    row: npt.NDArray[np.int64]  # cells of one row have one number
-    column: npt.NDArray[np.int64]  # cells of one column of one table have one number
+    NaN stands for a missing value.
+    """
 
-    def at(self, cells: npt.NDArray[np.int64]) -> Observations:
-        """Return the observations of ``cells``. A cell may occur several times in ``cells``."""
-        return Observations(
-            self.published[cells], self.baseline[cells], self.quantity[cells], self.row[cells], self.column[cells]
-        )
+    published: FloatArray  # [cells]
+    before: FloatArray  # [cells] the published values before the change
+    said: FloatArray  # [..., cells] the predicted values; resamples are lines
+    said_before: FloatArray  # [..., cells] the predicted values before the change
+    null: FloatArray  # [cells] the prediction of the null model
+    quantity: npt.NDArray[np.str_]  # [cells]
+    row: npt.NDArray[np.int64]  # [cells] cells of one row have one number
+    column: npt.NDArray[np.int64]  # [cells] cells of one column of one table have one number
 
-
-@dataclass(frozen=True)
-class Prediction:
-    """A prediction of cells. Both arrays are [..., cells]; resamples are lines."""
-
-    values: FloatArray
-    baseline: FloatArray
+    def at(self, cells: npt.NDArray[np.int64]) -> Posed:
+        """Return the input for ``cells``. A cell may occur several times in ``cells``."""
+        return Posed(*(getattr(self, each.name)[..., cells] for each in fields(self)))
 
 
 @dataclass(frozen=True)
 class Metric:
     """A metric, and how it is printed."""
 
-    measure: Callable[[Observations, Prediction], FloatArray]  # returns [...]; NaN for too few cells
+    measure: Callable[[Posed], FloatArray]  # returns [...]; NaN for too few cells
     label: str  # the name for people
     meaning: str
     rising: bool = False  # whether more is better
@@ -63,7 +59,7 @@ class Metric:
     each_cell: bool = False  # whether the metric is defined for any subset of cells
     best: float = 0.0
     needs_baseline: bool = False  # whether the metric judges changes
-    chance: Callable[[Observations], float] | None = None  # the mean score of a random guess
+    chance: Callable[[Posed], float] | None = None  # the mean score of a random guess
     # a function from all cells and the quantities of the scored class to the counted cells; None: the cells of the class
     choose: Callable[[Sequence[Pair], Collection[str]], list[Pair]] | None = None
 
@@ -76,29 +72,28 @@ class Metric:
         return value > other if self.rising else value < other
 
 
-def _mape(seen: Observations, said: Prediction) -> FloatArray:
-    known = seen.published != 0
-    published = seen.published[known]
-    return _mean(np.abs(said.values[..., known] - published) / np.abs(published))
+def _mape(posed: Posed) -> FloatArray:
+    known = posed.published != 0
+    published = posed.published[known]
+    return _mean(np.abs(posed.said[..., known] - published) / np.abs(published))
 
 
-def _median_factor(seen: Observations, said: Prediction) -> FloatArray:
-    logarithms = np.abs(np.log1p(said.values) - np.log1p(seen.published))
-    return np.asarray(np.exp(np.median(logarithms, axis=-1)))
+def _median_factor(posed: Posed) -> FloatArray:
+    return np.asarray(np.exp(np.median(np.abs(np.log1p(posed.said) - np.log1p(posed.published)), axis=-1)))
 
 
-def _absolute_errors(seen: Observations, said: Prediction) -> FloatArray:
-    return np.asarray(np.abs(said.values - seen.published))
+def _absolute_errors(posed: Posed) -> FloatArray:
+    return np.asarray(np.abs(posed.said - posed.published))
 
 
-def _sign_agreement(seen: Observations, said: Prediction) -> FloatArray:
-    published = np.sign(seen.published - seen.baseline)
-    return _mean((np.sign(said.values - said.baseline) == published).astype(np.float64))
+def _sign_agreement(posed: Posed) -> FloatArray:
+    published = np.sign(posed.published - posed.before)
+    return _mean((np.sign(posed.said - posed.said_before) == published).astype(np.float64))
 
 
-def _coin(seen: Observations) -> float:
+def _coin(posed: Posed) -> float:
     """Return the mean score of a random guess between two equally likely directions. The guess is never "no change"."""
-    return float((seen.published != seen.baseline).mean()) / 2 if seen.published.size else math.nan
+    return float((posed.published != posed.before).mean()) / 2 if posed.published.size else math.nan
 
 
 def _mean(errors: FloatArray) -> FloatArray:
@@ -121,13 +116,13 @@ METRICS = {
         best=1.0,
     ),
     "mean-absolute-error": Metric(
-        lambda seen, said: _mean(_absolute_errors(seen, said)),
+        lambda posed: _mean(_absolute_errors(posed)),
         "mean absolute error",
         "mean of |simulated - published|, in the unit of the cells",
         each_cell=True,
     ),
     "claims-held": Metric(
-        lambda seen, said: 1 - _mean(_absolute_errors(seen, said)),
+        lambda posed: 1 - _mean(_absolute_errors(posed)),
         "claims that hold",
         "share of the source's claims that hold, each counted by the share of the seeds with which it does",
         rising=True,
@@ -136,20 +131,20 @@ METRICS = {
         best=1.0,
     ),
     "mean-log-error": Metric(
-        lambda seen, said: _mean(np.abs(np.log(said.values / seen.published))),
+        lambda posed: _mean(np.abs(np.log(posed.said / posed.published))),
         "mean logarithmic error",
         "mean of |ln (simulated / published)|, of ratios",
         each_cell=True,
     ),
     "largest-relative-error": Metric(
-        lambda seen, said: np.asarray(np.abs(said.values / seen.published - 1).max(axis=-1)),
+        lambda posed: np.asarray(np.abs(posed.said / posed.published - 1).max(axis=-1)),
         "largest relative error",
         "the largest |simulated - published| / published",
         percent=True,
         each_cell=True,
     ),
     "largest-absolute-error": Metric(
-        lambda seen, said: np.asarray(_absolute_errors(seen, said).max(axis=-1)),
+        lambda posed: np.asarray(_absolute_errors(posed).max(axis=-1)),
         "largest absolute error",
         "the largest |simulated - published|, in the unit of the cells",
         each_cell=True,
@@ -171,19 +166,8 @@ ABSOLUTE = "absolute"
 
 
 @dataclass(frozen=True)
-class Posed:
-    """The input of a metric: observations, a prediction, and the null model's values [cells], NaN without a value."""
-
-    seen: Observations
-    said: Prediction
-    null: FloatArray
-
-
-@dataclass(frozen=True)
 class Question:
-    """A question: the function that makes a metric's input from published and simulated values, and its meaning in
-    words.
-    """
+    """A question: the function from published and simulated values to the input of a metric, and the meaning in words."""
 
     pose: Callable[[Posed], Posed]
     needs_baseline: bool  # whether each cell needs a published and a simulated value before the change

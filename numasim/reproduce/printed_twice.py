@@ -19,7 +19,7 @@ from numasim.reproduce.scores import pairs_of, select, usual_metric
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import ScoreRule, Study
 from numasim.reproduce.study_tables import Elsewhere, Runs, Totals, cells_of
-from numasim.reproduce.table_cells import PRINTED_UNITS, Ceiling, Cell, ScoreBound, Table, factor_error
+from numasim.reproduce.table_cells import PRINTED_UNITS, Ceiling, Cell, ScoreBound, Table
 
 CellKey = tuple[str, str, str]  # table, column, row
 Group = list[Cell]  # the cells of one quantity
@@ -244,6 +244,5 @@ def _differ(group: Group) -> bool:
 def _factor(group: Group) -> float:
     """Return the factor between the largest and the smallest print. For counts and zeros, one is added to both."""
     values = [abs(cell.published) for cell in group]
-    if group[0].unit == "count" or not min(values):
-        return factor_error(max(values), min(values))
-    return max(values) / min(values)
+    one = group[0].unit == "count" or not min(values)
+    return (max(values) + one) / (min(values) + one)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from numasim.reproduce.load import read_study
-from numasim.reproduce.metrics import METRICS, FloatArray, Observations, Prediction
+from numasim.reproduce.metrics import METRICS, FloatArray, Posed
 
 MEASURES = read_study("thesis").part("measures")  # enters the thesis' metrics in the table
 FAR, NEAR = MEASURES.PART, "steal_attempts_local"
@@ -30,14 +30,9 @@ def measured(
     """Return a metric of one prediction. ``baseline`` has the published and simulated values before the change."""
     unknown = [math.nan] * len(published)
     before, before_simulated = baseline or (unknown, unknown)
-    seen = Observations(
-        published=np.array(published),
-        baseline=np.array(before),
-        quantity=np.array(quantity or [""] * len(published)),
-        row=np.array(row or [0] * len(published)),
-        column=np.zeros(len(published), np.int64),
-    )
-    return float(METRICS[name].measure(seen, Prediction(np.array(simulated), np.array(before_simulated))))
+    values = map(np.array, (published, before, simulated, before_simulated, unknown))
+    columns = map(np.array, (quantity or [""] * len(published), row or [0] * len(published), [0] * len(published)))
+    return float(METRICS[name].measure(Posed(*values, *columns)))
 
 
 ORDERS = [1, 2, 3, 1, 2, 3]
@@ -88,9 +83,9 @@ def test_a_perfect_prediction_is_the_best_there_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", METRICS)
 def test_lines_of_resamples_are_measured_one_by_one(name: str) -> None:
-    published, row = np.array([3.0, 1.0, 4.0, 2.0]), np.zeros(4, np.int64)
-    seen = Observations(published, np.array([2.0, 2.0, 2.0, 3.0]), np.array([FAR, NEAR] * 2), row, row)
+    published, before = np.array([3.0, 1.0, 4.0, 2.0]), np.array([2.0, 2.0, 2.0, 3.0])
+    cells = (published, np.array([FAR, NEAR] * 2), np.zeros(4, np.int64), np.zeros(4, np.int64))
     lines = np.random.default_rng(5).uniform(0, 9, (7, 2, 4))
-    together = METRICS[name].measure(seen, Prediction(lines[:, 0], lines[:, 1]))
-    alone = [float(METRICS[name].measure(seen, Prediction(line[0], line[1]))) for line in lines]
+    together = METRICS[name].measure(Posed(published, before, lines[:, 0], lines[:, 1], *cells))
+    alone = [float(METRICS[name].measure(Posed(published, before, *line, *cells))) for line in lines]
     np.testing.assert_allclose(together, alone)
