@@ -271,6 +271,7 @@ def test_a_study_runs_with_what_was_fitted_and_not_with_what_was_refused(small_s
     (small_study / "calibrated.yaml").write_text(calibration_yaml(CALIBRATION, ""))
     study = read_study(str(small_study))
     assert study.refused == (REFUSED,)
+    assert (CALIBRATION.parameters[1].runs, REFUSED.data) == ("trees (small)", "table 1.1: domains s")
     rows = [(only, row) for only, row in itertools.product((False, True), ("small", "large"))]
     specs = [Setting(study, only_rates=only).spec(Wanted(study.programs["trees"], row, "plain")) for only, row in rows]
     assert [float(each.model.overlap) for each in specs] == [0.35, 0.35, 0.5, 0.5]

@@ -119,12 +119,3 @@ def test_what_no_sweep_wrote_among_the_shards_is_refused(tmp_path: Path, name: s
     with pytest.raises(InputError, match=rf"{name}: is damaged, or was not written by a sweep"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
     assert foreign.exists()
-
-
-def test_what_a_killed_writer_left_is_cleaned_away(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(), tmp_path)
-    left = [tmp_path / f".tmp-9-{RESULTS}", tmp_path / SHARDS / f".tmp-9-000007-{'0' * 32}.parquet"]
-    for path in left:
-        path.touch()
-    assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
-    assert not any(path.exists() for path in left)
