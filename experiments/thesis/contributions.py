@@ -22,7 +22,7 @@ from matplotlib.ticker import PercentFormatter
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.report.answers.statistics import Estimate, mean_interval
-from numasim.report.figures.grid import empty_figure
+from numasim.report.figures.grid import empty_figure, panels_of
 from numasim.report.figures.style import styled
 from numasim.reproduce.programs import Fields, Wanted, check_known
 from numasim.reproduce.reproduce import RUNS
@@ -161,7 +161,7 @@ def gains_figure(gains: Sequence[Gain]) -> Figure:
     width = columns * len(machines) * SQUARE_INCHES[0] + MARGIN_INCHES[0] + 1
     height = rows * (len(cases) * SQUARE_INCHES[1] + MARGIN_INCHES[1])
     figure = Figure(figsize=(width, height), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharey=True, sharex=True)
+    panels = panels_of(figure, len(names), columns, sharey=True, sharex=True)
     known = [abs(gain.gain.value) for gain in gains if not math.isnan(gain.gain.value)]
     most = min(MOST_COLOURED, max([LEAST_COLOURED, *known]))
     images = [
@@ -173,13 +173,11 @@ def gains_figure(gains: Sequence[Gain]) -> Figure:
             {(each.case, each.machine): each for each in gains if each.contribution == name},
             most,
         )
-        for axes, name in zip(panels.flat, names, strict=False)
+        for axes, name in zip(panels, names, strict=True)
     ]
-    panels[0, 0].set_yticks(range(len(cases)), cases)
+    panels[0].set_yticks(range(len(cases)), cases)
     wrapped = [textwrap.wrap(machine, TICK_CHARACTERS, break_on_hyphens=True) for machine in machines]
-    panels[0, 0].set_xticks(range(len(machines)), ["\n".join(each) for each in wrapped])
-    for unused in panels.flat[len(names) :]:
-        unused.remove()
+    panels[0].set_xticks(range(len(machines)), ["\n".join(each) for each in wrapped])
     bar = figure.colorbar(images[0], ax=panels, aspect=30, format=PercentFormatter(1), extend="both")
     bar.set_label("gain in speed")
     bar.outline.set_visible(False)

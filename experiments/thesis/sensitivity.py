@@ -30,7 +30,7 @@ from rich.table import Table as Grid
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
 from numasim.engine.unit_text import MISSING
 from numasim.parts.yaml.document import load
-from numasim.report.figures.grid import empty_figure, legend_below
+from numasim.report.figures.grid import empty_figure, legend_below, panels_of
 from numasim.report.figures.style import line_colour, styled
 from numasim.reproduce.findings import plain
 from numasim.reproduce.metrics import METRICS
@@ -249,11 +249,8 @@ def tornado_figure(found: Sensitivity, conclusions: Sequence[str] = ()) -> Figur
     lines = [shown[start : start + columns] for start in range(0, len(shown), columns)]
     heights = [max(len(found.sorted_for(each)) for each in line) * BAR_INCHES + HEADING_INCHES for line in lines]
     figure = Figure(figsize=(WIDTH_INCHES, sum(heights) + LEGEND_INCHES), layout="constrained")
-    panels = figure.subplots(len(lines), columns, squeeze=False, height_ratios=heights)
-    for axes, each in zip(panels.flat, shown, strict=False):
+    for axes, each in zip(panels_of(figure, len(shown), columns, height_ratios=heights), shown, strict=True):
         _panel(axes, each, found.sorted_for(each), len(found.influences))
-    for unused in panels.flat[len(shown) :]:
-        unused.remove()
     legend_below(figure, _handles())
     return figure
 

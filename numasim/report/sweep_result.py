@@ -94,7 +94,7 @@ def leave_report(directory: Path, sweep: SweepSpec | None) -> None:
     ``sweep`` is the specification of the runs, if it is known: the page then has pictures of the machine.
     """
     from numasim.report.answers.answers_file import answers_csv
-    from numasim.report.page.sweep_page import sweep_page
+    from numasim.report.sweep_page import sweep_page
 
     result = SweepResult(directory)
     frame = result.to_frame()

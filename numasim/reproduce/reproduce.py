@@ -156,7 +156,7 @@ def simulate(
     done = collect_runs(
         runs, Path(directory) / RUNS, jobs=jobs, engine=engine, runner=simulate_spec, progress=progress, pairs=True
     )
-    return [_filled(plan, done) for plan in plans], len(done.counters)
+    return [tuple(table.fill(done) for table in plan) for plan in plans], len(done.counters)
 
 
 def _union(tables: Iterable[PlannedTable]) -> list[PlannedRun]:
@@ -183,10 +183,6 @@ def _ablated(main: Setting) -> dict[str, Setting]:
     }
 
 
-def _plans(setting: Setting, tables: Sequence[str]) -> list[PlannedTable]:
-    chosen = (setting.study.tables[table] for table in tables)
-    return [table.kind.plan(setting, table) for table in chosen]
-
-
-def _filled(plans: Sequence[PlannedTable], done: Collected) -> tuple[Table, ...]:
-    return tuple(plan.fill(done) for plan in plans)
+def _plans(setting: Setting, names: Sequence[str]) -> list[PlannedTable]:
+    tables = (setting.study.tables[name] for name in names)
+    return [table.kind.plan(setting, table) for table in tables]

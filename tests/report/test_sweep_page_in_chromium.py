@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from numasim.engine.unit_text import time_text
 from numasim.report.comparison_cells import DRAWN_COLUMNS, estimate
 from numasim.report.components import LINE_COLOURS
-from numasim.report.page.sweep_page import sweep_page
+from numasim.report.sweep_page import sweep_page
 
 HOSTILE = "<img src=x onerror=alert(1)> $$x$$ @{cell}"
 NO_PAIRS = pd.DataFrame({"run_id": []})

@@ -25,7 +25,7 @@ from numasim.report.answers.time_parts import stated_inputs
 from numasim.report.answers.varying_axes import varying_axes
 from numasim.report.chosen_axes import choose_axes, common_heading, varying_columns
 from numasim.report.comparison_cells import cell_columns, failed, finished, groups, label, numbers, plain_value
-from numasim.report.page.page_cells import page_cells, page_iterations
+from numasim.report.page_cells import page_cells, page_iterations
 from numasim.spec.identity import MODEL_VERSION
 
 if TYPE_CHECKING:
