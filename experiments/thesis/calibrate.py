@@ -89,7 +89,7 @@ class Family:
 
     @property
     def field(self) -> str:
-        """The field of a run that has the rate, with dots."""
+        """Return the dotted name of the field of a run that has the rate."""
         return f"workload.{self.rate}"
 
 
@@ -492,7 +492,7 @@ def score_constructs(bench: Bench, data: Data) -> StepScore:
     return score(5, errors_of(OBLIVIOUS, simulated, data.overheads_us))
 
 
-# All of them
+# All steps
 
 STEPS: dict[int, Callable[[Bench, Data], Calibration]] = {
     1: fit_rates, 2: fit_streaming, 3: fit_steals, 4: fit_polls, 5: fit_constructs,

@@ -79,7 +79,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Gain:
-    """Speed with a contribution over speed without it, minus 1: mean and 95 % interval over the seeds."""
+    """The speed with a contribution over the speed without the contribution, minus 1: mean and 95 % interval."""
 
     contribution: str
     case: str
@@ -88,7 +88,7 @@ class Gain:
 
     @property
     def certain(self) -> bool:
-        """Whether the interval excludes a gain of 0."""
+        """Return whether the interval excludes a gain of 0."""
         return self.gain.low > 0 or self.gain.high < 0
 
 
@@ -104,10 +104,10 @@ def gains(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> tuple[Gain, ...]:
-    """Simulate ``repeat`` seeds of each contribution of ``study`` with and without, for every case on every machine.
+    """Simulate ``repeat`` seeds with and without each contribution of ``study``, for every case on every machine.
 
-    ``readings`` has choices in place of the scored ones. InputError for an unknown row, field, machine, reading or
-    choice.
+    ``readings`` has choices that replace the scored choices. Raise InputError for an unknown row, field, machine,
+    reading or choice.
     """
     require_engine(engine)
     program = study.programs["bots"]
@@ -147,9 +147,9 @@ TICK_CHARACTERS = 11
 
 @styled
 def gains_figure(gains: Sequence[Gain]) -> Figure:
-    """Draw a panel for each contribution, a row per program, a column per machine, gains in blue.
+    """Draw a panel for each contribution, with a row for each program and a column for each machine. Gains are blue.
 
-    Every gain is in percent, with half the width of its interval below; grey where the interval includes 0.
+    Every gain is in percent, above half the width of its interval. The text is grey if the interval includes 0.
     """
     if not gains:
         return empty_figure("nothing was compared")

@@ -190,7 +190,7 @@ class Regression(Kind):
     changes: Mapping[str, Any] = field(default_factory=dict)
 
     def unit(self, quantity: str) -> str:
-        """Statistics have none."""
+        """Return the unit of statistics, ""."""
         return ""
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:

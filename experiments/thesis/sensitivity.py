@@ -57,10 +57,10 @@ class Conclusion:
     metric: str  # `EFFECT`, or the metric of the class
     value: float  # with the seed of the changed runs
     seeds: tuple[float, ...]  # of each seed alone
-    bound: float | None  # the conclusion holds on the same side of the bound; None: always
+    bound: float | None  # the conclusion holds on the same side of the bound; always without a bound
 
     def holds(self, value: float) -> bool:
-        """Whether the conclusion holds with ``value``."""
+        """Return whether the conclusion holds with ``value``."""
         if self.bound is None or math.isnan(value):
             return self.bound is None
         return self._says(value) == self._says(self.value)
@@ -121,8 +121,8 @@ def sensitivity(
     """Change every input in ``sensitivity.yaml`` of ``study``, and each reading, one at a time.
 
     Runs are stored as by `reproduce`. ``only`` names the inputs to change, by default all. ``rows`` names the simulated
-    rows of programs, by default those of a quick reproduction. InputError for unknown names, and for fields that no run
-    has.
+    rows of programs, by default the rows of a quick reproduction. Raise InputError for unknown names, and for fields
+    that no run has.
     """
     require_engine(engine)
     asked = load(study.folder / "sensitivity.yaml").plain()
