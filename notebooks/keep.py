@@ -65,7 +65,9 @@ def kernel() -> Iterator[Any]:
     from nbformat.v4 import new_notebook
 
     limits = {"timeout": LONGEST_S, "startup_timeout": LONGEST_S, "iopub_timeout": LONGEST_S}
-    start = {"metadata": {"path": str(FOLDER)}}  # the kernel starts in this folder, and does not import modules of this folder
+    start = {
+        "metadata": {"path": str(FOLDER)}
+    }  # the kernel starts in this folder, and does not import modules of this folder
     client = NotebookClient(new_notebook(), **limits, kernel_name="python3", resources=start)
     with client.setup_kernel():
         yield client

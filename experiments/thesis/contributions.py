@@ -29,8 +29,8 @@ from numasim.reproduce.reproduce import RUNS
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Table
-from numasim.sweep.collection import collect_runs
 from numasim.sweep.planned_runs import PlannedRun
+from numasim.sweep.run_sweep import collect_runs
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ The input of a metric is the cells, as arrays, and a prediction of the cells. Th
 matrix with one resample of the seeds per line, or the null model. A metric has the same name in studies, in CSV columns
 and on pages.
 
-A question says what is predicted. The null model of a question has the same knowledge as the prediction, so that a score
-shows the contribution of the simulation. For the question ``absolute`` the prediction is the simulated value; the null
-model has one published column, or the published value before each change. A study may enter metrics and questions of its
-own in `METRICS` and `QUESTIONS`, as `experiments/thesis/measures.py` does.
+A question defines the prediction. The null model of a question has the same knowledge as the prediction, so that a
+score shows the contribution of the simulation. For the question ``absolute`` the prediction is the simulated value; the
+null model has one published column, or the published value before each change. A study may enter metrics and questions
+of its own in `METRICS` and `QUESTIONS`, as `experiments/thesis/measures.py` does.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Metric:
     best: float = 0.0
     needs_baseline: bool = False  # whether the metric judges changes
     chance: Callable[[Posed], float] | None = None  # the mean score of a random guess
-    # a function from all cells and the quantities of the scored class to the counted cells; None: the cells of the class
+    # the counted cells, chosen from all cells by the quantities of the scored class; by default the cells of the class
     choose: Callable[[Sequence[Pair], Collection[str]], list[Pair]] | None = None
 
     def meets(self, value: float, bound: float) -> bool:
@@ -167,7 +167,7 @@ ABSOLUTE = "absolute"
 
 @dataclass(frozen=True)
 class Question:
-    """A question: the function from published and simulated values to the input of a metric, and the meaning in words."""
+    """A question: the function from published and simulated values to the input of a metric, and the meaning."""
 
     pose: Callable[[Posed], Posed]
     needs_baseline: bool  # whether each cell needs a published and a simulated value before the change

@@ -13,8 +13,8 @@ from numasim.reproduce.setting import Setting, Side, reading_sides
 from numasim.reproduce.study import Study
 from numasim.reproduce.study_tables import PlannedTable
 from numasim.reproduce.table_cells import Table
-from numasim.sweep.collection import Collected, collect_runs
 from numasim.sweep.planned_runs import PlannedRun
+from numasim.sweep.run_sweep import Collected, collect_runs
 
 NOTHING = "nothing"  # the name of the ablation that switches nothing off
 

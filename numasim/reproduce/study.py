@@ -27,6 +27,7 @@ from numasim.reproduce.setting import Side, StudyRuns
 from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Ceiling, Table
 
+
 def imported(module: str) -> ModuleType:
     """Import a module of a study without writing compiled code beside its file."""
     writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True

@@ -11,7 +11,7 @@ import pytest
 from trees import tree
 
 from numasim.errors import InputError
-from numasim.files.owned_folder import LOCK, MANIFEST, FolderKind, OwnedFolder, locked, owned_folder, require_own
+from numasim.files.owned_folder import LOCK, MANIFEST, FolderKind, OwnedFolder, locked, owned_folder
 
 KIND = FolderKind("numasim toil", {"shards": re.compile(r"[0-9]+\.bin")})
 OTHER = FolderKind("numasim rest")

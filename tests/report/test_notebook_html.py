@@ -175,7 +175,7 @@ def test_hostile_names_are_escaped_and_equal_tables_give_equal_bytes(small, show
 
 # ---- pieces of HTML: every text escaped, well formed, bars as wide as their shares ----
 
-CONTROLS = f"{HOSTILE} & \"quoted\" \N{RIGHT-TO-LEFT OVERRIDE}\x00"
+CONTROLS = f'{HOSTILE} & "quoted" \N{RIGHT-TO-LEFT OVERRIDE}\x00'
 
 
 class Walked(HTMLParser):
