@@ -1,6 +1,6 @@
 """A made-up reproduction: the published tables of the thesis, with noise added as simulated values.
 
-It has every kind of content that a page must show: columns over workers, benchmarks on many scales, inputs, mixed
+The findings have every kind of content of a page: columns over workers, benchmarks on many scales, inputs, mixed
 roles, cells that were not simulated, a regression, met and missed scores, ablations and fitted parameters.
 """
 
@@ -141,7 +141,7 @@ class Report:
 
 
 def written(factory: pytest.TempPathFactory) -> Report:
-    """Return the report of the made-up findings. It is written once a session, since its figures take seconds."""
+    """Return the report of the made-up findings, written once a session, since its figures take seconds."""
     return _written(factory.getbasetemp() / "made-up" / "report")
 
 

@@ -140,7 +140,7 @@ def _assert_as_committed(found: StepScore, committed: Calibration) -> None:
 def test_the_committed_values_give_the_committed_times(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
-    """If this test fails, a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
+    """A failure shows that a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
     data, bench = script.read_data(Readings(study)), _bench(script, study, committed.of([1, 2]))
     rows = ("Strassen-2048", "SparseLU-for")
     _assert_as_committed(script.score_serial(bench, data, rows), committed)

@@ -26,7 +26,6 @@ from toy_sweep import (
     WAIT_S,
     be_patient,
     die_at_two_workers,
-    fail_at_two_workers,
     interrupt_at_three_workers,
     refuse,
     run_toy,
@@ -200,15 +199,6 @@ def test_a_cluster_of_this_machine_ends_with_its_sweep(
     wait_until(lambda: not alive(worker))
     assert 0 < sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
     assert same_tables(tmp_path, undisturbed)
-
-
-def test_a_run_that_fails_has_its_row_and_fail_fast_ends_the_sweep(tmp_path: Path, two_workers: DaskCluster) -> None:
-    assert sweep_on(two_workers.address, tmp_path / "all", fail_at_two_workers, 1).complete
-    sweep_toy(toy_sweep(repeat=1), tmp_path / "local", fail_at_two_workers)
-    assert same_tables(tmp_path / "all", tmp_path / "local")
-    stopped = sweep_on(two_workers.address, tmp_path / "stopped", fail_at_two_workers, fail_fast=True)
-    assert stopped.failures
-    assert not stopped.complete
 
 
 def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(

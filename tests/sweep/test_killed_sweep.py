@@ -26,7 +26,7 @@ def shards(directory: Path) -> int:
 def end_by(number: int, process: subprocess.Popen[str]) -> str:
     """Send a signal, wait for the end, and return the text on stderr.
 
-    An interrupt goes to the workers as well, as it does from a terminal; a kill meets only the sweep.
+    An interrupt reaches the workers too, like an interrupt from a terminal. A kill reaches only the sweep.
     """
     send = os.killpg if number == signal.SIGINT else os.kill
     send(process.pid, number)
@@ -141,4 +141,4 @@ def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
     assert "cannot be written (File too large); expected a file in a folder that can be written" in text
     assert not list(tmp_path.rglob(".tmp-*"))
     assert not any((results / name).exists() for name in TABLES)
-    assert results.exists() == (limit_bytes > 1000)  # where not even the first file had room, there is no directory
+    assert results.exists() == (limit_bytes > 1000)  # if not even the first file fits, there is no directory
