@@ -353,10 +353,10 @@ STEALS = (
     Axis("first back-off", 100, 25, 400, 100, 25, "runtime.backoff.first_ns", unit="ns"),
 )
 SIZE = 8192  # the size of the matrices of Table 3.1, for which the score is computed
-# The size of the matrices in the search, whose runs take a fortieth of the time of SIZE. Most steals happen at the end
-# of a run. The counts are therefore those of SIZE if a back-off lasts equally many tasks: at the found parameters
-# within 2 % in the mean and 6 % at the worst. Sizes of 2048 and 4096 come no nearer: a search with 2048 ends one step
-# of capacity away, and the errors at SIZE are no smaller there.
+# The size of the matrices in the search. A run of this size takes a fortieth of the time of a run of SIZE. Most steals
+# happen at the end of a run. Runs of both sizes therefore have the same counts if a back-off lasts equally many tasks:
+# at the found parameters within 2 % in the mean and 6 % at the worst. Sizes of 2048 and 4096 are no better: a search
+# with 2048 ends one step of capacity away, where the errors at SIZE are no smaller.
 STAND_IN = 1024
 STEAL_REPEATS = 2
 

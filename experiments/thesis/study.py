@@ -101,7 +101,7 @@ def overheads(id: str, place: str, **scored: str) -> StudyTable:
 
 
 def latencies(id: str, section: str) -> StudyTable:
-    """Return the memory latencies, which are those of the machine file."""
+    """Return the memory latencies of the machine file."""
     keys, title = ("row_numa_node", "column_numa_node"), "Memory latency between the two nodes"
     columns = {"latency_ns": Column("latency_ns", role=Role.INPUT)}
     published = f"table_{id.replace('.', '_')}_memory_latency"

@@ -107,7 +107,7 @@ def _require_sound_files(sweep: SweepSpec) -> None:
 def do_missing(
     runs: Sequence[PlannedRun], store: Store, task: Task, workers: LocalWorkers | ClusterWorkers, progress: bool
 ) -> tuple[Dispatch, bool]:
-    """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all ``runs`` have ended."""
+    """Simulate each of ``runs`` that ``store`` lacks; return the progress and whether all ``runs`` have ended."""
     wanted, finished = {run.run_id: run for run in runs}, store.finished()
     missing = by_plan([run for run_id, run in wanted.items() if run_id not in finished])
     count = len(wanted)
@@ -152,7 +152,7 @@ def collect_runs(
     progress: bool = True,
     pairs: bool = False,
 ) -> Collected:
-    """Simulate those of ``runs`` that ``directory`` lacks, and return all ``runs``, with node pairs if asked for.
+    """Simulate each of ``runs`` that ``directory`` lacks, and return all ``runs``, with node pairs if asked for.
 
     A run that failed is tried again by the next call. An interrupt or a kill leaves a directory from which the next
     call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.

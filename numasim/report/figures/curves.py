@@ -1,6 +1,6 @@
 """Steals and speedups over the axis that varies, one curve for each strategy, with bands of intervals.
 
-Over the number of workers, the figures correspond to those of the thesis (Tables 3.2, 4.2, 4.3; Figure 4.8).
+Over the number of workers, the figures correspond to results of the thesis (Tables 3.2, 4.2, 4.3; Figure 4.8).
 """
 
 from __future__ import annotations
