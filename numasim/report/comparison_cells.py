@@ -124,7 +124,7 @@ class Panel:
 def panels(
     runs: pd.DataFrame, facet: Sequence[str] | None = None, contender: Sequence[str] | None = None
 ) -> list[Panel]:
-    """Return the runs of every facet and contender, facet by facet; None: the default columns of either."""
+    """Return the runs of every facet and contender, facet by facet. None stands for the default columns."""
     facet = facet_columns(runs) if facet is None else facet
     contender = contender_columns(runs) if contender is None else contender
     return [

@@ -51,7 +51,7 @@ def test_results_of_another_specification(tmp_path: Path) -> None:
 
 
 def test_results_of_another_model_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hash of a specification includes the version. Once, a folder of an older numasim was refused as unknown."""
+    """The hash of a specification includes the version, but the message names the version and not the hash."""
     with monkeypatch.context() as older:
         older.setattr(identity, "MODEL_VERSION", 3)
         older.setattr(run_sweep, "MODEL_VERSION", 3)

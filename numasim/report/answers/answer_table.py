@@ -52,7 +52,7 @@ class Line:
 
     @property
     def effect(self) -> Text:
-        """Return the difference, green if it surely falls and red if it surely rises."""
+        """Return the difference, green for a sure decrease and red for a sure increase."""
         if self.row is None or not self.row.numbers["pairs"]:
             return Text(MISSING)
         style = ("green" if self.row.numbers["difference"] < 0 else "red") if self.row.sure else "dim"

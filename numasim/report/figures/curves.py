@@ -17,7 +17,7 @@ from numasim.report.figures.axis_figure import Quantity, Reference, axis_figure
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import REFERENCE_COLOUR, styled
 
-UNIFORM_STRATEGY = "randomized"  # its victims are uniform among the other workers (thesis eq. 4.2)
+UNIFORM_STRATEGY = "randomized"  # victims are uniform among the other workers (thesis eq. 4.2)
 
 
 @styled

@@ -19,8 +19,8 @@ SUBTITLE_POINTS = 11  # height of a line of a subtitle
 LINE_INCHES = 0.17  # height of a line of a title or subtitle
 HEADING_INSET = 0.1  # distance of a figure's heading from the left edge, in inches
 HEADING_MARGIN = 0.3  # on both sides together, in inches
-MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into it would narrow the panel
-HANDLE_INCHES = 0.58  # width of a legend's symbol and the space around it
+MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into this margin would narrow the panel
+HANDLE_INCHES = 0.58  # width of a legend's symbol and the space around the symbol
 
 Title = tuple[str, str]  # title and subtitle of a panel
 

@@ -71,7 +71,7 @@ def drawn(figure: Figure, kind: str) -> bytes:
 
 
 def kind_of(path: Path) -> str:
-    """Return png, svg or pdf, the suffix of ``path``. Raises `InputError` if it is another suffix or not writable."""
+    """Return png, svg or pdf, the suffix of ``path``. Raises `InputError` for another suffix or an unwritable path."""
     if path.suffix[1:] not in NO_METADATA:
         raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png, .svg or .pdf")
     require_writable(path)

@@ -153,7 +153,7 @@ def read_provenance(directory: Path) -> dict[str, Any] | None:
 
 
 def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
-    """Return the provenance of ``directory``, None if it is new. Raises `InputError` for another specification's."""
+    """Return the provenance of ``directory``, None if there is none. Raises `InputError` for another specification."""
     with output_errors(directory, FOLDER):
         known = read_provenance(directory)
         shards = directory / SHARDS
