@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_killed_sweep import alive, descendants, shards
+from test_killed_sweep import alive, children_of, shards
 from test_run_sweep import same_tables
 from toy_sweep import (
     REPEAT,
@@ -190,7 +190,7 @@ def test_a_cluster_of_this_machine_ends_with_its_sweep(
 ) -> None:
     process = start_sweep(tmp_path, "local:1", "stall_at_three_workers", REPEAT)
     wait_until(lambda: shards(tmp_path) and stalled(started_in), process)
-    (worker,) = descendants(process)
+    (worker,) = children_of(process)
     os.killpg(process.pid, number)  # as a terminal does
     _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == -number

@@ -42,7 +42,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def descendants(process: subprocess.Popen[str]) -> list[int]:
+def children_of(process: subprocess.Popen[str]) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
 
 
@@ -55,7 +55,7 @@ def test_three_kills_and_a_resume_end_with_the_same_bytes(
         before = shards(tmp_path)
         process = start_sweep(tmp_path, jobs, runner, REPEAT)
         wait_until(lambda seen=before: shards(tmp_path) > seen, process)  # type: ignore[misc]
-        workers = descendants(process)
+        workers = children_of(process)
         assert len(workers) >= jobs - 1
         end_by(signal.SIGKILL, process)
         wait_until(lambda gone=workers: not any(map(alive, gone)))  # type: ignore[misc]
@@ -70,7 +70,7 @@ def test_an_interrupt_leaves_no_process_and_no_temporary_and_can_be_resumed(
 ) -> None:
     process = start_sweep(tmp_path, 2, "stall_at_three_workers", REPEAT)
     wait_until(lambda: shards(tmp_path) > 0 and len(stalled(started_in)) == 2, process)
-    children = descendants(process)
+    children = children_of(process)
     text = end_by(signal.SIGINT, process)
     assert text.count("KeyboardInterrupt") == 1  # the workers print nothing
     wait_until(lambda: not any(map(alive, children)))
