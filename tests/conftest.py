@@ -21,6 +21,7 @@ import numasim
 from numasim.runtime.runtime_program import PROGRAM
 
 PACKAGE = Path(numasim.__file__).parent
+sys.path.insert(0, str(Path(__file__).parent / "engine"))  # tests of other folders use the makers of plans that are there
 
 # All properties have this profile: none depends on how fast the machine is, or on how lucky the drawing of examples.
 settings.register_profile(
