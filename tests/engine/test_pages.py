@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -20,10 +19,12 @@ from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.placement_model import TouchPolicyName
+from numasim.plan.effects import NO_EFFECTS, Effects
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 
 Document = dict[str, Any]
+FAULT_NS, MIGRATE_NS = 7, 11
 BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-touch", "deferred", "numa-balancing")
 
 
@@ -55,7 +56,7 @@ class PageOracle:
         self.marked: set[tuple[int, int]] = set()
         self.bytes = [[0] * self.nodes for _ in range(self.nodes)]
         self.faults = self.migrated = 0
-        self.hints = Counter[int | None]()  # hinting faults, by what each takes
+        self.overhead_ns = [0] * self.nodes  # of the worker on each node
         for r, region in enumerate(regions):
             if region.initialised or self._is_static():
                 for page in range(self.pages[r]):
@@ -154,6 +155,7 @@ class PageOracle:
             by_touch = self.policy["policy"] in BY_TOUCH
             self._put(r, together, node if by_touch else self._planned(r, page))
             self.faults += len(together)
+            self.overhead_ns[node] += FAULT_NS * len(together)
 
     def _granule(self, region: int, page: int) -> range:
         """Return the pages that are placed together with a page."""
@@ -163,7 +165,7 @@ class PageOracle:
 
     def _hint(self, region: int, pages: Sequence[int], node: int) -> None:
         assert self.scan is not None
-        self.hints[self.scan.get("fault_ns")] += len(pages)
+        self.overhead_ns[node] += self.scan.get("fault_ns", FAULT_NS) * len(pages)
         told = self.told.setdefault((region, pages[0]), [])
         told.append(node)
         last = told[-self.scan["migrate_after"] :]
@@ -186,15 +188,7 @@ class PageOracle:
             self.home[region][page] = node
             self.bytes[node][home] += self.page_bytes
         self.migrated += len(pages)
-
-    def bytes_at(self, access: Access) -> list[int]:
-        """Return the bytes of an access by home, without unplaced ones."""
-        total = [0] * self.nodes
-        for byte in self._bytes_of(access):
-            home = self.home[access.region][byte // self.page_bytes]
-            if home is not None:
-                total[home] += 1
-        return total
+        self.overhead_ns[node] += MIGRATE_NS * len(pages)
 
     def node_pages(self) -> list[int]:
         """Return the pages by node."""
@@ -232,6 +226,7 @@ class Program:
     placement: Document
     machine: Machine
     touches: tuple[tuple[int, Access, int], ...]  # (worker, access, compute time in ns)
+    effects: Effects
     seed: int
 
     @property
@@ -242,8 +237,8 @@ class Program:
             bodies += [body(Run(compute_ns * NS, (access,))) if w == worker else body() for w in range(NODES)]
             phases.append(phase(*range(first, first + NODES), deal=Deal.CYCLIC))
         work = graph(*bodies, phases=tuple(phases), regions=REGIONS)
-        how = runtime(costs={"fault_ns": 7, "migrate_ns": 11})
-        return plan_of(work, NODES, stealing(placement=self.placement), how, self.machine)
+        how = runtime(costs={"fault_ns": FAULT_NS, "migrate_ns": MIGRATE_NS})
+        return plan_of(work, NODES, stealing(placement=self.placement), how, self.machine, effects=self.effects)
 
     def oracle(self) -> PageOracle:
         room = [int(memory) // PAGE for memory in self.machine.memory_bytes]
@@ -302,23 +297,27 @@ def programs(draw: st.DrawFn) -> Program:
     wholly_by_touch = {each["policy"] for each in (placement, *changes)} <= {*get_args(TouchPolicyName)}
     placement["granule"] = draw(st.sampled_from([1, 3, 16])) if wholly_by_touch else 1
     placement["overflow"] = draw(st.sampled_from(["none", "next"]))
-    return Program(placement, draw(st.sampled_from([SMALL, LARGE])), tuple(touches), draw(st.integers(0, 2**64 - 1)))
+    effects = draw(st.sampled_from([NO_EFFECTS, Effects(contention="fluid")]))  # one worker alone asks for little
+    seed = draw(st.integers(0, 2**64 - 1))
+    return Program(placement, draw(st.sampled_from([SMALL, LARGE])), tuple(touches), effects, seed)
 
 
 @given(program=programs())
 @settings(max_examples=120)
 def test_runs_equal_pages_placed_one_by_one(program: Program) -> None:
     oracle, seen = program.oracle(), observe(program.plan, program.seed)
-    begins_ps = [0, *(end_ps for end_ps, *_ in seen.of_rank(Rank.RELEASE))]  # of phases
-    for at, (worker, access, _) in enumerate(program.touches):
+    node_of = program.plan.workers.node.tolist()
+    begins_ps = [0, *(end_ps for end_ps, *_ in seen.of_rank(Rank.RELEASE))]  # of phases, and the end of the last phase
+    for at, (worker, access, compute_ns) in enumerate(program.touches):
         factor = access.passes * (1 + (access.mode != Mode.READ))
         oracle.start_phase(at, begins_ps[at])
-        oracle.touch(access, int(program.plan.workers.node[worker]), factor, begins_ps[at])
-    hint_ns = sum(count * (7 if fault_ns is None else fault_ns) for fault_ns, count in oracle.hints.items())
+        paid_ns = sum(oracle.overhead_ns)
+        oracle.touch(access, node_of[worker], factor, begins_ps[at])
+        assert begins_ps[at + 1] - begins_ps[at] >= NS * (compute_ns + sum(oracle.overhead_ns) - paid_ns)
     assert seen.result.node_pages.tolist() == oracle.node_pages()
     assert seen.result.node_bytes.tolist() == oracle.bytes
     assert (seen["page_faults"], seen["pages_migrated"]) == (oracle.faults, oracle.migrated)
-    assert seen["overhead_ps"] == 7 * NS * oracle.faults + 11 * NS * oracle.migrated + hint_ns * NS
+    assert seen.of_worker("overhead_ps") == [NS * oracle.overhead_ns[node] for node in node_of]
 
 
 # ---- by hand -------------------------------------------------------------------------------------------------------
