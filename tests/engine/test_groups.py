@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from engine_setup import NS, Seen, event_by_event, observe, plan_of, runtime, seeded, stealing
 from random_graphs import graph_document, workload_of
-from task_graphs import WAIT, Task, Use, body, call, graph, phase, task
+from task_graphs import WAIT, Task, Use, body, call, graph, longest_path_ps, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.check.invariants import violations
@@ -281,59 +279,18 @@ def test_a_group_in_which_a_task_waits_for_one_behind_it_is_a_cycle() -> None:
 # ---- spans -----------------------------------------------------------------------------------------------------------
 
 
-def longest_path_ps(work: Workload, root: int) -> int:
-    """Return the longest path through a network with a node for every op and an edge for every demanded order."""
-    network = nx.DiGraph()
-    ends = work.subtree_end().tolist()
-    for row in range(root, ends[root]):
-        around: list[list[int]] = []
-        children: list[int] = []
-        ops = range(int(work.op_ptr[row]), int(work.op_ptr[row + 1]))
-        network.add_node((row, "begin"))
-        for before, after in pairwise([(row, "begin"), *((row, op) for op in ops), (row, "end")]):
-            network.add_edge(before, after, weight=0)
-        for op in ops:
-            code, arg = work.op_code[op], int(work.op_arg[op])
-            follows = op + 1 if op + 1 in ops else "end"
-            if code == Op.RUN:
-                network.add_edge((row, op), (row, follows), weight=int(work.segment_compute_ps[arg]))
-            if code in (Op.SPAWN, Op.CALL):
-                network.add_edge((row, op), (arg, "begin"), weight=0)
-                children.append(arg)
-                for group in around:
-                    group.extend(range(arg, ends[arg]))
-            if code == Op.CALL:
-                network.add_edge((arg, "end"), (row, follows), weight=0)
-            if code == Op.GROUP:
-                around.append([])
-            for ended in children if code == Op.WAIT else around.pop() if code == Op.END_GROUP else ():
-                network.add_edge((ended, "end"), (row, follows), weight=0)
-        for successor in work.successor[work.successor_ptr[row] : work.successor_ptr[row + 1]].tolist():
-            network.add_edge((row, "end"), (successor, "begin"), weight=0)
-    return int(nx.dag_longest_path_length(network))
-
-
-def programs_with_groups(count: int) -> list[Workload]:
-    """Return random programs with groups, whose dependences stay inside of trees."""
-    found: list[Workload] = []
-    number = 0
-    while len(found) < count:
-        number += 1
-        work = workload_of(graph_document(Random(number)))
-        tree = np.repeat(work.trees, [work.sizes()[root] for root in work.trees]) if work.rows else []
-        source = np.repeat(np.arange(work.rows), np.diff(work.successor_ptr))
-        if work.groups and not work.ranges and list(work.trees) == sorted(work.trees) and all(
-            tree[a] == tree[b] for a, b in zip(source, work.successor, strict=True)
-        ):  # fmt: skip
-            found.append(work)
-    return found
+BACKWARDS = graph(task(task(1, after=("b",)), task(8, name="b"), WAIT, 2))  # against the order of rows
 
 
 def test_spans_are_longest_paths() -> None:
-    for work in programs_with_groups(40):
-        longest = [max((longest_path_ps(work, root) for root in phase.roots), default=0) for phase in work.phases]
-        assert longest_chains_ps(work, work.segment_compute_ps) == longest
+    """On random programs of every kind, those with groups once more without their dependences."""
+    drawn = (workload_of(graph_document(Random(number))) for number in range(300))
+    works = [BACKWARDS, *(work for work in drawn if work.rows and not work.ranges)]
+    assert sum(work.groups for work in works) > 30
+    for work in works:
         plain = replace(work, successor_ptr=0 * work.successor_ptr, successor=work.successor[:0])
-        for each, right in ((work, longest), (plain, longest_chains_ps(plain, plain.segment_compute_ps))):
+        for each in (work, plain) if work.groups else (work,):
+            longest = [longest_path_ps(each, phase.roots) if phase.roots else 0 for phase in each.phases]
+            assert longest_chains_ps(each, each.segment_compute_ps) == longest
             plan = plan_of(each, 2, ANY, free())
-            assert native_chains_ps(seeded(plan), each.segment_compute_ps) == right
+            assert native_chains_ps(seeded(plan), each.segment_compute_ps) == longest

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import product
-from random import Random
-
 import pytest
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import WAIT, Task, body, call, graph, phase, task
@@ -17,7 +12,6 @@ from numasim.errors import InputError
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.workload.graph import Deal, Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_form.graph_io import unchecked
 
 # task ids are preorder: 0 the root, 1 = A, 2 = B
 FORK = graph(task(task(2030 * NS), task(1000 * NS), WAIT, 50 * NS))
@@ -393,75 +387,6 @@ def test_a_task_in_the_queue_of_a_worker_that_waits_to_poll_is_no_deadlock() -> 
 # ---- roots ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Dag:
-    """[tasks] times, and the tasks that wait for each; tasks are in a topological order."""
-
-    times_ps: Sequence[int]
-    then: Sequence[Sequence[int]]
-
-    @property
-    def work_ps(self) -> int:
-        """Return the time of all tasks."""
-        return sum(self.times_ps)
-
-    def longest_ps(self) -> int:
-        """Return the longest path."""
-        begins = [0] * len(self.times_ps)
-        ends = [0] * len(self.times_ps)
-        for number, time in enumerate(self.times_ps):
-            ends[number] = begins[number] + time
-            for later in self.then[number]:
-                begins[later] = max(begins[later], ends[number])
-        return max(ends, default=0)
-
-    def workload(self) -> Workload:
-        """Return the program as a user writes it in JSON: tasks and edges, without phases."""
-        tasks = [{"ops": [["run", task]], "then": list(then)} for task, then in enumerate(self.then)]
-        segments = [{"compute_ps": time} for time in self.times_ps]
-        return unchecked({"name": "dag", "tasks": tasks, "segments": segments})
-
-
-def one_task(chance: Random) -> Dag:
-    return Dag([chance.randint(0, 5000) * NS], [[]])
-
-
-def random_dag(chance: Random) -> Dag:
-    """Draw tasks that each wait for up to three earlier tasks."""
-    count = chance.randint(2, 300)
-    before = [[chance.randrange(task) for _ in range(chance.randint(0, 3))] if task else [] for task in range(count)]
-    return _from_predecessors(chance, before)
-
-
-def layered(chance: Random) -> Dag:
-    """Draw layers of tasks; each task waits for up to three tasks of the layer before."""
-    layers, width = chance.randint(2, 8), chance.randint(1, 60)
-    before = [
-        [(layer - 1) * width + chance.randrange(width) for _ in range(chance.randint(1, 3))] if layer else []
-        for layer in range(layers)
-        for _ in range(width)
-    ]
-    return _from_predecessors(chance, before)
-
-
-SHAPES: tuple[Callable[[Random], Dag], ...] = (random_dag, layered, one_task)
-
-
-def dags(count: int) -> list[Dag]:
-    """Return ``count`` DAGs, of every shape in turn."""
-    chance = Random("plain DAGs")
-    return [SHAPES[number % len(SHAPES)](chance) for number in range(count)]
-
-
-def _from_predecessors(chance: Random, before: Sequence[Iterable[int]]) -> Dag:
-    then: list[list[int]] = [[] for _ in before]
-    for number, earlier in enumerate(before):
-        for each in sorted(set(earlier)):
-            then[each].append(number)
-    return Dag([chance.randint(5_000, 15_000) * NS for _ in before], then)
-
-
-DAGS = dags(100)
 CHAIN = graph(task(5000 * NS, name="first"), task(1000 * NS, after=("first",)))
 FORK_PLAIN_DAGS = graph(task(1000 * NS, name="a"), task(1000 * NS, after=("a",)), task(1000 * NS, after=("a",)))
 THREE = graph(*[task(1000 * NS) for _ in range(3)])
@@ -519,17 +444,3 @@ def test_calls_and_bodies_wait_for_nobody(work: Workload, what: str) -> None:
     work.successor[0] = work.rows - 1
     with pytest.raises(InputError, match=f"task {work.rows - 1} is {what}, which waits for no other task"):
         validate(work)
-
-
-# ---- programs as users write them ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("numbers", [range(first, 100, 8) for first in range(8)])
-def test_engines_agree_on_plain_dags_and_no_run_beats_its_bounds(numbers: range) -> None:
-    for number, release in product(numbers, ("queue", "begin")):
-        dag = DAGS[number]
-        plan = plan_of(dag.workload(), 12, "randomized", runtime(release=release), toy(2, 6))
-        one = observe(plan)
-        assert one["span_ps"] == dag.longest_ps()
-        assert one["work_ps"] == dag.work_ps
-        assert one["makespan_ps"] >= max(dag.longest_ps(), -(-dag.work_ps // 12))

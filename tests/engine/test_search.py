@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from engine_setup import (
     stealing,
     toy,
 )
-from task_graphs import WAIT, Run, body, graph, items, layers, phase, task
+from task_graphs import WAIT, Run, body, graph, items, phase, task
 
 from numasim import draws
 from numasim.engine.observe.trace_hash import Rank
@@ -366,7 +367,12 @@ def test_what_is_released_within_a_join_is_executed_within_it() -> None:
     assert two["makespan_ps"] < 5 * LONG + 1000 * NS
 
 
-def test_engines_agree_on_what_waits_for_room() -> None:
-    for workers in (1, 3, 4):
-        for push_ns in (0, 10):
-            observe(event_by_event(plan_of(layers(6, 9, LONG), workers, "randomized", room_for(3, push_ns))))
+@pytest.mark.parametrize("push_ns", [0, 10])
+@pytest.mark.parametrize("workers", [1, 3, 4])
+def test_engines_agree_on_what_waits_for_room(workers: int, push_ns: int) -> None:
+    """Six layers of nine tasks; each task waits for up to two tasks of the layer before."""
+    tasks = []
+    for layer, i in product(range(6), range(9)):
+        before = {f"{layer - 1}-{each}" for each in (i, (2 * i + layer) % 9) if layer}
+        tasks.append(task(LONG + i * NS, name=f"{layer}-{i}", after=tuple(sorted(before))))
+    observe(event_by_event(plan_of(graph(*tasks), workers, "randomized", room_for(3, push_ns))))
