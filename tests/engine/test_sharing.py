@@ -37,7 +37,6 @@ from numasim.plan.plan import Plan
 from numasim.plan.segment_times import RangeTimes, segment_times
 
 Units = st.integers(1, 10**11)
-CONTROLLER, LINK, PORT = 0, 1, 2
 
 
 def rate(demand: int, share: int) -> Fraction:
@@ -52,25 +51,6 @@ def networks(draw: st.DrawFn) -> tuple[list[int], list[Demands]]:
     one = st.dictionaries(st.integers(0, len(capacity) - 1), st.integers(0, 10**11), max_size=len(capacity))
     flows = draw(st.lists(one, max_size=7))
     return capacity, [tuple(sorted(flow.items())) for flow in flows]
-
-
-# ---- one resource --------------------------------------------------------------------------------------------------
-
-
-@given(Units, Units, st.integers(1, 100))
-def test_equal_flows_get_equal_parts_within_one_unit_in_the_last_place(capacity: int, demand: int, count: int) -> None:
-    shares = max_min_shares([capacity], [((CONTROLLER, demand),)] * count)
-    exact = min(Fraction(ONE), Fraction(capacity * ONE, demand * count))
-    assert len(set(shares)) == 1
-    assert max(1, exact - 1) <= shares[0] <= max(1, exact)
-
-
-def test_who_leaves_one_of_two_resources_may_cost_others() -> None:
-    # the flow over both was held back by the controller; without the other one there it takes more of the link
-    capacity = [100, 100]
-    both, controller, link = ((CONTROLLER, 100), (LINK, 100)), ((CONTROLLER, 300),), ((LINK, 100),)
-    assert max_min_shares(capacity, [both, controller, link]) == [ONE // 4, ONE // 4, ONE * 3 // 4]
-    assert max_min_shares(capacity, [both, link]) == [ONE // 2, ONE // 2]
 
 
 # ---- several resources ---------------------------------------------------------------------------------------------
@@ -105,11 +85,6 @@ def test_no_resource_carries_more_than_it_can(network: tuple[list[int], list[Dem
         users = [(dict(flow).get(r, 0), share) for flow, share in zip(flows, shares, strict=True)]
         least = sum(rate(q, 1) for q, share in users if share == 1)
         assert sum(rate(q, share) for q, share in users) <= most + least
-
-
-@pytest.mark.parametrize("flows", [[], [()], [(), ((CONTROLLER, 0),)]])
-def test_who_asks_for_nothing_runs_freely(flows: list[Demands]) -> None:
-    assert max_min_shares([1], flows) == [ONE] * len(flows)
 
 
 # ---- beside an exact solver ----------------------------------------------------------------------------------------
