@@ -23,7 +23,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from engine_setup import NS, plan_of, runtime, shipped_runtime, shipped_strategy, toy
+from engine_setup import NS, plan_of, runtime, shipped_runtime, shipped_strategy, toy_with
 from task_graphs import WAIT, Access, Task, body, graph, table, task
 from task_graphs import Run as Segment
 
@@ -45,6 +45,7 @@ STRATEGIES = catalog.names("strategies")
 Spellings = list[tuple[str, Workload]]
 PIECE = 3000  # bytes of memory between those of two tasks: tasks share pages
 MEMORY = 64 * PIECE
+CACHES = {"llc": "64KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ class Case:
     def plans(self, name: str) -> Iterator[list[tuple[str, Plan]]]:
         """Return groups of (spelling, plan) with the same meaning under the shipped strategy ``name``."""
         strategy = shipped_strategy(name)
-        machine = toy(self.nodes, -(-self.workers // self.nodes))
+        machine = toy_with({"sockets": self.nodes, "cores": -(-self.workers // self.nodes)}, caches=CACHES)
         producers = self.how.producer != "none"
         for group in self.program.groups(
             goes_by_iterations(strategy), strategy.needs_every_task, producers, self.effects
@@ -269,13 +270,10 @@ def random_case(chance: Random) -> Case:
     shapes = ("plain",) * 4 + ("parents", "bodies", "chain")
     parts = [random_part(chance, chance.choice(shapes)) for _ in range(chance.choice((1, 1, 2)))]
     effects = replace(NO_EFFECTS, contention=chance.choice(("none", "none", "none", "fluid")))
-    return Case(
-        Program(tuple(parts), passes=chance.randint(2, 3), initialised=chance.random() < 0.5),
-        workers=chance.randint(1, 8),
-        nodes=chance.choice((1, 2)),
-        how=chance.choice(RUNTIMES),
-        effects=effects,
-    )
+    program = Program(tuple(parts), passes=chance.randint(2, 3), initialised=chance.random() < 0.5)
+    workers, nodes, how = chance.randint(1, 8), chance.choice((1, 2)), chance.choice(RUNTIMES)
+    effects = replace(effects, cache=chance.choice(("none", "none", "share", "lru")))
+    return Case(program, workers, nodes, how, effects)
 
 
 def random_part(chance: Random, shape: str) -> Part:

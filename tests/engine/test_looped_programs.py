@@ -1,13 +1,14 @@
-"""Programs that loop over phases, by hand (model 3.6): order, times, pages, caches, iterations of levels."""
+"""Programs that loop over phases, by hand (model 3.6): order, times, iterations of levels, noise, rows of phases.
+
+`test_spellings` compares loops with the same phases written out, also with pages that are placed first and with caches.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
 
-import pytest
-from engine_setup import NS, SEED, Seen, plan_of, run, runtime, seeded, stealing, toy, toy_with
+from engine_setup import NS, SEED, plan_of, run, runtime, seeded, stealing, toy
 from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
 
 from numasim import draws
@@ -24,8 +25,6 @@ from numasim.workload.span import longest_chains_ps, span_ps
 KIB = 1024
 TWO_NODES = toy(sockets=2, cores=1)
 TWO_NODES_EACH = toy(sockets=2, cores=2)
-SIZES = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
-TWO_CACHES = toy_with({"sockets": 2, "cores": 1}, caches=SIZES)
 NESTED = (Loop(0, 3, 2), Loop(1, 3, 3))  # twice: phase 0, then three times phases 1 and 2
 
 
@@ -87,39 +86,6 @@ def test_a_program_that_loops_may_skip_ahead() -> None:
 
 
 # ---- what lasts from pass to pass ----------------------------------------------------------------------------------
-
-
-def sweeps(size: int, machine: Any, **effects: Any) -> Seen:
-    """Run three passes that copy a to b and b to a; worker w, on node w, copies half w of each."""
-    regions = (Region("a", 2 * size, False), Region("b", 2 * size, False))
-
-    def part(half: int, source: int, target: int) -> Run:
-        where = (Access(source, half * size, size), Access(target, half * size, size, mode=Mode.WRITE))
-        return Run(0, where)
-
-    bodies = [body(part(half, *pair)) for pair in ((0, 1), (1, 0)) for half in range(2)]
-    work = graph(
-        *bodies, phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=regions
-    )  # fmt: skip
-    return run(looped(work, Loop(0, 2, 3)), 2, machine=machine, effects=Effects(**effects))
-
-
-def test_pages_stay_where_the_first_pass_has_placed_them() -> None:
-    seen = sweeps(64 * KIB, TWO_NODES)
-    # 4 halves of 16 pages; a step reads 64 KiB and moves 128 KiB for what it writes, all of it at home
-    assert (seen["page_faults"], seen.result.node_pages.tolist()) == (64, [32, 32])
-    assert (seen["bytes_local"], seen["bytes_remote"]) == (3 * 4 * 3 * 64 * KIB, 0)
-
-
-@pytest.mark.parametrize("model", ["share", "lru"])
-def test_what_fits_in_the_cache_comes_from_memory_in_the_first_pass_alone(model: str) -> None:
-    # a half of a and of b are 128 KiB in a cache of 256 KiB; what is fetched for writing moves on in its first pass
-    once = sweeps(64 * KIB, TWO_CACHES, cache=model)
-    times = [end - start for worker, _, start, end in sorted(once.stretches, key=lambda each: each[2]) if worker == 0]
-    assert len(times) == 6
-    assert times[0] > times[1] == times[2] == times[3] == times[4] == times[5]
-    # of every later step, all bytes but those that are written back come from the cache
-    assert once["bytes_cache"] >= 2 * 5 * 2 * 64 * KIB
 
 
 def test_levels_count_the_passes_of_the_outermost_loop() -> None:

@@ -53,7 +53,12 @@ def networks(draw: st.DrawFn) -> tuple[list[int], list[Demands]]:
     return capacity, [tuple(sorted(flow.items())) for flow in flows]
 
 
-# ---- several resources ---------------------------------------------------------------------------------------------
+@given(Units, Units, st.integers(1, 100))
+def test_equal_flows_get_equal_parts_within_one_unit_in_the_last_place(capacity: int, demand: int, count: int) -> None:
+    shares = max_min_shares([capacity], [((0, demand),)] * count)
+    exact = min(Fraction(ONE), Fraction(capacity * ONE, demand * count))
+    assert len(set(shares)) == 1
+    assert max(1, exact - 1) <= shares[0] <= max(1, exact)
 
 
 @given(networks())
