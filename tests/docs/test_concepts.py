@@ -23,14 +23,14 @@ def fragments() -> list[str]:
 
 @pytest.mark.parametrize("fragment", fragments())
 def test_pieces_of_strategies_in_the_text_can_be_used(fragment: str) -> None:
-    """A fragment that is refused alone, such as a dispatch rule for data, must not be shown alone."""
+    """A page must not show a fragment alone that numasim refuses alone, such as a dispatch rule for data."""
     fields: Any = parse(fragment, Source("a page", Path())).plain()
     assert ns.Strategy(like="randomized", **fields)
 
 
 def test_probes_delay_nobody_who_works() -> None:
-    """A page said that probes delay those that work. By hand: eight tasks of 10 us that one worker holds, and that
-    nobody may steal, take it 80 us, however often eleven thieves on other cores look: every 100 ns, or every 50 us.
+    """By hand: one worker holds eight tasks of 10 us, which nobody may steal. The worker takes 80 us, whether eleven
+    thieves on other cores look every 100 ns or every 50 us.
     """
     assert makespan_us(wait_ns=100) == makespan_us(wait_ns=50_000) == 80
 

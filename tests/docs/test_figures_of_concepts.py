@@ -1,6 +1,6 @@
 """Numbers of pages on concepts agree with the runs of which the pictures are drawn.
 
-Would catch a machine or a rule that changes while pictures and sentences stay: a page said 168 ms where a run took 44.
+The test finds pictures and sentences that have become wrong because a machine or a rule has changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks that Python gives exactly the fields of the schema, each of its type."""
+"""Check that Python gives exactly the fields of the schema, each field with the type of the schema."""
 
 from __future__ import annotations
 

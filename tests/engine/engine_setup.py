@@ -72,7 +72,9 @@ def toy(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> M
 
 
 def toy_with(shape: Mapping[str, int], **changes: Any) -> Machine:
-    """Return a toy machine of that shape with some other fields; a mapping changes the fields that it names."""
+    """Return a toy machine of the given shape with ``changes`` of its fields; a mapping changes only the fields that
+    the mapping names.
+    """
     usual = machine_spec(**shape).model_dump(by_alias=True, exclude_none=True)
     for field, value in changes.items():
         usual[field] = {**usual.get(field, {}), **value} if isinstance(value, Mapping) else value
@@ -167,8 +169,8 @@ def event_by_event(plan: Plan) -> Plan:
 
 @dataclass
 class Seen:
-    """A finished run: its result, the log of executed stretches (None if the engine passed over them), and the trace as
-    rows (t, rank, actor, a0, a1).
+    """A finished run: the result, the log of executed stretches (None if the engine has simulated some stretches
+    without an event), and the trace as rows (t, rank, actor, a0, a1).
     """
 
     result: Result
@@ -203,7 +205,7 @@ class Seen:
         return [each.task for each in sorted(self.log, key=lambda each: each.start_ps) if each.worker == worker]
 
 
-Rows = npt.NDArray[np.int64]  # [n, COLUMNS] of what a watch is told
+Rows = npt.NDArray[np.int64]  # [n, COLUMNS] the rows that a watch gets
 
 
 def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: bool = True) -> Seen:
@@ -276,7 +278,9 @@ def found(result: Result) -> dict[str, Any]:
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
-    """Compare two modes of a run, to the last stretch if both simulated all of them."""
+    """Assert that two modes of a run have the same result, and the same stretches if both modes have logged all
+    stretches.
+    """
     assert found(fast.result) == found(slow.result)
     if None not in (fast["event_hash"], slow["event_hash"]):
         assert fast["event_hash"] == slow["event_hash"]

@@ -1,7 +1,7 @@
 """Random programs in the JSON form of task graphs: every op, nested joins, dependences, phases, ranges, accesses.
 
-All random choices are drawn from a `random.Random`, so that a seed gives a program; the first choice is the simplest,
-so that property tests shrink towards it.
+All random choices are drawn from a `random.Random`, so that a seed gives a program. The first choice is the simplest
+choice, so that property tests shrink towards the first choice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_ITEMS = (12, 12, 60, 400)
 NODE_ACCESSES = (0, 0, 0, 1, 2)
 DEALT_ACCESSES = (1, 1, 2, 3, 0)
 AMOUNTS = (0, 1, 64, 640, 9_999, 300_000)
-DEALT_AMOUNTS = (0, 1, 64, 640, 2_000)  # little, so that runs are over before those who search have tested patience
+DEALT_AMOUNTS = (0, 1, 64, 640, 2_000)  # small amounts, so that searching workers make few probes
 RETURNED = (1_000_000, 1, 333_333)
 PAGE_AMOUNTS = (0, 1, 4096, 4097, 65_536, 1_000_000)
 MOST_NODES = 6
@@ -137,7 +137,9 @@ class Draft:
         return [["lock", word], *inside, ["unlock", word]]
 
     def add_team(self) -> list[int]:
-        """Draw bodies that meet at a barrier; the first lets the others begin. More bodies than workers deadlock."""
+        """Draw bodies that meet at a barrier; the first body signals the other bodies to begin. More bodies than
+        workers deadlock.
+        """
         size, rounds = self.chance.randint(1, 5), self.chance.randint(1, 3)
         barrier, start = self._add_word("barrier", size), self._add_word("condition", max(1, size - 1))
         waits = happens(self.chance, 50)
@@ -167,7 +169,7 @@ class Draft:
         return len(self.segments) - 1
 
     def time_ps(self) -> int:
-        """Draw a time; equal and vanishing ones are frequent, so that events coincide."""
+        """Draw a time; equal times and times of zero are frequent, so that events coincide."""
         return self.chance.randrange(10) * self.grain_ps
 
     def add_region(self) -> None:
@@ -178,7 +180,7 @@ class Draft:
         )
 
     def _access(self, across: int = 0) -> Document:
-        """Draw an access that leaves ``across`` bytes of its region free behind it."""
+        """Draw an access that leaves the last ``across`` bytes of its region free."""
         chance = self.chance
         region = self.regions[chance.randint(0, len(self.regions) - 1)]
         size = region["bytes"] - across
@@ -273,7 +275,7 @@ class Draft:
             self.add_edges(range(root + 1, end), 3)
 
     def add_edges(self, among: Iterable[int], most: int) -> None:
-        """Draw edges between those of these tasks that can wait, forwards in preorder."""
+        """Draw edges, forwards in preorder, between the tasks of ``among`` that can wait for others."""
         able = [task for task in among if self.tasks[task]["kind"] == "task"]
         for _ in range(self.chance.randint(0, most) if len(able) > 1 else 0):
             low, high = sorted((self.chance.choice(able), self.chance.choice(able)))
@@ -295,7 +297,7 @@ class Draft:
 
 
 def looped(chance: Random, phases: list[Document]) -> list[Document]:
-    """Draw loops over the phases, some nested, after adding some phases once more with the roots that they have."""
+    """Draw loops over the phases, some of them nested. Some phases are first added once more, with the same roots."""
     if not happens(chance, 25):
         return phases
     if happens(chance, 30):
@@ -369,7 +371,7 @@ def without_dependences(document: Document) -> Document:
 
 
 def workload_of(document: Document) -> Workload:
-    """Return the arrays of a document; InputError if it is no well-formed program."""
+    """Return the arrays of a document; raise InputError if the document is no well-formed program."""
     workload = unchecked(document)
     validate(workload)
     return workload

@@ -1,6 +1,6 @@
-"""One program, spelled in every way with the same meaning: as a loop, by `repeat`, as phases written out, with tasks of
-their own or shared, as a range and as tasks. The runs of all spellings have to be equal, whatever the model says about
-the result.
+"""One program, spelled in every way with the same meaning: as a loop, by `repeat`, as phases written out, with own or
+shared tasks in each phase, as a range and as tasks. The runs of all spellings have to be equal, whatever the model says
+about the result.
 
 Spellings that have another meaning by a rule of the model are not compared:
 
@@ -43,18 +43,20 @@ from numasim.workload.graph import Deal, Loop, Mode, Phase, RangeFamily, Region,
 
 STRATEGIES = catalog.names("strategies")
 Spellings = list[tuple[str, Workload]]
-PIECE = 3000  # bytes of memory between those of two tasks: tasks share pages
+PIECE = 3000  # bytes from the memory of one task to the memory of the next task, so that tasks share pages
 MEMORY = 64 * PIECE
 CACHES = {"llc": "64KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A phase of a program: its tasks are ``plain``, one segment each, which a range may have, or trees."""
+    """A phase of a program. The tasks of a ``plain`` phase have one segment each, as the items of a range have; other
+    tasks are trees or wait for each other.
+    """
 
     deal: Deal
     times_ns: tuple[int, ...]
-    bytes: int  # that each task accesses, at a place of its own
+    bytes: int  # of the memory that each task accesses; no two tasks access the same bytes
     writes: bool
     serial: bool
     shape: str  # plain, parents, bodies, chain
@@ -103,7 +105,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Program:
-    """Phases that a program goes through ``passes`` times. ``initialised``: its memory is placed before it begins."""
+    """The phases of a program, which are passed ``passes`` times. With ``initialised`` the memory of the program is
+    placed before the program begins.
+    """
 
     parts: tuple[Part, ...]
     passes: int
@@ -173,7 +177,7 @@ def _rows(root: Task) -> int:
 
 @dataclass(frozen=True)
 class Case:
-    """A program, and what it runs on."""
+    """A program, and the workers, the nodes, the runtime and the effects of its run."""
 
     program: Program
     workers: int

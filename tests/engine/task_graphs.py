@@ -115,7 +115,7 @@ def graph(
     *roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = (),
     words: tuple[SyncObject, ...] = (), deal: Deal = Deal.MASTER,
 ) -> Workload:  # fmt: skip
-    """Return the workload of some root tasks; by default one phase with that ``deal`` of all of them."""
+    """Return the workload of some root tasks; by default in one phase, in which all roots are dealt by ``deal``."""
     rows = _Rows()
     ids = tuple(rows.add(root, -1) for root in roots)
     ops = [op for task in rows.ops for op in task]
@@ -188,7 +188,7 @@ def _drips(count: int, alone_ps: int) -> Task:
 
 def longest_path_ps(work: Workload, roots: Sequence[int], start_ps: int = 0) -> int:
     """Return the longest path through a network with a node for every op of the trees of ``roots`` and an edge for
-    every demanded order; each spawned task begins ``start_ps`` after it may begin.
+    every demanded order; each spawned task begins ``start_ps`` after the time at which the task may begin.
     """
     network, ends = nx.DiGraph(), work.subtree_end().tolist()
     for row in (row for root in roots for row in range(root, ends[root])):

@@ -48,7 +48,8 @@ def reading(worker: int, background: Background, link: float = 100) -> Plan:
     bodies = [body(*([Run(0, (Access(0, 0, 6400),))] if w == worker else [])) for w in range(2)]
     work = graph(*bodies, deal=Deal.CYCLIC, regions=(Region("data", 1 << 20, True),))
     strategy = stealing(placement={"policy": "bind", "node": 0})
-    return plan_of(work, worker + 1, strategy, machine=machine, effects=Effects(contention="fluid", background=background))
+    effects = Effects(contention="fluid", background=background)
+    return plan_of(work, worker + 1, strategy, machine=machine, effects=effects)
 
 
 def test_the_smallest_rest_is_enough_to_end() -> None:

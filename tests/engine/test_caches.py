@@ -1,7 +1,7 @@
 """Last-level caches: `lru` against lists kept by hand, the rules of `share` one by one, and runs with both models.
 
 The machine of the runs has two sockets, one core each, in round numbers: a line takes 100 ns from the own memory, 200
-from the other one, 20 from the own cache, 60 from the other one; ten sequential misses overlap.
+from the other memory, 20 from the own cache, 60 from the other cache; ten sequential misses overlap.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ KIB = 1024
 CHUNK, PART = CHUNK_BYTES, PART_BYTES
 REAL = ("share", "lru")
 
-Touch = tuple[int, int, set[int], bool]  # domain, chunk, parts of it, whether it writes
+Touch = tuple[int, int, set[int], bool]  # domain, chunk, parts of the chunk, whether the touch writes
 parts_of_a_chunk = st.sets(st.integers(0, CHUNK // PART - 1), min_size=1) | st.just(set(range(CHUNK // PART)))
 touches = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), parts_of_a_chunk, st.booleans()), max_size=60)
 
 
 def walk(cache: Cache, domain: int, chunks: range | tuple[int, ...], size: int = CHUNK, writes: bool = False) -> Found:
-    """Walk ``size`` bytes of each chunk, from its first on, from ``domain``, which is a node of its own."""
+    """Walk the first ``size`` bytes of each chunk from ``domain``; each domain is a node."""
     parts = (1 << min(CHUNK // PART, -(-size // PART))) - 1
     pieces = [Piece(chunk, size, parts) for chunk in chunks]
     return cache.first_pass(Place(domain, domain, CHUNK), 0, pieces, writes=writes)
@@ -111,8 +111,9 @@ def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
 
 @pytest.mark.parametrize(("again", "hit"), [(3, CHUNK), (2, 0), (1, 0)])
 def test_share_lets_what_comes_to_the_front_push_the_others_back_by_its_age(again: int, hit: int) -> None:
-    """Of four chunks that fill the cache the first has three behind it, and so just fits. The newest comes to the front
-    for nothing, the one before it like a quarter of a chunk that is brought in, the one before that like half a chunk.
+    """Four chunks fill the cache; the first of them is the oldest, and just fits. When a chunk comes to the front
+    again, the other chunks age: not at all for the newest chunk, by a quarter of a chunk for the second newest, by half
+    a chunk for the third newest.
     """
     cache = ShareCache([4 * CHUNK])
     walk(cache, 0, range(4))
@@ -122,7 +123,7 @@ def test_share_lets_what_comes_to_the_front_push_the_others_back_by_its_age(agai
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: str) -> None:
-    cache = CACHES[model]([16 * CHUNK] * 2)  # rows that lie over each other touch more of a chunk than it has
+    cache = CACHES[model]([16 * CHUNK] * 2)  # overlapping rows touch more bytes of a chunk than the chunk has
     for domain, writes, seen in ((0, True, Found()), (0, True, Found(CHUNK)), (1, False, Found(0, {0: CHUNK}))):
         assert walk(cache, domain, (0,), 3 * CHUNK, writes) == seen
     assert walk(cache, 1, (0,), 3 * CHUNK).hit == CHUNK
@@ -130,7 +131,7 @@ def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: s
 
 @pytest.mark.parametrize("model", REAL)
 def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: str) -> None:
-    """Domain 1 has one of three parts, the domain behind it another, and the one before it both others."""
+    """Domain 1 has one of three parts, domain 2 another part, and domain 0 the two parts that domain 1 has not."""
     cache = CACHES[model]([10 * CHUNK] * 3, forwards=True)
     for domain, parts in ((1, {0}), (2, {1}), (0, {1, 2})):
         walk_parts(cache, (domain, 7, parts, False))
@@ -143,7 +144,7 @@ def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: st
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize("chunks", [1, 7, 8, 9, 30])
 def test_sweeps_find_everything_or_nothing(model: str, chunks: int) -> None:
-    """Over and over the same bytes: all are found where they fit into the cache together, else none."""
+    """The same bytes are walked five times: all of them are found if they fit into the cache together, else none."""
     cache = CACHES[model]([8 * CHUNK])
     found = [walk(cache, 0, range(chunks)).hit for _ in range(5)]
     assert found == [0] + [chunks * CHUNK if chunks <= 8 else 0] * 4
@@ -179,7 +180,9 @@ def write(offset: int, size: int, mode: Mode = Mode.WRITE) -> Run:
 
 
 def in_turn(*steps: tuple[int, Run]) -> Workload:
-    """Return the steps of workers 0 and 1 one after the other, a phase each; the other worker has nothing to do."""
+    """Return the steps of workers 0 and 1 one after the other, a phase each; the worker without a step has nothing to
+    do.
+    """
     bodies = [each for worker, step in steps for each in ((body(step), body()) if not worker else (body(), body(step)))]
     phases = tuple(phase(2 * i, 2 * i + 1, deal=Deal.CYCLIC) for i in range(len(steps)))
     return graph(*bodies, phases=phases, regions=(DATA,))
@@ -255,7 +258,7 @@ def test_what_another_writes_is_written_back_by_it(model: str) -> None:
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize(("others", "found_by"), [(1, {0, 1}), (2, {0}), (3, {0}), (4, set())])
 def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[int], model: str) -> None:
-    """Worker 0 has a cache of four chunks, worker 1 one of two: they read one, some others, and the first one again."""
+    """Worker 0 has a cache of four chunks, worker 1 of two: each reads a chunk, some others, and the first again."""
     for worker in (0, 1):
         steps = ((worker, read(0, CHUNK)), (worker, read(CHUNK, others * CHUNK)), (worker, read(0, CHUNK)))
         seen = cached(in_turn(*steps), model, UNLIKE)

@@ -1,4 +1,4 @@
-"""Finding where two engines part: an engine with a planted defect is caught, and its first wrong event is named."""
+"""The comparison of two engines catches an engine with a planted defect and names the first wrong event."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_every_counter_of_every_worker_counts() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_listener_has_heard_everything_when_a_run_ends_in_a_deadlock(engine: str) -> None:
-    # the body runs 30 ns, puts its child into its queue, where its join does not look, and waits
+    # the body runs 30 ns, puts its child into a queue in which the join does not look, and waits
     plan = plan_of(graph(body(30 * NS, task(10 * NS), WAIT)), 1, "breadth-first", runtime(join="own"))
     heard = sorted(events(seeded(plan), engine))
     assert heard == [Record(30 * NS, Rank.SEG_END, 0, 0, 0), Record(30 * NS, Rank.PUT, 0, 1, 0)]
@@ -153,7 +153,7 @@ def episodes(seen: Seen) -> tuple[tuple[int, ...], ...]:
 
 
 def test_an_idle_episode_is_one_record_with_its_failures() -> None:
-    # worker 1 looks at 100, 200 and 300 ns in vain; its episode is closed with the phase
+    # worker 1 looks at 100, 200 and 300 ns in vain; the end of the phase ends the idle episode of worker 1
     plan = plan_of(items(1, 300 * NS))
     for seen in (observe(plan), observe(event_by_event(plan))):
         assert episodes(seen) == ((300 * NS, 0, 0, 0), (300 * NS, 1, 3, 0))

@@ -1,4 +1,4 @@
-"""Every engine of the registry gives what the reference engine gives: counters, tables, hashes, and deadlocks by name.
+"""Every engine of the registry has the results of the reference engine: counters, tables, hashes, and named deadlocks.
 
 Random plans use every key and name of the grammars. Of the shipped parts, every workload family, strategy and machine
 runs, any two of them together in some run; `verification/long_equality.py` runs every three of them, and as many random
@@ -102,7 +102,9 @@ def test_random_plans_use_every_key_and_name_of_the_grammars() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES[::2])
 def test_engines_agree_on_every_second_strategy(strategy: str) -> None:
-    """The short form of the sanitized tests has these strategies, since they enter every line that all enter."""
+    """The short form of the sanitized tests has these strategies alone, which enter all lines that all strategies
+    enter.
+    """
     engines_agree_on_the_registries(strategy)
 
 

@@ -69,9 +69,9 @@ def test_a_chain_of_tasks_that_end_at_once_takes_the_sum_of_their_times(join: st
 @pytest.mark.parametrize("join", ["help", "own", "strict", "leapfrog", "continuation"])
 @pytest.mark.parametrize(("count", "workers"), [(1, 2), (7, 1), (7, 3), (9, 3), (8, 3), (13, 4)])
 def test_independent_grandchildren_take_their_number_over_that_of_workers(join: str, count: int, workers: int) -> None:
-    """Worker 0 has them all in its queue; a thief takes each of its own 1 ns later than worker 0 would.
+    """Worker 0 has all children in its queue; a thief begins each stolen child 1 ns later than worker 0 would.
 
-    So worker 0 has the last one where one is left over behind all full rounds.
+    So worker 0 has the last child if one child is left after all full rounds.
     """
     seen = on_both(graph(task(GROUP, independent(count), END, BEHIND)), workers, free(join))
     rounds = -(-count // workers)
@@ -82,7 +82,9 @@ def test_independent_grandchildren_take_their_number_over_that_of_workers(join: 
 
 
 def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
-    """Worker 1 takes the child at 1 ns and runs what it leaves; worker 0 wakes 500 ns behind the last of it."""
+    """Worker 1 takes the child at 1 ns and runs the four tasks of the child; worker 0 wakes 500 ns after the last of
+    them.
+    """
     seen = on_both(graph(task(GROUP, independent(4), END, BEHIND)), 2, free("block", wake_ns=500))
     assert last_end_ps(seen) == 4 * T + NS
     assert seen["makespan_ps"] == 4 * T + NS + 500 * NS + BEHIND
@@ -124,7 +126,7 @@ def test_a_wait_in_a_group_is_for_all_children_as_anywhere() -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation"])
 def test_nested_groups_end_from_the_inside(join: str) -> None:
-    """One worker: last in, first out, so that the inner group's chain runs before what the outer group left."""
+    """One worker, last in, first out: the inner group's chain runs before the tasks that the outer group left."""
     work = graph(task(GROUP, task(task(2 * T)), GROUP, chain(3), END, BEHIND, END, BEHIND))
     seen = on_both(work, 1, free(join))
     assert [start for _, ran, start, _ in seen.stretches if ran == 0] == [3 * T, 5 * T + BEHIND]
@@ -132,7 +134,9 @@ def test_nested_groups_end_from_the_inside(join: str) -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
-    """A call's children belong to the group around it; a group in a call, or in a child, ends before it goes on."""
+    """A call's children belong to the group around the call; a group in a call or a child ends before the ops behind
+    it.
+    """
     inner = call(task(T), GROUP, chain(2), END, BEHIND)
     child = task(GROUP, independent(2), END, task(T))
     work = graph(body(GROUP, inner, child, END, BEHIND), body(GROUP, chain(2), END), phases=(
@@ -199,7 +203,7 @@ def written(*, nested: bool) -> Graph:
 
 
 def test_groups_of_a_graph_in_python_and_what_they_leave_to_wait_for() -> None:
-    """The task waits at its end for the child from before the group alone, where there is one."""
+    """At its end the task waits only for a child that was spawned before the group."""
     ops = [Op(code) for code in written(nested=True).workload.op_code[:10]]
     assert ops == [
         Op.SPAWN,

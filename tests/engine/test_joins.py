@@ -45,7 +45,7 @@ def test_help_goes_on_where_the_join_is_at_the_next_probe() -> None:
 
 
 def test_block_sleeps_until_the_last_child_wakes_it() -> None:
-    # worker 1 runs A 100 to 2130, takes B at 2230 and ends it at 3230; the wake-up takes 500 ns
+    # worker 1 runs A from 100 to 2130 ns and B from 2230 to 3230 ns; the wake-up takes 500 ns
     seen = joined("block", wake_ns=500)
     assert seen.stretches == (
         (0, 0, 3730 * NS, 3780 * NS),
@@ -68,7 +68,7 @@ def test_block_pays_what_is_owed_before_it_sleeps() -> None:
 
 @pytest.mark.parametrize(("sockets", "ends_ns"), [(1, 100 + 1000 + 500 + 10), (2, 300 + 1000 + 1300 + 10)])
 def test_block_is_woken_over_the_distance_between_the_two_workers(sockets: int, ends_ns: int) -> None:
-    """A thief finds the only child after one probe, and wakes the parent, which works for 10 ns more."""
+    """A thief finds the only child after one probe. The end of the child wakes the parent, which works for 10 ns."""
     work = graph(task(task(1000 * NS), WAIT, 10 * NS))
     how = runtime(join="block", costs={"wake_ns": 500, "wake_remote_ns": 1300})
     seen = run(work, how=how, machine=toy(sockets, 2 // sockets))
@@ -133,9 +133,9 @@ def test_leapfrog_steals_from_whoever_has_begun_a_child_last_and_from_nobody_els
 
 
 def test_a_call_that_has_ended_is_no_child_to_leap_after() -> None:
-    """Worker 1 steals the rest of the call, ends it, and so goes on with the root, whose other child it begins at once.
+    """Worker 1 steals the rest of the call, ends the call, goes on with the root, and begins the other child at once.
 
-    Worker 0 then takes the root from worker 1 and waits. That child was taken from no queue: there is no thief.
+    Worker 0 then takes the root from worker 1 and waits. Nobody took the other child from a queue: there is no thief.
     """
     work = graph(task(call(task(2000 * NS), 500 * NS), task(5000 * NS), WAIT))
     how = stealing({"from": "thief"}, {"from": "others"}, join="leapfrog", spawn="work-first")
@@ -213,8 +213,8 @@ def test_whoever_takes_an_entry_first_has_the_task() -> None:
 
 # ---- what a waiting worker may run ---------------------------------------------------------------------------------
 
-# A: worker 1 steals it at 100 ns; its three children are in worker 1's queue from 200 ns on, one of them is started.
-# Worker 0 ends B at 150 ns and waits for A, which ends at 200 ns.
+# Worker 1 steals A at 100 ns. The three children of A are in worker 1's queue from 200 ns on, and worker 1 starts one
+# of them. Worker 0 ends B at 150 ns and waits for A, which ends at 200 ns.
 NESTED = graph(task(task(100 * NS, *[task(1000 * NS)] * 3), task(150 * NS), WAIT, 50 * NS))
 
 
@@ -228,7 +228,7 @@ def test_help_runs_any_task_and_is_held_up_by_it() -> None:
 
 
 def test_own_steals_nothing_while_it_waits() -> None:
-    # without a victim the worker decides again one local probe later, at 250 ns; the join is over by then
+    # a worker without a victim decides again after the time of a local probe, at 250 ns; the join is over by then
     seen = run(NESTED, how=runtime(join="own"))
     assert seen.stretches[0] == (0, 0, 250 * NS, 300 * NS)
     assert [steal for steal in seen.steals if steal[1] == 0] == [(400 * NS, 0, 1, 1)]  # no longer in the join
@@ -270,7 +270,8 @@ def test_help_first_goes_on_and_work_first_runs_the_child() -> None:
 
 
 def test_work_first_leaves_the_continuation_to_thieves() -> None:
-    # worker 1 steals the root at 100 ns, runs its first segment, leaves it at the join; worker 0 resumes it at 300 ns
+    # worker 1 steals the root at 100 ns, runs one segment and leaves the root at the join; worker 0 resumes the root at
+    # 300 ns
     seen = run(SPAWN, strategy=stealing(spawn="work-first"), how=runtime(costs={"resume_ns": 7}))
     assert seen.steals == ((100 * NS, 1, 0, 1),)
     assert seen.stretches == (
@@ -351,8 +352,8 @@ def test_a_program_that_cannot_go_on_is_named(join: str, strategy: str, workers:
 
 
 def test_a_nested_join_above_its_own_child_waits_for_itself() -> None:
-    # worker 1 steals the child at 100 ns, waits in it, and steals the continuation of its parent on top at 200 ns:
-    # the parent waits for the child, and the child cannot go on before the parent has left the stack
+    # worker 1 steals the child at 100 ns, waits in the child, and steals the continuation of the parent at 200 ns. The
+    # parent waits for the child, and the child cannot go on before the parent, above it on the stack, has ended
     work = graph(task(task(task(3000 * NS), WAIT), WAIT))
     how = runtime(join="help", queue_order="fifo-lifo")
     with pytest.raises(DeadlockError, match=r"2 tasks are left .*join 'help', 2 workers"):
@@ -393,7 +394,7 @@ THREE = graph(*[task(1000 * NS) for _ in range(3)])
 
 
 def test_a_worker_begins_its_first_root_and_others_steal_the_rest() -> None:
-    # worker 1 looks at 100 ns; worker 0 goes on with the last root, which is at its own end of the queue
+    # worker 1 looks at 100 ns; worker 0 goes on with the last root, which is at the own end of the queue
     seen = run(THREE)
     assert seen.stretches == ((0, 0, 0, 1000 * NS), (0, 2, 1000 * NS, 2000 * NS), (1, 1, 100 * NS, 1100 * NS))
     assert seen.steals == ((100 * NS, 1, 0, 1),)
@@ -417,8 +418,8 @@ def test_only_roots_that_wait_for_nobody_are_dealt() -> None:
 def test_whoever_finishes_the_last_predecessor_queues_tasks_or_begins_the_first(
     release: str, others: tuple[int, int]
 ) -> None:
-    """At 1000 ns worker 0 puts both into its queue, whose front worker 1 takes at once. By the rule of Arora, Blumofe
-    and Plaxton (1998) worker 0 begins the first of the two itself.
+    """At 1000 ns worker 0 puts both tasks into its queue, and worker 1 takes the front of the queue at once. By the
+    rule of Arora, Blumofe and Plaxton (1998) worker 0 begins the first of the two tasks itself.
     """
     seen = run(FORK_PLAIN_DAGS, how=runtime(release=release))
     second, third = others

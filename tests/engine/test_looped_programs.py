@@ -89,7 +89,7 @@ def test_a_program_that_loops_may_skip_ahead() -> None:
 
 
 def test_levels_count_the_passes_of_the_outermost_loop() -> None:
-    # 8 tasks in one queue; thieves steal in iteration 1 alone, of the outer loop's three
+    # 8 tasks in one queue; thieves steal only in iteration 1 of the three iterations of the outer loop
     phases = (phase(*range(8)), phase(*range(8, 16), repeat=2))
     work = looped(graph(*[task(1000 * NS) for _ in range(16)], phases=phases), Loop(0, 2, 3), Loop(1, 2, 2))
     strategy = stealing({"from": "others", "iterations": [1, 1]})
@@ -125,7 +125,8 @@ def noisy_turns(seed: int, turns: int, task: int, number: int) -> list[int]:
 
 
 def test_noise_is_another_in_every_turn() -> None:
-    # phase 0 has 2 x 3 turns, each of one task; phase 1 runs the same root: its turns have the noise of their number
+    # phase 0 has 2 x 3 turns of one task; phase 1 runs the same root: turn k of phase 1 has the noise of turn k of
+    # phase 0
     work = looped(graph(task(1000 * NS), phases=(phase(0, repeat=2), phase(0))), Loop(0, 2, 3))
     seen = run(work, 1, effects=Effects(task_noise_ppm=100_000))
     first, second = iter(noisy_turns(SEED, 6, 0, 0)), iter(noisy_turns(SEED, 3, 0, 0))
@@ -192,7 +193,7 @@ def test_in_a_serial_phase_the_others_wait_at_the_barrier() -> None:
 
 
 def test_a_probe_that_is_under_way_at_the_end_of_a_phase_is_dropped() -> None:
-    # worker 1 looks at 100 ns; its second probe would look at 200 ns; the second phase starts a new one at 150 ns
+    # worker 1 looks at 100 ns, and its second probe would look at 200 ns; the second phase starts a new probe at 150 ns
     works = graph(task(150 * NS), task(150 * NS), phases=(phase(0), phase(1)))
     seen = run(works)
     assert seen.of_worker("steal_attempts") == [0, 2]

@@ -1,6 +1,6 @@
 """Memory times, bytes by node, first touch and page faults, on two nodes by hand (model 2.2 to 2.5).
 
-A line takes 100 ns from the own node and 200 ns from the other one; ten sequential misses overlap.
+A line takes 100 ns from the own node and 200 ns from the other node; ten sequential misses overlap.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> No
     work = graph(task(task(touch[0]), task(touch[1]), WAIT, Run(0, (Access(0, 0, 2 * GRANULE),))), regions=(FRESH,))
     how = runtime(join="help", costs={"probe_remote_ns": 100, "fault_ns": 10})
     seen = run(work, machine=TWO_NODES, how=how)
-    # 64 KiB written are 2048 lines of 10 ns each; 16 pages cost 160 ns in front of them
+    # 64 KiB written are 2048 lines of 10 ns each; the faults of 16 pages take 160 ns before
     written = 20_480 * NS
     assert seen.stretches[1:] == ((0, 2, 160 * NS, 160 * NS + written), (1, 1, 260 * NS, 260 * NS + written))
     assert seen["page_faults"] == 32
@@ -190,8 +190,8 @@ def scanned(effects: Effects, **costs: float) -> Plan:
 def test_hinting_faults_use_the_address_space() -> None:
     """The second read takes 16 faults, at 10^5 faults per second.
 
-    The read computes for 100 us and pays 1.6 us: it asks for 16 faults in 101.6 us, 157480 per second, and gets the
-    share 10^5 / 157480, in units of 2^-48; so the second read takes about 160 us.
+    The read computes for 100 us and pays 1.6 us. Its demand is 16 faults in 101.6 us, 157480 per second, and its share
+    is 10^5 / 157480, in units of 2^-48; so the second read takes about 160 us.
     """
     seen = observe(scanned(Effects(contention="fluid"), faults_per_s=10**5))
     nominal_ps = (STEP_NS + 16 * HINT_NS) * NS

@@ -1,4 +1,4 @@
-"""The objects of a task, against a walk over its program; homes from the page map (thesis 5.3 to 5.5)."""
+"""The objects of a task, against a walk over the task's program; homes from the page map (thesis 5.3 to 5.5)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def using(*accesses: Access) -> Run:
 
 
 def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
-    """Afterwards its home is the node of the toucher, or that of most of its bytes."""
+    """After the first touch the home of an object is the node with most of the object's bytes."""
     fresh = (Region("fresh", 4 * GRANULE, False),)
     access = Access(0, GRANULE - 100, 300, mode=Mode.WRITE)
     given_plan = plan(
@@ -102,7 +102,7 @@ def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy
 
 
 def walked(work: Any, row: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return (mode, an access) of each piece of memory that a row and its calls access."""
+    """Return (mode, an access) of each piece of memory that a row and the calls of the row access."""
     seen: dict[tuple[int, ...], tuple[int, int]] = {}
     for op in range(work.op_ptr[row], work.op_ptr[row + 1]):
         code, operand = work.op_code[op], int(work.op_arg[op])
@@ -166,7 +166,7 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
         for page in range(begin // page_bytes, -(-end // page_bytes)):
             home = given_plan.placement.drawn(SEED).page_homes(int(one.region[j]))[page]
             here = min(end, (page + 1) * page_bytes) - max(begin, page * page_bytes)
-            total[max(0, home)] += here  # what is fresh is on node 0, where worker 0 is
+            total[max(0, home)] += here  # fresh memory is on node 0, where worker 0 is
     return home_of(total), sum(total)
 
 
@@ -174,7 +174,7 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
 
 FIRST, SECOND = Access(0, 0, 64), Access(0, PAGE, 64)
 LINE = 40 * NS  # from one node to the other
-# Item i uses half a page: the first two are at home on node 0, the others on node 1.
+# Item i uses half a page: the pages of items 0 and 1 are on node 0, of items 2 and 3 on node 1.
 HALF_PAGES = items(4, 1000 * NS, accesses=(Access(0, 0, PAGE // 2),), steps=((1, PAGE // 2, 0),), regions=HALVES)
 
 
@@ -218,7 +218,7 @@ def test_a_push_costs_the_look_at_the_data_and_the_line_of_another_queue(access:
     run = seen(graph(task(*[on(access, ns=5000)] * 4), regions=HALVES), how)
     step = (60 + 150) * NS + line_ps
     assert [t for t, *_ in run.of_rank(Rank.PUT)] == [60 * NS + k * step for k in range(4)]
-    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]  # paid by who executes the tasks, but for the last
+    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]  # paid for all tasks but the last
     assert run.of_worker("overhead_ps") == [4 * step + joins[0], joins[1]]
 
 
@@ -243,7 +243,7 @@ def test_items_that_are_dealt_at_the_start_go_to_their_data_for_nothing() -> Non
 
 
 def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
-    """Fresh memory is unbound, so its first user goes by its other data; where that ran, the next one goes."""
+    """Fresh memory is unbound, so the first task goes to its other data, and the second task goes there, too."""
     regions = (*HALVES, Region("fresh", 2 * PAGE, False))
     fresh = Access(1, 0, 32, mode=Mode.WRITE)
     root = task(on(fresh, SECOND), WAIT, on(fresh), WAIT, 100)
@@ -261,8 +261,8 @@ def test_a_task_whose_data_is_nowhere_goes_to_the_node_with_the_fewest_tasks() -
 
 
 def test_a_full_own_queue_does_not_keep_tasks_from_their_data() -> None:
-    """OMPi executes a spawn at once while the own queue overflows. A task whose data is elsewhere goes there (2), until
-    no queue has room (3), and again when one has (4).
+    """OMPi executes a spawned task at once while the own queue overflows. A task with data on the other node goes to
+    that node (2), unless no queue has room (3), and again when a queue has room (4).
     """
     how = runtime(capacity=1, on_full="inline", join="help", costs={"push_ns": 60})
     root = task(on(FIRST, ns=9000), on(SECOND, ns=9000), on(SECOND, ns=100), on(SECOND, ns=100), WAIT, 100)

@@ -31,10 +31,10 @@ BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-tou
 class PageOracle:
     """The placement policies page by page, from the words of the model (2.2, 2.11), for programs of known times.
 
-    Homes are those of single pages, or of granules if the policies go by touch alone.
+    Single pages have homes, or granules if the policies go by touch alone.
 
-    ``workers`` are the nodes of workers, ``latency`` [nodes][nodes], ``room`` [nodes] the pages that nodes hold. Scans
-    are simulated one by one.
+    ``workers`` are the nodes of workers, ``latency`` [nodes][nodes] is in ns, ``room`` [nodes] is in pages. Scans are
+    simulated one by one.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class PageOracle:
         return found
 
     def touch(self, access: Access, node: int, factor: int, now_ps: int = 0) -> None:
-        """Do one access of a worker on ``node``, which moves each byte ``factor`` times."""
+        """Execute one access of a worker on ``node``; the access moves each byte ``factor`` times."""
         self.pass_time(now_ps)
         for page in self._pages_of(access):
             self._touch_page(access, page, node)
@@ -221,7 +221,7 @@ SMALL, LARGE = small_pages(40), small_pages(10_000)
 
 @dataclass(frozen=True)
 class Program:
-    """Accesses by one worker at a time, a phase each."""
+    """A program with one access in each phase, by one worker."""
 
     placement: Document
     machine: Machine
@@ -344,7 +344,8 @@ def placed(policy: str, **keys: Any) -> Any:
 def test_next_touch_moves_every_page_once() -> None:
     work = in_turn((1, ALL), (0, ALL), (1, ALL))
     seen = run(work, strategy=placed("next-touch"), machine=TWO_NODES, how=runtime(costs={"migrate_ns": 1500}))
-    # worker 1 takes all 16 pages, copied over the link once, and reads them at home; worker 0 then reads them remotely
+    # all 16 pages move to worker 1, over the link once, and worker 1 reads the pages at home; worker 0 then reads
+    # remotely
     assert seen.result.node_bytes.tolist() == [[0, 64 * KIB], [64 * KIB, 2 * 64 * KIB]]
     assert (seen["pages_migrated"], seen["page_faults"], seen["overhead_ps"]) == (16, 0, 16 * 1500 * NS)
     assert seen.result.node_pages.tolist() == [0, 16]

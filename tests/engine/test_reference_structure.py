@@ -1,6 +1,6 @@
-"""The modules of the reference engine import each other in the order of the package's page.
+"""The modules of the reference engine import each other in the order of the list in the package's docstring.
 
-Ruff checks that no component uses private parts of another, and that only the clock and its actors know SimPy.
+Ruff checks that no component uses private parts of another component, and that only the clock and actors know SimPy.
 """
 
 from __future__ import annotations

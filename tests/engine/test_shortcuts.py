@@ -231,7 +231,7 @@ def ruled(rule: dict[str, str]) -> Plan:
 
 
 def mixed(roots: Workload, items_of: Workload) -> Workload:
-    """Return a program with the first root of one program and the items of the other in one phase."""
+    """Return a program with a phase of the first root of ``roots`` and the items of ``items_of``."""
     return replace(roots, ranges=items_of.ranges, phases=(phase(0, range_family=0, deal=Deal.MASTER),))
 
 
@@ -251,7 +251,7 @@ def uneven(
     return plan_of(work, workers, bound, runtime(**how), toy(sockets, 6))
 
 
-LINE = Access(0, 0, 64, pattern=Pattern.CHASE)  # 100 ns from the own node, 200 ns from the other one
+LINE = Access(0, 0, 64, pattern=Pattern.CHASE)  # 100 ns from the own node, 200 ns from the other node
 
 
 def announced_production(announce: str, push_ns: int) -> Plan:
@@ -382,7 +382,7 @@ class Draft:
         )
 
     def steps(self, depth: int) -> list[Any]:
-        """Draw groups of segments and children, each closed by a WAIT if it spawns."""
+        """Draw groups of segments and children; a WAIT ends each group with children."""
         steps: list[Any] = []
         for _ in range(self.chance.randint(0, 2)):
             steps += self.group(depth)
@@ -421,8 +421,8 @@ PACES_PPM = (MILLION, MILLION, 999_999, 650_000, 333_333, 50_000)  # of a thread
 
 
 def skippable_plan(chance: Random) -> Plan:
-    """Draw a plan that mostly may skip ahead: its workers are coupled by steals alone, share cores and clocks, or have
-    items that demand as much bandwidth as there is, a little more, or half of it.
+    """Draw a plan that mostly may skip ahead: workers are coupled by steals alone, share cores and clocks, or have
+    items whose demands are all of the bandwidth, a little more, or half.
     """
     kind = chance.choice(("steals", "speeds", "speeds", "bandwidth"))
     if kind == "steals":

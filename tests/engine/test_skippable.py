@@ -292,7 +292,9 @@ BESIDE = toy_with({"sockets": 4, "cores": 16, "threads": 4}, smt={"busy_ppm": 65
 
 @needs_native
 @pytest.mark.parametrize(
-    "work", [generate(workload_spec("fib", n=16)), items(30_000, 100 * NS, 900 * NS, Deal.BLOCK)], ids=["trees", "ranges"]
+    "work",
+    [generate(workload_spec("fib", n=16)), items(30_000, 100 * NS, 900 * NS, Deal.BLOCK)],
+    ids=["trees", "ranges"],
 )
 def test_many_workers(work: Workload) -> None:
     for workers, machine, effects in ((1024, toy(8, 64, 2), Effects()), (256, BESIDE, SMT)):
@@ -343,9 +345,8 @@ def test_ends_of_an_instant_come_in_worker_order(thief: int) -> None:
 
 
 def test_what_comes_behind_the_segment_in_hand_takes_its_time_at_the_other_speed() -> None:
-    # worker 0 has 1840 ns from 100 ns on, then the second child, which nobody steals before the join: the thief is busy
-    # with the first one, which takes it 2000 ns. At 1940 ns it begins the second, with 160 ns left to the thief; at
-    # 2100 ns, 240 of 400 ns are left, which take 150 ns at 0.8.
+    # worker 0 computes until 1940 ns. The thief has the first child from 100 to 2100 ns, so nobody steals the second
+    # child, which worker 0 begins at 1940 ns. At 2100 ns, 240 of 400 ns are left to worker 0, which take 150 ns at 0.8.
     plan = plan_of(graph(task(task(1000 * NS), task(200 * NS), 1000 * NS, WAIT)), 2, machine=ONE_CORE, effects=SMT)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 2250 * NS
@@ -354,8 +355,9 @@ def test_what_comes_behind_the_segment_in_hand_takes_its_time_at_the_other_speed
 
 
 def test_items_behind_the_one_in_hand_change_their_times_too() -> None:
-    # 500 ns each at 0.8; the far one is stolen at 100 ns and takes the thief until 900 ns. Of the first, 400 ns are
-    # left, 640 ns at 0.5. The second begins at 740 ns; at 900 ns, 640 of 800 ns are left, 400 ns at 0.8.
+    # An item takes 500 ns at 0.8. The last item is stolen at 100 ns and takes the thief until 900 ns. Of the first item
+    # 400 ns are left, which take 640 ns at 0.5. The second item begins at 740 ns; at 900 ns, 640 of 800 ns are left,
+    # which take 400 ns at 0.8.
     plan = plan_of(items(3, 400 * NS, 400 * NS, Deal.MASTER), 2, machine=ONE_CORE, effects=SMT)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 1300 * NS
@@ -394,7 +396,7 @@ def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
 
 
 def one_family_after_another() -> Workload:
-    """Return two families of items, one after the other; of the two, the second asks for more."""
+    """Return two families of items, one after the other; the second family demands more bandwidth."""
     one, other = lines(2 * ENOUGH_PS), lines(ENOUGH_PS)
     phases = (*one.phases, replace(one.phases[0], range_family=1))
     return replace(one, ranges=one.ranges + other.ranges, phases=phases)

@@ -1,4 +1,5 @@
-"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4) and the flag that they drive (Algorithm 1)."""
+"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4), and the flag that S and s set and clear (Algorithm 1).
+"""
 
 from __future__ import annotations
 
@@ -143,10 +144,10 @@ def test_new_thresholds_take_effect_at_once() -> None:
     ],
 )
 def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found: list[int]) -> None:
-    """S = 4, s = 2, at the lengths below, each with what the owner does then, if anything.
+    """S = 4, s = 2. Each step is a length of the queue and the action of the owner at this length, if any.
 
     Neither the push to 4 nor the pops of others from 3 to 2 and to 0 change the status. The last step tells the two
-    ways to compare apart: the owner takes from 5 tasks, which are more than S.
+    comparisons apart: the owner takes from 5 tasks, which are more than S.
     """
     spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
     queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
@@ -179,7 +180,9 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
 
 @pytest.mark.parametrize(("announce", "kept"), [("owner", 0), ("owner-exact", 1)])
 def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int) -> None:
-    """The owner has announced 4 tasks; when it has executed the one that it took, thieves have left 1: less than s."""
+    """The owner has announced 4 tasks and takes one. When the owner has executed this task, thieves have left 1 task,
+    less than s.
+    """
     spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
     queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
     for _ in range(4):
@@ -210,9 +213,10 @@ def test_an_owner_that_compares_for_equality_announces_late(
 ) -> None:
     """Worker 0 starts 5 items of 1 us, taking from 5, 4, 3 at 0, 1 and 2 us.
 
-    By equality it announces at 2 us, where it leaves 2. The thief, which asks every 100 ns, probes at 2 us and has one
-    at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
-    S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
+    By equality worker 0 announces at 2 us, when 2 items are left. The thief, which asks every 100 ns, probes at 2 us
+    and has an item at 2.1 us. At 3 us 1 item is left, which is s: worker 0 withdraws the announcement and takes the
+    item. Otherwise worker 0 announces at once, since 5 is more than S, and the thief has items at 0.1 us and 1.2 us,
+    when 1 item is left.
     """
     thresholds = {"max": 3, "min": 1, "announce": announce}
     strategy = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
@@ -246,7 +250,8 @@ LONG = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
         # s = ceil(120 / 60)
         (THREE, {}, ([7], [2])),
         (THREE, {"when": "fixed"}, ([7], [1])),  # they stay as they began
-        # the first phase gives s = ceil(30 * 1 / 10) = 3; by the second one 2 tasks ran in 1010 ns, which gives 1
+        # the first phase gives s = ceil(30 * 1 / 10) = 3; after the second phase 2 tasks have run in 1010 ns, which
+        # gives 1
         (LONG, {}, ([8], [3])),
         (LONG, {"when": "phase"}, ([8], [1])),
     ],

@@ -44,7 +44,7 @@ def library(compiler: str) -> ctypes.CDLL:
 
 
 class Pending:
-    """A tree, and the keys (time, rank, actor) that should be pending in it, by slot."""
+    """A tree, and the keys (time, rank, actor) that should be pending in the tree, by slot."""
 
     def __init__(self, library: ctypes.CDLL, slots: int) -> None:
         self._library, self._tree = library, library.tree_create(slots)
@@ -79,7 +79,7 @@ def window_ps(slots: int) -> int:
 
 @pytest.mark.parametrize("slots", [1, 2, 3, 4, 26, 33, 64, 68, 69, 1026, 5000])
 def test_events_of_any_time_come_in_order(library: ctypes.CDLL, slots: int) -> None:
-    """Many events are due behind the window, some of them at one instant, and some come before events that are there."""
+    """Many events are due behind the window, some of them at one instant; some come before pending events."""
     chance, now_ps, tree = Random(slots), 0, Pending(library, slots)
     for _ in range(2000):
         slot = chance.randrange(slots)

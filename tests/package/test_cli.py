@@ -1,4 +1,4 @@
-"""Every command on a small input: its output, its files, and its exit status."""
+"""Every command on a small input: the output, the files, and the exit status."""
 
 from __future__ import annotations
 

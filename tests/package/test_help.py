@@ -49,8 +49,8 @@ def test_every_argument_and_option_is_described() -> None:
 
 
 def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """All examples run one after the other in one folder. Three are replaced: the measurements of `bench`, which take
-    minutes; the measurement of an OpenMP runtime, whose threads spin; and the program that is recorded.
+    """All examples run one after the other in one folder. Three steps are replaced: the measurements of `bench`, which
+    take minutes; the measurement of an OpenMP runtime, whose threads spin; and the recording of a program.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,5 @@
-"""Data goes one way: a module imports only from the packages before its own, and no two modules import each other."""
+"""A module imports only from its own package and the packages before it in `ORDER`; no two modules import each other.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Without a compiler the package installs all the same; it then runs on the reference engine and says so."""
+"""Without a compiler the package installs all the same. It then runs on the reference engine, with a message."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A lock as a queue with one server, against queueing theory (model 8, items 9 and 10).
 
-Clients sleep until a source lets one of them pass, at the times of a Poisson process; each then takes the lock, holds
-it for its service time, and sleeps again. Nothing else takes time: lines cost nothing, and there are more clients than
-ever wait. With service of mean s and load rho a client waits for rho s / (2 (1 - rho)) where service is constant
+Clients sleep until a source lets one client pass, at the times of a Poisson process. The client takes the lock, holds
+the lock for its service time, and sleeps again. Nothing else takes time: lines cost nothing, and there are more clients
+than ever wait. With service of mean s and load rho a client waits for rho s / (2 (1 - rho)) where service is constant
 (M/D/1) and for rho s / (1 - rho) where it is exponential (M/M/1).
 
 In the closed system, P clients that think for Z and hold the lock for s finish at most min(P / (Z + s), 1 / s)
@@ -113,7 +113,9 @@ SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # clie
 @pytest.mark.parametrize("load", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
-    """The engine has the waits of Lindley's recursion, to the picosecond; those of all runs have the mean of theory."""
+    """The engine has the waits of Lindley's recursion, to the picosecond; the mean wait of all runs is the mean of
+    theory.
+    """
     service, theory = SYSTEMS[system]
     clients, rounds, runs = SIZES[load]
     waits = []
@@ -174,7 +176,7 @@ def test_constant_times_reach_the_bound(clients: int, think: int, hold: int, kin
     )
 )
 def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
-    """The last section ends no sooner than the busiest client, or the lock, can have done its work."""
+    """The last section ends after all the work of the busiest client, and after all the work of the lock."""
     last = max(section[3] for section in held(closed_system(times), len(times)))
     held_ps = sum(hold for each in times for _, hold in each)
     assert last >= max(held_ps + min(each[0][0] for each in times), *(sum(map(sum, each)) for each in times))
@@ -185,8 +187,8 @@ def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
 READS = 7
 
 
-# The thesis takes a wait loop of n reads of the word, each from the memory of its home, and one compare-and-swap. The
-# event model gives the same time if lines are not cached (``words: memory``) and no other worker wants the lock.
+# The thesis has a wait loop of n reads of the word, each from the memory of the word's home, and one compare-and-swap.
+# The event model gives the same time if lines are not cached (``words: memory``) and no other worker wants the lock.
 
 
 def numa_ratio(machine: Machine) -> Fraction:
