@@ -1,5 +1,4 @@
-"""Every reference to the model has a target, the numbers of sections and readings have no gaps, and named keys exist.
-"""
+"""Every reference to the model has a target, sections and readings are numbered without gaps, named keys exist."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ MOST_TASKS = 24
 MOST_DEPTH = 4
 GRAINS_PS = (1000, 1, 100, 50_000, 700_000)
 OPS = ("run", "spawn", "wait", "run", "spawn", "spawn", "call")
+STRICT_OPS = ("run", "spawn", "wait", "run", "spawn", "spawn")
 REGION_BYTES = (64, 5_000, 70_000, 300_000)
 MOST_ROW_BYTES = (64, 600, 600, 600, 20_000)
 MODES = ("read", "write", "read-write")
@@ -61,6 +62,9 @@ class Draft:
     moves_bytes: bool
     has_groups: bool = False
     dealt: bool = False  # whether items are to be dealt by their data, which has to be known before the run
+    ops: Sequence[str] = OPS
+    least: int = 0  # grains of a time
+    most_tasks: int = MOST_TASKS
     tasks: list[Document] = field(default_factory=list)
     segments: list[Document] = field(default_factory=list)
     regions: list[Document] = field(default_factory=list)
@@ -79,7 +83,7 @@ class Draft:
             elif self.words and happens(self.chance, 30):
                 ops += self._use(0)
             else:
-                ops.append(self._op(self.chance.choice(OPS), depth))
+                ops.append(self._op(self.chance.choice(self.ops), depth))
         if self.has_groups and happens(self.chance, 50):
             ops[:] = self._grouped(ops)
         return number
@@ -159,7 +163,7 @@ class Draft:
     def _op(self, name: str, depth: int) -> list[Any]:
         if name == "wait":
             return ["wait"]
-        if name == "run" or depth == MOST_DEPTH or len(self.tasks) >= MOST_TASKS:
+        if name == "run" or depth == MOST_DEPTH or len(self.tasks) >= self.most_tasks:
             return ["run", self._add_segment()]
         return [name, self.add_task("call" if name == "call" else "task", depth + 1)]
 
@@ -170,7 +174,7 @@ class Draft:
 
     def time_ps(self) -> int:
         """Draw a time; equal times and times of zero are frequent, so that events coincide."""
-        return self.chance.randrange(10) * self.grain_ps
+        return self.chance.randrange(self.least, 10) * self.grain_ps
 
     def add_region(self) -> None:
         """Draw a range of memory."""
@@ -263,6 +267,11 @@ class Draft:
         reach = 30 // most if most else 30
         return self.chance.randint(-reach, reach)
 
+    def document(self, phases: list[Document]) -> Document:
+        """Return the program of these phases."""
+        lists = {name: getattr(self, name) for name in ("regions", "ranges", "tasks", "segments", "words")}
+        return {"name": "random", "phases": phases, **lists}
+
     def add_dag(self) -> list[int]:
         """Draw the tasks of a plain DAG; each task waits for some earlier tasks."""
         roots = [self.add_task("task", MOST_DEPTH) for _ in range(self.chance.randint(1, 12))]
@@ -345,16 +354,22 @@ def graph_document(chance: Random, dealt: bool = False) -> Document:
         every_root += roots
     if happens(chance, 30):
         draft.add_dependences(every_root)
-    document = {
-        "name": "random",
-        "regions": draft.regions,
-        "phases": looped(chance, phases),
-        "ranges": draft.ranges,
-        "tasks": draft.tasks,
-        "segments": draft.segments,
-        "words": draft.words,
-    }
+    document = draft.document(looped(chance, phases))
     return document if _is_acyclic(document) else without_dependences(document)
+
+
+def strict_program(chance: Random, grain_ps: int, moves_bytes: bool, least: int, most_roots: int) -> Workload:
+    """Draw a fully strict program of one phase, in which each task waits for its children before the task ends."""
+    draft = Draft(chance, grain_ps, moves_bytes, ops=STRICT_OPS, least=least, most_tasks=60)
+    draft.add_region()
+    draft.regions[0]["initialised"] = True
+    deal, kind = chance.choice(DEALS), chance.choice(("task", "implicit"))
+    roots = [draft.add_task(kind) for _ in range(1 if deal == "master" else chance.randint(1, most_roots))]
+    for ops in (task["ops"] for task in draft.tasks):
+        last = max((at for at, op in enumerate(ops) if op[0] == "spawn"), default=len(ops))
+        if last < len(ops) and ["wait"] not in ops[last:]:
+            ops.append(["wait"])
+    return workload_of(draft.document([{"roots": roots, "deal": deal, "repeat": chance.randint(1, 2)}]))
 
 
 def _is_acyclic(document: Document) -> bool:

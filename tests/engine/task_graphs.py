@@ -142,6 +142,18 @@ def graph(
     )
 
 
+def in_turn(
+    *steps: tuple[int, Run], regions: tuple[Region, ...], workers: int = 2, names: tuple[str, ...] = ()
+) -> Workload:
+    """Return a program with a phase for each (worker, segment); the other workers have empty bodies in the phase."""
+    bodies = [body(step) if w == worker else body() for worker, step in steps for w in range(workers)]
+    phases = (
+        phase(*range(at * workers, (at + 1) * workers), deal=Deal.CYCLIC, name=name)
+        for at, name in enumerate(names or [""] * len(steps))
+    )
+    return graph(*bodies, phases=tuple(phases), regions=regions)
+
+
 def items(
     count: int, low_ps: int, high_ps: int | None = None, deal: Deal = Deal.MASTER, accesses: tuple[Access, ...] = (),
     steps: tuple[tuple[int, int, int], ...] = (), regions: tuple[Region, ...] = (), repeat: int = 1,

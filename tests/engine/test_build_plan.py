@@ -1,5 +1,4 @@
-"""The repeats of a cell share a plan, and plans share equal parts; each run draws all values that depend on the seed.
-"""
+"""The repeats of a cell share a plan, and plans share equal parts; each run draws the values that need the seed."""
 
 from __future__ import annotations
 

@@ -7,13 +7,14 @@ from the other memory, 20 from the own cache, 60 from the other cache; ten seque
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from engine_setup import NS, Seen, run, stealing, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import Access, Run, body, graph, items, phase
+from task_graphs import Access, Run, body, graph, in_turn, items, phase
 
 from numasim.engine.reference.memory.caches import (
     CACHES,
@@ -169,6 +170,7 @@ UNLIKE = toy_with(
     {"sockets": 2, "cores": 1}, caches={**OF_EACH, "llc_cores": ["0", "1"], "llc_sizes": ["256KiB", "128KiB"]}
 )
 HOME_0 = stealing(placement={"policy": "bind", "node": 0})
+in_data = partial(in_turn, regions=(DATA,))
 
 
 def read(offset: int, size: int, passes: int = 1) -> Run:
@@ -177,15 +179,6 @@ def read(offset: int, size: int, passes: int = 1) -> Run:
 
 def write(offset: int, size: int, mode: Mode = Mode.WRITE) -> Run:
     return Run(0, (Access(0, offset, size, mode=mode),))
-
-
-def in_turn(*steps: tuple[int, Run]) -> Workload:
-    """Return the steps of workers 0 and 1 one after the other, a phase each; the worker without a step has nothing to
-    do.
-    """
-    bodies = [each for worker, step in steps for each in ((body(step), body()) if not worker else (body(), body(step)))]
-    phases = tuple(phase(2 * i, 2 * i + 1, deal=Deal.CYCLIC) for i in range(len(steps)))
-    return graph(*bodies, phases=phases, regions=(DATA,))
 
 
 def times(seen: Seen) -> list[int]:
@@ -200,7 +193,7 @@ def cached(work: Workload, model: str, machine: object = TWO) -> Seen:
 @pytest.mark.parametrize("model", REAL)
 def test_what_is_read_again_comes_from_the_own_cache(model: str) -> None:
     # 6400 bytes are 100 lines: 10 ns each from the own memory, 2 ns from the cache, 20 ns from the other node
-    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
+    seen = cached(in_data((0, read(0, 6400)), (0, read(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
     assert times(seen) == [1000, 200, 2000, 200]
     assert (seen["bytes_cache"], seen["bytes_local"], seen["bytes_remote"]) == (12_800, 6400, 6400)
     assert seen["work_local_ps"] == (1000 + 200) * 2 * NS
@@ -209,7 +202,7 @@ def test_what_is_read_again_comes_from_the_own_cache(model: str) -> None:
 
 def test_without_a_cache_every_pass_goes_to_memory() -> None:
     # contention couples the workers, so that the same code runs with the model `none`
-    seen = run(in_turn((0, read(0, 6400, passes=3)), (0, read(0, 6400))), 2, HOME_0, machine=TWO,
+    seen = run(in_data((0, read(0, 6400, passes=3)), (0, read(0, 6400))), 2, HOME_0, machine=TWO,
                effects=Effects(contention="fluid"))  # fmt: skip
     assert times(seen) == [3000, 1000]
     assert (seen["bytes_cache"], seen["bytes_local"]) == (0, 4 * 6400)
@@ -217,14 +210,14 @@ def test_without_a_cache_every_pass_goes_to_memory() -> None:
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_machine_without_caches_finds_nothing(model: str) -> None:
-    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400))), model, toy_with({"sockets": 2, "cores": 1}))
+    seen = cached(in_data((0, read(0, 6400)), (0, read(0, 6400))), model, toy_with({"sockets": 2, "cores": 1}))
     assert (times(seen), seen["bytes_cache"]) == ([1000, 1000], 0)
 
 
 @pytest.mark.parametrize("model", REAL)
 def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str) -> None:
     # written: 100 lines in and 100 lines back, 10 ns each; worker 1 fetches 100 lines at 6 ns
-    seen = cached(in_turn((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
+    seen = cached(in_data((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
     assert times(seen) == [2000, 600, 200]
     traffic = {kind: pairs.tolist() for kind, pairs in seen.result.traffic.items()}
     assert traffic == {
@@ -240,7 +233,7 @@ def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str)
 @pytest.mark.parametrize("model", REAL)
 def test_clean_lines_come_from_caches_that_forward(model: str) -> None:
     """16 KiB are 256 lines: 5,120 ns from the other node's memory, ten at a time, and 1,536 ns from the other cache."""
-    work = in_turn((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
+    work = in_data((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
     forwarding = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "forward": "yes"})
     assert times(cached(work, model))[1] == 5120
     assert times(cached(work, model, forwarding))[1] == 1536
@@ -249,7 +242,7 @@ def test_clean_lines_come_from_caches_that_forward(model: str) -> None:
 @pytest.mark.parametrize("model", REAL)
 def test_what_another_writes_is_written_back_by_it(model: str) -> None:
     # worker 1 takes 100 dirty lines at 6 ns and writes them back to node 0: 100 lines at 20 ns
-    seen = cached(in_turn((0, write(0, 6400)), (1, write(0, 6400)), (0, read(0, 6400))), model)
+    seen = cached(in_data((0, write(0, 6400)), (1, write(0, 6400)), (0, read(0, 6400))), model)
     assert times(seen) == [2000, 600 + 2000, 600]
     assert seen.result.traffic["written"].tolist() == [[6400, 0], [6400, 0]]
     assert seen.result.traffic["cache"].tolist() == [[0, 6400], [6400, 0]]
@@ -261,7 +254,7 @@ def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[in
     """Worker 0 has a cache of four chunks, worker 1 of two: each reads a chunk, some others, and the first again."""
     for worker in (0, 1):
         steps = ((worker, read(0, CHUNK)), (worker, read(CHUNK, others * CHUNK)), (worker, read(0, CHUNK)))
-        seen = cached(in_turn(*steps), model, UNLIKE)
+        seen = cached(in_data(*steps), model, UNLIKE)
         assert seen["bytes_cache"] == (CHUNK if worker in found_by else 0)
 
 
@@ -280,14 +273,14 @@ def test_items_of_ranges_fit_into_the_cache_of_who_runs_them() -> None:
 def test_a_dirty_chunk_belongs_to_whoever_read_it_last(model: str) -> None:
     """The chunk has left the cache of its writer; the writer fetches the chunk back from the cache of its reader."""
     leave = (0, read(CHUNK, 4 * CHUNK))
-    seen = cached(in_turn((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model)
+    seen = cached(in_data((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model)
     assert seen["bytes_c2c"] == 2 * CHUNK
     assert seen.result.traffic["cache"].tolist() == [[0, CHUNK], [CHUNK, 0]]
 
 
 @pytest.mark.parametrize(("mode", "kind"), [(Mode.WRITE, "ownership"), (Mode.READ_WRITE, "read")])
 def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str) -> None:
-    seen = cached(in_turn((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share")
+    seen = cached(in_data((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share")
     assert times(seen) == [2000, 400]
     assert seen.result.traffic[kind].sum() == seen.result.traffic["written"].sum() == 6400
     assert seen["bytes_cache"] == 2 * 6400
@@ -310,6 +303,6 @@ def test_further_passes_share_the_cache_with_who_works_beside() -> None:
 @pytest.mark.parametrize("model", REAL)
 def test_what_fits_into_the_second_level_takes_no_time_when_passed_again(model: str) -> None:
     machine = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "l2": "32KiB"})
-    seen = cached(in_turn((0, read(0, 32 * KIB, 5)), (0, read(64 * KIB, 33 * KIB, 2))), model, machine)
+    seen = cached(in_data((0, read(0, 32 * KIB, 5)), (0, read(64 * KIB, 33 * KIB, 2))), model, machine)
     assert times(seen) == [512 * 10, 528 * 10 + 528 * 2]
     assert seen["bytes_cache"] == 4 * 32 * KIB + 33 * KIB

@@ -1,5 +1,4 @@
-"""Helper threads: the bytes that helpers bring into caches, the times and the effects (model 4.11), worked out by hand.
-"""
+"""Helper threads: the bytes that helpers bring into caches, the times and the effects (model 4.11), worked out by hand."""
 
 from __future__ import annotations
 
@@ -92,9 +91,7 @@ def test_a_helper_gets_as_far_as_its_worker_lets_it() -> None:
 
 
 def test_a_helper_computes_its_share() -> None:
-    """The helper computes half of 1600 ns, in four parts of 200 ns: a part and its access take 700 ns, so two fit into
-    1400 ns.
-    """
+    """The helper computes half of 1600 ns, in four parts of 200 ns: a part with its access takes 700 of 1400 ns."""
     units = [task(0), task(1400 * NS), task(Run(1600 * NS, reads(1, 2, 3, 4)))]
     assert outcome(helped(*units, work=0.5)) == (1 + 1 + 1400 + 1 + 1600 + 100 + 1000, 640, 640)
 

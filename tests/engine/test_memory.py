@@ -12,7 +12,7 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
+from task_graphs import WAIT, Access, Run, body, graph, in_turn, items, phase, task
 
 from numasim.engine.reference.memory.page_map import split
 from numasim.parts.base import canonical_json
@@ -181,8 +181,7 @@ def scanned(effects: Effects, **costs: float) -> Plan:
     second read.
     """
     step = Run(STEP_NS * NS, (Access(0, 0, GRANULE),))
-    phases = (phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC))
-    work = graph(body(), body(step), body(), body(step), phases=phases, regions=(Region("data", GRANULE, True),))
+    work = in_turn((1, step), (1, step), regions=(Region("data", GRANULE, True),))
     strategy = stealing(placement={"policy": "numa-balancing", "scan": SCAN, "granule": 16})
     return plan_of(work, 2, strategy, runtime(costs=costs), TWO_NODES, effects=effects)
 

@@ -10,7 +10,7 @@ import pytest
 from engine_setup import NS, machine_spec, observe, plan_of, run, runtime, stealing, toy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from task_graphs import Access, Run, body, graph, items, phase
+from task_graphs import Access, Run, body, graph, in_turn, items, phase
 
 from numasim import draws
 from numasim.engine.observe.trace_hash import Rank
@@ -231,12 +231,8 @@ class Program:
 
     @property
     def plan(self) -> Plan:
-        bodies, phases = [], []
-        for worker, access, compute_ns in self.touches:
-            first = len(bodies)
-            bodies += [body(Run(compute_ns * NS, (access,))) if w == worker else body() for w in range(NODES)]
-            phases.append(phase(*range(first, first + NODES), deal=Deal.CYCLIC))
-        work = graph(*bodies, phases=tuple(phases), regions=REGIONS)
+        steps = [(worker, Run(compute_ns * NS, (access,))) for worker, access, compute_ns in self.touches]
+        work = in_turn(*steps, regions=REGIONS, workers=NODES)
         how = runtime(costs={"fault_ns": FAULT_NS, "migrate_ns": MIGRATE_NS})
         return plan_of(work, NODES, stealing(placement=self.placement), how, self.machine, effects=self.effects)
 
@@ -329,12 +325,9 @@ FRESH = Region("fresh", 64 * KIB, False)
 ALL = Access(0, 0, 64 * KIB)
 
 
-def in_turn(*steps: tuple[int, Access], region: Region = DATA, names: tuple[str, ...] = ()) -> Workload:
+def touched(*touches: tuple[int, Access], region: Region = DATA, names: tuple[str, ...] = ()) -> Workload:
     """Return accesses of worker 0 or 1, a phase for each access."""
-    bodies = [body(Run(0, (access,))) if worker == w else body() for worker, access in steps for w in (0, 1)]
-    titles = names or ("",) * len(steps)
-    phases = (phase(2 * at, 2 * at + 1, deal=Deal.CYCLIC, name=name) for at, name in enumerate(titles))
-    return graph(*bodies, phases=tuple(phases), regions=(region,))
+    return in_turn(*((worker, Run(0, (access,))) for worker, access in touches), regions=(region,), names=names)
 
 
 def placed(policy: str, **keys: Any) -> Any:
@@ -342,7 +335,7 @@ def placed(policy: str, **keys: Any) -> Any:
 
 
 def test_next_touch_moves_every_page_once() -> None:
-    work = in_turn((1, ALL), (0, ALL), (1, ALL))
+    work = touched((1, ALL), (0, ALL), (1, ALL))
     seen = run(work, strategy=placed("next-touch"), machine=TWO_NODES, how=runtime(costs={"migrate_ns": 1500}))
     # all 16 pages move to worker 1, over the link once, and worker 1 reads the pages at home; worker 0 then reads
     # remotely
@@ -353,7 +346,7 @@ def test_next_touch_moves_every_page_once() -> None:
 
 @pytest.mark.parametrize("name", [2, "compute"])
 def test_the_policy_changes_at_a_phase_by_number_or_name(name: int | str) -> None:
-    work = in_turn((1, ALL), (0, ALL), (1, ALL), names=("first", "init", "compute"))
+    work = touched((1, ALL), (0, ALL), (1, ALL), names=("first", "init", "compute"))
     strategy = placed("first-touch-master", changes=[{"phase": name, "policy": "next-touch"}])
     seen = run(work, strategy=strategy, machine=TWO_NODES)
     assert seen.result.node_bytes.tolist() == [[64 * KIB, 0], [2 * 64 * KIB, 64 * KIB]]
@@ -368,7 +361,7 @@ def test_repeats_of_a_phase_do_not_mark_again() -> None:
 
 
 def test_hashed_bytes_are_dealt_evenly_by_grain() -> None:
-    seen = run(in_turn((0, Access(0, 5, 1000))), strategy=placed("hash-home", grain=300), machine=TWO_NODES)
+    seen = run(touched((0, Access(0, 5, 1000))), strategy=placed("hash-home", grain=300), machine=TWO_NODES)
     assert seen.result.node_bytes[0].tolist() == [600, 400]
     assert seen.result.node_pages.tolist() == [8, 8]
 
@@ -381,7 +374,7 @@ def test_fresh_memory_of_a_range_is_placed_by_worker_0_beforehand() -> None:
 
 
 def test_random_homes_depend_on_the_seed_of_a_repeat() -> None:
-    plan = plan_of(in_turn((0, ALL)), 2, placed("random"), machine=TWO_NODES)
+    plan = plan_of(touched((0, ALL)), 2, placed("random"), machine=TWO_NODES)
     found = [observe(plan, seed=seed).result.node_bytes[0].tolist() for seed in range(8)]
     drawn = [[draws.below(draws.draw(draws.base(seed, 4, 0), page), 2) for page in range(16)] for seed in range(8)]
     assert found == [[4 * KIB * homes.count(node) for node in (0, 1)] for homes in drawn]
@@ -401,7 +394,7 @@ def test_random_homes_depend_on_the_seed_of_a_repeat() -> None:
     ],
 )
 def test_phases_that_cannot_be_meant(changes: list[Document], sentence: str) -> None:
-    work = in_turn((0, ALL), (1, ALL), (0, ALL), names=("a", "a", "b"))
+    work = touched((0, ALL), (1, ALL), (0, ALL), names=("a", "a", "b"))
     with pytest.raises(InputError, match=sentence):
         plan_of(work, 2, placed("first-touch", changes=changes), machine=TWO_NODES)
 
@@ -413,6 +406,6 @@ def test_pages_of_ranges_cannot_migrate() -> None:
 
 
 def test_more_pages_than_can_be_drawn() -> None:
-    work = in_turn((0, ALL), region=Region("huge", 2**44, True))
+    work = touched((0, ALL), region=Region("huge", 2**44, True))
     with pytest.raises(InputError, match="region 'huge' has 4294967296 pages, too many to place one by one on 2 nodes"):
         plan_of(work, 2, placed("random"), machine=TWO_NODES)

@@ -1,5 +1,4 @@
-"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4), and the flag that S and s set and clear (Algorithm 1).
-"""
+"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4), and the flag that S and s set and clear (Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -180,9 +179,7 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
 
 @pytest.mark.parametrize(("announce", "kept"), [("owner", 0), ("owner-exact", 1)])
 def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int) -> None:
-    """The owner has announced 4 tasks and takes one. When the owner has executed this task, thieves have left 1 task,
-    less than s.
-    """
+    """The owner announces 4 tasks and takes one. When the owner has executed it, thieves have left 1 task, less than s."""
     spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
     queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
     for _ in range(4):

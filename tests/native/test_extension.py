@@ -1,5 +1,4 @@
-"""The tests reach an engine that is compiled from the current sources, and the stub has the functions of this engine.
-"""
+"""The tests reach an engine that is compiled from the current sources, and the stub has its functions."""
 
 from __future__ import annotations
 

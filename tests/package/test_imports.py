@@ -1,5 +1,4 @@
-"""A module imports only from its own package and the packages before it in `ORDER`; no two modules import each other.
-"""
+"""A module imports only from its own package and packages before it in `ORDER`; no two modules import each other."""
 
 from __future__ import annotations
 
