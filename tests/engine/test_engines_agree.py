@@ -19,6 +19,7 @@ from engine_setup import NS, observe, plan_of, shipped_strategy, toy
 from equality import EXPECTED, OTHERS, REFERENCE, judge
 from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
+from plan_features import features_of
 from random_recipes import RandomRun, numbered_run, plan_from, random_recipe, random_run
 from registry_cells import STRATEGIES, cells_of_every_pair, run_of_cell
 from task_graphs import WAIT, Access, Run, graph, items, task, two_that_drip
@@ -121,6 +122,24 @@ def engines_agree_on_the_registries(strategy: str) -> None:
         for other in OTHERS:
             if any(disagreements(result, simulate(run.plan, run.seed, other))):
                 pytest.fail(f"{cell}: {difference(run, REFERENCE, other)}")
+
+
+# ---- decisions that few random plans make ---------------------------------------------------------------------------
+
+RARE = {
+    **dict.fromkeys(("chances", "watches", "refill", "copies", "leapfrogging", "adaptive spawn order"), 12),
+    **dict.fromkeys(("gated levels", "gates behind own subtrees", "rules by tier", "rules to: label"), 12),
+    **dict.fromkeys(("levels by switch", "rules by switch", "levels by iteration", "shared queues"), 12),
+    **dict.fromkeys(("dispatch by data", "dispatch by the data of items"), 60),
+}
+
+
+@pytest.mark.parametrize("feature", RARE)
+def test_engines_agree_on_random_plans_with(feature: str) -> None:
+    """The C interpreter of strategies and the Python one make every decision alike."""
+    for number in range(RARE[feature]):
+        verdict = judge(numbered_run(23, number, lambda run: feature in features_of(run)))
+        assert verdict.problem is None, verdict.problem
 
 
 # ---- more workers than a word has bits ------------------------------------------------------------------------------

@@ -429,8 +429,6 @@ def test_a_class_that_another_resource_holds_back_goes_on_from_where_it_was() ->
 # ---- what coherence costs on links ----------------------------------------------------------------------------------
 
 HT = {"request_bytes": 8, "answer_bytes": 4}  # HyperTransport
-LINES = 100
-READY = Region("data", 1 << 20, True)
 EVERY_PAIR = list(product(range(4), repeat=2))
 
 
@@ -510,11 +508,9 @@ def test_nodes_without_cores_are_not_asked() -> None:
 )
 def test_messages_take_links(reader: int, mode: Mode, link: float, takes_ns: int) -> None:
     machine = toy_with({"sockets": 2, "cores": 1}, links=[{"between": (0, 1), "bandwidth_gbs": link}], snoop=HT)
-    bodies = [body(), body()]
-    bodies[reader] = body(Run(0, (Access(0, 0, 64 * LINES, mode=mode),)))
-    work = graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), regions=(READY,))
-    strategy, how = stealing(placement={"policy": "bind", "node": 0}), runtime(costs={"probe_remote_ns": 100})
-    seen = run(work, 2, machine=machine, strategy=strategy, how=how, effects=Effects(contention="fluid"))
+    steps: list[tuple[Run, ...]] = [(), ()]
+    steps[reader] = (read(mode=mode),)
+    seen = flow(each(*steps), 2, machine, FLUID)
     assert seen["makespan_ps"] == takes_ns * NS
     assert seen["link_busy_max"] == pytest.approx(min(1, {0: 0.8, 1: 3.8 if mode == Mode.READ else 2.1}[reader] / link))
 

@@ -1,4 +1,4 @@
-"""Helper threads: the bytes that helpers bring into caches, the times and the effects (model 4.11), worked out by hand."""
+"""Helper threads: the bytes that helpers bring into caches, times and effects (model 4.11), worked out by hand."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from engine_setup import NS, SEED, plan_of, runtime, stealing, toy_with
+from engine_setup import NS, plan_of, runtime, simulated, stealing, toy_with
 from task_graphs import WAIT, Access, Run, Task, Use, graph, phase, task
 
-from numasim.engine.result import Result
-from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Region
@@ -46,22 +44,9 @@ def helped(
     return plan_of(work, workers, strategy, runtime(costs=costs), machine, effects=effects)
 
 
-def ran(plan: Plan) -> Result:
-    """Return the result of a run; all engines have the same result."""
-    results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
-    first = seen(results[0])
-    assert all(seen(each) == first for each in results)
-    return results[0]
-
-
-def seen(result: Result) -> dict[str, Any]:
-    workers = {name: column.tolist() for name, column in result.per_worker.items()}
-    return {**result.counters, "events": 0, "workers": workers, "bytes": result.node_bytes.tolist()}
-
-
 def outcome(plan: Plan) -> tuple[int, int, int]:
     """Return the makespan in ns, the prefetched bytes, and the used part of the prefetched bytes."""
-    counters = ran(plan).counters
+    counters = simulated(plan).counters
     assert counters["makespan_ps"] % NS == 0
     return counters["makespan_ps"] // NS, counters["bytes_prefetched"], counters["bytes_prefetched_used"]
 
@@ -150,7 +135,7 @@ def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
     begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
     units = [task(begin, 10 * NS, store, 50 * NS, commit), task(begin, 30 * NS, store, 20 * NS, commit)]
     last = task(Run(0, reads(1)))
-    result = ran(helped(units[0], last, units[1], last, workers=2, cores=4, start_ns=3, restart_ns=7))
+    result = simulated(helped(units[0], last, units[1], last, workers=2, cores=4, start_ns=3, restart_ns=7))
     assert result.counters["aborts"] == 1
     assert result.per_worker["overhead_ps"].tolist() == [3 * NS, (3 + 5 + 7) * NS]
     assert result.per_worker["wasted_ps"].tolist() == [0, 30 * NS]
@@ -164,7 +149,7 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
     long = task(begin, store, 900 * NS, commit)
     short = task(begin, 100 * NS, store, 100 * NS, commit)
     last = task(Run(0, reads(1, 2, 3)))
-    counters = ran(helped(long, task(0), short, last, workers=2, cores=4)).counters
+    counters = simulated(helped(long, task(0), short, last, workers=2, cores=4)).counters
     assert counters["aborts"] > 1
     assert counters["bytes_prefetched"] >= 640  # each attempt begins one access, none begins two
 
@@ -179,6 +164,5 @@ def test_fresh_memory_is_with_who_touches_it_first_where_tasks_add_tasks(adds: b
     work = graph(task(write, *([task(NS)] if adds else [])), regions=(Region("fresh", 8192, False),))
     placement = {"policy": "interleave", "adding": "first-touch"}
     machine = toy_with({"sockets": 2, "cores": 1})
-    plan = plan_of(work, 1, stealing(placement=placement), runtime(), machine)
-    results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
-    assert [each.counters["bytes_remote"] for each in results] == [0 if adds else 128] * 2
+    result = simulated(plan_of(work, 1, stealing(placement=placement), runtime(), machine))
+    assert result.counters["bytes_remote"] == (0 if adds else 128)

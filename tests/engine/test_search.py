@@ -311,11 +311,7 @@ def test_an_extra_producer_deals_round_robin_and_waits_for_room() -> None:
     assert seen.steals == ((100 * NS, 0, 1, 1), (100 * NS, 1, 0, 1))
     assert [seen.order(0), seen.order(1)] == [[1, 4, 2], [0, 5, 3]]
     assert seen["makespan_ps"] == 3100 * NS
-
-
-def test_an_extra_producer_is_no_worker() -> None:
-    how = runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10})
-    seen = run(items(6, 1000 * NS), how=how)
+    # the producer is no worker
     assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
     assert seen.of_worker("overhead_ps") == [0, 0, 60 * NS]
     assert seen.of_worker("parked_ps") == [0, 0, 60 * NS]

@@ -87,6 +87,14 @@ SEARCHES: dict[str, tuple[StrategySpec | str, dict[str, Any]]] = {
     "all but one": ("leave-one", SLEEPING),
     "two picks": (stealing({"from": "others", "tries": 2}), SLEEPING),
     "near before far": (stealing({"from": "own-node"}, {"from": "other-nodes"}), SLEEPING),
+    "a chance that adapts": (
+        stealing({"from": "own-node", "chance": {"first": 0.2, "most": 0.7, "hit": 0.3, "miss": -0.1}}, OTHERS),
+        SLEEPING,
+    ),
+    "a chance that rises as others fail": (
+        stealing({"from": "own-node"}, {"from": "others", "chance": {"first": 0, "elsewhere-miss": 0.1, "hit": -1}}),
+        SLEEPING,
+    ),
     "marks elsewhere": ("topology-aware", SLEEPING),
     "marks alone": ("threshold", SLEEPING),
     "cohorts, and marks elsewhere": ("affinity-locks", LOCKING),

@@ -1,4 +1,4 @@
-"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4), and the flag that S and s set and clear (Algorithm 1)."""
+"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4), and the flag that S and s set and clear (Alg. 1)."""
 
 from __future__ import annotations
 
@@ -91,18 +91,19 @@ def test_thresholds_before_anything_is_measured() -> None:
 # ---- the flag ------------------------------------------------------------------------------------------------------
 
 
-def flags(condition: Any, lengths: list[int]) -> list[int]:
-    """Return the bits of a watch with S = 4 and s = 2 while the queue's length walks through ``lengths``."""
-    spec = stealing({"from": "others", "if": condition}, thresholds={"max": 4, "min": 2})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
-    found = []
-    for length in lengths:
-        while queues.length[0] < length:
-            queues.push(0, 7)
-        while queues.length[0] > length:
-            queues.pop(0, 1)
-        found.append(queues.watch[0][0])
-    return found
+def watched_queue(condition: Any, **thresholds: Any) -> TaskQueues:
+    """Return queues with a watch on ``condition``, with S = 4 and s = 2; `show` changes the first queue."""
+    spec = stealing({"from": "others", "if": condition}, thresholds={"max": 4, "min": 2, **thresholds})
+    return TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
+
+
+def show(queues: TaskQueues, length: int) -> int:
+    """Bring the first queue to ``length`` tasks. Returns the bit of the watch."""
+    while queues.length[0] < length:
+        queues.push(0, 7)
+    while queues.length[0] > length:
+        queues.pop(0, 1)
+    return queues.watch[0][0]
 
 
 UP_AND_DOWN = [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]
@@ -117,15 +118,13 @@ UP_AND_DOWN = [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]
     ],
 )
 def test_what_a_watch_shows_of_a_queue(condition: Any, bits: list[int]) -> None:
-    assert flags(condition, UP_AND_DOWN) == bits
+    queues = watched_queue(condition)
+    assert [show(queues, length) for length in UP_AND_DOWN] == bits
 
 
 def test_new_thresholds_take_effect_at_once() -> None:
-    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
-    for _ in range(3):
-        queues.push(0, 7)
-    assert queues.watch[0][0] == 0
+    queues = watched_queue("announced")
+    assert show(queues, 3) == 0
     queues.set_thresholds(0, 3, 1)
     assert queues.watch[0][0] == 1
     queues.set_thresholds(0, 9, 3)
@@ -148,8 +147,7 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
     Neither the push to 4 nor the pops of others from 3 to 2 and to 0 change the status. The last step tells the two
     comparisons apart: the owner takes from 5 tasks, which are more than S.
     """
-    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
+    queues = watched_queue("announced", announce=announce)
     takes, executed, searches = queues.owner_takes, queues.owner_executed, queues.owner_searches
     steps: list[tuple[int, Any]] = [
         (3, takes),
@@ -167,10 +165,7 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
     ]
     seen_bits = []
     for length, step in steps:
-        while queues.length[0] < length:
-            queues.push(0, 7)
-        while queues.length[0] > length:
-            queues.pop(0, 1)
+        show(queues, length)
         if step:
             step(0)
         seen_bits.append(queues.watch[0][0])
@@ -179,14 +174,11 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
 
 @pytest.mark.parametrize(("announce", "kept"), [("owner", 0), ("owner-exact", 1)])
 def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int) -> None:
-    """The owner announces 4 tasks and takes one. When the owner has executed it, thieves have left 1 task, less than s."""
-    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
-    for _ in range(4):
-        queues.push(0, 7)
+    """The owner announces 4 tasks and takes one. After the execution thieves have left 1 task, less than s."""
+    queues = watched_queue("announced", announce=announce)
+    show(queues, 4)
     queues.owner_takes(0)
-    for _ in range(3):
-        queues.pop(0, 0)
+    show(queues, 1)
     queues.owner_executed(0)
     assert queues.watch[0][0] == kept
 
