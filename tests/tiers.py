@@ -70,7 +70,6 @@ MODULES = {
     "native/test_extension.py": "system",
     "package/test_imports.py": "unit",
     "package/test_files_in_one_place.py": "unit",
-    "package/test_named_files.py": "unit",
     "record/test_recorded_programs.py": "system",
     "report/test_compare_command.py": "system",
     "report/test_contrasts.py": "system",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.engine.check.invariants import violations
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, Log, simulate
@@ -223,12 +224,13 @@ def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: 
 
 
 def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
-    """Run with all shortcuts and event by event, each on every engine; both runs have to agree."""
+    """Run with all shortcuts and event by event, each on every engine; both runs agree and break no invariant."""
     unlogged = (_outcome(plan, seed, engine, logged=False) for engine in ENGINES)
     fast, slow, *_ = outcomes = [_outcome(plan, seed), _outcome(event_by_event(plan), seed), *unlogged]
     _the_same(outcomes)
     assert isinstance(fast, Seen)
     assert isinstance(slow, Seen)
+    assert violations(Run(plan, seed), slow.result, slow.log) == []
     return fast, slow
 
 

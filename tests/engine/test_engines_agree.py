@@ -130,7 +130,7 @@ RARE = {
     **dict.fromkeys(("chances", "watches", "refill", "copies", "leapfrogging", "adaptive spawn order"), 12),
     **dict.fromkeys(("gated levels", "gates behind own subtrees", "rules by tier", "rules to: label"), 12),
     **dict.fromkeys(("levels by switch", "rules by switch", "levels by iteration", "shared queues"), 12),
-    **dict.fromkeys(("dispatch by data", "dispatch by the data of items"), 60),
+    **dict.fromkeys(("dispatch by data", "dispatch by the data of items"), 40),
 }
 
 

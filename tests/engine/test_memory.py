@@ -110,11 +110,6 @@ def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> No
     assert seen.result.node_bytes.tolist() == [[2 * GRANULE + GRANULE, GRANULE], [0, 2 * GRANULE]]
 
 
-def test_initialised_regions_are_touched_by_worker_0_before_the_start() -> None:
-    seen = run(on_both(Run(0, (Access(0, 0, 64 * KIB),))), machine=TWO_NODES)
-    assert (seen["page_faults"], seen.result.node_bytes.tolist()) == (0, [[64 * KIB, 0], [64 * KIB, 0]])
-
-
 @given(st.integers(0, 10_000), st.integers(1, 5_000), st.integers(1, 6), st.integers(0, 9_000))
 def test_cutting_at_granules_equals_walking_the_bytes(offset: int, row_bytes: int, rows: int, stride: int) -> None:
     granule, pieces = split(offset, row_bytes, rows, stride, 1000)

@@ -68,15 +68,6 @@ def test_three_items_with_bytes_on_two_nodes(effects: Effects) -> None:
     assert seen["serial_ps"] == (1000 + 1000 + 300) * NS
 
 
-@pytest.mark.parametrize("mode", [Mode.WRITE, Mode.READ_WRITE])
-def test_what_is_written_is_fetched_and_goes_back(mode: Mode) -> None:
-    seen = observe(two_workers(ragged(1, 0, on(1, each(640), mode)), COUPLED))
-    assert seen["makespan_ps"] == 20 * 200 * NS
-    kinds = {name: int(pairs[0, 1]) for name, pairs in seen.result.traffic.items()}
-    fetched = "ownership" if mode == Mode.WRITE else "read"
-    assert {name: count for name, count in kinds.items() if count} == {fetched: 640, "written": 640}
-
-
 def test_shares_cut_an_amount_without_rest() -> None:
     seen = observe(two_workers(ragged(2, NS, on((0, 1), each(100, 7), shares=(1, 2)))))
     assert seen.result.node_bytes.sum(axis=0).tolist() == [33 + 2, 67 + 5]

@@ -43,7 +43,6 @@ from random_recipes import machine_document, machine_from, random_run
 from task_graphs import WAIT, Access, Task, body, graph, items, phase, task, two_that_drip
 
 from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.check.invariants import violations
 from numasim.engine.collect_result import collect
 from numasim.engine.observe.trace_hash import Trace
 from numasim.engine.reference.polling import ALL_SHORTCUTS, Shortcut
@@ -316,7 +315,6 @@ IN_BULK = [name for name in RANGES if name.startswith(("equal items", "announced
 def test_ranges(name: str) -> None:
     plan = RANGES[name]()
     fast, slow = in_both_modes(plan)
-    assert violations(seeded(plan), slow.result, slow.log) == []
     if name in IN_BULK:
         assert (fast["mode"], slow["mode"]) == ("bulk", "eager")
         assert (fast["event_hash"] is None) == bool(fast.result.passed_items)
