@@ -127,12 +127,6 @@ def test_the_page_policy_that_is_chosen_places_what_is_touched_next() -> None:
 # ---- what a controller may return ----------------------------------------------------------------------------------
 
 
-def _refusal(returned: Any) -> str:
-    with pytest.raises(InputError) as caught:
-        observe(controlled(plan_of(tree(2), 1, TUNED), lambda program, state, measures: returned))
-    return str(caught.value)
-
-
 WRONG = {
     "nothing": (None, "returned nothing before the first iteration; expected a tuple of a state and Controls"),
     "no state": (Controls(), "returned a Controls before the first iteration; expected a tuple of a state"),
@@ -146,7 +140,9 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_no_controller_may_return(case: str) -> None:
     returned, said = WRONG[case]
-    assert f"strategy.tune.python: the controller mine:choose {said}" in _refusal(returned)
+    with pytest.raises(InputError) as caught:
+        observe(controlled(plan_of(tree(2), 1, TUNED), lambda program, state, measures: returned))
+    assert f"strategy.tune.python: the controller mine:choose {said}" in str(caught.value)
 
 
 def test_an_exception_is_one_sentence() -> None:

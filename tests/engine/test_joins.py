@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_strategy, stealing, toy
-from task_graphs import WAIT, Task, body, call, graph, phase, task
+from task_graphs import WAIT, body, call, graph, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
@@ -246,14 +246,10 @@ FOREIGN = graph(
 )
 
 
-def ends_of(seen: Seen, row: int) -> int:
-    return max(end for _, task_id, _, end in seen.stretches if task_id == row)
-
-
 def test_strict_leaves_foreign_tasks_alone() -> None:
     # the probes at 250, ..., 550 ns see foreign tasks; at 650 ns the join is over
     seen = run(FOREIGN, workers=3, how=runtime(join="strict"))
-    assert ends_of(seen, 0) == 700 * NS
+    assert max(end for _, row, _, end in seen.stretches if row == 0) == 700 * NS
     assert all(thief != 0 for t, thief, _, _ in seen.steals if t < 700 * NS)
     failed = [record for record in seen.of_rank(Rank.POLL) if record[1] == 0]
     assert failed[0] == (650 * NS, 0, 5, 0)
@@ -307,19 +303,15 @@ def test_implicit_bodies_run_on_the_workers_that_they_were_given_to() -> None:
 # ---- dependences ---------------------------------------------------------------------------------------------------
 
 
-def diamond() -> Task:
+def test_a_diamond_on_two_workers() -> None:
     parts = (
         task(100 * NS, name="a"),
         task(200 * NS, name="b", after=("a",)),
         task(300 * NS, name="c", after=("a",)),
         task(100 * NS, name="d", after=("b", "c")),
     )
-    return task(*parts, WAIT)
-
-
-def test_a_diamond_on_two_workers() -> None:
     # at 100 ns worker 0 ends a, puts b and c and starts c; worker 1 looks at the same instant and finds b
-    seen = run(graph(diamond()))
+    seen = run(graph(task(*parts, WAIT)))
     assert seen.stretches == (
         (0, 1, 0, 100 * NS),
         (0, 3, 100 * NS, 400 * NS),

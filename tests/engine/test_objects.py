@@ -31,10 +31,6 @@ HALVES = (Region("data", 2 * PAGE, True),)  # in blocks: the first page on node 
 READ, WRITE, BOTH = int(Mode.READ), int(Mode.WRITE), int(Mode.READ_WRITE)
 
 
-def plan(*steps: Any, regions: tuple[Region, ...] = HALVES, policy: str = "block", machine: Any = TWO_NODES) -> Plan:
-    return plan_of(graph(task(*steps), regions=regions), 1, by_data(policy), machine=machine)
-
-
 def by_data(policy: str) -> Any:
     return stealing({"from": "others"}, dispatch=[{"to": "data"}, {"to": "any"}], placement=policy)
 
@@ -45,21 +41,15 @@ def objects_and_pages(given_plan: Plan) -> tuple[ObjectMap, PageMap]:
     return ObjectMap(given_plan, placement, pages), pages
 
 
-def using(*accesses: Access) -> Run:
-    return Run(0, accesses)
-
-
 # ---- by hand -------------------------------------------------------------------------------------------------------
 
 
 def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
     """After the first touch the home of an object is the node with most of the object's bytes."""
     fresh = (Region("fresh", 4 * GRANULE, False),)
-    access = Access(0, GRANULE - 100, 300, mode=Mode.WRITE)
-    given_plan = plan(
-        using(access), using(Access(0, 0, 10)), using(Access(0, GRANULE, 10)), regions=fresh, policy="first-touch"
-    )
-    objects, pages = objects_and_pages(given_plan)
+    accesses = Access(0, GRANULE - 100, 300, mode=Mode.WRITE), Access(0, 0, 10), Access(0, GRANULE, 10)
+    work = graph(task(*[Run(0, (access,)) for access in accesses]), regions=fresh)
+    objects, pages = objects_and_pages(plan_of(work, 1, by_data("first-touch"), machine=TWO_NODES))
 
     def home() -> int:
         return next(each.home for each in objects.of_task(0) if each.bytes == 300)

@@ -32,16 +32,16 @@ def test_random_programs_come_to_one_end_however_they_are_spelled(name: str) -> 
         assert not list(random_case(chance).differences(name))
 
 
-def over_program(numbers: TaskNumbers, task: int) -> tuple[int, int]:
-    rows = len(numbers._number)
-    return (task, rows) if task < rows else numbers._tables.item_and_count(task)
-
-
 def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison of spellings finds a defect: here the reference engine counts tasks over the whole program."""
     monkeypatch.setattr(spellings, "ENGINES", ("reference",))
     cases = [random_case(Random(number)) for number in range(20)]
     assert not [each for case in cases for each in case.differences(STATIC)]
+
+    def over_program(numbers: TaskNumbers, task: int) -> tuple[int, int]:
+        rows = len(numbers._number)
+        return (task, rows) if task < rows else numbers._tables.item_and_count(task)
+
     monkeypatch.setattr(TaskNumbers, "index_and_count", over_program)
     assert [each for case in cases for each in case.differences(STATIC)]
 

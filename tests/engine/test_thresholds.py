@@ -183,12 +183,6 @@ def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int)
     assert queues.watch[0][0] == kept
 
 
-def behind_a_body(work: Workload) -> Workload:
-    """Return the items of ``work`` behind a body that takes no time: worker 0 takes all items from its queue."""
-    first = phase(0, range_family=0, deal=work.phases[0].deal)
-    return replace(graph(body()), ranges=work.ranges, phases=(first,))
-
-
 @pytest.mark.parametrize(
     ("announce", "steals", "makespan_ns"),
     [
@@ -209,7 +203,11 @@ def test_an_owner_that_compares_for_equality_announces_late(
     """
     thresholds = {"max": 3, "min": 1, "announce": announce}
     strategy = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=strategy)
+    work = items(5, 1000 * NS)
+    first = phase(
+        0, range_family=0, deal=work.phases[0].deal
+    )  # a body of no time: worker 0 takes all items from its queue
+    seen = run(replace(graph(body()), ranges=work.ranges, phases=(first,)), strategy=strategy)
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
 

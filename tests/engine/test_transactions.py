@@ -243,12 +243,6 @@ def test_only_memories_of_objects_have_skew() -> None:
 # ---- what always holds ---------------------------------------------------------------------------------------------
 
 
-def busy(tasks: int, *steps: Any, words: tuple[SyncObject, ...]) -> Workload:
-    """Return equal tasks, dealt to all workers."""
-    many = [task(*steps) for _ in range(tasks)]
-    return graph(*many, deal=Deal.CYCLIC, words=words)
-
-
 READS_AND_WRITES = (BEGIN, 5 * NS, LOAD, 5 * NS, STORE, 5 * NS, STORE, 5 * NS, COMMIT)
 
 
@@ -272,7 +266,8 @@ def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objec
     """The times at which tasks end and the numbers of aborts give all openings: an attempt opens objects 15, 10 and 5
     ns before its commit.
     """
-    plan = plan_of(busy(80, *READS_AND_WRITES, words=memory(objects)), workers, machine=toy(cores=8))
+    work = graph(*[task(*READS_AND_WRITES)] * 80, deal=Deal.CYCLIC, words=memory(objects))
+    plan = plan_of(work, workers, machine=toy(cores=8))
     seen = observe(event_by_event(plan))
     tries = Counter(task_id for _, _, task_id, _ in aborts(seen))
     ends = {task_id: (end_ps, worker) for worker, task_id, _, end_ps in sorted(seen.stretches, key=itemgetter(3))}

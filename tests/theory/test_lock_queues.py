@@ -80,15 +80,12 @@ def open_system(gaps: I64, service: I64) -> Workload:
     return draft.finish(name="open", parameters={}, kernels=("work",), phases=phases, words=WORDS)
 
 
-def lindley_ps(gaps_ps: I64, service_ps: I64) -> I64:
-    """Return the wait of each client: W' = max(0, W + service - gap'), from an idle server on."""
-    steps = np.concatenate([[0], service_ps[:-1] - gaps_ps[1:]]).cumsum()
-    return steps - np.minimum.accumulate(steps)  # type: ignore[no-any-return]
-
-
 def wait_by_lindley_ps(gaps: I64, service: I64) -> int:
-    """Return all waits together. A served client goes to the end of the line, so that clients take turns."""
-    return int(lindley_ps(gaps, service.T.ravel()).sum())
+    """Return all waits together, by W' = max(0, W + service - gap') from an idle server on. A served client goes to the
+    end of the line, so that clients take turns.
+    """
+    steps = np.concatenate([[0], service.T.ravel()[:-1] - gaps[1:]]).cumsum()
+    return int((steps - np.minimum.accumulate(steps)).sum())
 
 
 def wait_by_engine_ps(gaps: I64, service: I64, kind: str, simulate: Callable[..., Result] = simulate) -> int:
