@@ -398,12 +398,6 @@ def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
     return run(work, 4, strategy, runtime(poll_ns=50), toy(sockets=sockets, cores=4 // sockets))
 
 
-def leaving_ns(seen: Seen) -> list[float]:
-    """Return [workers] when each left the last barrier."""
-    last = {actor: t / NS for t, actor, _, _ in seen.of_rank(Rank.WAKE)}
-    return [last[worker] for worker in range(4)]
-
-
 # Workers 0 and 1 are on one socket, 2 and 3 on the other; all arrive at 1000 ns, and words are on the master's node.
 FIRST = {
     # 100 from memory to 0, 20 to 1, 40 to 2, 20 to 3, which opens at 1180; then 40 to 0, 40 to 1, 20 to 2
@@ -422,7 +416,8 @@ def test_the_first_meeting(kind: str) -> None:
     seen = met(meeting(1000, 1000, 1000, 1000), kind)
     opens, leaves = FIRST[kind]
     assert seen.of_rank(Rank.RELEASE)[0] == (opens * NS, 1, 0, 0)
-    assert leaving_ns(seen) == leaves
+    left_ps = {actor: t for t, actor, _, _ in seen.of_rank(Rank.WAKE)}
+    assert [left_ps[worker] for worker in range(4)] == [leave * NS for leave in leaves]
     assert seen["idle_barrier_ps"] == sum(leave - 1000 for leave in leaves) * NS
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from engine_setup import NS, SEED, Seen, observe, plan_of, runtime, shipped_strategy, stealing, toy
 from hypothesis import given
@@ -19,7 +21,7 @@ from numasim.engine.reference.memory.page_map import ObjectMap, PageMap
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.plan import Plan
 from numasim.plan.task_objects import item_objects
-from numasim.strategy.similarity import UNBOUND, Objects
+from numasim.strategy.similarity import UNBOUND
 from numasim.workload.graph import Kind, Mode, Op, Region
 
 KIB = 1024
@@ -66,17 +68,11 @@ def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
 seeds = st.integers(0, 2**32 - 1)
 
 
-def random_program(seed: int) -> Any:
-    chance = Random(seed)
-    document = graph_document(chance)
-    while not document["regions"]:
-        document = graph_document(chance)
-    return workload_of(document)
-
-
 @given(seeds, st.sampled_from(["block", "interleave", "first-touch"]))
 def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy: str) -> None:
-    work = random_program(seed)
+    chance = Random(seed)
+    documents = (graph_document(chance) for _ in count())
+    work = workload_of(next(document for document in documents if document["regions"]))
     given_plan = plan_of(work, 3, by_data(policy), machine=THREE_NODES)
     objects, pages = objects_and_pages(given_plan)
     for access in range(0, len(work.accesses), 3):
@@ -88,7 +84,11 @@ def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy
             expected[home, mode] += 1
             expected[home, mode, "bytes"] += shape[2] * shape[3]
         if work.kind[row] != Kind.CALL:
-            assert counted(objects.of_task(row)) == expected
+            found = Counter()
+            for some in objects.of_task(row):
+                found[some.home, some.mode] += some.pieces
+                found[some.home, some.mode, "bytes"] += some.bytes
+            assert found == expected
 
 
 def walked(work: Any, row: int) -> dict[tuple[int, ...], tuple[int, int]]:
@@ -104,14 +104,6 @@ def walked(work: Any, row: int) -> dict[tuple[int, ...], tuple[int, int]]:
             shape = tuple(int(v[access]) for v in (part.region, part.offset, part.row_bytes, part.rows, part.stride))
             seen[shape] = (seen.get(shape, (0, 0))[0] | int(part.mode[access]), access)
     return seen
-
-
-def counted(objects: list[Objects]) -> Counter[Any]:
-    found: Counter[Any] = Counter()
-    for some in objects:
-        found[some.home, some.mode] += some.pieces
-        found[some.home, some.mode, "bytes"] += some.bytes
-    return found
 
 
 def home_of(bytes_by_node: list[int]) -> int:
@@ -130,19 +122,12 @@ def test_the_objects_of_items_are_their_templates_moved(seed: int, policy: str) 
     given_plan = plan_of(work, 3, by_data(policy), machine=THREE_NODES)
     family = work.ranges[0]
     found = item_objects(given_plan, given_plan.placement.drawn(SEED), family)
-    for item in range(family.count):
-        expected = Counter(moved(given_plan, family, j, item) for j in distinct(family))
-        assert Counter((each.of(item).home, each.of(item).bytes) for each in found) == expected
-
-
-def distinct(family: Any) -> list[int]:
-    """Return the numbers of the templates that differ from all earlier templates."""
     one = family.accesses
-    parts = (one.region, one.offset, one.row_bytes, one.rows, one.stride)
-    keys = [
-        tuple(int(p[j]) for p in (*parts, family.divisor, family.step_div, family.step_mod)) for j in range(len(one))
-    ]
-    return [j for j, key in enumerate(keys) if key not in keys[:j]]
+    shapes = (one.region, one.offset, one.row_bytes, one.rows, one.stride, family.divisor, family.step_div)
+    templates = np.unique(np.stack([*shapes, family.step_mod]), axis=1, return_index=True)[1].tolist()
+    for item in range(family.count):
+        expected = Counter(moved(given_plan, family, j, item) for j in templates)  # equal templates are one object
+        assert Counter((each.of(item).home, each.of(item).bytes) for each in found) == expected
 
 
 def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
@@ -168,16 +153,12 @@ LINE = 40 * NS  # from one node to the other
 HALF_PAGES = items(4, 1000 * NS, accesses=(Access(0, 0, PAGE // 2),), steps=((1, PAGE // 2, 0),), regions=HALVES)
 
 
-def bound(**keys: Any) -> StrategySpec:
-    """Return the strategy `locality-binding` without steal levels."""
+def seen(work: Any, how: Any, **keys: Any) -> Seen:
+    """Run with the strategy `locality-binding` without steal levels."""
     shipped = shipped_strategy("locality-binding").dispatch or ()
     rules = [rule.model_dump(by_alias=True, exclude_unset=True) for rule in shipped]
     given = {"name": "test", "steal": [], "dispatch": rules, "placement": "block", **keys}
-    return StrategySpec.model_validate(given)
-
-
-def seen(work: Any, how: Any, **keys: Any) -> Seen:
-    return observe(plan_of(work, 2, bound(**keys), how, TWO_NODES))
+    return observe(plan_of(work, 2, StrategySpec.model_validate(given), how, TWO_NODES))
 
 
 def on(*accesses: Access, ns: int = 100) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -121,13 +122,6 @@ def test_engines_agree_on_random_runs_on_unlike_nodes(shard: int) -> None:
     numbers = [number for number in range(shard, 160, 4) if number != LONGEST]
     runs = [run for number in numbers if (run := unlike_run(number))]
     assert len(runs) >= 10
-    problems = [(run, problem) for run in runs if (problem := problem_of(run))]
-    assert not problems
-
-
-def problem_of(run: RandomRun) -> str | None:
-    """Return the problem of a run; None if a slow core or a back-off makes times too long."""
-    try:
-        return judge(run).problem
-    except TooLongError:
-        return None
+    for run in runs:
+        with suppress(TooLongError):  # a slow core or a back-off makes times too long
+            assert judge(run).problem is None, run
