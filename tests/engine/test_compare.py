@@ -14,12 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, body, graph, items, task
 
-from numasim.engine.observe.trace_hash import (
-    Rank,
-    RecordSet,
-    hash_sum,
-    pack,
-)
+from numasim.engine.observe.trace_hash import Rank, RecordSet, hash_sum, pack
 from numasim.engine.simulate import ENGINES
 from numasim.plan.plan import Run
 

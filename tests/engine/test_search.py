@@ -6,17 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from engine_setup import (
-    NS,
-    SEED,
-    event_by_event,
-    observe,
-    plan_of,
-    run,
-    runtime,
-    stealing,
-    toy,
-)
+from engine_setup import NS, SEED, event_by_event, observe, plan_of, run, runtime, stealing, toy
 from task_graphs import WAIT, Run, body, graph, items, phase, task
 
 from numasim import draws

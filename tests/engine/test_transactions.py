@@ -10,19 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import (
-    NS,
-    SEED,
-    Seen,
-    event_by_event,
-    observe,
-    plan_of,
-    run,
-    runtime,
-    simulated,
-    stealing,
-    toy,
-)
+from engine_setup import NS, SEED, Seen, event_by_event, observe, plan_of, run, runtime, simulated, stealing, toy
 from task_graphs import Access, Run, Task, Use, body, graph, phase, task
 
 from numasim.draws import DrawClass, base, below, draw, turn_seed
