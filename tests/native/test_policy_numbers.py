@@ -166,29 +166,23 @@ def test_overflow(fills: list[int], capacity: int, resume_ppm: int) -> None:
 
 # ---- ranges --------------------------------------------------------------------------------------------------------
 
-deals = st.sampled_from(list(Deal))
+
+counts = st.one_of(st.integers(1, 300), st.integers(1, 2**32 - 1))
+teams = st.one_of(st.integers(1, 40), st.integers(1, 2**32 - 1))
 
 
-@given(deals, st.integers(0, 300), st.integers(1, 40), st.integers(0, 2**40))
-def test_every_item_is_dealt_to_the_worker_that_gets_it(deal: Deal, count: int, workers: int, first: int) -> None:
-    dealt: list[list[int]] = [[] for _ in range(workers)]
-    for index in range(count):
-        dealt[library().ns_dealt_to(deal, index, count, workers)].append(first + index)
-    for worker in range(workers):
-        assert items(library().ns_dealt_items(deal, worker, workers, first, count)) == dealt[worker]
-
-
-def items(dealt: Any) -> list[int]:
-    return list(range(dealt.first, dealt.first + dealt.step * dealt.count, dealt.step))
-
-
-@given(deals, st.integers(1, 2**64 - 1), st.integers(1, 2**32 - 1), st.data())
-def test_large_deals(deal: Deal, count: int, workers: int, data: st.DataObject) -> None:
-    index = data.draw(st.integers(0, count - 1))
-    assert library().ns_dealt_to(deal, index, count, workers) == dealt_to(deal, index, count, workers)
-    worker = data.draw(st.integers(0, workers - 1))
-    expected = dealt_items(deal, worker, workers, 0, count % 2**32)
-    found = library().ns_dealt_items(deal, worker, workers, 0, count % 2**32)
+@given(st.sampled_from(Deal), counts, teams, st.integers(0, 2**40), st.data())
+def test_deals(deal: Deal, count: int, workers: int, first: int, data: st.DataObject) -> None:
+    index, worker = data.draw(st.integers(0, count - 1)), data.draw(st.integers(0, workers - 1))
+    receiver = dealt_to(deal, index, count, workers)
+    assert first + index in dealt_items(deal, receiver, workers, first, count)
+    assert library().ns_dealt_to(deal, index, count, workers) == receiver
+    many = count * 2**32 - 1
+    assert library().ns_dealt_to(deal, many - 1 - index, many, workers) == dealt_to(
+        deal, many - 1 - index, many, workers
+    )
+    expected = dealt_items(deal, worker, workers, first, count)
+    found = library().ns_dealt_items(deal, worker, workers, first, count)
     assert found.count == len(expected)
     assert not expected or (found.first, found.step) == (expected.start, expected.step)
 
