@@ -2,11 +2,11 @@
 
 Clients sleep until a source lets one client pass, at the times of a Poisson process. The client takes the lock, holds
 the lock for its service time, and sleeps again. Nothing else takes time: lines cost nothing, and there are more clients
-than ever wait. With service of mean s and load rho a client waits for rho s / (2 (1 - rho)) where service is constant
-(M/D/1) and for rho s / (1 - rho) where it is exponential (M/M/1).
+than ever wait. With a mean service time s and a load rho, a client waits for rho s / (2 (1 - rho)) on average if all
+service times are equal (M/D/1), and for rho s / (1 - rho) if they are exponential (M/M/1).
 
 In the closed system, P clients that think for Z and hold the lock for s finish at most min(P / (Z + s), 1 / s)
-sections a second, and just that many where the times are constant.
+sections a second, and exactly that many if all times are constant.
 """
 
 from __future__ import annotations
