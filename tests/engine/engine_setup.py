@@ -200,6 +200,11 @@ class Seen:
         assert self.log is not None
         return tuple(sorted((each.worker, each.task, each.start_ps, each.end_ps) for each in self.log))
 
+    @property
+    def stretches_ns(self) -> tuple[tuple[float, ...], ...]:
+        """Return the stretches with their times in nanoseconds."""
+        return tuple((worker, task, start / NS, end / NS) for worker, task, start, end in self.stretches)
+
     def order(self, worker: int = 0) -> list[int]:
         """Return the tasks that ``worker`` executed, in order."""
         assert self.log is not None

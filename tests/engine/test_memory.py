@@ -128,12 +128,7 @@ def test_items_of_a_range_move_their_accesses() -> None:
     seen = run(
         work, strategy=stealing(placement="interleave"), machine=TWO_NODES, how=runtime(costs={"probe_remote_ns": 9000})
     )
-    assert seen.stretches == (
-        (0, 0, 0, 640 * NS),
-        (0, 1, 640 * NS, 1920 * NS),
-        (1, 2, 0, 1280 * NS),
-        (1, 3, 1280 * NS, 1920 * NS),
-    )
+    assert seen.stretches_ns == ((0, 0, 0, 640), (0, 1, 640, 1920), (1, 2, 0, 1280), (1, 3, 1280, 1920))
     assert seen.result.node_bytes.tolist() == [[4 * KIB, 4 * KIB]] * 2
 
 
