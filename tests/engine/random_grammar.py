@@ -287,10 +287,7 @@ RUNTIME: Options = {
 
 
 CONTROLLER = "random_grammar:choose"
-TUNE: Options = {
-    "profile_ns": (40, NANOSECONDS),
-    "profiled": (40, ([0, "last"], [1, 2], [0, 1])),
-}
+TUNE: Options = {"profile_ns": (40, NANOSECONDS), "profiled": (40, ([0, "last"], [1, 2], [0, 1]))}
 SETS_OF_SWITCHES = ([[], ["a"]], [["a"], []], [["a"]], [[], ["a"], []])
 PACKING: Options = {
     "start": (80, either(("sosc", "slices"), mapping(depth=(0, 1, 2, 3)))),

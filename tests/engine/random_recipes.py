@@ -499,11 +499,7 @@ def _span(chance: Random) -> Document:
     return {"low_ns": low, "high_ns": high}
 
 
-HELPING: Options = {
-    "work": (50, (0.25, 1)),
-    "start_ns": (40, (0, 300)),
-    "restart_ns": (40, (0, 70)),
-}
+HELPING: Options = {"work": (50, (0.25, 1)), "start_ns": (40, (0, 300)), "restart_ns": (40, (0, 70))}
 
 Maker = Callable[[Random], Document]
 PROGRAMS: tuple[Maker, ...] = (graph_document, graph_document, graph_document, fib, independent, fork_join, layered)

@@ -44,10 +44,7 @@ ENDING = {
     "one sample is any queue": [{**ALL, "pick": "shortest", "tries": 1, "sample": 1}],
     "the level has some chance": [{**ALL, "chance": 0.001}],
     "its chance rises as others fail": [{**ALL, "queue": "right"}, {**ALL, "chance": RISING}],
-    "a level in front is taken less and less": [
-        {**ALL, "queue": "right", "chance": {"first": 0.5, "miss": -0.1}},
-        ALL,
-    ],
+    "a level in front is taken less and less": [{**ALL, "queue": "right", "chance": {"first": 0.5, "miss": -0.1}}, ALL],
     "a cursor is for one family": [
         {**ALL, "queue": "left", "pick": "round-robin", "tries": 1},
         {**ALL, "queue": "right", "pick": "round-robin", "tries": 1},

@@ -208,11 +208,7 @@ NESTED = graph(task(task(100 * NS, *[task(1000 * NS)] * 3), task(150 * NS), WAIT
 
 def test_help_runs_any_task_and_is_held_up_by_it() -> None:
     seen = run(NESTED, how=runtime(join="help"))
-    assert seen.stretches[:3] == (
-        (0, 0, 1250 * NS, 1300 * NS),
-        (0, 2, 250 * NS, 1250 * NS),
-        (0, 5, 0, 150 * NS),
-    )
+    assert seen.stretches[:3] == ((0, 0, 1250 * NS, 1300 * NS), (0, 2, 250 * NS, 1250 * NS), (0, 5, 0, 150 * NS))
 
 
 def test_own_steals_nothing_while_it_waits() -> None:
@@ -405,10 +401,7 @@ def test_a_task_that_is_begun_at_once_is_neither_pushed_nor_popped() -> None:
 
 @pytest.mark.parametrize(
     ("work", "what"),
-    [
-        (graph(task(1, name="a"), task(call(1))), "a call"),
-        (graph(task(1, name="a"), body(1)), "an implicit body"),
-    ],
+    [(graph(task(1, name="a"), task(call(1))), "a call"), (graph(task(1, name="a"), body(1)), "an implicit body")],
 )
 def test_calls_and_bodies_wait_for_nobody(work: Workload, what: str) -> None:
     work.successor_ptr[1:] = 1

@@ -58,12 +58,7 @@ def test_computing_hides_memory_up_to_its_own_length() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "overlap_x1000"),
-    [
-        (Pattern.SEQUENTIAL, 10_000),
-        (Pattern.STRIDED, 4_000),
-        (Pattern.RANDOM, 3_000),
-        (Pattern.CHASE, 1_000),
-    ],
+    [(Pattern.SEQUENTIAL, 10_000), (Pattern.STRIDED, 4_000), (Pattern.RANDOM, 3_000), (Pattern.CHASE, 1_000)],
 )
 def test_patterns_overlap_their_misses(pattern: Pattern, overlap_x1000: int) -> None:
     seen = run(on_both(Run(0, (Access(0, 0, 6400, pattern=pattern),))), machine=TWO_NODES)

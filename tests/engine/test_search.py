@@ -166,12 +166,7 @@ def test_refill_looks_for_work_before_the_own_queue_is_empty() -> None:
     # At 1200 ns worker 1 has no task, steals at 1300 ns, looks again in vain at 1400 ns and runs its task. Worker 0
     # looks in vain at 2200, 2300 and 2400 ns
     seen = run(items(4, 1000 * NS), strategy=stealing(IN_ORDER, refill=1))
-    assert seen.steals == (
-        (100 * NS, 1, 0, 1),
-        (200 * NS, 1, 0, 1),
-        (1100 * NS, 0, 1, 1),
-        (1300 * NS, 1, 0, 1),
-    )
+    assert seen.steals == ((100 * NS, 1, 0, 1), (200 * NS, 1, 0, 1), (1100 * NS, 0, 1, 1), (1300 * NS, 1, 0, 1))
     assert (seen["steal_attempts"], seen["makespan_ps"]) == (8, 2400 * NS)
 
 

@@ -453,10 +453,7 @@ RANDOM_HOMES = stealing(placement={"policy": "random"})
     [
         (plan_of(lines(ENOUGH_PS), 2), False),
         (plan_of(graph(task(NS)), 2, effects=FLUID), False),
-        (
-            plan_of(graph(task(task(Run(NS, (Access(0, 0, 64),))), WAIT), regions=(READY,)), 2, effects=FLUID),
-            True,
-        ),
+        (plan_of(graph(task(task(Run(NS, (Access(0, 0, 64),))), WAIT), regions=(READY,)), 2, effects=FLUID), True),
         (plan_of(lines(ENOUGH_PS), 2, RANDOM_HOMES, effects=FLUID), True),
     ],
     ids=["no contention", "no bytes", "bytes of tasks", "homes that are drawn"],

@@ -136,10 +136,7 @@ def test_new_thresholds_take_effect_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("announce", "found"),
-    [
-        ("owner", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]),
-        ("owner-exact", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0]),
-    ],
+    [("owner", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]), ("owner-exact", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0])],
 )
 def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found: list[int]) -> None:
     """S = 4, s = 2. Each step is a length of the queue and the action of the owner at this length, if any.
