@@ -172,49 +172,29 @@ def test_the_identity_is_that_of_the_loads_however_they_are_written(spec: Any) -
     assert (len(same), len(others), len(same | others)) == (1, 4, 5)
 
 
-@pytest.mark.parametrize(
-    ("model", "sentence"),
-    [
-        (
-            "{contention: none, background: {nodes: {0: 8}}}",
-            "run.yaml:5:39: model.background: others can take nothing away where contention is none: "
-            "set contention to fluid or snapshot, or leave background out",
-        ),
-        (
-            "{background: {nodes: {2: 8}}}",
-            "run.yaml:5:30: model.background.nodes[2]: there is no node 2 on machine 'xeon-e5-2620-2s'; "
-            "expected 0 to 1",
-        ),
-        (
-            "{background: {nodes: {0: 30}}}",
-            "run.yaml:5:30: model.background.nodes[0]: 30 GB/s leave nothing of the controller of node 0 "
-            "to the program; expected less than 30 GB/s",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 1, gbs: 22.5}]}}",
-            "run.yaml:5:47: model.background.links[0].gbs: 22.5 GB/s leave nothing of the link from node 0 to node 1 "
-            "to the program; expected less than 22 GB/s",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 2, gbs: 1}]}}",
-            "run.yaml:5:30: model.background.links[0]: there is no link from node 0 to node 2 on machine "
-            "'xeon-e5-2620-2s'; expected a link from node 0 to node 1",
-        ),
-        (
-            "{background: {links: [{from: 5, to: 1, gbs: 1}]}}",
-            "run.yaml:5:30: model.background.links[0]: there is no link from node 5 to node 1 on machine "
-            "'xeon-e5-2620-2s'; expected nodes 0 to 1",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 1, gbs: 1}, {from: 0, to: 1, gbs: 2}]}}",
-            "run.yaml:5:56: model.background.links[1]: the link from node 0 to node 1 is given twice: add the loads up",
-        ),
-    ],
-)
-def test_bad_loads(spec: Any, model: str, sentence: str) -> None:
+BAD_LOADS = {  # and the refusal, behind the file and the line
+    "{contention: none, background: {nodes: {0: 8}}}": "39: model.background: others can take nothing away where "
+    "contention is none: set contention to fluid or snapshot, or leave background out",
+    "{background: {nodes: {2: 8}}}": "30: model.background.nodes[2]: there is no node 2 on machine 'xeon-e5-2620-2s'; "
+    "expected 0 to 1",
+    "{background: {nodes: {0: 30}}}": "30: model.background.nodes[0]: 30 GB/s leave nothing of the controller of node "
+    "0 to the program; expected less than 30 GB/s",
+    "{background: {links: [{from: 0, to: 1, gbs: 22.5}]}}": "47: model.background.links[0].gbs: 22.5 GB/s leave "
+    "nothing of the link from node 0 to node 1 to the program; expected less than 22 GB/s",
+    "{background: {links: [{from: 0, to: 2, gbs: 1}]}}": "30: model.background.links[0]: there is no link from node 0 "
+    "to node 2 on machine 'xeon-e5-2620-2s'; expected a link from node 0 to node 1",
+    "{background: {links: [{from: 5, to: 1, gbs: 1}]}}": "30: model.background.links[0]: there is no link from node 5 "
+    "to node 1 on machine 'xeon-e5-2620-2s'; expected nodes 0 to 1",
+    "{background: {links: [{from: 0, to: 1, gbs: 1}, {from: 0, to: 1, gbs: 2}]}}": "56: model.background.links[1]: the "
+    "link from node 0 to node 1 is given twice: add the loads up",
+}
+
+
+@pytest.mark.parametrize("model", BAD_LOADS)
+def test_bad_loads(spec: Any, model: str) -> None:
     with pytest.raises(InputError) as error:
         load_run(spec(f"model: {model}\n"))
-    assert str(error.value) == sentence
+    assert str(error.value) == f"run.yaml:5:{BAD_LOADS[model]}"
 
 
 def test_a_machine_of_one_node_has_no_link_to_load(spec: Any) -> None:
