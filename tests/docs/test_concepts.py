@@ -20,12 +20,10 @@ CONCEPTS = Path(__file__).parents[2] / "docs" / "concepts"
 FRAGMENT = re.compile(r"`((?:dispatch|steal|locks|placement|spawn): *[\[{][^`]*)`")
 
 
-def fragments() -> list[str]:
-    pages = [page.read_text() for page in sorted(CONCEPTS.glob("*.md"))]
-    return [" ".join(found.split()) for page in pages for found in FRAGMENT.findall(page)]
+FRAGMENTS = [found for page in sorted(CONCEPTS.glob("*.md")) for found in FRAGMENT.findall(page.read_text())]
 
 
-@pytest.mark.parametrize("fragment", fragments())
+@pytest.mark.parametrize("fragment", [" ".join(found.split()) for found in FRAGMENTS])
 def test_pieces_of_strategies_in_the_text_can_be_used(fragment: str) -> None:
     """A page must not show a fragment alone that numasim refuses alone, such as a dispatch rule for data."""
     fields: Any = parse(fragment, Source("a page", Path())).plain()

@@ -73,7 +73,11 @@ def test_independent_grandchildren_take_their_number_over_that_of_workers(join: 
     late_ps = rounds * NS if workers > 1 and count % workers != 1 else 0
     assert last_end_ps(seen) == rounds * T + late_ps
     assert seen["span_ps"] == T + BEHIND
-    starts_behind(seen, join)
+    # the root goes on as the last descendant ends; a worker that polls goes on at most 2 ns later
+    (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
+    delay_ps = start - last_end_ps(seen)
+    assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS
+    assert seen["makespan_ps"] == start + BEHIND
 
 
 def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
@@ -89,14 +93,6 @@ def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
 def last_end_ps(seen: Seen) -> int:
     """Return the time at which the last task except the root ends."""
     return max(end for _, ran, _, end in seen.stretches if ran != 0)
-
-
-def starts_behind(seen: Seen, join: str) -> None:
-    """Assert that the root goes on as the last descendant ends; a worker that polls goes on at most 2 ns later."""
-    (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
-    delay_ps = start - last_end_ps(seen)
-    assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS
-    assert seen["makespan_ps"] == start + BEHIND
 
 
 def test_without_a_group_nobody_waits_for_grandchildren() -> None:

@@ -99,13 +99,6 @@ def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
 # ---- amounts -------------------------------------------------------------------------------------------------------
 
 
-def stolen(amount: Any, leave: int = 0) -> tuple[int, ...]:
-    """Return (t, thief, queue, tasks) of the first steal from a queue of 7 tasks."""
-    seen = run(items(8, 10_000 * NS), strategy=stealing({**IN_ORDER, "amount": amount, "leave": leave}))
-    assert seen["tasks_stolen"] == sum(count for *_, count in seen.steals)
-    return seen.steals[0]
-
-
 @pytest.mark.parametrize(
     ("amount", "leave", "count"),
     [
@@ -123,7 +116,9 @@ def stolen(amount: Any, leave: int = 0) -> tuple[int, ...]:
     ],
 )
 def test_amount_of_a_queue_of_seven(amount: Any, leave: int, count: int) -> None:
-    assert stolen(amount, leave) == (100 * NS, 1, 0, count)
+    seen = run(items(8, 10_000 * NS), strategy=stealing({**IN_ORDER, "amount": amount, "leave": leave}))
+    assert seen.steals[0] == (100 * NS, 1, 0, count)
+    assert seen["tasks_stolen"] == sum(tasks for *_, tasks in seen.steals)
 
 
 def test_a_queue_no_longer_than_what_is_left_is_not_robbed() -> None:

@@ -144,12 +144,8 @@ def test_wrong_words_are_one_sentence(
 
 
 def test_parameters_are_words_or_a_mapping(capsys: Capture) -> None:
-    for arguments in (
-        ["fib", "n=6", "leaf_ns=7"],
-        ["{name: fib, n: 6}", "leaf_ns=7"],
-        ["name=fib", "leaf_ns=7", "n=6"],
-    ):
-        assert main(["workload", "show", *arguments]) == OK
+    for words in ("fib n=6 leaf_ns=7", "'{name: fib, n: 6}' leaf_ns=7", "name=fib leaf_ns=7 n=6"):
+        assert main(["workload", "show", *shlex.split(words)]) == OK
     assert len(set(capsys.readouterr().out.split("\n\n")) - {""}) == 1
 
 

@@ -54,12 +54,6 @@ ORACLE = stealing(
 )
 
 
-@cache
-def longest_paths_ps() -> list[int]:
-    """Return the longest paths of the random graphs with a step in front of every spawned task."""
-    return [longest_path_ps(work, [0], STEP_PS) for work in random_graphs()]
-
-
 @pytest.mark.parametrize("workers", [2, 3, 8])
 def test_greedy_bound(workers: int) -> None:
     """P T <= T1' + (P - 1) Tinf' (Graham; Brent): an idle worker gets any ready task at once.
@@ -71,11 +65,11 @@ def test_greedy_bound(workers: int) -> None:
     The plain form of the bound, T <= T1' / P + Tinf', follows.
     """
     closest = 0.0
-    for work, longest_ps in zip(random_graphs(), longest_paths_ps(), strict=True):
+    for work in random_graphs():
         how = runtime(costs={"probe_ns": 1, "probe_remote_ns": 1})
         seen = run(work, workers, ORACLE, how, toy(1, 8))
         work_ps = seen["work_ps"] + STEP_PS * (seen["tasks"] - 1)
-        bound = work_ps + (workers - 1) * longest_ps
+        bound = work_ps + (workers - 1) * longest_path_ps(work, [0], STEP_PS)
         assert workers * seen["makespan_ps"] <= bound
         closest = max(closest, workers * seen["makespan_ps"] / bound)
     print(f"P = {workers}: at most {closest:.3f} of the bound is used")

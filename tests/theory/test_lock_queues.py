@@ -195,18 +195,14 @@ def test_the_ratio_of_the_thesis() -> None:
     assert (ratio, round(float(ratio), 3)) == (Fraction(2475, 1523), 1.625)
 
 
-def reading(owner: int) -> Workload:
-    """Return a program in which worker 1 alone reads a word of ``owner``, ``READS`` times."""
-    bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]
-    words = (SyncObject("word", Role.ATOMIC, owner),)
-    return graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
-
-
 @pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
 def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
     """T_lock, eq. 6.2 (the home is the own node) and 6.3, without a swap."""
     machine = shipped_machine("xeon-e5-2620-2s")
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
-    result = simulated(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine))
+    bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]  # worker 1 alone reads the word
+    words = (SyncObject("word", Role.ATOMIC, owner),)
+    reading = graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
+    result = simulated(plan_of(reading, 2, strategy, runtime(poll_ns=50), machine))
     node = 1 if home == "owner" and owner == 1 else 0
     assert result.counters["lock_wait_ps"] == READS * int(machine.latency_ps[1, node])
