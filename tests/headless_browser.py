@@ -1,4 +1,4 @@
-"""Debian's Chromium without a window, through the playwright package, which brings no browser of its own here."""
+"""Debian's Chromium without a window, through the playwright package, whose own browser is not used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIET = (  # what Chromium would look up for itself
+QUIET = (  # switches against connections that Chromium makes by itself
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -21,7 +21,7 @@ QUIET = (  # what Chromium would look up for itself
     "--disable-sync",
 )
 WIDTHS = (1280, 390)
-LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
+LONGEST_MS = 1_800_000  # the limit of any step, which only prevents hanging
 
 
 @contextmanager

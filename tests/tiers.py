@@ -1,9 +1,9 @@
 """The tier of each module of tests, and the list of slow tests.
 
-unit      One module against what was worked out by hand. Nothing is built, no process is started, no figure is drawn.
+unit      One module against values worked out by hand. Nothing is built, no process is started, no figure is drawn.
 equality  Two ways to one result: engines against each other, a shortcut against its plain definition, C against Python.
-theory    The model against what is published about it: closed forms, bounds, tables.
-system    What a user runs, installs or looks at: commands, processes, threads, clusters, figures, pages, wheels.
+theory    The model against published closed forms, bounds and tables.
+system    All that a user runs, installs or looks at: commands, processes, threads, clusters, figures, pages, wheels.
 
 Pytest runs slow tests only if it is called with `-m slow`. A test is slow for one of two reasons. Either the test takes
 seconds, and a faster test checks the same rule on fewer cases. Or the test needs a build, a browser, a cluster or
@@ -68,7 +68,6 @@ MODULES = {
     "native/test_extension.py": "system",
     "package/test_imports.py": "unit",
     "package/test_files_in_one_place.py": "unit",
-    "package/test_named_files.py": "unit",
     "record/test_recorded_programs.py": "system",
     "report/test_compare_command.py": "system",
     "report/test_contrasts.py": "system",
@@ -102,7 +101,7 @@ MODULES = {
     "workload/test_synchronisation_programs.py": "theory",
 }
 
-SLOW = (  # modules, tests of a module, or some parameters of a test: whatever begins with one of these
+SLOW = (  # modules, tests, or tests with some parameters; a test is slow if its name begins with an entry
     "bad_inputs/test_bad_inputs.py::test_the_others",
     "docs/test_site.py",
     "engine/test_engines_agree.py::test_engines_agree_on_every_second_strategy",
@@ -172,9 +171,9 @@ SLOW = (  # modules, tests of a module, or some parameters of a test: whatever b
     "workload/test_synchronisation_programs.py::test_affinity_makes_every_construct_of_table_6_4_cheaper",
     "workload/test_synchronisation_programs.py::test_what_the_runtime_does_for_a_construct_adds_to_its_overhead",
 )
-LONG_SECONDS = 15  # a run names each module whose tests, without the slow ones, take more than this in sum
+LONG_SECONDS = 15  # a run names each module whose fast tests together take longer
 
-LONGEST = (  # modules that begin the tests, so that no process ends with one of them alone
+LONGEST = (  # modules that run first, so that no process runs one of them at the end, when all other processes are done
     "package/test_sanitized_build.py",
     "package/test_wheel.py",
     "package/test_notebooks.py",
@@ -194,12 +193,12 @@ def tier_of(module: Path) -> str:
 
 
 def is_slow(module: Path, test: str) -> bool:
-    """Whether a test of a module, by its name with parameters, is slow."""
+    """Return whether a test of a module, by its name with parameters, is slow."""
     return f"{module.relative_to(TESTS).as_posix()}::{test}".startswith(SLOW)
 
 
 def asked_for(module: Path, expression: str) -> bool:
-    """Whether ``pytest -m expression`` may select a test of the module; True for an expression not of the usual forms.
+    """Return whether ``pytest -m expression`` may select a test of the module; True for an unusual form of expression.
 
     The usual forms are "slow", "not slow" and tiers with "or" between them, in parentheses where more follows by "and".
     """

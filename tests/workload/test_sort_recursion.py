@@ -6,10 +6,9 @@ from bisect import bisect_right
 from typing import Any
 
 import pytest
-from bots_permutation import bots_permutation
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from really_sorted import really_sorted
+from really_sorted import bots_permutation, really_sorted
 from workload_setup import program
 
 from numasim.workload.graph import Op, Workload
