@@ -17,11 +17,11 @@ from numasim.machine.description import describe, shape
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine as Topology
 from numasim.machine.typical_values import GHZ, LINE_BYTES, LINE_NS, LLC_HITS_NS, LOCAL_NS, PAGE, SMT
-from numasim.objects.part_object import GIVEN, NOWHERE, PartObject, changed_name
+from numasim.objects.part_object import GIVEN, PartObject, changed_name
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import NodesSpec
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
-from numasim.parts.yaml.nodes import from_python
+from numasim.parts.yaml.nodes import NO_PLACE, from_python
 from numasim.spec.part_reader import PartReader
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Machine(PartObject[MachineSpec]):
         from numasim.machine.importing import import_machine
 
         draft = import_machine(Path(path), name=name)
-        return cls._of(from_python({**draft.values, "sources": draft.sources}, NOWHERE))
+        return cls._of(from_python({**draft.values, "sources": draft.sources}, NO_PLACE))
 
     @classmethod
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
@@ -93,7 +93,7 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def _named(cls, name: str | Path) -> Self:
-        return cls._of(PartReader().expand(cls.part, from_python(str(name), NOWHERE)))
+        return cls._of(PartReader().expand(cls.part, from_python(str(name), NO_PLACE)))
 
     @cached_property
     def built(self) -> Topology:
