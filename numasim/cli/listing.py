@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.examples import examples
+from numasim.cli.examples import Commands, examples
 from numasim.cli.shared import AsYaml, Json, print_columns, print_file, say, shipped_names, words
 from numasim.errors import InputError
 
@@ -46,6 +46,16 @@ def print_shipped(kinds: Iterable[str], as_json: bool) -> None:
         if len(lists) > 1:
             say(f"{'' if at == 0 else chr(10)}{kind}")
         print_columns((f"  {name}" if len(lists) > 1 else name, line) for name, line in listed.items())
+
+
+def add_list(group: Commands, name: str, about: str = "") -> None:
+    """Add the command ``list`` to the ``group`` of the commands ``numasim name``; ``about`` is the command's help."""
+    kind = next(kind for kind in KINDS if SINGULAR[kind] == name)
+
+    @group.command("list", help=about or f"Print the shipped {kind}, a line each.")
+    @examples(f"numasim {name} list", f"numasim {name} list --json")
+    def list_shipped(as_json: Json = False) -> None:
+        print_shipped([kind], as_json)
 
 
 @examples("numasim list", "numasim list sweeps", "numasim list strategies --json")
