@@ -32,10 +32,9 @@ def test_schemas_are_schemas(kind: str) -> None:
     assert schema_of(kind)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
-@pytest.mark.parametrize("of", [json_schema, schema_of])
-def test_unknown_kind(of: Callable[[str], object]) -> None:
+def test_unknown_kind() -> None:
     with pytest.raises(InputError, match=r"there is no schema 'machin'.*did you mean 'machine'\?"):
-        of("machin")
+        schema_of("machin")
 
 
 @pytest.mark.parametrize("kind", FILES)
