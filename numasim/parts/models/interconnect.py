@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import BeforeValidator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field, Tag
 
 from numasim.errors import InputError
 from numasim.parts.base import CheckedModel, Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
-from numasim.parts.models.meanings import LINKS_TOPOLOGY
-from numasim.parts.models.nodes_model import by_form
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
+from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.unit_factors import GIGA
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
@@ -76,10 +77,22 @@ BY_NODES: dict[str, Callable[[int], Pairs]] = {
 
 Path = tuple[str | int, ...]
 TopologyWord = Literal["ring", "fully-connected", "twisted-ladder", "mesh"]
-TopologyName = Annotated[TopologyWord, LINKS_TOPOLOGY]
+TopologyName = Annotated[TopologyWord, Choices(meanings.LINKS_TOPOLOGY)]
+LinkBandwidth = Annotated[
+    GigabytesPerSecond | None,
+    Field(description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs."),
+]
+LinkLatency = Annotated[
+    Nanoseconds | None,
+    Field(description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns."),
+]
+LinkCount = Annotated[
+    PositiveCount,
+    Field(le=64, description="Parallel links that share the traffic: their bandwidths are added."),
+]
 
 
-class LinkSpec(Model):
+class LinkSpec(CheckedModel):
     """One link: ``{from, to}`` for one direction or ``{between: [a, b]}`` for both; ``count`` links run in parallel."""
 
     source: Count | None = Field(
@@ -96,26 +109,14 @@ class LinkSpec(Model):
         None,
         description="The two nodes of a link in both directions, in place of from and to: first a to b, then b to a.",
     )
-    bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs.",
-    )
-    latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Time that crossing the link adds to a load. Default: the machine's hop_latency_ns.",
-    )
-    count: PositiveCount = Field(
-        1,
-        le=64,
-        description="Parallel links that share the traffic: their bandwidths are added.",
-    )
+    bandwidth_gbs: LinkBandwidth = None
+    latency_ns: LinkLatency = None
+    count: LinkCount = 1
 
-    @model_validator(mode="after")
-    def _ends_given_once(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         directed = (self.source is not None) + (self.target is not None)
         if directed != (0 if self.between else 2):
-            raise ValueError("a link is given as {from: A, to: B} for one direction or {between: [A, B]} for both")
-        return self
+            yield "a link is given as {from: A, to: B} for one direction or {between: [A, B]} for both"
 
     def directions(self) -> tuple[tuple[int, int], ...]:
         """Return the directions of the link as (from, to) pairs."""
@@ -134,10 +135,7 @@ class MeshSpec(Model):
         description="Columns of the mesh; rows times columns are the nodes of the machine.",
     )
     bandwidth_gbs: GigabytesPerSecond = Field(description="Bandwidth of one link in one direction.")
-    latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns.",
-    )
+    latency_ns: LinkLatency = None
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the directed links of the mesh as (from, to) node pairs, in ascending order."""
@@ -157,19 +155,9 @@ class TopologySpec(CheckedModel):
         None,
         description="Columns of a mesh, needed where topology is mesh; rows times columns are the nodes.",
     )
-    bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs.",
-    )
-    latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns.",
-    )
-    count: PositiveCount = Field(
-        1,
-        le=64,
-        description="Parallel links that share the traffic: their bandwidths are added.",
-    )
+    bandwidth_gbs: LinkBandwidth = None
+    latency_ns: LinkLatency = None
+    count: LinkCount = 1
 
     def _problems(self) -> Iterator[str]:
         given = (self.rows is not None, self.columns is not None)
@@ -197,7 +185,7 @@ def _named(value: Any) -> Any:
 
 Links = Annotated[
     Annotated[tuple[LinkSpec, ...], Tag("list")] | Annotated[TopologySpec, Tag("mapping")],
-    by_form("links are a list, or a topology such as ring or {topology: ring, bandwidth_gbs: 9}"),
+    by_shape("links are a list, or a topology such as ring or {topology: ring, bandwidth_gbs: 9}"),
     BeforeValidator(_named, json_schema_input_type=TopologyName | tuple[LinkSpec, ...] | TopologySpec),
 ]
 
@@ -241,8 +229,10 @@ def directed_links(
     return expanded
 
 
-def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None:
-    """Raise InputError for a topology that the machine's nodes cannot form."""
+def check_topology(mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None:
+    """Raise InputError for a mesh or a topology that the machine's nodes cannot form."""
+    if mesh:
+        _check_grid(mesh.rows, mesh.columns, nodes, ("mesh",))
     if not isinstance(links, TopologySpec):
         return
     if links.topology == "mesh":
@@ -251,12 +241,6 @@ def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None
         raise InputError(
             f"a twisted ladder cannot have {nodes} nodes", path=("links",), expected="8, 12, 16 or so on by fours"
         )
-
-
-def check_mesh(mesh: MeshSpec | None, nodes: int) -> None:
-    """Raise InputError for a mesh whose number of tiles is not the machine's number of nodes."""
-    if mesh:
-        _check_grid(mesh.rows, mesh.columns, nodes, ("mesh",))
 
 
 def _check_grid(rows: int, columns: int, nodes: int, path: Path) -> None:

@@ -6,11 +6,11 @@ latencies of the links on the route.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import (
@@ -19,6 +19,7 @@ from numasim.parts.base import (
     GigabytesPerSecond,
     Gigahertz,
     Label,
+    LeanModel,
     Model,
     Nanoseconds,
     PositiveCount,
@@ -29,7 +30,6 @@ from numasim.parts.models.interconnect import (
     Links,
     MeshSpec,
     check_links,
-    check_mesh,
     check_routes,
     check_topology,
     directed_links,
@@ -124,12 +124,13 @@ class ProbeSpec(Model):
     )
 
 
-class MachineSpec(Model):
+class MachineSpec(LeanModel):
     """One machine; ``sources`` has the source of each dotted field; it also holds for the fields below the field."""
 
     goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "routes": ("links", "links.topology", "links.rows", "links.columns")
     }
+    left_out: ClassVar[Collection[str]] = ("link_bandwidth_gbs", "snoop", "core_steps_per_s")
 
     name: Label = Field(
         description="Name of the machine in results and figures. Default in a file: the name of the file."
@@ -178,8 +179,8 @@ class MachineSpec(Model):
     )
     snoop: SnoopSpec | None = Field(
         None,
-        description="What coherence costs on links where every fetched line is asked for at all nodes. Default: lines "
-        "move without messages.",
+        description="Messages of coherence on links, if the caches of all nodes are asked about every fetched line. "
+        "Default: lines move without messages.",
     )
     clock: ClockSpec = Field(description="Clocks of the cores.")
     core_steps_per_s: CoreRate | None = Field(
@@ -205,7 +206,7 @@ class MachineSpec(Model):
     sources: dict[str, str] = Field(
         default_factory=dict,
         description="Where the values come from: dotted fields of this file, each with the fields below it, and their "
-        "sources. A source begins with read:, derived: or assumed:; one that does not cites who gave the value.",
+        "sources. A source begins with read:, derived: or assumed:; any other source cites a document.",
     )
 
     @cached_property
@@ -232,22 +233,12 @@ class MachineSpec(Model):
         """Return every link in each of its directions: the links of the mesh, then the other links in file order."""
         return directed_links(self.mesh, self.links, self.node_count, self.link_bandwidth_gbs)
 
-    @model_serializer(mode="wrap")
-    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without the three optional fields that are not given."""
-        contents: dict[str, Any] = contents_of(self)
-        for field in ("link_bandwidth_gbs", "snoop", "core_steps_per_s"):
-            if getattr(self, field) is None:
-                contents.pop(field, None)
-        return contents
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         check_nodes(self.sockets, self.nodes)
         cache_domains(self.caches, self.node_shapes)
         _check_pages(self)
-        check_mesh(self.mesh, self.node_count)
-        check_topology(self.links, self.node_count)
+        check_topology(self.mesh, self.links, self.node_count)
         links = self.directed_links()
         check_links(links, self.node_count)
         check_routes(self.routes, links)

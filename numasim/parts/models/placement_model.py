@@ -22,7 +22,7 @@ from numasim.parts.base import (
     size_bytes,
 )
 from numasim.parts.choices import Choices
-from numasim.parts.models.meanings import PLACEMENT_ADDING, PLACEMENT_OVERFLOW
+from numasim.parts.models import meanings
 from numasim.parts.models.runtime_model import YesNo, by_shape
 
 # Under these policies fresh memory is placed by the workers that touch it, and initialised memory is on worker 0's
@@ -73,7 +73,7 @@ Policy = Annotated[
     ),
 ]
 NodeSet = Annotated[
-    Annotated[tuple[Count, ...], Field(min_length=1), Tag("number")]
+    Annotated[tuple[Count, ...], Field(min_length=1), Tag("list")]
     | Annotated[
         Literal["workers"],
         Choices({"workers": "The nodes on which workers run, in the order of their ids."}),
@@ -233,7 +233,7 @@ class PlacementSpec(PolicySpec):
         "which whole pages count, and at least one (A-34).",
     )
     touch_on_read: YesNo = Field(True, description="Whether reads place pages as writes do (A-32).")
-    overflow: Annotated[Literal["none", "next"], PLACEMENT_OVERFLOW] = Field(
+    overflow: Annotated[Literal["none", "next"], Choices(meanings.PLACEMENT_OVERFLOW)] = Field(
         "none",
         description="What becomes of a page whose node has no room (A-33).",
     )
@@ -241,7 +241,7 @@ class PlacementSpec(PolicySpec):
         (),
         description="Phases from which another policy is in force. Default: none.",
     )
-    adding: Annotated[Literal["first-touch"], PLACEMENT_ADDING] | None = Field(
+    adding: Annotated[Literal["first-touch"], Choices(meanings.PLACEMENT_ADDING)] | None = Field(
         None,
         description="What becomes of memory that is not written before the parallel part, in a program whose tasks "
         "add tasks (SkelAff, section 4.3). Default: as the policy says.",
@@ -291,18 +291,16 @@ Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_typ
 # ----------------------------------------------------------------------------------------------------------------------
 # Distributions: rules that deal the items of ranges by the location of the items' data (model 4.10; Souris 2020).
 
-DISTRIBUTIONS = Choices(
-    {
-        "random": "Any unit, all equally likely.",
-        "interleave": "Unit i mod units for item i.",
-        "locality": "The unit to which the item's data is cheapest, ties to the lowest.",
-        "balanced": "Largest items first: of the units, the cheapest first, the first that is not overloaded.",
-        "mixed-locality-balanced": "The cheapest unit where its node has a large share of the item's data, else as "
-        "balanced.",
-        "mixed-locality-interleave": "The cheapest unit where its node has a large share of the item's data, else as "
-        "interleave.",
-    }
-)
+DISTRIBUTIONS = {
+    "random": "Any unit, all equally likely.",
+    "interleave": "Unit i mod units for item i.",
+    "locality": "The unit to which the item's data is cheapest, ties to the lowest.",
+    "balanced": "Largest items first: of the units, the cheapest first, the first that is not overloaded.",
+    "mixed-locality-balanced": "The cheapest unit where its node has a large share of the item's data, else as "
+    "balanced.",
+    "mixed-locality-interleave": "The cheapest unit where its node has a large share of the item's data, else as "
+    "interleave.",
+}
 DistributionName = Literal[
     "random", "interleave", "locality", "balanced", "mixed-locality-balanced", "mixed-locality-interleave"
 ]
@@ -312,9 +310,11 @@ class DistributionSpec(Model):
     """Labels of the items of ranges, by the number of bytes that each item has on each node."""
 
     kind_key: ClassVar[str | None] = "deal"
-    kind_words: ClassVar[Collection[str]] = DISTRIBUTIONS.meanings
+    kind_words: ClassVar[Collection[str]] = DISTRIBUTIONS
 
-    deal: Annotated[DistributionName, DISTRIBUTIONS] = Field(description="The rule that finds the unit of an item.")
+    deal: Annotated[DistributionName, Choices(DISTRIBUTIONS)] = Field(
+        description="The rule that finds the unit of an item."
+    )
     overload: Annotated[Exact, Field(ge=0, le=1000)] = Field(
         Decimal("0.1"),
         description="A unit is overloaded if its bytes exceed the mean of all units by this part of the mean (A-19).",

@@ -7,18 +7,8 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, Tag
 
 from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, PositiveCount
-from numasim.parts.models.meanings import (
-    DISPATCH_COUNT,
-    DISPATCH_PICK,
-    DISPATCH_RANK,
-    DISPATCH_TARGET,
-    DISPATCH_WEIGH,
-    LEVEL_BY,
-    LEVEL_PICK,
-    LEVEL_TRIES,
-    LEVEL_VISIT,
-    LEVEL_WHO,
-)
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
 from numasim.parts.models.runtime_model import YesNo, by_shape
 from numasim.parts.models.strategy_terms import (
     BY_LENGTH,
@@ -60,14 +50,14 @@ class LevelSpec(Sometimes, CheckedModel):
         description="Names of the families of queues that are searched. Default: the workers' own; of from: last "
         "all, so that the queue may be of any family.",
     )
-    by: Annotated[Literal["core", "llc", "node", "socket", "distance"], LEVEL_BY] | None = Field(
+    by: Annotated[Literal["core", "llc", "node", "socket", "distance"], Choices(meanings.LEVEL_BY)] | None = Field(
         None,
         description="Cuts the set into groups, nearest first. Default: one group.",
     )
-    visit: Annotated[Literal["nearest", "random", "weighted"], LEVEL_VISIT] = Field(
+    visit: Annotated[Literal["nearest", "random", "weighted"], Choices(meanings.LEVEL_VISIT)] = Field(
         "nearest", description="Which groups are searched."
     )
-    pick: Annotated[StealPick, LEVEL_PICK] = Field(
+    pick: Annotated[StealPick, Choices(meanings.LEVEL_PICK)] = Field(
         "random", description="How the queues of a group are chosen, one after the other."
     )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
@@ -76,7 +66,7 @@ class LevelSpec(Sometimes, CheckedModel):
         "Default: all queues of the group.",
     )
     tries: Annotated[
-        Annotated[Literal["all"], Tag("text"), LEVEL_TRIES]
+        Annotated[Literal["all"], Tag("text"), Choices(meanings.LEVEL_TRIES)]
         | Annotated[PositiveCount, Field(lt=COMPARABLE), Tag("number")],
         by_shape("a number of tries, or all, is needed here"),
     ] = Field(
@@ -102,7 +92,7 @@ class LevelSpec(Sometimes, CheckedModel):
         description="The unit of the probed queue whose lock the worker holds while it searches there. Default: no "
         "lock.",
     )
-    who: Annotated[Literal["head"], LEVEL_WHO] | None = Field(
+    who: Annotated[Literal["head"], Choices(meanings.LEVEL_WHO)] | None = Field(
         None, description="Which workers use the level. Default: all."
     )
     gated: YesNo = Field(
@@ -141,12 +131,14 @@ class DispatchSpec(Sometimes, CheckedModel):
     (conditions on the task), which apply to any target.
     """
 
-    target: Annotated[TargetName, DISPATCH_TARGET] = Field(
+    target: Annotated[TargetName, Choices(meanings.DISPATCH_TARGET)] = Field(
         alias="to",
         description="The set of queues that the new task may be put into.",
     )
     queue: FamilyNames | None = Field(None, description="Names of the families of queues. Default: the workers' own.")
-    pick: Annotated[DispatchPick, DISPATCH_PICK] = Field("in-order", description="How a queue of the set is chosen.")
+    pick: Annotated[DispatchPick, Choices(meanings.DISPATCH_PICK)] = Field(
+        "in-order", description="How a queue of the set is chosen."
+    )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
         None,
         description="With pick: shortest, how many queues are drawn, of which the shortest is taken. Default: all "
@@ -157,14 +149,14 @@ class DispatchSpec(Sometimes, CheckedModel):
         alias="if",
         description="Queues that do not meet the condition are left out. Default: no queue is left out.",
     )
-    rank: Annotated[Literal["most", "cheapest", "any"], DISPATCH_RANK] = Field(
+    rank: Annotated[Literal["most", "cheapest", "any"], Choices(meanings.DISPATCH_RANK)] = Field(
         "most",
         description="Which nodes the task's objects choose (thesis, equation 5.2).",
     )
-    count: Annotated[Literal["both", "reads", "writes"], DISPATCH_COUNT] = Field(
+    count: Annotated[Literal["both", "reads", "writes"], Choices(meanings.DISPATCH_COUNT)] = Field(
         "both", description="Which of the task's objects count."
     )
-    weigh: Annotated[Literal["bytes", "objects"], DISPATCH_WEIGH] = Field(
+    weigh: Annotated[Literal["bytes", "objects"], Choices(meanings.DISPATCH_WEIGH)] = Field(
         "bytes",
         description="What an object adds to the similarity of its home (A-13).",
     )
@@ -176,7 +168,7 @@ class DispatchSpec(Sometimes, CheckedModel):
     least_share: Fraction = Field(
         Decimal(0),
         alias="share",
-        description="The rule holds only if at least this share of their weight is on the chosen node.",
+        description="The rule holds only if at least this share of the weight of these objects is on the chosen node.",
     )
     uneven: YesNo = Field(
         False,
@@ -187,7 +179,7 @@ class DispatchSpec(Sometimes, CheckedModel):
     tier: TierNames | None = Field(
         None,
         description="The rule holds only for tasks of these tiers; where a continuation is put (spawn: work-first), "
-        "that of the spawned child counts. Default: any.",
+        "the tier of the spawned child counts. Default: any.",
     )
     copies: YesNo = Field(
         False,
