@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-TYPE_CHECKING = False  # of `typing`, which the entrance of the command does not wait for
+TYPE_CHECKING = False  # the constant of `typing`, whose import would delay the command
 if TYPE_CHECKING:
     from typing import Any
 

@@ -34,7 +34,7 @@ def check_workers(machine: MachineSpec, workers: int, document: Node) -> None:
         raise InputError(
             f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads",
             path=("workers",),
-            place=str(document.mapping()["workers"].place) or None,
+            place=document.mapping()["workers"].place,
             expected=f"1 to {machine.threads}",
         )
 
@@ -45,7 +45,7 @@ def check_team(workload: AnyWorkload, workers: int, document: Node) -> None:
         raise InputError(
             f"got {workload.team} threads, which wait for each other, but {workers} workers",
             path=("workload", "threads"),
-            place=str(document.mapping()["workload"].place) or None,
+            place=document.mapping()["workload"].place,
             expected=f"1 to {workers}, or nothing for one on each worker",
         )
 
@@ -60,14 +60,14 @@ def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node
                 raise InputError(
                     f"node {node} of machine {machine.name!r} has no memory",
                     path=("strategy", "placement"),
-                    place=str(document.mapping()["strategy"].place) or None,
+                    place=document.mapping()["strategy"].place,
                     expected=f"one of nodes {as_list(with_memory)}",
                 )
             if node >= nodes:
                 raise InputError(
                     f"there is no node {node} on machine {machine.name!r}",
                     path=("strategy", "placement"),
-                    place=str(document.mapping()["strategy"].place) or None,
+                    place=document.mapping()["strategy"].place,
                     expected=f"0 to {nodes - 1}",
                 )
 

@@ -128,14 +128,14 @@ class PartReader:
             return from_python(name.content.specified(), name.place)
         if not isinstance(name.content, str):
             expected = f"the name of a {part} or a path"
-            raise InputError(f"got {shown(name.plain())}", path=path, place=str(name.place) or None, expected=expected)
+            raise InputError(f"got {shown(name.plain())}", path=path, place=name.place, expected=expected)
         file = self._find(part, name, path)
         document = self._read(file, name)
         here = _real(file)
         if here in chain:
             circle = " -> ".join(each.stem for each in (*chain[chain.index(here) :], here))
             problem = f"the {part} refers to itself in a cycle: {circle}"
-            raise InputError(problem, path=path, place=str(name.place) or None, expected="a chain of like that ends")
+            raise InputError(problem, path=path, place=name.place, expected="a chain of like that ends")
         whole = self._onto(part, document, document.mapping((part,)).get("like"), (*chain, here))
         return whole if "name" in document.mapping() else self._named_after(file, whole)
 

@@ -23,7 +23,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
-from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
+from numasim.parts.yaml.nodes import NO_PLACE, FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
 from numasim.spec.check_parts import (
     Distances,
     check_background,
@@ -84,16 +84,12 @@ def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpe
 
 
 def document_of(spec: Described) -> Node:
-    """Return the document of a run or sweep, given as a path, a shipped name or a mapping of plain data and objects."""
-    return read_spec(spec) if isinstance(spec, str | Path) else _a_mapping(from_python(spec, Place(Source("", Path()))))
+    """Return the document of a run or sweep, given as a path, a shipped name or a mapping of plain data and objects.
 
-
-def read_spec(path: str | Path) -> Node:
-    """Return the document of a run or sweep in the file ``path``; the document has to be a mapping."""
-    return _a_mapping(load(catalog.find_spec(str(path))))
-
-
-def _a_mapping(document: Node) -> Node:
+    Raises InputError unless the document is a mapping.
+    """
+    of_file = isinstance(spec, str | Path)
+    document = load(catalog.find_spec(str(spec))) if of_file else from_python(spec, NO_PLACE)
     document.mapping(what=f"a mapping with the fields {', '.join(FIELDS)}")
     return document
 
@@ -108,7 +104,7 @@ def unknown_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: F
     return InputError(
         f"there is no field {str(key)!r} here",
         path=path,
-        place=str(place) or None,
+        place=place,
         expected=f"one of {', '.join(known)}",
         value=str(key),
         known=known,
@@ -120,7 +116,6 @@ class Resolver:
     """Resolves documents of runs; a part that several runs share is validated once."""
 
     reader: PartReader = field(default_factory=PartReader)
-    _expanded: dict[tuple[str, Node], Node] = field(default_factory=dict)
     _made: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
@@ -139,7 +134,8 @@ class Resolver:
         """Return the validated fields of ``base`` after ``assignments``, by name, and all mistakes.
 
         The result has no wrong field, and a check that needs a wrong field is not made. The fields ``varied`` are
-        neither validated nor required. A missing field is not reported if an unknown field may be it, misspelt.
+        neither validated nor required. A missing field is not reported if an unknown field may be the missing field,
+        misspelt.
         """
         document, inner = _changed(base, assignments)
         written = [*((each.path[0], each.place) for each in assignments), *document.keys.items()]
@@ -186,12 +182,6 @@ class Resolver:
         """Return whether a part was read from a file of the user."""
         return any(not is_shipped_file(file) for file in self.reader.files)
 
-    def expand(self, part: str, node: Node) -> Node:
-        """Return the whole mapping of a machine, strategy or runtime."""
-        if (part, node) not in self._expanded:
-            self._expanded[part, node] = self.reader.expand(part, node)
-        return self._expanded[part, node]
-
     def _remember(self, made_of: tuple[Any, ...], make: Any) -> Any:
         key = tuple(map(_known_by, made_of))
         if key not in self._made:
@@ -231,7 +221,7 @@ class Resolver:
         file = None if inner else shipped_file(part, node)
         if file is not None:
             return _shipped_part(part, file, file.stat().st_mtime_ns)
-        document = with_named_functions(part, put_all(self.expand(part, node), inner, 1))
+        document = with_named_functions(part, put_all(self.reader.expand(part, node), inner, 1))
         return validate(PARTS[part], document, (part,))
 
 
@@ -276,12 +266,9 @@ def _below(assignments: Iterable[Assignment], *tops: str) -> tuple[Assignment, .
 def _required(document: Node, name: str) -> Node:
     node = document.child(name)
     if node is None:
-        raise InputError("this field is missing", path=(name,), place=str(document.place) or None, expected=_hint(name))
+        expected = f"the name of a {name}, a path or a mapping" if name in CATALOG else "a value for it"
+        raise InputError("this field is missing", path=(name,), place=document.place, expected=expected)
     return node
-
-
-def _hint(name: str) -> str:
-    return f"the name of a {name}, a path or a mapping" if name in CATALOG else "a value for it"
 
 
 def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Assignment, ...]) -> Settings:
@@ -319,14 +306,14 @@ def validated_workload(node: Node) -> AnyWorkload:
         raise InputError(
             "the name is missing",
             path=("workload",),
-            place=str(node.place) or None,
+            place=node.place,
             expected="{name: matmul, n: 256} or {file: graph.json}",
         )
     if not isinstance(name.content, str) or name.content not in PARAMETERS:
         raise InputError(
             f"there is no workload {shown(name.plain())}",
             path=("workload", "name"),
-            place=str(name.place) or None,
+            place=name.place,
             expected=f"one of {', '.join(PARAMETERS)}, or {{file: graph.json}} for a task graph",
             value=name.content,
             known=PARAMETERS,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
@@ -31,16 +30,10 @@ CONTROLLERS = "controllers"  # the folder of modules of controllers
 HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FILE -o FOLDER"
 
 
-@dataclass
-class WrittenSweep:
-    """The text of a sweep, and the contents of the files to which the text refers, by their paths beside the text."""
-
-    text: str = ""
-    files: dict[str, bytes] = field(default_factory=dict)
-
-
-def written(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> WrittenSweep:
-    """Return ``document`` after ``assignments`` as text and files; no assignment is to an axis."""
+def written(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[str, dict[str, bytes]]:
+    """Return ``document`` after ``assignments`` as text, and the files to which the text refers, by their paths beside
+    the text. No assignment is to an axis.
+    """
     writer = _Writer(resolver)
     sweep = document.child("sweep")
     changed, writer.of_axes = _changed(document.without("sweep"), assignments, resolver)
@@ -48,8 +41,7 @@ def written(document: Node, assignments: Iterable[Assignment], resolver: Resolve
     if sweep:
         fields["sweep"] = writer.axes(sweep)
     plain = from_python({key: node.plain() for key, node in fields.items()}, document.place).plain()
-    writer.made.text = yaml_text(plain, heading=HEADING, blocks=("sweep", *_long_axes(fields.get("sweep"))))
-    return writer.made
+    return yaml_text(plain, heading=HEADING, blocks=("sweep", *_long_axes(fields.get("sweep")))), writer.files
 
 
 def _long_axes(sweep: Node | None) -> Iterator[str]:
@@ -80,7 +72,7 @@ def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolv
 def _whole(field_name: str, node: Node, resolver: Resolver) -> Node:
     """Return the value of a field as a mapping whose fields can be set."""
     if field_name in CATALOG:
-        return resolver.expand(field_name, node)
+        return resolver.reader.expand(field_name, node)
     return workload_mapping(node) if field_name == "workload" else node
 
 
@@ -88,7 +80,7 @@ class _Writer:
     """Writes values in a form that can be read in any folder, and collects the files that the values need."""
 
     def __init__(self, resolver: Resolver) -> None:
-        self.made = WrittenSweep()
+        self.files: dict[str, bytes] = {}
         self.of_axes: list[Assignment] = []
         self._resolver = resolver
 
@@ -124,8 +116,8 @@ class _Writer:
         if isinstance(node.content, dict):
             like = node.content.get("like")
             named = like is None or _is_shipped(part, like)
-            return with_named_functions(part, node) if named else self._resolver.expand(part, node)
-        return node if _is_shipped(part, node) else self._resolver.expand(part, node)
+            return with_named_functions(part, node) if named else self._resolver.reader.expand(part, node)
+        return node if _is_shipped(part, node) else self._resolver.reader.expand(part, node)
 
     def _workload(self, node: Node) -> Node:
         if isinstance(node.content, Held):
@@ -144,7 +136,7 @@ class _Writer:
         content = read_bytes(file, kind_of(file))
         inside = file.is_relative_to(folder / GRAPHS)
         path = file.relative_to(folder).as_posix() if inside else f"{GRAPHS}/{_short_hash(content)}/{file.name}"
-        self.made.files[path] = content
+        self.files[path] = content
         return Node(path, node.place)
 
     def _with_controller(self, part: Node) -> Node:
@@ -158,13 +150,13 @@ class _Writer:
         """Copy the module of a controller and return the name of the controller in the copy."""
         function = PythonFunction.of(str(node.content), node.place.source.folder)
         path = f"{CONTROLLERS}/{function.source_hash()[:8]}/{function.file.name}"
-        self.made.files[path] = function.source()
+        self.files[path] = function.source()
         return Node(f"{path}:{function.name}", node.place)
 
     def _graph(self, graph: Held) -> str:
         label = re.sub(r"[^A-Za-z0-9._-]+", "-", graph.name).strip("-.")[:60] or "graph"
         path = f"{GRAPHS}/{graph.contents[:8]}/{label}.json"
-        self.made.files[path] = graph.written()
+        self.files[path] = graph.written()
         return path
 
 
