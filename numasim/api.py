@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from numasim import no_collection
 from numasim.draws import repeat_seed
 from numasim.engine.assumed_values import assumed_fields
 from numasim.engine.result import Result
@@ -65,8 +66,10 @@ def run(
     default ``engine`` is native; if the native engine is not built, a warning is given and the reference engine runs.
     Raises InputError for a bad spec.
     """
+    with no_collection():
+        loaded = load_run(spec, changes=changes)
     return run_spec(
-        load_run(spec, changes=changes),
+        loaded,
         _chosen_engine(engine),
         check,
         trace=None if trace is None else Path(trace),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -169,6 +168,7 @@ def nearest_name(value: object, known: Iterable[str]) -> str | None:
     """
     if not isinstance(value, str):
         return None
+    import difflib
 
     def likeness(name: str) -> tuple[float, int]:
         alike = [one == other for one, other in zip(name, value, strict=False)]

@@ -36,7 +36,6 @@ from numasim.spec.check_parts import (
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, shipped_file, with_named_functions
 from numasim.workload.graph import Workload
-from numasim.workload.graph_forms import digest_of_file, read_graph, require_graph_file
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadGraph, WorkloadParameters
 from numasim.workload.recording.recorded import Recorded
 from numasim.workload.registry import PARAMETERS
@@ -322,6 +321,8 @@ def validated_workload(node: Node) -> AnyWorkload:
 
 
 def _graph_file(node: Node) -> WorkloadFile:
+    from numasim.workload.graph_forms import require_graph_file
+
     spec = validate(WorkloadFile, node, ("workload",))
     place = node.mapping()["file"].place
     path = place.source.folder / spec.file
@@ -347,6 +348,8 @@ def workload_json(workload: AnyWorkload) -> str:
     if isinstance(workload, WorkloadGraph):
         return canonical_json({"file": workload.contents})
     if isinstance(workload, WorkloadFile):
+        from numasim.workload.graph_forms import digest_of_file
+
         return canonical_json({"file": digest_of_file(Path(workload.file))})
     return workload.whole_json
 
@@ -356,4 +359,8 @@ def recording_of(workload: AnyWorkload) -> Recorded | None:
     if isinstance(workload, WorkloadGraph):
         held: Workload = workload.workload
         return held.recorded
-    return read_graph(Path(workload.file)).recorded if isinstance(workload, WorkloadFile) else None
+    if not isinstance(workload, WorkloadFile):
+        return None
+    from numasim.workload.graph_forms import read_graph
+
+    return read_graph(Path(workload.file)).recorded

@@ -55,8 +55,7 @@ class CachesSpec(LeanModel, CheckedModel):
         "cache.",
     )
     llc_scope: Annotated[Literal["socket", "node", "core", "none"], Choices(meanings.CACHES_LLC_SCOPE)] = Field(
-        "none",
-        description="Which cores share one last-level cache.",
+        "none", description="Which cores share one last-level cache."
     )
     cores_per_llc: PositiveCount | None = Field(
         None,
@@ -68,20 +67,16 @@ class CachesSpec(LeanModel, CheckedModel):
         description="The cores of each last-level cache, such as ['0-3,8', '4-7,9'], where nothing shorter says it.",
     )
     llc_sizes: tuple[Bytes, ...] | None = Field(
-        None,
-        description="Size of each cache in llc_cores, where they are unlike. Default: llc.",
+        None, description="Size of each cache in llc_cores, where they are unlike. Default: llc."
     )
     llc_hit_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Latency of a load that the last-level cache of the own cache domain serves.",
+        Decimal(0), description="Latency of a load that the last-level cache of the own cache domain serves."
     )
     llc_remote_hit_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Latency of a load that the last-level cache of another cache domain serves.",
+        Decimal(0), description="Latency of a load that the last-level cache of another cache domain serves."
     )
     llc_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth of one last-level cache, which the cores of its domain share. Default: no limit.",
+        None, description="Bandwidth of one last-level cache, which the cores of its domain share. Default: no limit."
     )
     forward: YesNo = Field(
         False,

@@ -36,8 +36,7 @@ class BackgroundSpec(CheckedModel):
         "Default: none.",
     )
     links: tuple[LinkLoadSpec, ...] = Field(
-        (),
-        description="Bandwidth that others use of directed links, all the time. Default: none.",
+        (), description="Bandwidth that others use of directed links, all the time. Default: none."
     )
 
     def __hash__(self) -> int:
@@ -70,12 +69,10 @@ class ModelSpec(CheckedModel):
         "share", description="How last-level caches are simulated (model 2.4)."
     )
     contention: Annotated[ContentionModel, Choices(meanings.MODEL_CONTENTION)] = Field(
-        "fluid",
-        description="How segments share the bandwidth of memory controllers, links and caches (model 2.5).",
+        "fluid", description="How segments share the bandwidth of memory controllers, links and caches (model 2.5)."
     )
     queueing: Annotated[Literal["none", "md1"], Choices(meanings.MODEL_QUEUEING)] = Field(
-        "none",
-        description="Whether misses wait at memory controllers that are busy but not saturated (model 2.5).",
+        "none", description="Whether misses wait at memory controllers that are busy but not saturated (model 2.5)."
     )
     local_share: Annotated[Fraction, Field(lt=1)] = Field(
         Decimal(0),
@@ -83,12 +80,10 @@ class ModelSpec(CheckedModel):
         "Gross, ISMM 2011).",
     )
     smt: Annotated[Literal["none", "compute", "memory"], Choices(meanings.MODEL_SMT)] = Field(
-        "compute",
-        description="What a hardware thread does more slowly while others on its core work (model 2.6).",
+        "compute", description="What a hardware thread does more slowly while others on its core work (model 2.6)."
     )
     clock: Annotated[Literal["fixed", "turbo"], Choices(meanings.MODEL_CLOCK)] = Field(
-        "turbo",
-        description="Whether clocks follow the number of busy cores (model 2.6).",
+        "turbo", description="Whether clocks follow the number of busy cores (model 2.6)."
     )
     overlap: Fraction = Field(
         Decimal(1),

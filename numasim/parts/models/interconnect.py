@@ -87,8 +87,7 @@ LinkLatency = Annotated[
     Field(description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns."),
 ]
 LinkCount = Annotated[
-    PositiveCount,
-    Field(le=64, description="Parallel links that share the traffic: their bandwidths are added."),
+    PositiveCount, Field(le=64, description="Parallel links that share the traffic: their bandwidths are added.")
 ]
 
 
@@ -96,14 +95,10 @@ class LinkSpec(CheckedModel):
     """One link: ``{from, to}`` for one direction or ``{between: [a, b]}`` for both; ``count`` links run in parallel."""
 
     source: Count | None = Field(
-        None,
-        alias="from",
-        description="Node at which a link in one direction begins; given with to.",
+        None, alias="from", description="Node at which a link in one direction begins; given with to."
     )
     target: Count | None = Field(
-        None,
-        alias="to",
-        description="Node at which a link in one direction ends; given with from.",
+        None, alias="to", description="Node at which a link in one direction ends; given with from."
     )
     between: tuple[Count, Count] | None = Field(
         None,
@@ -131,9 +126,7 @@ class MeshSpec(Model):
     """A two-dimensional mesh: node ``row * columns + column`` has links in both directions to up to four neighbours."""
 
     rows: PositiveCount = Field(description="Rows of the mesh.")
-    columns: PositiveCount = Field(
-        description="Columns of the mesh; rows times columns are the nodes of the machine.",
-    )
+    columns: PositiveCount = Field(description="Columns of the mesh; rows times columns are the nodes of the machine.")
     bandwidth_gbs: GigabytesPerSecond = Field(description="Bandwidth of one link in one direction.")
     latency_ns: LinkLatency = None
 
@@ -152,8 +145,7 @@ class TopologySpec(CheckedModel):
     topology: TopologyName = Field(description="Which nodes are linked, each pair in both directions.")
     rows: PositiveCount | None = Field(None, description="Rows of a mesh; needed where topology is mesh.")
     columns: PositiveCount | None = Field(
-        None,
-        description="Columns of a mesh, needed where topology is mesh; rows times columns are the nodes.",
+        None, description="Columns of a mesh, needed where topology is mesh; rows times columns are the nodes."
     )
     bandwidth_gbs: LinkBandwidth = None
     latency_ns: LinkLatency = None

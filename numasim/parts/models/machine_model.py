@@ -34,15 +34,7 @@ from numasim.parts.models.interconnect import (
     check_topology,
     directed_links,
 )
-from numasim.parts.models.nodes_model import (
-    MAX_NODES,
-    Nodes,
-    NodeShape,
-    NodesSpec,
-    Speed,
-    check_nodes,
-    node_shapes,
-)
+from numasim.parts.models.nodes_model import MAX_NODES, Nodes, NodeShape, NodesSpec, Speed, check_nodes, node_shapes
 from numasim.parts.models.sources import check_source_fields
 from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
@@ -55,11 +47,9 @@ CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 class CoherenceSpec(Model):
     """Time to move one cache line between two cores."""
 
-    same_core_ns: Nanoseconds = Field(
-        description="Time to move a cache line between two hardware threads of one core.",
-    )
+    same_core_ns: Nanoseconds = Field(description="Time to move a cache line between two hardware threads of one core.")
     same_socket_ns: Nanoseconds = Field(
-        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2).",
+        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2)."
     )
     cross_socket_ns: Nanoseconds | None = Field(
         None,
@@ -73,11 +63,11 @@ class SnoopSpec(Model):
 
     request_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
         description="Size on a link of a message with an address: a request, a question to another node's caches, the "
-        "head of a line that is written back.",
+        "head of a line that is written back."
     )
     answer_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
         description="Size on a link of a message without an address: an answer, an acknowledgement, the head of a line "
-        "that is fetched.",
+        "that is fetched."
     )
 
 
@@ -86,7 +76,7 @@ class TurboStep(Model):
 
     active: PositiveCount = Field(
         description="The step holds while at most this number of cores of a socket is busy; a core is busy unless all "
-        "its workers sleep.",
+        "its workers sleep."
     )
     ghz: Gigahertz = Field(description="Clock of the socket's cores at this step.")
 
@@ -95,11 +85,10 @@ class ClockSpec(Model):
     """The base clock and, fewest active cores first, the turbo steps."""
 
     base_ghz: Gigahertz = Field(
-        description="Clock of a core where more cores of its socket are busy than the last turbo step allows.",
+        description="Clock of a core where more cores of its socket are busy than the last turbo step allows."
     )
     turbo: tuple[TurboStep, ...] = Field(
-        (),
-        description="Turbo steps, fewest busy cores first. Default: none, all cores always run at the base clock.",
+        (), description="Turbo steps, fewest busy cores first. Default: none, all cores always run at the base clock."
     )
 
 
@@ -108,7 +97,7 @@ class SmtSpec(Model):
 
     busy_ppm: Speed = Field(
         description="Speed beside a worker on the same core that executes a task or the runtime's operations; "
-        "several factors are multiplied.",
+        "several factors are multiplied."
     )
     poll_ppm: Speed = Field(description="Speed beside a worker on the same core that searches for work or spins.")
 
@@ -117,10 +106,10 @@ class ProbeSpec(Model):
     """Time of one steal probe, if it was measured on the machine."""
 
     same_node_ns: Nanoseconds = Field(
-        description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns.",
+        description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns."
     )
     other_node_ns: Nanoseconds = Field(
-        description="Time of one probe of a queue on another node; it replaces the runtime's probe_remote_ns.",
+        description="Time of one probe of a queue on another node; it replaces the runtime's probe_remote_ns."
     )
 
 
@@ -138,7 +127,7 @@ class MachineSpec(LeanModel):
     sockets: PositiveCount = Field(le=MAX_NODES, description="Number of sockets.")
     nodes: Nodes = Field(
         description="The NUMA nodes: a mapping where all are alike, or a list with an entry for each node or run of "
-        "alike nodes.",
+        "alike nodes."
     )
     caches: CachesSpec = Field(description="Sizes and latencies of the caches, and which cores share one.")
     latency_ns: tuple[Row, ...] | None = Field(
@@ -147,8 +136,7 @@ class MachineSpec(LeanModel):
         "memory is read; they win over local_latency_ns and the latencies of links.",
     )
     local_latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Latency of a load from the memory of the own node; needed where latency_ns is not given.",
+        None, description="Latency of a load from the memory of the own node; needed where latency_ns is not given."
     )
     remote_base_latency_ns: Nanoseconds | None = Field(
         None,
@@ -157,8 +145,7 @@ class MachineSpec(LeanModel):
     )
     hop_latency_ns: Nanoseconds | None = Field(None, description="Latency of every link that gives none of its own.")
     link_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth in one direction of every link that gives none of its own.",
+        None, description="Bandwidth in one direction of every link that gives none of its own."
     )
     links: Links = Field(
         (),
@@ -166,8 +153,7 @@ class MachineSpec(LeanModel):
         "Default: none, which only a machine of one node or a mesh can do without.",
     )
     mesh: MeshSpec | None = Field(
-        None,
-        description="A two-dimensional mesh of links in place of, or beside, single links (model 2.7).",
+        None, description="A two-dimensional mesh of links in place of, or beside, single links (model 2.7)."
     )
     routes: tuple[tuple[Count, ...], ...] = Field(
         (),
@@ -175,7 +161,7 @@ class MachineSpec(LeanModel):
         "several such routes the lexicographically smallest.",
     )
     coherence: CoherenceSpec = Field(
-        description="Times to move a cache line between cores: of locks, queues and counters.",
+        description="Times to move a cache line between cores: of locks, queues and counters."
     )
     snoop: SnoopSpec | None = Field(
         None,
@@ -190,12 +176,10 @@ class MachineSpec(LeanModel):
         "recorded on cores of another known rate are scaled by it. Default: not known, times are not scaled.",
     )
     smt: SmtSpec | None = Field(
-        None,
-        description="Speed of hardware threads that share a core; needed where cores have more than one thread.",
+        None, description="Speed of hardware threads that share a core; needed where cores have more than one thread."
     )
     probe: ProbeSpec | None = Field(
-        None,
-        description="Measured times of steal probes. Default: those of the runtime's costs.",
+        None, description="Measured times of steal probes. Default: those of the runtime's costs."
     )
     page: Bytes = Field(4096, description="Size of a memory page, a power of two.")
     line: Bytes = Field(

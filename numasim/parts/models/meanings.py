@@ -29,14 +29,8 @@ MODEL_CLOCK = {
     "fixed": "All cores run at the highest clock all the time.",
     "turbo": "The clock of a socket is that of the turbo step for its number of busy cores.",
 }
-MODEL_SKIP = {
-    "auto": "Engines pass over events if that changes no result.",
-    "off": "Engines simulate every event.",
-}
-LOCK_FAIRNESS = {
-    "near": "The waiter to which the line travels fastest.",
-    "fair": "The waiter that came first.",
-}
+MODEL_SKIP = {"auto": "Engines pass over events if that changes no result.", "off": "Engines simulate every event."}
+LOCK_FAIRNESS = {"near": "The waiter to which the line travels fastest.", "fair": "The waiter that came first."}
 LOCK_HOME = {
     "owner": "Each line on the node of the worker for which the line is kept.",
     "master": "All lines on the node of worker 0, as in a runtime that allocates them in its first thread.",
@@ -85,10 +79,7 @@ THRESHOLD = {
 }
 CAPACITY = {"none": "No limit."}
 BACKOFF_FIRST_NS = {"task": "The mean serial time of the program's tasks."}
-BACKOFF_AFTER = {
-    "round": "A round in which no probe found anything.",
-    "probe": "Each probe that found nothing.",
-}
+BACKOFF_AFTER = {"round": "A round in which no probe found anything.", "probe": "Each probe that found nothing."}
 BACKOFF_EMPTY = {"skip": "The round is no attempt.", "count": "The round is a failed attempt."}
 RUNTIME_PRODUCER = {
     "none": "No thread: the items are dealt to the workers when the phase starts, in no time.",
@@ -116,7 +107,7 @@ BOUND = {"min": "The threshold s of the queue.", "max": "The threshold S of the 
 AMOUNT_SHARE = {"workers": "The number of workers."}
 CONDITION = {
     "announced": "Queues with the status VICTIM of the thesis: set when the length reaches S, cleared when the "
-    "length has fallen to s (A-8).",
+    "length has fallen to s (A-8)."
 }
 AMOUNT = {"one": "One task.", "half": "Half of the queue, rounded up.", "all": "The whole queue."}
 SOURCE = {

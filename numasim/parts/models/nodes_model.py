@@ -64,16 +64,13 @@ class NodeSpec(CheckedModel):
         "memory behind CXL.",
     )
     threads_per_core: Siblings | None = Field(
-        None,
-        description="Hardware threads of each core, where cores is a number. Default: 1.",
+        None, description="Hardware threads of each core, where cores is a number. Default: 1."
     )
     memory: Bytes = Field(
-        0,
-        description="Memory of the node. Default: none; what is wanted there is on the nearest node with memory.",
+        0, description="Memory of the node. Default: none; what is wanted there is on the nearest node with memory."
     )
     imc_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Sustained bandwidth of the node's memory controller; needed where it has memory.",
+        None, description="Sustained bandwidth of the node's memory controller; needed where it has memory."
     )
 
     @property
@@ -122,7 +119,7 @@ class NodeShape:
 def node_shapes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> tuple[NodeShape, ...]:
     """Return every node of a machine, in the order of the nodes' numbers."""
     if isinstance(nodes, NodesSpec):
-        kinds = (CoresSpec(count=nodes.cores, threads_per_core=nodes.threads_per_core),)
+        kinds = (CoresSpec.model_construct(count=nodes.cores, threads_per_core=nodes.threads_per_core),)
         alike = [NodeShape(socket, kinds, nodes.memory, nodes.imc_bandwidth_gbs) for socket in range(sockets)]
         return tuple(node for node in alike for _ in range(nodes.per_socket))
     given = [(NodeShape(node.socket, node.kinds, node.memory, node.imc_bandwidth_gbs), node.count) for node in nodes]

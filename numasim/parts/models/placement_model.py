@@ -122,16 +122,13 @@ class ScanSpec(Model):
         description="Time between two scans (A-38); Linux starts with a second and adapts the time.",
     )
     size: Annotated[Bytes, Field(ge=1, le=MOST_SCANNED)] = Field(
-        256 * 2**20,
-        description="Memory that one scan makes inaccessible for once, window after window of all regions.",
+        256 * 2**20, description="Memory that one scan makes inaccessible for once, window after window of all regions."
     )
     fault_ns: Nanoseconds | None = Field(
-        None,
-        description="Time of a hinting fault (A-39). Default: that of any page fault, runtime.costs.fault_ns.",
+        None, description="Time of a hinting fault (A-39). Default: that of any page fault, runtime.costs.fault_ns."
     )
     migrate_after: Annotated[PositiveCount, Field(le=MOST_IN_A_ROW)] = Field(
-        2,
-        description="Hinting faults of one node in a row after which a page migrates there (A-37).",
+        2, description="Hinting faults of one node in a row after which a page migrates there (A-37)."
     )
 
     @property
@@ -161,8 +158,7 @@ class PolicySpec(CheckedModel):
     )
     node: Count | None = Field(None, description="Policy bind: the node of all memory; needed there.")
     tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = Field(
-        None,
-        description="Policy first-touch-init: number of equal tasks that initialise memory; needed there.",
+        None, description="Policy first-touch-init: number of equal tasks that initialise memory; needed there."
     )
     grain: Annotated[Bytes, Field(ge=1)] | None = Field(
         None,
@@ -170,8 +166,7 @@ class PolicySpec(CheckedModel):
         "count, and at least one. Default: a page under interleave, a line of 64 bytes under hash-home.",
     )
     scan: ScanSpec | None = Field(
-        None,
-        description="Policy numa-balancing: how the policy finds out which node accesses which page (model 2.11).",
+        None, description="Policy numa-balancing: how the policy finds out which node accesses which page (model 2.11)."
     )
 
     def _problems(self) -> Iterator[str]:
@@ -214,7 +209,7 @@ class ChangeSpec(PolicySpec):
         by_shape("a phase is its number, from zero, or its name"),
     ] = Field(
         description="The phase, by number from 0 or by name, from which on this policy holds for all memory that is "
-        "not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
+        "not placed yet; next-touch also lets all placed pages migrate once (model 4.12)."
     )
 
 
@@ -234,12 +229,10 @@ class PlacementSpec(PolicySpec):
     )
     touch_on_read: YesNo = Field(True, description="Whether reads place pages as writes do (A-32).")
     overflow: Annotated[Literal["none", "next"], Choices(meanings.PLACEMENT_OVERFLOW)] = Field(
-        "none",
-        description="What becomes of a page whose node has no room (A-33).",
+        "none", description="What becomes of a page whose node has no room (A-33)."
     )
     changes: Annotated[tuple[ChangeSpec, ...], Field(max_length=64)] = Field(
-        (),
-        description="Phases from which another policy is in force. Default: none.",
+        (), description="Phases from which another policy is in force. Default: none."
     )
     adding: Annotated[Literal["first-touch"], Choices(meanings.PLACEMENT_ADDING)] | None = Field(
         None,

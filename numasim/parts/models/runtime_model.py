@@ -57,7 +57,7 @@ class FractionRule(Model):
     """The threshold S as a fraction of the mean peak length of the queues (A-7)."""
 
     fraction: Fraction = Field(
-        description="S is this fraction of the mean, over all queues, of their longest lengths so far (A-7).",
+        description="S is this fraction of the mean, over all queues, of their longest lengths so far (A-7)."
     )
 
 
@@ -80,22 +80,17 @@ class BackoffSpec(Model):
         "section 3.3.1). Default: none, the worker waits poll_ns.",
     )
     factor: Annotated[PositiveCount, Field(le=1024)] = Field(
-        2,
-        description="Factor from each wait to the next, as long as nothing is found.",
+        2, description="Factor from each wait to the next, as long as nothing is found."
     )
     max_ns: Annotated[
         Annotated[Literal["none"], Tag("text"), Choices(meanings.CAPACITY)] | Annotated[Nanoseconds, Tag("number")],
         by_shape("nanoseconds, or none, are needed here"),
-    ] = Field(
-        "none",
-        description="The longest wait.",
-    )
+    ] = Field("none", description="The longest wait.")
     after: Annotated[Literal["round", "probe"], Choices(meanings.BACKOFF_AFTER)] = Field(
         "round", description="After which event a worker waits (A-30)."
     )
     empty: Annotated[Literal["skip", "count"], Choices(meanings.BACKOFF_EMPTY)] = Field(
-        "skip",
-        description="Whether a round in which no queue was probed counts as a failed steal attempt (A-9).",
+        "skip", description="Whether a round in which no queue was probed counts as a failed steal attempt (A-9)."
     )
 
 
@@ -103,8 +98,7 @@ class CostSpec(Model):
     """The cost of each operation of the runtime in nanoseconds (model 4.1)."""
 
     push_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Putting a task into a queue; also the pace of a producer of range items.",
+        Decimal(0), description="Putting a task into a queue; also the pace of a producer of range items."
     )
     locate_ns: Nanoseconds = Field(
         Decimal(0),
@@ -117,8 +111,7 @@ class CostSpec(Model):
     )
     wait_ns: Nanoseconds = Field(Decimal(0), description="Passing a wait for children.")
     resume_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Going on with a task that was left at a join, or stolen as a continuation.",
+        Decimal(0), description="Going on with a task that was left at a join, or stolen as a continuation."
     )
     probe_ns: Nanoseconds = Field(
         Decimal(100),
@@ -136,8 +129,7 @@ class CostSpec(Model):
         "ends the sleeper's join.",
     )
     wake_remote_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Waking a sleeper on another node (thesis, section 6.3.1).",
+        Decimal(0), description="Waking a sleeper on another node (thesis, section 6.3.1)."
     )
     fault_ns: Nanoseconds = Field(Decimal(0), description="A page fault, which places a page.")
     faults_per_s: Annotated[Count, Field(le=MOST_UNITS_PER_S)] = Field(
@@ -161,18 +153,13 @@ class CostSpec(Model):
         "of the process, with the lock held as well.",
     )
     unmap_batch: Annotated[Count, Field(le=MOST_BYTES)] = Field(
-        0,
-        description="Pages that are given back with one flush; 0: all that an item gives back (model 2.5).",
+        0, description="Pages that are given back with one flush; 0: all that an item gives back (model 2.5)."
     )
     migrate_ns: Nanoseconds = Field(Decimal(0), description="The migration of a page to another node.")
     signal_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Letting one waiter of a condition pass, without the transfer of its line.",
+        Decimal(0), description="Letting one waiter of a condition pass, without the transfer of its line."
     )
-    futex_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Unparking a thread that sleeps on a mutex, beside wake_ns.",
-    )
+    futex_ns: Nanoseconds = Field(Decimal(0), description="Unparking a thread that sleeps on a mutex, beside wake_ns.")
     pause_ns: Nanoseconds = Field(Decimal(0), description="The pause between two tries of a test-and-set lock.")
     line: YesNo = Field(
         False,
@@ -186,13 +173,11 @@ class RuntimeSpec(Model):
 
     name: Label = Field("custom", description="Name of the runtime.")
     join: Join = Field(
-        "continuation",
-        description="What a worker does at a wait whose children have not all finished (model 3.2).",
+        "continuation", description="What a worker does at a wait whose children have not all finished (model 3.2)."
     )
     capacity: Capacity = Field("none", description="Tasks that a worker's own queue holds (A-4).")
     on_full: Full = Field(
-        "grow",
-        description="What happens to a new task when the queue that it is put into is full (model 4.1).",
+        "grow", description="What happens to a new task when the queue that it is put into is full (model 4.1)."
     )
     resume: Fraction = Field(
         Decimal("0.7"),
@@ -203,12 +188,10 @@ class RuntimeSpec(Model):
         "none", description="Who makes the items of a range (A-1)."
     )
     release: Annotated[ReleaseRule, Choices(meanings.RUNTIME_RELEASE)] = Field(
-        "queue",
-        description="What becomes of a task whose last predecessor has finished (A-40).",
+        "queue", description="What becomes of a task whose last predecessor has finished (A-40)."
     )
     queue_order: Annotated[QueueOrder, Choices(meanings.RUNTIME_QUEUE_ORDER)] = Field(
-        "lifo-fifo",
-        description="At which end of its own queue a worker takes, and at which end others steal (A-29).",
+        "lifo-fifo", description="At which end of its own queue a worker takes, and at which end others steal (A-29)."
     )
     poll_ns: Nanoseconds = Field(Decimal(0), description="Wait between failed rounds where there is no back-off.")
     backoff: BackoffSpec = Field(
@@ -216,8 +199,7 @@ class RuntimeSpec(Model):
         description="Waits after failed rounds; the backoff of a strategy replaces them. Default: none.",
     )
     s_rule: Rule = Field(
-        "avail",
-        description="How the threshold S of a queue is computed, unless the strategy has a rule (A-7).",
+        "avail", description="How the threshold S of a queue is computed, unless the strategy has a rule (A-7)."
     )
     costs: CostSpec = Field(
         CostSpec.model_construct(),

@@ -36,8 +36,7 @@ class LevelSpec(Sometimes, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how many tasks it takes."""
 
     source: Source = Field(
-        alias="from",
-        description="The set of queues that is searched, seen from the worker that searches (model 4.13).",
+        alias="from", description="The set of queues that is searched, seen from the worker that searches (model 4.13)."
     )
     include_self: YesNo = Field(
         False,
@@ -51,8 +50,7 @@ class LevelSpec(Sometimes, CheckedModel):
         "all, so that the queue may be of any family.",
     )
     by: Annotated[Literal["core", "llc", "node", "socket", "distance"], Choices(meanings.LEVEL_BY)] | None = Field(
-        None,
-        description="Cuts the set into groups, nearest first. Default: one group.",
+        None, description="Cuts the set into groups, nearest first. Default: one group."
     )
     visit: Annotated[Literal["nearest", "random", "weighted"], Choices(meanings.LEVEL_VISIT)] = Field(
         "nearest", description="Which groups are searched."
@@ -69,10 +67,7 @@ class LevelSpec(Sometimes, CheckedModel):
         Annotated[Literal["all"], Tag("text"), Choices(meanings.LEVEL_TRIES)]
         | Annotated[PositiveCount, Field(lt=COMPARABLE), Tag("number")],
         by_shape("a number of tries, or all, is needed here"),
-    ] = Field(
-        1,
-        description="Queues that are probed in each group and family.",
-    )
+    ] = Field(1, description="Queues that are probed in each group and family.")
     condition: Condition | None = Field(
         None,
         alias="if",
@@ -80,12 +75,10 @@ class LevelSpec(Sometimes, CheckedModel):
         "out.",
     )
     amount: Amount | None = Field(
-        None,
-        description="How many tasks a successful probe takes. Default: the strategy's amount.",
+        None, description="How many tasks a successful probe takes. Default: the strategy's amount."
     )
     leave: Annotated[Count, Field(lt=COMPARABLE)] = Field(
-        0,
-        description="Tasks that stay in the queue: a probe of a queue with no more takes nothing.",
+        0, description="Tasks that stay in the queue: a probe of a queue with no more takes nothing."
     )
     lock: Unit | None = Field(
         None,
@@ -132,8 +125,7 @@ class DispatchSpec(Sometimes, CheckedModel):
     """
 
     target: Annotated[TargetName, Choices(meanings.DISPATCH_TARGET)] = Field(
-        alias="to",
-        description="The set of queues that the new task may be put into.",
+        alias="to", description="The set of queues that the new task may be put into."
     )
     queue: FamilyNames | None = Field(None, description="Names of the families of queues. Default: the workers' own.")
     pick: Annotated[DispatchPick, Choices(meanings.DISPATCH_PICK)] = Field(
@@ -150,15 +142,13 @@ class DispatchSpec(Sometimes, CheckedModel):
         description="Queues that do not meet the condition are left out. Default: no queue is left out.",
     )
     rank: Annotated[Literal["most", "cheapest", "any"], Choices(meanings.DISPATCH_RANK)] = Field(
-        "most",
-        description="Which nodes the task's objects choose (thesis, equation 5.2).",
+        "most", description="Which nodes the task's objects choose (thesis, equation 5.2)."
     )
     count: Annotated[Literal["both", "reads", "writes"], Choices(meanings.DISPATCH_COUNT)] = Field(
         "both", description="Which of the task's objects count."
     )
     weigh: Annotated[Literal["bytes", "objects"], Choices(meanings.DISPATCH_WEIGH)] = Field(
-        "bytes",
-        description="What an object adds to the similarity of its home (A-13).",
+        "bytes", description="What an object adds to the similarity of its home (A-13)."
     )
     least_bytes: Bytes = Field(
         0,
@@ -171,8 +161,7 @@ class DispatchSpec(Sometimes, CheckedModel):
         description="The rule holds only if at least this share of the weight of these objects is on the chosen node.",
     )
     uneven: YesNo = Field(
-        False,
-        description="The rule holds only if nodes differ in their similarity to the task (A-31).",
+        False, description="The rule holds only if nodes differ in their similarity to the task (A-31)."
     )
     here: YesNo = Field(False, description="The rule holds only if the spawning worker is on a chosen node.")
     source: YesNo = Field(False, description="The rule holds only if the task has no predecessor.")

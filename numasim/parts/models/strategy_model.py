@@ -49,7 +49,7 @@ class HelperSpec(Model):
 
     lifespan: Bytes = Field(
         description="How far a helper runs ahead: the number of bytes of its worker's next unit that the helper reads. "
-        "With 0 there are no helpers.",
+        "With 0 there are no helpers."
     )
     work: Fraction = Field(
         Decimal(0),
@@ -83,8 +83,7 @@ class QueueSpec(Model):
         "fifo.",
     )
     capacity: Tasks | None = Field(
-        None,
-        description="Tasks that a queue holds. Default: of workers' queues runtime.capacity, of others no limit.",
+        None, description="Tasks that a queue holds. Default: of workers' queues runtime.capacity, of others no limit."
     )
     full: Full | None = Field(
         None,
@@ -140,15 +139,13 @@ class StrategySpec(LeanModel, CheckedModel):
     left_out: ClassVar[Collection[str]] = ("tune", "helpers")
 
     name: Label = Field(
-        "custom",
-        description="Name of the strategy in results and figures. Default: the name of its file, or custom.",
+        "custom", description="Name of the strategy in results and figures. Default: the name of its file, or custom."
     )
     queues: Annotated[dict[Label, QueueSpec], Field(min_length=1, max_length=64)] = Field(
-        default_factory=_own_deques,
-        description="Families of queues by name. Default: deque, one for each worker.",
+        default_factory=_own_deques, description="Families of queues by name. Default: deque, one for each worker."
     )
     steal: Annotated[tuple[LevelSpec, ...], Field(max_length=64)] = Field(
-        description="Levels of the search for work, gone through in order until one finds a task.",
+        description="Levels of the search for work, gone through in order until one finds a task."
     )
     dispatch: Annotated[tuple[DispatchSpec, ...], Field(min_length=1, max_length=64)] | None = Field(
         None,
@@ -177,10 +174,7 @@ class StrategySpec(LeanModel, CheckedModel):
     live: Annotated[
         Annotated[Literal["none"], Tag("text"), Choices(meanings.STRATEGY_LIVE)] | Annotated[LiveSpec, Tag("mapping")],
         by_shape("live is none or a mapping such as {per: socket, most: 1}"),
-    ] = Field(
-        "none",
-        description="How many subtrees of tier root may be live in each unit at a time (model 4.14).",
-    )
+    ] = Field("none", description="How many subtrees of tier root may be live in each unit at a time (model 4.14).")
     spawn: Annotated[
         Annotated[SpawnOrder, Tag("text")] | Annotated[SpawnSpec, Tag("mapping")],
         by_shape("a spawn order is help-first, work-first or a mapping such as {local: work-first} or {adaptive: {}}"),
@@ -211,10 +205,7 @@ class StrategySpec(LeanModel, CheckedModel):
         ThresholdSpec.model_construct(),
         description="The thresholds S and s of queues (thesis, section 3.4); none where no rule refers to them.",
     )
-    backoff: BackoffSpec | None = Field(
-        None,
-        description="Waits after failed rounds. Default: the runtime's backoff.",
-    )
+    backoff: BackoffSpec | None = Field(None, description="Waits after failed rounds. Default: the runtime's backoff.")
     placement: Placed = Field(
         PlacementSpec.model_construct(policy="first-touch"),
         description="Where pages live: a policy by name, or a mapping with its options.",
@@ -224,13 +215,9 @@ class StrategySpec(LeanModel, CheckedModel):
         description="What chooses tiers, labels, switches and page policies between two iterations (model 4.12). "
         "Default: nothing does.",
     )
-    locks: LockSpec = Field(
-        LockSpec.model_construct(),
-        description="Kinds of locks and barriers, and where they live.",
-    )
+    locks: LockSpec = Field(LockSpec.model_construct(), description="Kinds of locks and barriers, and where they live.")
     mapping: Annotated[MappingName, Choices(meanings.STRATEGY_MAPPING)] = Field(
-        "numa-even-cores-first",
-        description="On which hardware threads the workers run (A-2).",
+        "numa-even-cores-first", description="On which hardware threads the workers run (A-2)."
     )
     helpers: HelperSpec | None = Field(
         None,

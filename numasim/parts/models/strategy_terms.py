@@ -75,7 +75,7 @@ class Vicinity(Model):
 
     vicinity: Annotated[PositiveCount, Field(le=COMPARABLE)] = Field(
         description="Workers of a block of near neighbours: the nearest groups are paired again and again, and the "
-        "resulting order is cut into blocks (home scheduling, model 4.9).",
+        "resulting order is cut into blocks (home scheduling, model 4.9)."
     )
 
 
@@ -121,10 +121,7 @@ class AmountSpec(OneOfAll):
             by_shape("a number, or workers, is needed here"),
         ]
         | None
-    ) = Field(
-        None,
-        description="The queue is divided by this number, rounded up; workers is the number of workers.",
-    )
+    ) = Field(None, description="The queue is divided by this number, rounded up; workers is the number of workers.")
 
 
 class ChanceSpec(CheckedModel):
@@ -133,12 +130,10 @@ class ChanceSpec(CheckedModel):
     first: Fraction = Field(description="Probability at the start, which is also the least probability.")
     most: Fraction = Field(Decimal(1), description="The largest probability.")
     hit: SignedFraction = Field(
-        Decimal(0),
-        description="Change of the probability by a probe of this level that finds tasks.",
+        Decimal(0), description="Change of the probability by a probe of this level that finds tasks."
     )
     miss: SignedFraction = Field(
-        Decimal(0),
-        description="Change of the probability by a probe of this level that finds none.",
+        Decimal(0), description="Change of the probability by a probe of this level that finds none."
     )
     elsewhere_hit: SignedFraction = Field(
         Decimal(0),
@@ -174,8 +169,7 @@ class AdaptiveSpec(Model):
     """A spawn order that adapts to the worker's thieves, within a bound on its stack (SLAW; A-50)."""
 
     stack: Tasks = Field(
-        256,
-        description="A task that is this number of calls deep on its worker's stack spawns help-first.",
+        256, description="A task that is this number of calls deep on its worker's stack spawns help-first."
     )
     every: Tasks = Field(50, description="Number of spawns after which the worker decides anew.")
     steals: Tasks = Field(
@@ -288,8 +282,7 @@ class LockSpec(CheckedModel):
         "(Dice, Marathe and Shavit 2012).",
     )
     fairness: Annotated[Literal["near", "fair"], Choices(meanings.LOCK_FAIRNESS)] = Field(
-        "near",
-        description="Kinds tas and ttas: who wins the race for a lock that is released (A-28).",
+        "near", description="Kinds tas and ttas: who wins the race for a lock that is released (A-28)."
     )
     spin_ns: Nanoseconds = Field(
         Decimal(5000),
@@ -302,12 +295,10 @@ class LockSpec(CheckedModel):
         "6.3).",
     )
     words: Annotated[Literal["cached", "memory"], Choices(meanings.LOCK_WORDS)] = Field(
-        "cached",
-        description="Where a line comes from when another worker needs the line (model 5.1).",
+        "cached", description="Where a line comes from when another worker needs the line (model 5.1)."
     )
     barrier: Annotated[BarrierName, Choices(meanings.LOCK_BARRIER)] = Field(
-        "flag",
-        description="Kind of all barriers of the run (model 5.4). The default is what OMPi does.",
+        "flag", description="Kind of all barriers of the run (model 5.4). The default is what OMPi does."
     )
     probe: Annotated[Literal["look-first", "lock-first"], Choices(meanings.LOCK_PROBE)] = Field(
         "look-first",

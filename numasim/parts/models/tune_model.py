@@ -31,8 +31,7 @@ class CpuBoundSpec(Model):
     """
 
     misses_per_million: Annotated[Count, Field(le=10**6)] = Field(
-        1000,
-        description="A task with fewer misses in a million instructions is bound by the processor (A-55).",
+        1000, description="A task with fewer misses in a million instructions is bound by the processor (A-55)."
     )
     instructions_per_us: Annotated[PositiveCount, Field(le=10**6)] = Field(
         2500,
@@ -45,7 +44,7 @@ class FasterBy(Model):
     """The speed-up that a packing needs to be kept, larger than the chance differences between iterations."""
 
     faster_by_per_mille: Annotated[PositiveCount, Field(le=999)] = Field(
-        description="A packing is kept if its iteration takes at least so many thousandths less time.",
+        description="A packing is kept if its iteration takes at least so many thousandths less time."
     )
 
 
@@ -110,8 +109,7 @@ class TuneSpec(CheckedModel):
         "memory that is not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
     )
     start: PackingStart = Field(
-        "sosc",
-        description="With what: packing, the subtrees of the second iteration; in the first all tasks are free.",
+        "sosc", description="With what: packing, the subtrees of the second iteration; in the first all tasks are free."
     )
     moves: tuple[PackingMove, ...] = Field(
         ("children", "parents"),
