@@ -156,9 +156,13 @@ class Resolver:
             if part not in hidden and (document.child(part) or part != "runtime" or "workload" in values):
                 take(self._part, part, document, _below(inner, part), values.get("workload"))
         whole = put_all(document, _below(inner, "model")) if "model" in values else document
-        for needed, check in _CHECKS:
-            if values.keys() >= needed:
-                take(check, values, whole)
+        for fields, check in _CHECKS:
+            if values.keys() >= set(fields):
+                try:
+                    check(*(values[name] for name in fields))
+                except InputError as error:
+                    name = str(error.path[0])
+                    mistakes.append(placed(error.with_(path=error.path[1:]), whole.mapping()[name], (name,)))
         if not mistakes and values.keys() >= RunSpec.__dataclass_fields__.keys():
             take(self._check_size, RunSpec(**values), document, _below(inner, "workload"))
         return values, mistakes
@@ -231,12 +235,12 @@ def _shipped_part(part: str, file: Path, _changed_ns: int) -> Model:
     return validate(PARTS[part], PartReader().expand(part, name), (part,))
 
 
-_CHECKS: tuple[tuple[set[str], Callable[[Mapping[str, Any], Node], None]], ...] = (
-    ({"machine", "workers"}, lambda of, document: check_workers(of["machine"], of["workers"], document)),
-    ({"workload", "workers"}, lambda of, document: check_team(of["workload"], of["workers"], document)),
-    ({"machine", "strategy"}, lambda of, document: check_placement(of["machine"], of["strategy"], document)),
-    ({"machine", "model"}, lambda of, document: check_background(of["machine"], of["model"].background, document)),
-)  # the fields that each check needs, and the check
+_CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields that have to fit together, and the check
+    (("machine", "workers"), check_workers),
+    (("workload", "workers"), check_team),
+    (("machine", "strategy"), check_placement),
+    (("machine", "model"), check_background),
+)
 
 
 def _known_by(each: Any) -> Any:

@@ -136,10 +136,10 @@ SPECIFICATIONS = [
     ),
     steal("open end", "{steal: [{from: others}], dispatch: [{to: own, if: {below: 2}}]}", 47, "may have no condition"),
     steal("thresholds crossed", "{steal: [], thresholds: {max: 2, min: 4}}", 35, "min must be less than max"),
-    steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 11, "no node 2 on machine 'toy'", "0 to 1"),
+    steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 23, "no node 2 on machine 'toy'", "0 to 1"),
     bad(
         "node without memory",
-        "run.yaml:3:11",
+        "run.yaml:3:23",
         ("strategy.placement: node 2 of machine 'toy' has no memory; expected one of nodes 0-1",),
         {
             "machine.yaml": TOY_MACHINE.replace("nodes: {cores", "nodes: [{socket: 0, cores")

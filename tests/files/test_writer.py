@@ -15,15 +15,7 @@ from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
 from numasim.files import reader
 from numasim.files.reader import GRAPH, hash_of_file
-from numasim.files.writer import (
-    csv_text,
-    quoted,
-    temporary_name,
-    unfinished,
-    write_bytes,
-    write_text,
-    writing,
-)
+from numasim.files.writer import csv_text, quoted, temporary_name, unfinished, write_bytes, write_text, writing
 
 
 def test_written_content_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -14,10 +14,7 @@ from numasim.parts.yaml.nodes import Source
 from numasim.spec.json_schema import json_schema
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-FILES = {
-    "calibration": ["thesis/calibrated.yaml"],
-    "validation": ["validation/*.yaml"],
-}
+FILES = {"calibration": ["thesis/calibrated.yaml"], "validation": ["validation/*.yaml"]}
 SHIPPED = [(what, kind, name) for kind, what in catalog.KINDS.items() for name in catalog.names(kind)]
 
 

@@ -83,10 +83,7 @@ def message(text: str) -> str:
             "p.yaml:2:3: strategy.steal[0]: there is no field 'form' here; "
             "expected one of from, amount, limit; did you mean 'from'?",
         ),
-        (
-            "steal: []\nwait_ns: -1\n",
-            "p.yaml:2:10: strategy.wait_ns: got -1; expected at least 0",
-        ),
+        ("steal: []\nwait_ns: -1\n", "p.yaml:2:10: strategy.wait_ns: got -1; expected at least 0"),
         ("steal: []\nwait_ns: soon\n", "p.yaml:2:10: strategy.wait_ns: a number is needed here, got 'soon'"),
         (
             "steal: []\nwait_ns: 0.0001\n",
