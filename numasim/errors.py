@@ -49,7 +49,7 @@ class InputError(NumasimError):
     or empty if the input has no file.
     """
 
-    cut = False  # whether there are more mistakes, of which the number is not known
+    cut = False  # whether there are more mistakes, whose number is not known
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ def dotted(path: tuple[str | int, ...]) -> str:
 def nearest_name(value: object, known: Iterable[str]) -> str | None:
     """Return the valid name that is most similar to ``value``, or None if no name is similar.
 
-    Of several names of about the same similarity, the one that shares the longest beginning with ``value`` is returned.
+    Of several similar names, the name that shares the longest beginning with ``value`` is returned.
     """
     if not isinstance(value, str):
         return None

@@ -82,7 +82,7 @@ def show(
     name: Annotated[str, typer.Argument(help="any shipped name", autocompletion=shipped_names)],
     as_yaml: AsYaml = False,
 ) -> None:
-    """Describe what ships under a name, whatever it is. With --yaml, print its file."""
+    """Describe everything that ships under a name. With --yaml, print its file."""
     kinds = [kind for kind in KINDS if name in shipped(kind)]
     if not kinds:
         known = [each for kind in KINDS for each in shipped(kind)]

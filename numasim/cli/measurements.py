@@ -134,7 +134,7 @@ def calibrate(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="fewer samples: seconds instead of a minute")] = False,
     name: Annotated[
-        str | None, typer.Option("--name", help="the machine's name, or that of the OpenMP runtime")
+        str | None, typer.Option("--name", help="the name of the machine, or of the OpenMP runtime")
     ] = None,
     openmp: Annotated[
         str | None,
@@ -179,7 +179,7 @@ def bench(
         bool, typer.Option("--scale", help="instead, time and memory against tasks, workers and nodes")
     ] = False,
 ) -> None:
-    """Measure how fast this machine simulates. It takes a few minutes; with --scale it is measured how rates scale."""
+    """Measure how fast this machine simulates, in a few minutes; with --scale, how the rates scale."""
     from numasim.report.figures.plots import kind_of, save
 
     if plot is not None:

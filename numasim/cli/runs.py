@@ -248,7 +248,7 @@ def plot(
         str | None, typer.Option("--column", help="draw this column of the results table instead")
     ] = None,
     x: Annotated[
-        str | None, typer.Option("--x", metavar="AXIS", help="the axis along x; default: the one that varies")
+        str | None, typer.Option("--x", metavar="AXIS", help="the axis along x; default: the axis that varies")
     ] = None,
     colour: Annotated[
         str | None, typer.Option("--colour", metavar="AXIS", help="the axis of the colours; default: the strategies")

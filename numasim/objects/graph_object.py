@@ -333,7 +333,7 @@ class Graph(GrowingGraph, Held):
     def _repr_html_(self) -> str:
         rows: list[tuple[object, object, str]] = [
             ("tasks", f"{self.tasks:,}", "how many tasks a run executes"),
-            ("dependences", f"{self.edges:,}", "from a task to one that waits for its end"),
+            ("dependences", f"{self.edges:,}", "from a task to a task that waits for its end"),
         ]
         if self.tasks <= MOST_MEASURED:
             rows += [

@@ -199,7 +199,8 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, 
     for key, value in above.items():
         paths = [f"{key}.{inner}" for inner in value] if isinstance(value, dict) else [key]
         sources |= dict.fromkeys(paths, GIVEN)
-    if merged["nodes"] and _threads(merged["nodes"]) > 1 and "smt" not in merged:
+    threads = int(merged["nodes"].get("threads_per_core", 1)) if isinstance(merged["nodes"], dict) else 1
+    if threads > 1 and "smt" not in merged:
         merged["smt"], sources["smt"] = SMT, ASSUMED
     sources |= {"sockets": GIVEN, "links": GIVEN, **given.get("sources", {})}
     sources.pop("name", None)
@@ -236,10 +237,6 @@ def _merged(below: Any, above: Any) -> Any:
     if isinstance(below, dict) and isinstance(above, dict):
         return {**below, **above}
     return below if above is None else above
-
-
-def _threads(nodes: Any) -> int:
-    return int(nodes.get("threads_per_core", 1)) if isinstance(nodes, dict) else 1
 
 
 def _of_machine(like: Machine) -> Fields:

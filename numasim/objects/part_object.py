@@ -45,8 +45,11 @@ class PartObject(Held, Generic[M]):
             whole = {"like": like, **whole, **self._sources(fields)}
         node = PartReader().expand(self.part, from_python(whole, NO_PLACE))
         changed = put_all(node, from_mapping(dotted))
-        chosen = name if name is not None or like is None or not fields else _name_of_changed(changed, fields)
-        self._take(changed if chosen is None else changed.replaced("name", Node(chosen, NO_PLACE), NO_PLACE))
+        if name is None and like is not None and fields:
+            base = changed.child("name")
+            changes = {key: value for key, value in fields.items() if key != "sources"}
+            name = changed_name(str(base.plain()) if base else "custom", changes)
+        self._take(changed if name is None else changed.replaced("name", Node(name, NO_PLACE), NO_PLACE))
 
     @classmethod
     def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
@@ -145,12 +148,6 @@ class PartObject(Held, Generic[M]):
     @abstractmethod
     def _views(self) -> list[Html]:
         """Return the lines that a notebook shows below the name."""
-
-
-def _name_of_changed(document: Node, fields: Mapping[str, Any]) -> str:
-    base = document.child("name")
-    changes = {key: value for key, value in fields.items() if key != "sources"}
-    return changed_name(str(base.plain()) if base else "custom", changes)
 
 
 def changed_name(base: str, changes: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,12 @@ def put_all(node: Node, assignments: Iterable[Assignment], depth: int = 0) -> No
     for assignment in assignments:
         node = _put(node, assignment, depth)
     return node
+
+
+def put_whole(document: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:
+    """Return ``document`` after the assignments to whole fields, and the assignments that lead inside of fields."""
+    whole = [each for each in assignments if len(each.path) == 1]
+    return put_all(document, whole), [each for each in assignments if len(each.path) > 1]
 
 
 def _put(node: Node, assignment: Assignment, depth: int) -> Node:

@@ -33,7 +33,7 @@ from numasim.spec.check_parts import (
     check_team,
     check_workers,
 )
-from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
+from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all, put_whole
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, shipped_file, with_named_functions
 from numasim.workload.graph import Workload
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadGraph, WorkloadParameters
@@ -136,7 +136,7 @@ class Resolver:
         neither validated nor required. A missing field is not reported if an unknown field may be the missing field,
         misspelt.
         """
-        document, inner = _changed(base, assignments)
+        document, inner = put_whole(base, assignments)
         written = [*((each.path[0], each.place) for each in assignments), *document.keys.items()]
         mistakes = [unknown_field(key, place) for key, place in written if key not in FIELDS]
         misspelt = {each.nearest for each in mistakes}
@@ -254,12 +254,6 @@ def _known_by(each: Any) -> Any:
     if isinstance(each, Node) and isinstance(each.content, Scalar):
         return type(each.content), str(each.content), each.place.source
     return each
-
-
-def _changed(base: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:
-    """Return the document after the assignments to whole fields, and the assignments to values inside of fields."""
-    whole = [each for each in assignments if len(each.path) == 1]
-    return put_all(base, whole), [each for each in assignments if len(each.path) > 1]
 
 
 def _below(assignments: Iterable[Assignment], *tops: str) -> tuple[Assignment, ...]:

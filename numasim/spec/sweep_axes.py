@@ -263,16 +263,12 @@ def _inside(document: Node, path: FieldPath) -> FieldPath:
 
 def _of_axis(axes: Node | None, path: FieldPath) -> FieldPath:
     """Return the key of the axis of ``path``, followed by the rest of ``path``, which leads into the axis's values."""
-    for key in _keys(axes):
+    for key in axes.content if axes is not None and isinstance(axes.content, dict) else ():
         name = path_parts(str(key))
         inner = path[len(name) :]
         if path[: len(name)] == name and (not inner or _goes_on(axes, key, inner[0])):
             return (key, *inner)
     return (dotted(path),)
-
-
-def _keys(axes: Node | None) -> list[Key]:
-    return list(axes.content) if axes is not None and isinstance(axes.content, dict) else []
 
 
 def _goes_on(axes: Node | None, key: Key, part: Key) -> bool:

@@ -17,7 +17,7 @@ from numasim.files.reader import YAML, read_text
 from numasim.parts import catalog
 from numasim.parts.yaml.document import flow_text
 from numasim.parts.yaml.nodes import Key, Node, path_parts, shown
-from numasim.spec.overrides import Assignment, put_all
+from numasim.spec.overrides import Assignment, put_all, put_whole
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import (
     FIELDS,
@@ -223,8 +223,8 @@ NAMES = ("name", "sources")  # keys of a part that do not count as contents
 
 def _shared_contents(resolver: Resolver, document: Node, assignments: Sequence[Assignment]) -> dict[str, Any]:
     """Return ``document`` after ``assignments`` as plain data, without axes, repeats and names."""
-    whole = put_all(document, [each for each in assignments if len(each.path) == 1]).without(*NO_AXES)
-    inner = [each for each in assignments if len(each.path) > 1]
+    changed, inner = put_whole(document, assignments)
+    whole = changed.without(*NO_AXES)
     contents: dict[str, Any] = {}
     for key in dict.fromkeys([*whole.mapping(), *(each.path[0] for each in inner)]):
         below = tuple(each for each in inner if each.path[0] == key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from numasim.parts import catalog
 from numasim.parts.python_function import PythonFunction
 from numasim.parts.yaml.document import yaml_text
 from numasim.parts.yaml.nodes import Held, Node, from_python
-from numasim.spec.overrides import Assignment, put_all
+from numasim.spec.overrides import Assignment, put_all, put_whole
 from numasim.spec.part_reader import CATALOG, with_named_functions
 from numasim.spec.run_spec import Resolver, workload_mapping
 from numasim.spec.sweep_axes import SPECIAL
@@ -30,7 +30,7 @@ CONTROLLERS = "controllers"  # the folder of modules of controllers
 HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FILE -o FOLDER"
 
 
-def written(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[str, dict[str, bytes]]:
+def written(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[str, dict[str, bytes]]:
     """Return ``document`` after ``assignments`` as text, and the files to which the text refers, by their paths beside
     the text. No assignment is to an axis.
     """
@@ -51,15 +51,12 @@ def _long_axes(sweep: Node | None) -> Iterator[str]:
             yield f"sweep.{key}"
 
 
-def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
+def _changed(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
     """Return ``document`` after ``assignments``, and the assignments that lead inside of fields that are axes."""
-    assignments = list(assignments)
-    document = put_all(document, (each for each in assignments if len(each.path) == 1))
+    document, inner = put_whole(document, assignments)
     left = []
-    for each in assignments:
+    for each in inner:
         top = each.path[0]
-        if len(each.path) == 1:
-            continue
         node = document.child(top)
         if node is None and top != "model":
             left.append(each)
@@ -134,8 +131,9 @@ class _Writer:
         folder = node.place.source.folder.absolute()
         file = Path(os.path.abspath(folder / str(node.content)))
         content = read_bytes(file, kind_of(file))
+        short = blake2b(content, digest_size=4).hexdigest()
         inside = file.is_relative_to(folder / GRAPHS)
-        path = file.relative_to(folder).as_posix() if inside else f"{GRAPHS}/{_short_hash(content)}/{file.name}"
+        path = file.relative_to(folder).as_posix() if inside else f"{GRAPHS}/{short}/{file.name}"
         self.files[path] = content
         return Node(path, node.place)
 
@@ -158,10 +156,6 @@ class _Writer:
         path = f"{GRAPHS}/{graph.contents[:8]}/{label}.json"
         self.files[path] = graph.written()
         return path
-
-
-def _short_hash(content: bytes) -> str:
-    return blake2b(content, digest_size=4).hexdigest()
 
 
 def _is_shipped(part: str, node: Node) -> bool:

@@ -17,6 +17,7 @@ from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
 from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.unit_factors import GIGA
+from numasim.parts.yaml.nodes import FieldPath
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
 # ---- The named topologies: the linked nodes, as pairs that stand for both directions ---------------------------------
@@ -75,7 +76,6 @@ BY_NODES: dict[str, Callable[[int], Pairs]] = {
     "twisted-ladder": twisted_ladder,
 }
 
-Path = tuple[str | int, ...]
 TopologyWord = Literal["ring", "fully-connected", "twisted-ladder", "mesh"]
 TopologyName = Annotated[TopologyWord, Choices(meanings.LINKS_TOPOLOGY)]
 LinkBandwidth = Annotated[
@@ -190,7 +190,7 @@ class DirectedLink:
     target: int
     bandwidth_gbs: Decimal  # of the whole bundle
     latency_ns: Decimal | None
-    path: Path
+    path: FieldPath
 
 
 def directed_links(
@@ -206,7 +206,7 @@ def directed_links(
     alike = isinstance(links, TopologySpec)
     entries: Sequence[LinkSpec | TopologySpec] = [links] if isinstance(links, TopologySpec) else links
     for index, link in enumerate(entries):
-        path: Path = ("links",) if alike else ("links", index)
+        path: FieldPath = ("links",) if alike else ("links", index)
         pairs = link.pairs(nodes) if isinstance(link, TopologySpec) else link.directions()
         each_gbs = usual_gbs if link.bandwidth_gbs is None else link.bandwidth_gbs
         if each_gbs is None:
@@ -235,7 +235,7 @@ def check_topology(mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySp
         )
 
 
-def _check_grid(rows: int, columns: int, nodes: int, path: Path) -> None:
+def _check_grid(rows: int, columns: int, nodes: int, path: FieldPath) -> None:
     if rows * columns != nodes:
         raise InputError(
             f"a mesh of {rows} x {columns} has {rows * columns} nodes, the machine has {nodes}",
@@ -246,7 +246,7 @@ def _check_grid(rows: int, columns: int, nodes: int, path: Path) -> None:
 
 def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
     """Raise InputError for links to missing nodes or to the same node, duplicate links, and unreachable nodes."""
-    first: dict[tuple[int, int], Path] = {}
+    first: dict[tuple[int, int], FieldPath] = {}
     for link in links:
         _check_ends(link, nodes)
         _check_bandwidth(link)

@@ -27,7 +27,7 @@ MODEL_QUEUEING = {
 MODEL_SMT = {"none": "Nothing.", "compute": "Computing.", "memory": "Computing and waiting for memory."}
 MODEL_CLOCK = {
     "fixed": "All cores run at the highest clock all the time.",
-    "turbo": "The clock of a socket is that of the turbo step for its number of busy cores.",
+    "turbo": "The clock of a socket is the clock of the turbo step for the number of busy cores.",
 }
 MODEL_SKIP = {"auto": "Engines pass over events if that changes no result.", "off": "Engines simulate every event."}
 LOCK_FAIRNESS = {"near": "The waiter to which the line travels fastest.", "fair": "The waiter that came first."}

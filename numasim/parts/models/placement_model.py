@@ -125,7 +125,7 @@ class ScanSpec(Model):
         256 * 2**20, description="Memory that one scan makes inaccessible for once, window after window of all regions."
     )
     fault_ns: Nanoseconds | None = Field(
-        None, description="Time of a hinting fault (A-39). Default: that of any page fault, runtime.costs.fault_ns."
+        None, description="Time of a hinting fault (A-39). Default: the time of any page fault, runtime.costs.fault_ns."
     )
     migrate_after: Annotated[PositiveCount, Field(le=MOST_IN_A_ROW)] = Field(
         2, description="Hinting faults of one node in a row after which a page migrates there (A-37)."

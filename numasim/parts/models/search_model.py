@@ -60,7 +60,7 @@ class LevelSpec(Sometimes, CheckedModel):
     )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
         None,
-        description="With pick: longest or shortest, how many queues are drawn, of which the best one is taken. "
+        description="With pick: longest or shortest, the number of queues that are drawn; the best of them is taken. "
         "Default: all queues of the group.",
     )
     tries: Annotated[
@@ -133,7 +133,7 @@ class DispatchSpec(Sometimes, CheckedModel):
     )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
         None,
-        description="With pick: shortest, how many queues are drawn, of which the shortest is taken. Default: all "
+        description="With pick: shortest, the number of queues that are drawn; the shortest is taken. Default: all "
         "queues of the set.",
     )
     condition: Condition | None = Field(

@@ -1,7 +1,7 @@
 """A strategy as data: queues, steal levels, dispatch rules, thresholds, back-off, placement and mapping.
 
 Two tables of one shape, *queue set + filter + pick*: ``steal`` (levels, tried in order until a steal succeeds) and
-``dispatch`` (rules, of which the first that finds a queue wins). A mapping of two to ten lines expresses the
+``dispatch`` (rules; the first rule that finds a queue wins). A mapping of two to ten lines expresses the
 pseudo-code of a paper; `numasim.strategy` compiles the mapping for a machine and a number of workers.
 """
 
@@ -149,7 +149,7 @@ class StrategySpec(LeanModel, CheckedModel):
     )
     dispatch: Annotated[tuple[DispatchSpec, ...], Field(min_length=1, max_length=64)] | None = Field(
         None,
-        description="Rules that choose the queue of a new task: the first one that holds and finds a queue with room "
+        description="Rules that choose the queue of a new task: the first rule that holds and finds a queue with room "
         "wins. Default: a worker keeps the tasks that it spawns.",
     )
     tiers: Annotated[

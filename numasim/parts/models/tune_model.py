@@ -105,7 +105,7 @@ class TuneSpec(CheckedModel):
     )
     placements: Annotated[dict[Label, AnyPolicy], Field(max_length=16)] = Field(
         default_factory=dict,
-        description="Page policies by name, of which the controller may put one into force between two iterations, for "
+        description="Page policies by name. Between two iterations the controller may put one policy into force, for "
         "memory that is not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
     )
     start: PackingStart = Field(
