@@ -101,9 +101,7 @@ def machine_check(name: MachineFile) -> None:
     assumed = len(marked(spec.sources, "assumed"))
     if assumed:
         many = "values are" if assumed > 1 else "value is"
-        warnings.append(
-            f"{assumed} {many} assumed, which nobody measured: every answer names those that it depends on"
-        )
+        warnings.append(f"{assumed} {many} assumed, which nobody measured: every answer names those that it depends on")
     for line in provenance(spec.sources):
         say(line)
     if silent := unsourced(spec):
