@@ -179,7 +179,7 @@ def bench(
         bool, typer.Option("--scale", help="instead, time and memory against tasks, workers and nodes")
     ] = False,
 ) -> None:
-    """Measure how fast this machine simulates, in a few minutes; with --scale, how the rates scale."""
+    """Measure how fast this machine simulates. With --scale, measure how the rates scale. Both take a few minutes."""
     from numasim.report.figures.plots import kind_of, save
 
     if plot is not None:
