@@ -45,7 +45,6 @@ FOLDERS = {  # the tier of a module that is not named below
 }
 
 MODULES = {
-    "benchmark/test_scale_table.py": "unit",
     "docs/test_site.py": "system",
     "engine/test_background.py": "equality",
     "engine/test_engines_agree.py": "equality",

@@ -21,7 +21,7 @@ from numasim.engine.remarks import phases_left_out, remarks
 from numasim.engine.unit_text import time_text
 from numasim.errors import InputError
 from numasim.html import Shown
-from numasim.schema import counter_names
+from numasim.schema import enumerations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ COST = of_group("cost")
 COLUMNS = tuple(DESCRIBED)
 LEADING = ("worker", "role", "node", "node_from", "node_to")
 
-COUNTS = tuple(counter_names.COUNTS)  # the counters of each worker, beside TIME
+COUNTS = tuple(enumerations.COUNTS)  # the counters of each worker, beside TIME
 
 TEXT = of_kind("text")
 RATIOS = of_kind("ratio")  # null where the denominator is 0; event_hash is null in a skipped run

@@ -24,6 +24,7 @@ from numasim.machine.typical_values import (
     GHZ,
     LINE_BYTES,
     LINE_NS,
+    LINE_NS_OF_CLUSTERS,
     LINK_REASON,
     LLC_HITS_NS,
     LOCAL_NS,
@@ -330,7 +331,8 @@ def _latency_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
-    times_ns = {key: ns for key, ns in LINE_NS.items() if shape.sockets > 1 or key != "cross_socket_ns"}
+    typical = LINE_NS_OF_CLUSTERS if _has_clusters(shape) else LINE_NS
+    times_ns = {key: ns for key, ns in typical.items() if shape.sockets > 1 or key != "cross_socket_ns"}
     draft.put("coherence", times_ns, SERVERS)
     clock = inventory.clock
     draft.values["clock"] = {}
@@ -340,6 +342,13 @@ def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     page, line = inventory.page_bytes, max((cache.line_bytes for cache in inventory.caches), default=0)
     draft.put("page", *((_size(page), _read(inventory)) if page else (PAGE, NOT_SAID)))
     draft.put("line", *((_size(line), _read(inventory)) if line else (_size(LINE_BYTES), NOT_SAID)))
+
+
+def _has_clusters(shape: Shape) -> bool:
+    """Tell whether the cores of a node have several last-level caches, each of which several cores share."""
+    caches = [set(cores) for cores in shape.last_level.cores] if shape.last_level else []
+    shared = [cores for cores in caches if len(cores) > 1]
+    return any(sum(1 for cores in shared if cores & set(node)) > 1 for node in _units(shape, "node"))
 
 
 def _size(size_bytes: int) -> str:

@@ -35,6 +35,12 @@ SHARE_OF_DISTANCE = Fraction(1, 2)  # extra latency of another node over the ext
 PAGE = "4KiB"
 LLC_HITS_NS = {"llc_hit_ns": Decimal(20), "llc_remote_hit_ns": Decimal(110)}
 LINE_NS = {"same_core_ns": Decimal(5), "same_socket_ns": Decimal(50), "cross_socket_ns": Decimal(110)}
+LINE_NS_OF_CLUSTERS = {  # if cores of one node have several last-level caches: rounded medians of EPYC processors
+    "same_core_ns": Decimal(5),
+    "same_llc_ns": Decimal(25),
+    "same_socket_ns": Decimal(110),
+    "cross_socket_ns": Decimal(200),
+}
 SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
 SERVERS = "assumed: typical of server processors"
 NOT_SAID = "assumed: not said"

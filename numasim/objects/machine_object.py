@@ -189,10 +189,19 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, 
     """Return all fields of a machine of ``nodes`` sockets with these ``links``.
 
     ``given`` are the fields of the user, with fields of nodes at the top. Raise InputError if a node of ``like`` is
-    needed and the nodes are unlike.
+    needed and the nodes are unlike, or if times of cache lines of ``like`` are needed and are a matrix of its cores.
     """
     given = nodes_together(given)
     below = dict(USUAL) if like is None else _of_machine(like)
+    own_lines = given.get("coherence")
+    if isinstance(own_lines, dict) and "cores_ns" in own_lines:
+        below.pop("coherence", None)
+    elif like is not None and "coherence" not in below and own_lines is None:
+        raise InputError(
+            f"coherence of {like.name!r} is a matrix of its own cores",
+            path=("machine", "like"),
+            expected="coherence with the times of this machine as well",
+        )
     sources = dict.fromkeys(below, ASSUMED if like is None else f"as in {like.name}")
     above = {key: value for key, value in given.items() if key not in ("sources", "links")}
     merged = {key: _merged(below.get(key), above.get(key)) for key in dict.fromkeys((*below, *above))}
@@ -251,7 +260,12 @@ def _of_machine(like: Machine) -> Fields:
     fields = {key: plain[key] for key in FROM_LIKE if key in plain}
     fields["nodes"] = {key: value for key, value in plain["nodes"].items() if key != "per_socket"}
     coherence = fields["coherence"]
-    fields["coherence"] = {"cross_socket_ns": coherence["same_socket_ns"], **coherence}
+    if "cores_ns" in coherence:
+        del fields["coherence"]
+    else:
+        across = coherence.get("cross_socket_ns", coherence["same_socket_ns"])
+        nearest = across[0] if isinstance(across, list | tuple) else across
+        fields["coherence"] = {**coherence, "cross_socket_ns": nearest}
     return fields | _distances(like)
 
 

@@ -1,4 +1,4 @@
-"""The Plan: everything an engine needs but the seed, as frozen arrays and integers. A Run adds the seed."""
+"""The Plan: all inputs of an engine except the seed, as frozen arrays and integers. A Run adds the seed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class Costs:
 
     ``line``: whether probes, takes, joins and pushes into queues of others also pay the transfer of the cache line that
     they touch. ``faults_per_s`` is the rate at which the address space handles page faults (0: no limit),
-    ``fault_alpha_ppm`` its loss for each further node that uses it. ``unmap_ps`` is the time of giving back a page,
-    ``shootdown_ps`` the time of a flush for each other thread, ``unmap_batch`` the number of pages per flush (0: all
-    pages that are given back together). During all three, no other thread can use the address space.
+    ``fault_alpha_ppm`` the loss of this rate for each further node whose workers fault. ``unmap_ps`` is the time of
+    giving back a page, ``shootdown_ps`` the time of a flush for each other thread, ``unmap_batch`` the number of pages
+    per flush (0: all pages that are given back together). While a thread gives back pages or flushes, no other thread
+    can use the address space.
     """
 
     push_ps: int

@@ -285,7 +285,18 @@ def machine_from(recipe: str) -> Machine:
         document = with_effects(document, given["effects"])
     if "nodes" in given:
         document = unlike(document, given["nodes"], given["unlike_caches"])
+    if "latency_ns" in given["times"]:  # no draw of its own, so that all others stay as they are
+        document["coherence"] = _lines(MachineSpec.model_validate(document), as_matrix="probe" in given["times"])
     return build(MachineSpec.model_validate(document))
+
+
+def _lines(spec: MachineSpec, as_matrix: bool) -> Document:
+    """Return times of cache lines: every level and every distance, or a matrix whose two directions differ."""
+    if as_matrix:
+        cores = range(spec.cores)
+        return {"cores_ns": [[5 if a == b else 10 + (7 * a + 3 * b) % 50 for b in cores] for a in cores]}
+    levels = {"same_core_ns": 5, "same_llc_ns": 12, "same_node_ns": 17, "same_socket_ns": 20}
+    return {**levels, "cross_socket_ns": [40, 70][: max(1, spec.sockets - 1)]}
 
 
 def machine_document(chance: Random, has_effects: bool = False) -> Document:

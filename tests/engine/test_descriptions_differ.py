@@ -28,8 +28,7 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.show_strategy import explained
 from numasim.schema.enumerations import Anchor, Visit
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.decoded import Level, decode_levels
-from numasim.strategy.steal_plan import LEVEL, StealPlan
+from numasim.strategy.steal_plan import LEVEL, Level, StealPlan, decode_levels
 from numasim.strategy.sync_places import place_words
 
 WORKERS = 6  # so few that no list of groups is cut short

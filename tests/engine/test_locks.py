@@ -20,6 +20,7 @@ from engine_setup import (
     simulated,
     stealing,
     toy,
+    toy_with,
 )
 from task_graphs import WAIT, Task, Use, body, graph, items, phase, task
 
@@ -155,6 +156,39 @@ def test_the_time_of_a_handoff_to_one_of_three(kind: str) -> None:
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *[body(LOCK, UNLOCK) for _ in range(3)])
     seen = locked(work, 4, toy(), {"pause_ns": 40, "futex_ns": 900, "wake_ns": 2500}, kind=kind, **spin)
     assert handoffs_ps(seen)[0] == STORM[kind] * NS
+
+
+@pytest.mark.parametrize("kind", ["mcs", "clh", "ttas"])
+def test_a_lock_moves_from_the_releasing_core_to_the_next_holder(kind: str) -> None:
+    """A line takes 30 ns from core 0 to core 1, and 70 ns back."""
+    seen = locked(contention(2, 3), 2, lopsided([[5, 30], [70, 6]]), kind=kind)
+    assert [worker for _, worker in grants(seen)] == [0, 1, 0, 1, 0, 1]
+    assert handoffs_ps(seen) == [30 * NS, 70 * NS, 30 * NS, 70 * NS, 30 * NS]
+
+
+def test_the_waiter_to_which_the_line_is_fastest_wins_a_race() -> None:
+    """From core 0 the line is first with worker 2; the way back to core 0 would be shorter from worker 1."""
+    machine = lopsided([[5, 40, 30], [20, 5, 50], [60, 50, 5]])
+    seen = locked(contention(3, 1), 3, machine, kind="ttas")
+    assert [worker for _, worker in grants(seen)] == [0, 2, 1]
+    assert handoffs_ps(seen) == [30 * NS, 50 * NS]
+
+
+def lopsided(times: list[list[int]]) -> Machine:
+    """Return a machine of one socket with a core for each row of the matrix ``times`` of cache lines."""
+    levels = dict.fromkeys(("same_core_ns", "same_socket_ns", "cross_socket_ns"))
+    return toy_with({"sockets": 1, "cores": len(times)}, coherence={**levels, "cores_ns": times})
+
+
+@pytest.mark.parametrize("barrier", get_args(BarrierName))
+@pytest.mark.parametrize("kind", KINDS)
+def test_engines_agree_on_a_lopsided_machine(kind: str, barrier: str) -> None:
+    times = [[5 if a == b else 10 + (17 * a + 5 * b) % 60 for b in range(6)] for a in range(6)]
+    section = [LOCK, CRITICAL_PS, UNLOCK, Use(Op.BARRIER, 1)]
+    words = (*DOOR, SyncObject("gate", Role.BARRIER, parties=6))
+    work = bodies(*[body(*section * 3) for _ in range(6)], words=words)
+    seen = locked(work, 6, lopsided(times), kind=kind, barrier=barrier)
+    assert len(grants(seen)) == 18
 
 
 @pytest.mark.parametrize(("kind", "lines"), [("mcs", 1), ("clh", 2)])

@@ -15,6 +15,7 @@ from engine_setup import (
     runtime,
     stealing,
     toy,
+    toy_with,
 )
 from task_graphs import WAIT, Run, body, graph, items, layers, phase, task
 
@@ -198,6 +199,22 @@ def test_probes_and_takes_pay_for_the_cache_line() -> None:
     seen = run(items(2, 1000 * NS), machine=toy(sockets=2, cores=1), how=how)
     assert seen.steals == ((140 * NS, 1, 0, 1),)
     assert (1, 1, 240 * NS, 1240 * NS) in seen.stretches
+
+
+def test_a_thief_pays_for_the_direction_in_which_the_line_moves() -> None:
+    """A line takes 30 ns from core 0 to core 1, and 70 ns back; worker 1 steals, and worker 0 is robbed.
+
+    The thief pays 100 + 30 ns for the probe, 60 + 30 for the take. At its end, the stolen task counts itself off in the
+    memory of worker 0: 20 + 30 ns.
+    """
+    one_way = {"cores_ns": [[5, 30], [70, 6]], "same_core_ns": None, "same_socket_ns": None, "cross_socket_ns": None}
+    machine = toy_with({"sockets": 1, "cores": 2}, coherence=one_way)
+    how = runtime(costs={"probe_ns": 100, "take_ns": 60, "join_ns": 20, "line": True})
+    work = graph(body(task(1000 * NS), 5000 * NS, WAIT))
+    seen = run(work, machine=machine, how=how)
+    assert seen.steals == ((130 * NS, 1, 0, 1),)
+    assert (1, 1, 220 * NS, 1220 * NS) in seen.stretches
+    assert seen.of_worker("overhead_ps")[1] == (60 + 30 + 20 + 30) * NS
 
 
 def test_a_probe_takes_a_nanosecond_at_least() -> None:

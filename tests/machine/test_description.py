@@ -1,7 +1,12 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from numasim.machine.description import describe, rate, size, time
+from numasim.machine.build_machine import build
+from numasim.machine.description import coherence, describe, rate, size, time
 from numasim.machine.topology import Machine
+from numasim.parts.models.machine_model import MachineSpec
 
 
 @pytest.mark.parametrize(
@@ -36,6 +41,31 @@ def test_summary_of_the_thesis_machine_by_hand(machines: dict[str, Machine]) -> 
         "links      2 directed, each 22 GB/s and +47.4 ns to 47.8 ns, at most 1 on a route",
         "coherence  a line within a core 5 ns, within a socket 15.435 ns, across sockets 38.428 ns",
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (
+            {"same_core_ns": 5, "same_llc_ns": 27.1, "same_node_ns": 90, "same_socket_ns": 99, "cross_socket_ns": 191},
+            "a line within a core 5 ns, within a last-level cache 27.1 ns, within a node 90 ns, within a socket 99 ns, "
+            "across sockets 191 ns",
+        ),
+        (
+            {"same_core_ns": 5, "same_socket_ns": 99, "cross_socket_ns": [191, 240]},
+            "a line within a core 5 ns, within a socket 99 ns, across sockets 191 ns or 240 ns by distance",
+        ),
+        (
+            {"cores_ns": [[5 + a + 2 * b for b in range(3)] for a in range(3)]},
+            "a line 5 ns to 11 ns, measured for each pair of 3 cores",
+        ),
+    ],
+)
+def test_times_of_lines(document: Callable[..., dict[str, Any]], lines: dict[str, Any], text: str) -> None:
+    chain = [{"between": pair, "bandwidth_gbs": 5} for pair in ([0, 1], [1, 2])]
+    node = {"cores": 1, "memory": "1GiB", "imc_bandwidth_gbs": 10}
+    spec = MachineSpec.model_validate(document(sockets=3, nodes=node, links=chain, coherence=lines))
+    assert coherence(build(spec)) == text
 
 
 def test_large_machines_are_summarised_without_matrix(machines: dict[str, Machine]) -> None:

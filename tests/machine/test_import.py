@@ -103,6 +103,23 @@ def test_caches_are_shared_by_whom_the_system_says(tmp_path: Path) -> None:
     assert (clusters.llc, clusters.llc_scope, clusters.cores_per_llc) == (2**24, "none", 4)
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("one node", {"same_core_ns": 5, "same_socket_ns": 50}),
+        ("two nodes a socket", {"same_core_ns": 5, "same_socket_ns": 50, "cross_socket_ns": 110}),
+        ("clusters that share a cache", {"same_core_ns": 5, "same_llc_ns": 25, "same_socket_ns": 110}),
+    ],
+)
+def test_lines_are_faster_within_one_of_several_caches_of_a_node(
+    name: str, expected: dict[str, int], tmp_path: Path
+) -> None:
+    draft, spec = imported(tmp_path, TREES[name])
+    assert draft.values["coherence"] == expected
+    assert mark_of(draft.sources["coherence"]) == "assumed"
+    assert spec.coherence.same_llc_ns == expected.get("same_llc_ns")
+
+
 def test_a_second_level_that_cores_share_is_the_last_level(tmp_path: Path) -> None:
     root = Tree(cores=2).write(tmp_path)
     for cpu in (0, 1):

@@ -111,6 +111,19 @@ def test_however_it_is_said_a_machine_gives_the_same_run() -> None:
     assert run_id(load_run(RUN, changes={"machine": machine}), 1) == run_id(load_run({**RUN, "machine": name}), 1)
 
 
+def test_lines_of_another_machine_are_taken_over() -> None:
+    """A list of times between sockets becomes the time between the nearest; a matrix belongs to its own cores."""
+    wide = ns.Machine.ring(4).with_(**{"coherence.cross_socket_ns": [80, 120]})
+    assert ns.Machine.ring(2, like=wide).specified()["coherence"]["cross_socket_ns"] == 80
+    matrix = [[5 if a == b else 9 for b in range(16)] for a in range(16)]
+    measured = ns.Machine.ring(2, name="mine", coherence={"cores_ns": matrix})
+    assert list(measured.specified()["coherence"]) == ["cores_ns"]
+    with pytest.raises(InputError, match=r"coherence of 'mine' is a matrix of its own cores; expected coherence"):
+        ns.Machine.ring(4, like=measured)
+    times = {"same_core_ns": 5, "same_socket_ns": 20, "cross_socket_ns": 60}
+    assert ns.Machine.ring(4, like=measured, coherence=times).specified()["coherence"] == times
+
+
 def test_machines_are_an_axis(tmp_path: Path) -> None:
     ring, other = ns.Machine.ring(4), ns.Machine.ring(4, hop_latency_ns=70)
     same_name = ring.with_(page="64KiB", name="ring-4")

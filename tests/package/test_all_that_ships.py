@@ -29,9 +29,8 @@ from numasim.runtime.record.recorded_data import RecordedData
 from numasim.runtime.record.recorded_rows import rows_of
 from numasim.runtime.record.recorded_workload import workload_of
 from numasim.spec.single_part import read_machine
-from numasim.validate.benchmark.effort import plan_of
-from numasim.validate.part_files import part_names
-from numasim.validate.validation_cells import part_of
+from numasim.validate.benchmark.simulation_rates import plan_of
+from numasim.validate.part_files import part_names, part_of
 from numasim.workload.json_form.graph_io import write
 
 MACHINES, RUNTIMES, STRATEGIES = (catalog.names(kind) for kind in ("machines", "runtimes", "strategies"))

@@ -17,8 +17,8 @@ from small_inputs import RUN, VALIDATION_PART
 from numasim.cli import INTERRUPTED, OK, main
 from numasim.engine.simulate import simulate_spec
 from numasim.validate import run_validation
+from numasim.validate.part_files import part_of
 from numasim.validate.run_validation import validate_parts
-from numasim.validate.validation_cells import part_of
 
 SWEEP = RUN + "repeat: 3\nsweep: {workers: [2, 4]}\n"
 PART = VALIDATION_PART.replace("[randomized]", "[randomized, ring]")

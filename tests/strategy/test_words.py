@@ -11,10 +11,9 @@ from numasim.errors import InputError
 from numasim.parts.models.meanings import LOCK_BARRIER, LOCK_HOME, LOCK_PROBE, LOCK_WORDS
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import LockName
-from numasim.plan.show_strategy import show
+from numasim.plan.show_strategy import describe_plan, listed, lock_lines, show
 from numasim.schema.enumerations import LOCK_DESCRIPTIONS
 from numasim.strategy.compile_strategy import effective_runtime
-from numasim.strategy.plan_description import describe_plan, listed, lock_lines
 
 TWO_NODES = [0, 1, 0, 1]
 
@@ -75,7 +74,7 @@ def test_an_unknown_worker() -> None:
 
 
 def words_on_locks(**keys: object) -> list[str]:
-    return lock_lines(StrategySpec.model_validate({"steal": [{"from": "others"}], **keys}))
+    return list(lock_lines(StrategySpec.model_validate({"steal": [{"from": "others"}], **keys})))
 
 
 def test_the_affinity_aware_locks_of_the_thesis() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, Tag, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import (
@@ -35,6 +35,7 @@ from numasim.parts.models.interconnect import (
     directed_links,
 )
 from numasim.parts.models.nodes_model import MAX_NODES, Nodes, NodeShape, NodesSpec, Speed, check_nodes, node_shapes
+from numasim.parts.models.runtime_model import by_shape
 from numasim.parts.models.sources import check_source_fields
 from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
@@ -44,18 +45,61 @@ MOST_MESSAGE_BYTES = 64  # of a coherence message, which carries no cache line
 CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 
 
-class CoherenceSpec(Model):
-    """Time to move one cache line between two cores."""
+LEVELS = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cross_socket_ns")
 
-    same_core_ns: Nanoseconds = Field(description="Time to move a cache line between two hardware threads of one core.")
-    same_socket_ns: Nanoseconds = Field(
-        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2)."
-    )
-    cross_socket_ns: Nanoseconds | None = Field(
+
+class CoherenceSpec(LeanModel):
+    """Times to move one cache line between two cores: levels by what the cores share, or a matrix of all cores."""
+
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **dict.fromkeys(LEVELS, ("levels",)),
+        "cores_ns": ("matrix",),
+    }
+    left_out: ClassVar[Collection[str]] = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cores_ns")
+
+    same_core_ns: Nanoseconds | None = Field(
         None,
-        description="Time to move a cache line between cores of two sockets (thesis, Table 6.2); needed where there "
-        "are several sockets.",
+        description="Time to move a cache line between two hardware threads of one core; needed unless cores_ns is "
+        "given.",
     )
+    same_llc_ns: Nanoseconds | None = Field(
+        None,
+        description="Time to move a cache line between two cores that share a last-level cache. Default: the time of "
+        "the next wider level, the node or the socket.",
+    )
+    same_node_ns: Nanoseconds | None = Field(
+        None,
+        description="Time to move a cache line between two cores of one NUMA node. Default: same_socket_ns.",
+    )
+    same_socket_ns: Nanoseconds | None = Field(
+        None,
+        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2); needed unless "
+        "cores_ns is given.",
+    )
+    cross_socket_ns: (
+        Annotated[
+            Annotated[Nanoseconds, Tag("number")] | Annotated[Row, Field(min_length=1), Tag("list")],
+            by_shape("a time in ns is needed here, or a list of times, the times between the nearest sockets first"),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="Time to move a cache line between cores of two sockets (thesis, Table 6.2), or a list of times: "
+        "the first between the sockets of least latency, the next between those of the next larger latency, the last "
+        "also between all that are farther. Needed where there are several sockets, unless cores_ns is given.",
+    )
+    cores_ns: tuple[Row, ...] | None = Field(
+        None,
+        description="Measured times to move a cache line, in place of all levels: a row for each core that has the "
+        "line, a column for each core that asks for the line, by the machine's numbers of cores. The diagonal has the "
+        "times between two hardware threads of one core.",
+    )
+
+    @property
+    def across_ns(self) -> Row:
+        """Return the times between sockets, the nearest sockets first; empty if no time is given."""
+        given = self.cross_socket_ns
+        return given if isinstance(given, tuple) else () if given is None else (given,)
 
 
 class SnoopSpec(Model):
@@ -227,6 +271,7 @@ class MachineSpec(LeanModel):
         check_links(links, self.node_count)
         check_routes(self.routes, links)
         _check_latency(self, links)
+        _check_coherence(self)
         _check_needed(self)
         _check_turbo(self)
         check_source_fields(self.sources, self)
@@ -247,7 +292,7 @@ def _check_pages(spec: MachineSpec) -> None:
 
 def _check_latency(spec: MachineSpec, links: list[DirectedLink]) -> None:
     if spec.latency_ns is not None:
-        _check_matrix(spec.latency_ns, spec.node_count)
+        _check_matrix(spec.latency_ns, spec.node_count, ("latency_ns",), "latencies", "node")
         return
     if spec.local_latency_ns is None:
         raise InputError(
@@ -262,22 +307,50 @@ def _check_latency(spec: MachineSpec, links: list[DirectedLink]) -> None:
             )
 
 
-def _check_matrix(matrix: tuple[Row, ...], nodes: int) -> None:
-    shape = f"{nodes} rows of {nodes} latencies, one row a node"
-    if len(matrix) != nodes:
-        raise InputError(f"the matrix has {len(matrix)} rows", path=("latency_ns",), expected=shape)
+def _check_matrix(matrix: tuple[Row, ...], units: int, path: tuple[str, ...], values: str, unit: str) -> None:
+    shape = f"{units} rows of {units} {values}, one row a {unit}"
+    if len(matrix) != units:
+        raise InputError(f"the matrix has {len(matrix)} rows", path=path, expected=shape)
     for index, row in enumerate(matrix):
-        if len(row) != nodes:
-            raise InputError(f"the row has {len(row)} latencies", path=("latency_ns", index), expected=shape)
+        if len(row) != units:
+            raise InputError(f"the row has {len(row)} {values}", path=(*path, index), expected=shape)
+
+
+def _check_coherence(spec: MachineSpec) -> None:
+    given, path = spec.coherence, ("coherence",)
+    levels = [name for name in LEVELS if getattr(given, name) is not None]
+    if given.cores_ns is not None:
+        if levels:
+            raise InputError(
+                f"cores_ns and {levels[0]} are given",
+                path=path,
+                expected="either cores_ns, a matrix of all cores, or times by level",
+            )
+        _check_matrix(given.cores_ns, spec.cores, (*path, "cores_ns"), "times", "core")
+        return
+    for name in ("same_core_ns", "same_socket_ns"):
+        if name not in levels:
+            raise InputError(
+                f"{name} is missing",
+                path=path,
+                expected="same_core_ns and same_socket_ns, or cores_ns, a matrix of all cores",
+            )
+    if spec.sockets > 1 and not given.across_ns:
+        raise InputError(
+            "a machine with several sockets needs cross_socket_ns",
+            path=path,
+            expected="the time of one cache line from socket to socket",
+        )
+    pairs = spec.sockets * (spec.sockets - 1) // 2
+    if len(given.across_ns) > max(1, pairs):
+        raise InputError(
+            f"{len(given.across_ns)} times are given for {pairs} pair{'s' * (pairs != 1)} of sockets",
+            path=(*path, "cross_socket_ns"),
+            expected="at most one time for each different latency between two sockets",
+        )
 
 
 def _check_needed(spec: MachineSpec) -> None:
-    if spec.sockets > 1 and spec.coherence.cross_socket_ns is None:
-        raise InputError(
-            "a machine with several sockets needs cross_socket_ns",
-            path=("coherence",),
-            expected="the time of one cache line from socket to socket",
-        )
     most = max(kind.threads_per_core for node in spec.node_shapes for kind in node.kinds)
     if most > 1 and spec.smt is None:
         raise InputError(
