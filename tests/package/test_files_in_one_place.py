@@ -37,7 +37,7 @@ ELSEWHERE = {  # calls that bypass both, with the reason
     "numasim/validate/cell_runs.py: unlink": "a file of a temporary folder",
     "numasim/validate/run_store.py: read_bytes": "the compiled program, for its digest",
     "lib/recorder/event_log.c: open": "a file of a temporary folder",
-    "lib/runtime/driver/standard_streams.c: open": "/dev/null",
+    "lib/runtime/driver/main.c: open": "/dev/null",
 }
 
 

@@ -90,7 +90,7 @@ def segment(work: Workload, number: int) -> Any:
 
 
 def without_empty(words: Any) -> Any:
-    """An empty second run has no access, so it has no place."""
+    """Remove the place of empty second runs: a leaf does not access an empty run."""
     if isinstance(words, tuple) and words[0] == "merge" and words[3][1] == 0:
         return (*words[:3], None, words[4])
     return [without_empty(word) for word in words] if isinstance(words, list) else words

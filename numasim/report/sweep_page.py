@@ -24,8 +24,8 @@ from numasim.report.answers.question import Comparison, compare
 from numasim.report.answers.time_parts import stated_inputs
 from numasim.report.answers.varying_axes import varying_axes
 from numasim.report.chosen_axes import choose_axes, common_heading, varying_columns
-from numasim.report.comparison_cells import cell_columns, failed, finished, groups, label, numbers, plain_value
-from numasim.report.page.page_cells import page_cells, page_iterations
+from numasim.report.comparison_cells import cell_columns, failures, finished, groups, label, numbers, plain_value
+from numasim.report.page_cells import page_cells, page_iterations
 from numasim.spec.identity import MODEL_VERSION
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def sweep_page(
             by_iteration=by_iteration,
             questions=questions,
             notices=[*stated, *free, *left_out, *not_asked],
-            failures=_failures(frame),
+            failures=failures(frame, varying_columns(frame))[:MOST_FAILURES],
             pictures=[(caption, embedded(svg)) for caption, svg in page_pictures(frame, node_pairs, sweep)],
             spec=spec_text if len(spec_text) <= MOST_SPEC else rest,
             provenance=provenance,
@@ -148,20 +148,6 @@ def _values_text(frame: pd.DataFrame, name: str) -> str:
     if len(values) <= MOST_VALUES:
         return ", ".join(values)
     return f"{', '.join(values[: MOST_VALUES - 1])}, ... {values[-1]} ({len(values)} values)"
-
-
-def _failures(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return each message of failed runs, with the number of runs and the first cell."""
-    broken = failed(frame)
-    names = varying_columns(frame)
-    return [
-        {
-            "count": len(rows),
-            "message": str(message),
-            "first": label(names, [broken[name].iloc[rows[0]] for name in names]),
-        }
-        for (message,), rows in groups(broken, ["error"])[:MOST_FAILURES]
-    ]
 
 
 # ---- Pictures of the machine with its traffic: in the first repeat of the baseline and of the fastest contender ------

@@ -1,23 +1,29 @@
-#include "graph_program.h"
-
+/* The task graph of a plan, run as a program: each op of a task is a call of a function of numasim/runtime.h. So any
+ * program of the simulator can run in virtual time, with the same counts, and also on threads. On threads, segments
+ * keep processors busy for their compute time. The command `numasim-runtime plan` runs this kernel, which is not in the
+ * table of kernels. It has no serial twin: a run is correct if every task has run as often as its phase.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/operations.h"
 #include "execution/steps.h"
-#include "record/recorder.h"
+#include "kernels/kernel.h"
 
-struct ns_graph_program {
+typedef struct {
+    ns_state_memory memory;
+    ns_delay delay;
     ns_pool *pool;
     const ns_full_plan *plan;
     const ns_i64s *compute_ps; /* the times on threads; NULL in virtual time, where the plan has the times */
-    ns_graph_delay delay;
-    int64_t *ran; /* [rows] how often each task has run */
-};
+    int64_t *ran;              /* [rows] how often each task has run */
+} state;
+
+static const ns_parameter PARAMETERS[] = {{.name = NULL}};
 
 /* The arguments of a task. */
 typedef struct {
-    ns_graph_program *program;
+    state *of;
     uint32_t row;
 } part;
 
@@ -25,11 +31,11 @@ typedef struct {
 
 static void run_part(ns_task *self, void *arguments);
 
-static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, uint32_t argument) {
-    part next = {program, argument};
+static void take_op(ns_task *self, state *of, enum ns_op code, uint32_t argument) {
+    part next = {of, argument};
     switch (code) {
         case NS_OP_RUN:
-            if (program->compute_ps) program->delay.take(program->delay.context, program->compute_ps->at[argument]);
+            if (of->compute_ps) ns_delay_take(&of->delay, of->compute_ps->at[argument]);
             break;
         case NS_OP_SPAWN: ns_spawn(self, run_part, &next, sizeof next); break;
         case NS_OP_CALL: ns_call(self, run_part, &next); break;
@@ -41,37 +47,38 @@ static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, u
         case NS_OP_AWAIT: ns_word_await(self, argument); break;
         case NS_OP_SIGNAL: ns_word_signal(self, argument); break;
         case NS_OP_BROADCAST: ns_word_broadcast(self, argument); break;
-        default: program->pool->tasks->op(self, code, argument); break; /* occurs only in virtual time */
+        default: of->pool->tasks->op(self, code, argument); break; /* occurs only in virtual time */
     }
 }
 
-static void run_row(ns_task *self, ns_graph_program *program, uint32_t row) {
-    program->ran[row]++;
-    const ns_graph *graph = &program->plan->graph;
+static void run_row(ns_task *self, state *of, uint32_t row) {
+    of->ran[row]++;
+    const ns_graph *graph = &of->plan->graph;
     for (int64_t at = graph->op_ptr.at[row]; at < graph->op_ptr.at[row + 1]; at++) {
-        take_op(self, program, (enum ns_op)graph->op_code.at[at], graph->op_arg.at[at]);
+        take_op(self, of, (enum ns_op)graph->op_code.at[at], graph->op_arg.at[at]);
     }
 }
 
 static void run_part(ns_task *self, void *arguments) {
     const part *given = arguments;
-    run_row(self, given->program, given->row);
+    run_row(self, given->of, given->row);
 }
 
 /* Run a root. The pool deals roots by the plan, so the root asks the pool for its row. */
 static void run_root(ns_task *self, void *arguments) {
-    ns_graph_program *const *program = arguments;
-    run_row(self, *program, (*program)->pool->mode->row(self));
+    state *of = *(state **)arguments;
+    run_row(self, of, of->pool->mode->row(self));
 }
 
-int ns_graph_program_run(ns_graph_program *self) {
+static int run(void *whole, ns_pool *pool) {
+    const state *self = whole;
     ns_steps steps;
     int error = NS_OK;
     if (!ns_steps_create(&steps, self->plan)) {
-        error = ns_pool_fail(self->pool, NS_ERROR_MEMORY, "there is no memory for the order of the plan's phases");
+        error = ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory for the order of the plan's phases");
     }
     while (!error && ns_steps_run(&steps)) {
-        error = ns_pool_team(self->pool, run_root, &self, sizeof(ns_graph_program *));
+        error = ns_pool_team(pool, run_root, &self, sizeof self);
         ns_steps_next(&steps);
     }
     ns_steps_destroy(&steps);
@@ -88,7 +95,9 @@ static int64_t runs_of(const ns_full_plan *plan, int64_t phase) {
     return runs;
 }
 
-bool ns_graph_program_is_complete(const ns_graph_program *self) {
+/* Return whether every task has run as often as its phase. */
+static bool matches(const void *whole) {
+    const state *self = whole;
     const ns_graph *graph = &self->plan->graph;
     int64_t *missing = malloc(((size_t)graph->rows + 1) * sizeof *missing);
     if (!missing) return false;
@@ -107,7 +116,13 @@ bool ns_graph_program_is_complete(const ns_graph_program *self) {
     return complete;
 }
 
-/* ---- making a program from a plan -------------------------------------------------------------------------------- */
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+static int create(void *whole, ns_setting *setting) {
+    state *self = whole;
+    if (setting->waits) self->delay = ns_delay_calibrate();
+    return NS_OK;
+}
 
 static int create_words(ns_pool *pool, const ns_plan_words *words) {
     for (uint32_t word = 0; word < words->declared; word++) {
@@ -121,26 +136,30 @@ static int create_words(ns_pool *pool, const ns_plan_words *words) {
     return NS_OK;
 }
 
-int ns_graph_program_create(ns_graph_program **self, ns_pool *pool, ns_graph_delay delay) {
-    if (pool->options.mode == NS_MODE_SERIAL || pool->options.graph != NS_GRAPH_IS_PROGRAM) return NS_ERROR_UNSUPPORTED;
-    ns_graph_program *made = calloc(1, sizeof *made);
-    if (!made) return ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory for the program of the plan's graph");
-    *made = (ns_graph_program){.pool = pool, .delay = delay};
+static int attach(void *whole, ns_pool *pool) {
+    state *self = whole;
     const ns_plan_file *file = pool->mode->plan(pool);
-    if (pool->options.mode != NS_MODE_VIRTUAL) made->compute_ps = &file->compute_ps;
-    made->plan = &file->plan;
-    made->ran = calloc((size_t)made->plan->graph.rows + 1, sizeof *made->ran);
-    const int error = made->ran ? create_words(pool, &made->plan->words) : NS_ERROR_MEMORY;
-    if (error) {
-        ns_graph_program_destroy(made);
-        return ns_pool_fail(pool, error, "there is no memory for the program of the plan's graph");
-    }
-    *self = made;
-    return NS_OK;
+    self->pool = pool;
+    self->plan = &file->plan;
+    if (pool->options.mode != NS_MODE_VIRTUAL) self->compute_ps = &file->compute_ps;
+    self->ran = calloc((size_t)self->plan->graph.rows + 1, sizeof *self->ran);
+    const int error = self->ran ? create_words(pool, &self->plan->words) : NS_ERROR_MEMORY;
+    return error ? ns_pool_fail(pool, error, "there is no memory for the program of the plan's graph") : NS_OK;
 }
 
-void ns_graph_program_destroy(ns_graph_program *self) {
-    if (!self) return;
-    free(self->ran);
-    free(self);
-}
+static void run_twin(void *whole) { (void)whole; }
+
+static void release(void *whole) { free(((state *)whole)->ran); }
+
+const ns_kernel NS_PLAN_KERNEL = {
+    .name = "plan",
+    .meaning = "the task graph of the plan",
+    .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
+    .create = create,
+    .attach = attach,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .release = release,
+};
