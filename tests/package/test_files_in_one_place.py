@@ -27,7 +27,7 @@ C = re.compile(
 )
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 ELSEWHERE = {  # calls that bypass both, with the reason
-    "numasim/cli/results.py: open": "a browser, not a file",
+    "numasim/cli/runs.py: open": "a browser, not a file",
     "numasim/report/figures/plots.py: savefig": "into memory",
     "numasim/report/notebooks/result_html.py: savefig": "into memory",
     "numasim/runtime/record/event_files.py: read_text": "a list in the temporary folder of the recording",

@@ -1,4 +1,4 @@
-"""Machines as objects: topologies by hand, values and where they come from, there and back through files, errors."""
+"""Machines and strategies as objects: made of fields and of each other, through files; the lists of shipped names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 import numasim as ns
 from numasim.errors import InputError
+from numasim.objects.shipped import Shipped
 from numasim.parts import catalog
 from numasim.parts.models.sources import unsourced
 from numasim.spec.identity import run_id, spec_hash
@@ -17,6 +18,9 @@ from numasim.spec.one_run import load_run
 from numasim.spec.sweep_spec import load_sweep
 
 RUN = {"workload": {"name": "fib", "n": 5}, "strategy": "randomized", "workers": 2}
+ON_XEON = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2}
+KINDS = {"machines": ns.Machine, "strategies": ns.Strategy}
+SHIPPED = [(kind, name) for kind in KINDS for name in catalog.names(kind)]
 
 
 def test_a_ring_of_four_sockets() -> None:
@@ -91,12 +95,11 @@ def test_machines_do_not_change() -> None:
     assert pickle.loads(pickle.dumps(machine)) == machine
 
 
-@pytest.mark.parametrize("name", catalog.names("machines"))
-def test_shipped_machines_go_there_and_back(name: str, tmp_path: Path) -> None:
-    machine = ns.Machine.shipped(name)
-    path = machine.save(tmp_path / "machine.yaml")
-    assert ns.Machine.read(path) == machine
-    assert ns.Machine(**machine.specified()) == machine
+@pytest.mark.parametrize(("kind", "name"), SHIPPED)
+def test_shipped_parts_go_there_and_back(kind: str, name: str, tmp_path: Path) -> None:
+    part = KINDS[kind].shipped(name)
+    assert KINDS[kind].read(part.save(tmp_path / "part.yaml")) == part
+    assert KINDS[kind](**part.specified()) == part
 
 
 def test_however_it_is_said_a_machine_gives_the_same_run() -> None:
@@ -172,3 +175,113 @@ def test_a_machine_of_hwloc() -> None:
     machine = ns.Machine.from_hwloc(file, name="theirs")
     assert machine.name == "theirs"
     assert machine.cores > 0
+
+
+# ---- strategies ----
+
+
+def test_a_strategy_of_its_own() -> None:
+    mine = ns.Strategy(name="mine", steal=[{"from": "own-node", "tries": 2}, {"from": "others", "amount": "half"}])
+    assert mine.name == "mine"
+    assert [level.source for level in mine.spec.steal] == ["own-node", "others"]
+    assert repr(mine) == "Strategy('mine': 2 steal levels, help-first)"
+
+
+def test_a_name_alone_is_the_shipped_strategy() -> None:
+    assert ns.Strategy("threshold") == ns.Strategy.shipped("threshold")
+    with pytest.raises(InputError, match=r"there is no strategy 'treshold'.*did you mean 'threshold'"):
+        ns.Strategy("treshold")
+
+
+def test_like_merges_and_names() -> None:
+    half = ns.Strategy(like="threshold", amount="half")
+    assert (half.name, half.spec.amount, half.spec.steal) == (
+        "threshold+amount-half",
+        "half",
+        ns.Strategy.shipped("threshold").spec.steal,
+    )
+    assert half.with_(thresholds={"max": 9}, name="x").spec.thresholds.max == 9  # type: ignore[union-attr]
+    by_name = load_run({**ON_XEON, "strategy": {"like": "threshold", "amount": "half"}})
+    assert run_id(load_run({**ON_XEON, "strategy": half}), 1) == run_id(by_name, 1)
+    nested = load_run({**ON_XEON, "strategy": {"like": ns.Strategy.shipped("threshold"), "amount": "half"}})
+    assert run_id(nested, 1) == run_id(by_name, 1)
+
+
+def test_a_strategy_is_explained() -> None:
+    page = ns.Strategy.shipped("steal-half")._repr_html_()
+    assert "amount: half" in page
+    assert "It looks for work level by level" in page
+
+
+def test_what_a_worker_does_in_words() -> None:
+    text = ns.Strategy.shipped("topology-aware").explain(ns.Machine.ring(2, cores=2), workers=4)
+    assert "worker 0 of 4" in text
+    assert "deque 2" in text  # the other worker of its node: workers 0 and 2 are on node 0
+    with pytest.raises(InputError, match="there is no worker 9; expected a worker from 0 to 3"):
+        ns.Strategy.shipped("ring").explain("opteron-8380-4s", 4, worker=9)
+
+
+def test_wrong_strategies_are_refused() -> None:
+    with pytest.raises(InputError, match=r"strategy.steal\[0\].from"):
+        ns.Strategy(steal=[{"from": "other"}])
+    with pytest.raises(InputError, match=r"there is no strategy 'treshold'.*did you mean 'threshold'"):
+        ns.Strategy(like="treshold", amount="half")
+    with pytest.raises(InputError, match="got the machine 'ring-2'; expected the name of a strategy or a path"):
+        ns.Strategy(like=ns.Machine.ring(2), amount="half")
+
+
+# ---- the lists of shipped names ----
+
+
+LISTS = {
+    "machines": ns.machines,
+    "strategies": ns.strategies,
+    "runtimes": ns.runtimes,
+    "sweeps": ns.sweeps,
+    "workloads": ns.workloads,
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_everything_shipped_has_a_line(kind: str) -> None:
+    listed = LISTS[kind]()
+    if kind in catalog.KINDS:
+        assert list(listed) == list(catalog.names(kind))
+    for line in listed.values():
+        assert line.endswith(".")
+        assert "\n" not in line
+        assert "``" not in line
+        assert 15 < len(line) <= 120
+
+
+def test_the_line_is_the_first_sentence_of_the_comment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "numasim" / "configs" / "machines"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(catalog, "_PACKAGE", tmp_path / "numasim")
+    texts = {
+        "long": "# The machine of B. Vikranth, 2.5 GHz,\n# on two lines. Another sentence.\nname: long\n# no comment\n",
+        "short": "# No full stop\nname: short\n",
+        "none": "name: none\n# Too late.\n",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.yaml").write_text(text)
+    listed = ns.machines()
+    assert listed == {"long": "The machine of B. Vikranth, 2.5 GHz, on two lines.", "none": "", "short": "No full stop"}
+    assert repr(listed) == "long   The machine of B. Vikranth, 2.5 GHz, on two lines.\nnone\nshort  No full stop"
+
+
+def test_a_name_that_is_not_shipped() -> None:
+    with pytest.raises(InputError, match="did you mean 'randomized'"):
+        catalog.described("strategies", "randomised")
+    with pytest.raises(KeyError):
+        ns.machines()["cray"]
+
+
+def test_a_list_is_a_table_for_pandas_and_notebooks() -> None:
+    shipped = Shipped("machine", {"b<": "x & y", "a": "z"})
+    frame = shipped.to_frame()
+    assert frame.index.tolist() == ["a", "b<"]
+    assert frame.index.name == "machine"
+    assert frame["description"].tolist() == ["z", "x & y"]
+    assert "<code>b&lt;</code>" in shipped._repr_html_()
+    assert "x &amp; y" in shipped._repr_html_()
