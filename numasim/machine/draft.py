@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -252,7 +252,7 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: Last
 
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
-    """Return the shortest field that says which cores share a last-level cache, and its value."""
+    """Return (the shortest field that tells which cores share a last-level cache, the value of this field)."""
     by_cache = [as_list(cores) for cores in last.cores]
     if not last.is_uniform:
         return "llc_cores", by_cache
@@ -261,15 +261,11 @@ def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
         if sorted(units) == list(last.cores):
             return "llc_scope", scope
     size = len(last.cores[0])
-    in_rows = [cores for node in _units(shape, "node") for cores in _batches(node, size)]
+    nodes = _units(shape, "node")
+    in_rows = [node[first : first + size] for node in nodes for first in range(0, len(node), size)]
     if in_rows == list(last.cores) and all(len(cores) == size for cores in in_rows):
         return "cores_per_llc", size
     return "llc_cores", by_cache
-
-
-def _batches(cores: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
-    for first in range(0, len(cores), size):
-        yield cores[first : first + size]
 
 
 def _units(shape: Shape, scope: str) -> list[tuple[int, ...]]:

@@ -102,7 +102,7 @@ class Machine:
     llc_of_core: IntArray  # [cores] last-level-cache domain
     speed_of_core: IntArray  # [cores] the speed of computing, in ppm of the speed to which compute times refer
     core_of_thread: IntArray  # [threads]
-    sibling_of_thread: IntArray  # [threads] 0 for a core's first thread, 1 for its second, ...
+    sibling_of_thread: IntArray  # [threads] 0 for the first thread of a core, 1 for the second, ...
     memory_bytes: IntArray  # [nodes] 0: none
     imc_bytes_per_s: IntArray  # [nodes] 0 if the node has no memory
     latency_ps: IntArray  # [nodes, nodes]: a load by a core of the row's node from memory of the column's node

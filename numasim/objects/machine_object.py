@@ -17,11 +17,11 @@ from numasim.machine.description import describe, shape
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine as Topology
 from numasim.machine.typical_values import GHZ, LINE_BYTES, LINE_NS, LLC_HITS_NS, LOCAL_NS, PAGE, SMT
-from numasim.objects.part_object import GIVEN, NOWHERE, PartObject, changed_name
+from numasim.objects.part_object import GIVEN, PartObject, changed_name
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import NodesSpec
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
-from numasim.parts.yaml.nodes import from_python
+from numasim.parts.yaml.nodes import NO_PLACE, from_python
 from numasim.spec.part_reader import PartReader
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Machine(PartObject[MachineSpec]):
         from numasim.machine.importing import import_machine
 
         draft = import_machine(Path(path), name=name)
-        return cls._of(from_python({**draft.values, "sources": draft.sources}, NOWHERE))
+        return cls._of(from_python({**draft.values, "sources": draft.sources}, NO_PLACE))
 
     @classmethod
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
@@ -93,7 +93,7 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def _named(cls, name: str | Path) -> Self:
-        return cls._of(PartReader().expand(cls.part, from_python(str(name), NOWHERE)))
+        return cls._of(PartReader().expand(cls.part, from_python(str(name), NO_PLACE)))
 
     @cached_property
     def built(self) -> Topology:
@@ -208,7 +208,8 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, 
     for key, value in above.items():
         paths = [f"{key}.{inner}" for inner in value] if isinstance(value, dict) else [key]
         sources |= dict.fromkeys(paths, GIVEN)
-    if merged["nodes"] and _threads(merged["nodes"]) > 1 and "smt" not in merged:
+    threads = int(merged["nodes"].get("threads_per_core", 1)) if isinstance(merged["nodes"], dict) else 1
+    if threads > 1 and "smt" not in merged:
         merged["smt"], sources["smt"] = SMT, ASSUMED
     sources |= {"sockets": GIVEN, "links": GIVEN, **given.get("sources", {})}
     sources.pop("name", None)
@@ -245,10 +246,6 @@ def _merged(below: Any, above: Any) -> Any:
     if isinstance(below, dict) and isinstance(above, dict):
         return {**below, **above}
     return below if above is None else above
-
-
-def _threads(nodes: Any) -> int:
-    return int(nodes.get("threads_per_core", 1)) if isinstance(nodes, dict) else 1
 
 
 def _of_machine(like: Machine) -> Fields:

@@ -119,7 +119,7 @@ def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
         threshold_line(plan),
         backoff_sentence(plan.backoff),
         f"At a spawn it {_spawn_order(plan)}.",
-        f"Join {runtime.join}: {JOIN.meanings[runtime.join]}",
+        f"Join {runtime.join}: {JOIN[runtime.join]}",
     ]
     return "\n".join(lines)
 
@@ -274,7 +274,7 @@ def threshold_line(plan: StealPlan) -> str:
     idle = "" if plan.refill is None or (plan.watch < 0).any() else ", which nothing asks for"
     rule = plan.thresholds
     low = "max(1, ceil(rate of execution * pop time))" if rule.min_tasks is None else f"{rule.min_tasks}"
-    when = THRESHOLD_WHEN.meanings[rule.when]
+    when = THRESHOLD_WHEN[rule.when]
     return f"Thresholds{idle}: S = {_high_text(rule)}, s = {low}. When they are computed: {when}"
 
 
@@ -391,7 +391,7 @@ def _family_lines(plan: StealPlan) -> list[str]:
         shared = ", which is at home wherever it is asked," if queue["home"] < 0 else ""
         own_end, steal_end = END_TEXT[End(queue["own_end"])], END_TEXT[End(queue["steal_end"])]
         size = f"up to {queue['capacity']} tasks" if queue["capacity"] else "any number of tasks"
-        full = f" When one is full: {FULL.meanings[Full(queue['full']).name.lower()]}" if queue["capacity"] else ""
+        full = f" When one is full: {FULL[Full(queue['full']).name.lower()]}" if queue["capacity"] else ""
         lines.append(
             f"Each queue of {name} {listed(queues['owner'].tolist())}{shared} holds {size}: pushed at the back, popped "
             f"at the {own_end}, stolen from at the {steal_end}.{full}"

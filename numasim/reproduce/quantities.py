@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numasim.parts.unit_factors import GIGA, PS_PER_NS, PS_PER_S, PS_PER_US
+from numasim.parts.unit_factors import GIGA, PS_PER_S, PS_PER_US
 from numasim.spec.run_spec import RunSpec
 
 
@@ -52,21 +52,6 @@ def _rest(whole: str, part: str) -> Callable[[Outcome], float]:
 
 def _speedup(outcome: Outcome) -> float:
     return float(outcome.counters["serial_ps"] / outcome.counters["makespan_ps"])
-
-
-def _overhead_us(outcome: Outcome) -> float:
-    """Return the time of one construct: (makespan - delays on the critical path) / number of constructs."""
-    from numasim.workload.generate import generate
-    from numasim.workload.parameters import TeamParameters
-
-    parameters = outcome.spec.workload
-    assert isinstance(parameters, TeamParameters)
-    facts = generate(parameters.for_team(outcome.spec.workers)).facts
-    return float((outcome.counters["makespan_ps"] - facts["reference_ps"]) / facts["constructs"] / PS_PER_US)
-
-
-def _handoff_ns(outcome: Outcome) -> float:
-    return float(outcome.counters["makespan_ps"] / outcome.counters["lock_acquisitions"] / PS_PER_NS)
 
 
 def task_us(outcome: Outcome) -> float:
@@ -113,11 +98,4 @@ QUANTITIES: dict[str, Quantity] = {
     "local_share": Quantity("share of bytes from the own node", "1", _local_share),
     "remote_share": Quantity("share of bytes from other nodes", "1", lambda outcome: 1 - _local_share(outcome)),
     "remote_gb": Quantity("bytes from other nodes", "GB", _counter("bytes_remote", GIGA)),
-    "remote_line_gb": Quantity(
-        "lines of locks and conditions that cross nodes",
-        "GB",
-        lambda outcome: float(outcome.counters["lock_handoffs_remote"] * outcome.spec.machine.line / GIGA),
-    ),
-    "overhead_us": Quantity("overhead of one construct", "us", _overhead_us),
-    "lock_access_ns": Quantity("time from one acquisition of a lock to the next", "ns", _handoff_ns),
 }

@@ -41,7 +41,7 @@ SCAN: Options = {
     "fault_ns": (40, NANOSECONDS),
     "migrate_after": (50, (1, 2, 3)),
 }
-PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
+PLACED: Mapping[str, Options] = {  # the keys of policies; a key with 100 percent is required
     **{name: {} for name in get_args(placement.PolicyName)},
     "interleave": {"nodes": (50, HOME_SETS), "grain": (30, (1, "64KiB", "128KiB"))},
     "by-region": {"nodes": (50, HOME_SETS)},
@@ -331,10 +331,7 @@ RUNTIME: Options = {
     "idle": (35, idle_document),
 }
 CONTROLLER = "random_grammar:choose"
-TUNE: Options = {
-    "profile_ns": (40, NANOSECONDS),
-    "profiled": (40, ([0, "last"], [1, 2], [0, 1])),
-}
+TUNE: Options = {"profile_ns": (40, NANOSECONDS), "profiled": (40, ([0, "last"], [1, 2], [0, 1]))}
 SETS_OF_SWITCHES = ([[], ["a"]], [["a"], []], [["a"]], [[], ["a"], []])
 PACKING: Options = {
     "start": (80, either(("sosc", "slices"), mapping(depth=(0, 1, 2, 3)))),
@@ -432,7 +429,7 @@ def _leave_copies(document: Document) -> None:
 
 
 def _tell_apart(chance: Random, document: Document) -> None:
-    """Give tasks tiers, at times labels, and let rules, spawns and levels ask for them."""
+    """Give tasks tiers, at times labels, and let rules, spawns and levels ask for tiers and labels."""
     families = document["queues"]
     rules = document["dispatch"] = document.get("dispatch") or [{"to": "any", "pick": "in-order"}]
     document["tiers"] = {"depth": chance.choice((0, 1, 1, 2, 2, 3))}
@@ -478,7 +475,7 @@ def dealing_items(chance: Random) -> Document:
     """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all together."""
     families = _families(chance)
     by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
-    if happens(chance, 40):  # else every item comes to its unit
+    if happens(chance, 40):  # else every item goes to the unit of its label
         by_label |= {**some(chance, RULE), **_switched(chance)}
     written = happens(chance, 40)
     levels = [_level(chance, families) for _ in range(chance.choice((1, 2, 3)))] if written else []
@@ -537,7 +534,7 @@ def _catch_all(chance: Random, families: Document) -> list[Document]:
     if "pool" not in families and not happens(chance, 40):
         return []
     pick = chance.choice(("random", "in-order"))
-    tries = chance.choice((*("all",) * 9, 1))  # with one, some tasks are never found
+    tries = chance.choice((*("all",) * 9, 1))  # with a single try, some tasks are never found
     return [{"from": "others", "self": "yes", "queue": [*families], "pick": pick, "tries": tries}]
 
 
@@ -569,7 +566,7 @@ def _switched(chance: Random) -> Document:
 
 
 def _ranking(chance: Random, rule: Document) -> Document:
-    """Draw how a rule ranks nodes, if it asks for a node; with `any` there is no single node for a share."""
+    """Draw how a rule ranks nodes, if the rule asks for a node; under the rank `any` no single node has a share."""
     if rule["to"] != "data" and not {"share", "uneven", "here"} & {*rule}:
         return {}
     ranking = some(chance, RANKING)
@@ -598,7 +595,7 @@ def choose(program: Program, state: bytes | None, measures: Measures | None) -> 
 
 
 def any_controls(program: Program, chance: Random) -> Controls:
-    """Return random controls; some stay as they were."""
+    """Return random controls; a control that is None keeps its last value."""
     switches = frozenset(name for name in program.switches if chance.random() < 0.5)
     tiers = np.array(chance.choices((1, 2, 4), (1, 2, 3), k=program.tasks), np.uint8)
     labels = np.array([chance.randrange(-1, program.units) for _ in range(program.tasks)], np.int32)

@@ -1,4 +1,4 @@
-"""A watched run: its rows have no gaps, add up to the result, and are the same from every engine.
+"""The rows of a watched run have no gaps, add up to the result, and are the same from every engine.
 
 The integral of a load over time is the amount that was moved, up to rounding:
 
@@ -110,7 +110,7 @@ def ends_soon(plan: Plan) -> bool:
 
 
 class Told(NamedTuple):
-    """A watched run: its plan and result, the tables over time, and the rows."""
+    """A watched run: the plan, the result, the tables over time, and the rows."""
 
     plan: Plan
     result: Result
@@ -119,8 +119,8 @@ class Told(NamedTuple):
 
 
 def heard(plan: Plan, seed: int = SEED) -> Told:
-    """Watch ``plan`` on every engine: all give the same rows, in the same order, and the result that
-    they give alone.
+    """Watch ``plan`` on every engine. All engines give the same rows in the same order, and the result of an unwatched
+    run.
     """
     of_engines = [watched(plan, seed, engine) for engine in ENGINES]
     for engine, told in zip(ENGINES, of_engines, strict=True):
@@ -187,7 +187,7 @@ def test_stretches_add_up_to_the_time_split(name: str) -> None:
 
 
 def counted(result: Result, columns: tuple[str, ...], workers: int) -> Iterator[tuple[int, int]]:
-    """Return (worker, time) of a part of the time split; the producers of all phases are one."""
+    """Return (worker, time) of a part of the time split; the producers of all phases count as one worker."""
     times = sum(result.per_worker[name] for name in columns)
     yield from enumerate(times[:workers].tolist())
     yield workers, int(times[workers:].sum())
@@ -208,7 +208,9 @@ def test_steals_and_failures_are_those_that_were_counted(name: str) -> None:
 
 @each_run
 def test_lengths_are_those_of_a_recount(name: str) -> None:
-    """A length differs from the one before by one task, or by what was dealt at the start of a phase; none is left."""
+    """Between two rows a length changes by one task, or by a deal at the start of a phase; at the end all queues are
+    empty.
+    """
     rows = told_of(name).rows
     begins = {begin for _, begin, *_ in of_kind(rows, Watched.PHASE)}
     length: Counter[int] = Counter()
@@ -220,7 +222,7 @@ def test_lengths_are_those_of_a_recount(name: str) -> None:
 
 
 def test_lengths_recounted_from_the_trace() -> None:
-    """Every task that is put makes its queue longer when it is put, and shorter when somebody takes it."""
+    """Each put makes a queue longer, and each take makes the queue shorter."""
     plan = event_by_event(plan_of(TREE, 3, "randomized", runtime(costs={"push_ns": 10}), toy(3)))
     records: list[Any] = []
     simulate(plan, SEED, "reference", listener=lambda batch: records.extend(batch.tolist()))
@@ -358,7 +360,7 @@ def test_integrals_are_those_of_every_stretch_cut_by_hand(given: list[Stretch]) 
 @settings(max_examples=80)
 @given(changes, st.integers(1, 7))
 def test_steps_hold_until_the_next_one(given: list[tuple[int, int, int]], batch: int) -> None:
-    """Values come with pauses between them, in batches of any size, and the last ones hold to the end."""
+    """Values come with pauses between them, in batches of any size, and the last values hold to the end."""
     steps, shift = Steps(SUBJECTS), 0
     now, told = 0, []
     for subject, pause, value in given:
@@ -393,7 +395,7 @@ def test_large_loads_over_long_times_do_not_overflow() -> None:
 
 # ---- loads of resources ------------------------------------------------------------------------------------------
 
-LEAST_PS = 2_000 * NS  # of what a segment computes; at its fastest it takes half of that
+LEAST_PS = 2_000 * NS  # the least compute time of a segment; at the highest speed a segment takes half of this time
 PS_PER_CHANGE = 3
 BYTES = 1 << 16
 FLUID = Effects(contention="fluid")
@@ -477,7 +479,7 @@ def test_the_integral_of_a_load_is_what_was_moved(name: str) -> None:
 @settings(max_examples=30)
 @given(plan=coupled_plans(pages=True, contention="fluid"), seed=seeds)
 def test_no_load_is_above_capacity_and_each_differs_from_the_one_before(plan: Plan, seed: int) -> None:
-    """The part of each flow is rounded down, so that not even rounding leads above the capacity."""
+    """The used bandwidth of each flow is rounded down, so that the sum is never above the capacity."""
     listed, busiest = resources_of(plan).listed, 0
     for resource, told in loads(heard(plan, seed)).items():
         used = [0, *(value for _, _, value in told)]
@@ -498,4 +500,4 @@ def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() ->
     plan = plan_of(work, 2, how=runtime(costs={"unmap_ns": 100}), effects=FLUID)
     frame = heard(plan).tables.resource_load_frame()
     lock = frame[frame["name"] == "address space"]
-    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # both ask for three quarters of it
+    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # each of both demands three quarters of the lock

@@ -17,10 +17,7 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
     [
         ({}, []),
         ({"latency_ns": [[80, 126], [120, 80]]}, []),
-        (
-            {"latency_ns": [[80, 130], [120, 80]]},
-            ["node 0 reads node 1 in 130 ns, but node 1 reads node 0 in 120 ns"],
-        ),
+        ({"latency_ns": [[80, 130], [120, 80]]}, ["node 0 reads node 1 in 130 ns, but node 1 reads node 0 in 120 ns"]),
         (
             {"latency_ns": [[80, 75.5], [75.5, 75]]},
             ["node 0 reads node 1 in 75.5 ns, faster than its own memory in 80 ns"],
@@ -62,10 +59,7 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
         ),
         (
             {"coherence": {"same_core_ns": 9, "same_socket_ns": 8, "cross_socket_ns": 7}},
-            [
-                "a line takes 9 ns within a core, 8 ns within a socket",
-                "a line takes 8 ns within a socket, 7 ns across",
-            ],
+            ["a line takes 9 ns within a core, 8 ns within a socket", "a line takes 8 ns within a socket, 7 ns across"],
         ),
         (
             {

@@ -81,10 +81,6 @@ def test_bar_is_full_and_each_part_within_one_character(amounts, width):
         assert abs(bar.count(glyph) - (width * amount / total if total else 0)) < 1
 
 
-def test_glyphs_tell_components_apart():
-    assert len(set(GLYPHS)) == len(COMPONENTS)
-
-
 def test_fits_120_columns(run):
     row, workers = run
     row["trace_hash"] = row["event_hash"] = "0123456789abcdef"

@@ -6,11 +6,11 @@ latencies of the links on the route.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, Tag, model_serializer, model_validator
+from pydantic import Field, Tag, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import (
@@ -19,9 +19,11 @@ from numasim.parts.base import (
     GigabytesPerSecond,
     Gigahertz,
     Label,
+    LeanModel,
     Model,
     Nanoseconds,
     PositiveCount,
+    by_shape,
 )
 from numasim.parts.models.caches_model import CachesSpec, cache_domains
 from numasim.parts.models.interconnect import (
@@ -29,21 +31,11 @@ from numasim.parts.models.interconnect import (
     Links,
     MeshSpec,
     check_links,
-    check_mesh,
     check_routes,
     check_topology,
     directed_links,
 )
-from numasim.parts.models.nodes_model import (
-    MAX_NODES,
-    Nodes,
-    NodeShape,
-    NodesSpec,
-    Speed,
-    by_form,
-    check_nodes,
-    node_shapes,
-)
+from numasim.parts.models.nodes_model import MAX_NODES, Nodes, NodeShape, NodesSpec, Speed, check_nodes, node_shapes
 from numasim.parts.models.sources import check_source_fields
 from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
@@ -56,13 +48,14 @@ CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 LEVELS = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cross_socket_ns")
 
 
-class CoherenceSpec(Model):
+class CoherenceSpec(LeanModel):
     """Times to move one cache line between two cores: levels by what the cores share, or a matrix of all cores."""
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **dict.fromkeys(LEVELS, ("levels",)),
         "cores_ns": ("matrix",),
     }
+    left_out: ClassVar[Collection[str]] = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cores_ns")
 
     same_core_ns: Nanoseconds | None = Field(
         None,
@@ -86,7 +79,7 @@ class CoherenceSpec(Model):
     cross_socket_ns: (
         Annotated[
             Annotated[Nanoseconds, Tag("number")] | Annotated[Row, Field(min_length=1), Tag("list")],
-            by_form("a time in ns is needed here, or a list of times, those between the nearest sockets first"),
+            by_shape("a time in ns is needed here, or a list of times, the times between the nearest sockets first"),
         ]
         | None
     ) = Field(
@@ -108,24 +101,17 @@ class CoherenceSpec(Model):
         given = self.cross_socket_ns
         return given if isinstance(given, tuple) else () if given is None else (given,)
 
-    @model_serializer(mode="wrap")
-    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without the optional fields that are not given."""
-        contents: dict[str, Any] = contents_of(self)
-        unused = [name for name in type(self).model_fields if getattr(self, name) is None and name != "cross_socket_ns"]
-        return {name: value for name, value in contents.items() if name not in unused}
-
 
 class SnoopSpec(Model):
     """A protocol that keeps caches coherent by asking the caches of all nodes about every line that is fetched."""
 
     request_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
         description="Size on a link of a message with an address: a request, a question to another node's caches, the "
-        "head of a line that is written back.",
+        "head of a line that is written back."
     )
     answer_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
         description="Size on a link of a message without an address: an answer, an acknowledgement, the head of a line "
-        "that is fetched.",
+        "that is fetched."
     )
 
 
@@ -134,7 +120,7 @@ class TurboStep(Model):
 
     active: PositiveCount = Field(
         description="The step holds while at most this number of cores of a socket is busy; a core is busy unless all "
-        "its workers sleep.",
+        "its workers sleep."
     )
     ghz: Gigahertz = Field(description="Clock of the socket's cores at this step.")
 
@@ -143,11 +129,10 @@ class ClockSpec(Model):
     """The base clock and, fewest active cores first, the turbo steps."""
 
     base_ghz: Gigahertz = Field(
-        description="Clock of a core where more cores of its socket are busy than the last turbo step allows.",
+        description="Clock of a core where more cores of its socket are busy than the last turbo step allows."
     )
     turbo: tuple[TurboStep, ...] = Field(
-        (),
-        description="Turbo steps, fewest busy cores first. Default: none, all cores always run at the base clock.",
+        (), description="Turbo steps, fewest busy cores first. Default: none, all cores always run at the base clock."
     )
 
 
@@ -156,7 +141,7 @@ class SmtSpec(Model):
 
     busy_ppm: Speed = Field(
         description="Speed beside a worker on the same core that executes a task or the runtime's operations; "
-        "several factors are multiplied.",
+        "several factors are multiplied."
     )
     poll_ppm: Speed = Field(description="Speed beside a worker on the same core that searches for work or spins.")
 
@@ -165,19 +150,20 @@ class ProbeSpec(Model):
     """Time of one steal probe, if it was measured on the machine."""
 
     same_node_ns: Nanoseconds = Field(
-        description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns.",
+        description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns."
     )
     other_node_ns: Nanoseconds = Field(
-        description="Time of one probe of a queue on another node; it replaces the runtime's probe_remote_ns.",
+        description="Time of one probe of a queue on another node; it replaces the runtime's probe_remote_ns."
     )
 
 
-class MachineSpec(Model):
+class MachineSpec(LeanModel):
     """One machine; ``sources`` has the source of each dotted field; it also holds for the fields below the field."""
 
     goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "routes": ("links", "links.topology", "links.rows", "links.columns")
     }
+    left_out: ClassVar[Collection[str]] = ("link_bandwidth_gbs", "snoop", "core_steps_per_s")
 
     name: Label = Field(
         description="Name of the machine in results and figures. Default in a file: the name of the file."
@@ -185,7 +171,7 @@ class MachineSpec(Model):
     sockets: PositiveCount = Field(le=MAX_NODES, description="Number of sockets.")
     nodes: Nodes = Field(
         description="The NUMA nodes: a mapping where all are alike, or a list with an entry for each node or run of "
-        "alike nodes.",
+        "alike nodes."
     )
     caches: CachesSpec = Field(description="Sizes and latencies of the caches, and which cores share one.")
     latency_ns: tuple[Row, ...] | None = Field(
@@ -194,8 +180,7 @@ class MachineSpec(Model):
         "memory is read; they win over local_latency_ns and the latencies of links.",
     )
     local_latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Latency of a load from the memory of the own node; needed where latency_ns is not given.",
+        None, description="Latency of a load from the memory of the own node; needed where latency_ns is not given."
     )
     remote_base_latency_ns: Nanoseconds | None = Field(
         None,
@@ -204,8 +189,7 @@ class MachineSpec(Model):
     )
     hop_latency_ns: Nanoseconds | None = Field(None, description="Latency of every link that gives none of its own.")
     link_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth in one direction of every link that gives none of its own.",
+        None, description="Bandwidth in one direction of every link that gives none of its own."
     )
     links: Links = Field(
         (),
@@ -213,8 +197,7 @@ class MachineSpec(Model):
         "Default: none, which only a machine of one node or a mesh can do without.",
     )
     mesh: MeshSpec | None = Field(
-        None,
-        description="A two-dimensional mesh of links in place of, or beside, single links (model 2.7).",
+        None, description="A two-dimensional mesh of links in place of, or beside, single links (model 2.7)."
     )
     routes: tuple[tuple[Count, ...], ...] = Field(
         (),
@@ -222,12 +205,12 @@ class MachineSpec(Model):
         "several such routes the lexicographically smallest.",
     )
     coherence: CoherenceSpec = Field(
-        description="Times to move a cache line between cores: of locks, queues and counters.",
+        description="Times to move a cache line between cores: of locks, queues and counters."
     )
     snoop: SnoopSpec | None = Field(
         None,
-        description="What coherence costs on links where every fetched line is asked for at all nodes. Default: lines "
-        "move without messages.",
+        description="Messages of coherence on links, if the caches of all nodes are asked about every fetched line. "
+        "Default: lines move without messages.",
     )
     clock: ClockSpec = Field(description="Clocks of the cores.")
     core_steps_per_s: CoreRate | None = Field(
@@ -237,12 +220,10 @@ class MachineSpec(Model):
         "recorded on cores of another known rate are scaled by it. Default: not known, times are not scaled.",
     )
     smt: SmtSpec | None = Field(
-        None,
-        description="Speed of hardware threads that share a core; needed where cores have more than one thread.",
+        None, description="Speed of hardware threads that share a core; needed where cores have more than one thread."
     )
     probe: ProbeSpec | None = Field(
-        None,
-        description="Measured times of steal probes. Default: those of the runtime's costs.",
+        None, description="Measured times of steal probes. Default: those of the runtime's costs."
     )
     page: Bytes = Field(4096, description="Size of a memory page, a power of two.")
     line: Bytes = Field(
@@ -253,7 +234,7 @@ class MachineSpec(Model):
     sources: dict[str, str] = Field(
         default_factory=dict,
         description="Where the values come from: dotted fields of this file, each with the fields below it, and their "
-        "sources. A source begins with read:, derived: or assumed:; one that does not cites who gave the value.",
+        "sources. A source begins with read:, derived: or assumed:; any other source cites a document.",
     )
 
     @cached_property
@@ -280,22 +261,12 @@ class MachineSpec(Model):
         """Return every link in each of its directions: the links of the mesh, then the other links in file order."""
         return directed_links(self.mesh, self.links, self.node_count, self.link_bandwidth_gbs)
 
-    @model_serializer(mode="wrap")
-    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without the three optional fields that are not given."""
-        contents: dict[str, Any] = contents_of(self)
-        for field in ("link_bandwidth_gbs", "snoop", "core_steps_per_s"):
-            if getattr(self, field) is None:
-                contents.pop(field, None)
-        return contents
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         check_nodes(self.sockets, self.nodes)
         cache_domains(self.caches, self.node_shapes)
         _check_pages(self)
-        check_mesh(self.mesh, self.node_count)
-        check_topology(self.links, self.node_count)
+        check_topology(self.mesh, self.links, self.node_count)
         links = self.directed_links()
         check_links(links, self.node_count)
         check_routes(self.routes, links)

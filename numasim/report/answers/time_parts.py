@@ -206,7 +206,7 @@ def stated_inputs(frame: pd.DataFrame) -> list[str]:
 
 
 def _scaled(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return for each row whether its compute times are those of the machine's cores."""
+    """Return for each row whether its compute times are the times of the machine's cores."""
     return frame[TIME_FACTOR].notna().to_numpy() if TIME_FACTOR in frame else np.zeros(len(frame), bool)
 
 

@@ -116,7 +116,7 @@ def labels_of(spec: StrategySpec, program: Program) -> I32:
 
 def check_labels(name: str) -> None:
     """Raise InputError, with the nearest name, unless ``name`` is a word of the grammar or a registered function."""
-    known = (*LABELLINGS, *DISTRIBUTIONS.meanings, *NOT_FUNCTIONS)
+    known = (*LABELLINGS, *DISTRIBUTIONS, *NOT_FUNCTIONS)
     if name not in known:
         raise InputError(
             f"there is no function of labels {name!r}",

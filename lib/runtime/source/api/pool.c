@@ -5,34 +5,12 @@
 #include "api/operations.h"
 #include "generated/enumerations.h"
 
-/* The replacement for virtual time in a program that is linked without this library: open a pool that only has an
- * error. */
-static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
-static void close_absent(ns_pool *pool) { free(pool); }
-static const ns_pool_operations ABSENT_MODE = {.open = open_absent, .close = close_absent};
-
-static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
-    ns_pool *made = calloc(1, sizeof *made);
-    if (!made) return NS_ERROR_MEMORY;
-    *made = (ns_pool){.mode = &ABSENT_MODE, .options = *options};
-    ns_fields_destroy(plan);
-    *pool = made;
-    return ns_pool_fail(made, NS_ERROR_UNSUPPORTED,
-                        "virtual time is in libnumasim-virtual, which this program is linked without; "
-                        "`numasim-runtime --libs` has it");
-}
-
 static const ns_pool_operations *const MODE[] = {
     [NS_MODE_SERIAL] = &ns_serial_mode,
     [NS_MODE_NATIVE] = &ns_thread_mode,
     [NS_MODE_EMULATED] = &ns_thread_mode,
     [NS_MODE_VIRTUAL] = &ns_virtual_mode,
 };
-
-static const ns_pool_operations *mode_of(const ns_pool_options *options) {
-    const ns_pool_operations *mode = MODE[options->mode];
-    return mode ? mode : &ABSENT_MODE;
-}
 
 /* Store the general sentence of the error code, unless the pool already has a sentence. Return `error`. */
 static int with_sentence(ns_pool *pool, int error) {
@@ -53,10 +31,17 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
-    error = mode_of(options)->open(pool, options, plan);
+    /* A program that is linked without virtual time gets a serial pool, which has an error and cannot run. */
+    const ns_pool_operations *mode = MODE[options->mode] ? MODE[options->mode] : &ns_serial_mode;
+    error = mode->open(pool, options, plan);
     if (!*pool) {
         ns_fields_destroy(plan);
         return error;
+    }
+    if (!error && !MODE[options->mode]) {
+        error = ns_pool_fail(*pool, NS_ERROR_UNSUPPORTED,
+                             "virtual time is in libnumasim-virtual, which this program is linked without; "
+                             "`numasim-runtime --libs` has it");
     }
     (*pool)->process = getpid();
     (*pool)->unmade = error;
