@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import count, islice, pairwise
+from itertools import chain, count, islice, pairwise
 from random import Random
 from typing import Any, NamedTuple
 
@@ -71,9 +71,9 @@ SERIAL = graph(
 FEW_RANDOM = 26  # that end soon
 COMPONENTS = {
     Watched.WORK: ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
-    Watched.OVERHEAD: ("overhead_ps",),
+    Watched.OVERHEAD: ("overhead_ps", "line_owner_ps", "line_thief_ps"),
     Watched.IDLE: ("idle_steal_ps", "idle_backoff_ps"),
-    Watched.PARKED: ("parked_ps",),
+    Watched.PARKED: ("parked_ps", "asleep_ps"),
     Watched.BARRIER: ("idle_barrier_ps",),
 }
 
@@ -170,15 +170,26 @@ def test_the_stretches_of_a_worker_leave_no_gap(name: str) -> None:
         assert all(before[2] == after[1] for before, after in pairwise(mine))
 
 
+def components_of(plan: Plan) -> dict[tuple[Watched, ...], tuple[str, ...]]:
+    """Return the columns of the time split by kinds of stretches. A search that waits for lines or wakes others does so
+    within its idle stretch.
+    """
+    components = {(kind,): columns for kind, columns in COMPONENTS.items()}
+    if plan.costs.line == "yes" or plan.idle:
+        both = (Watched.OVERHEAD, Watched.IDLE)
+        components[both] = tuple(name for kind in both for name in components.pop((kind,)))
+    return components
+
+
 @each_run
 def test_stretches_add_up_to_the_time_split(name: str) -> None:
     plan, result, _, rows = told_of(name)
-    for kind, columns in COMPONENTS.items():
+    for kinds, columns in components_of(plan).items():
         told: Counter[int] = Counter()
-        for worker, begin, end, *_ in of_kind(rows, kind):
+        for worker, begin, end, *_ in chain.from_iterable(of_kind(rows, kind) for kind in kinds):
             told[min(worker, plan.workers.workers)] += end - begin
         for worker, expected in counted(result, columns, plan.workers.workers):
-            assert told[worker] == expected, (kind, worker)
+            assert told[worker] == expected, (kinds, worker)
     probing: Counter[int] = Counter()
     for worker, *_, probing_ps in of_kind(rows, Watched.IDLE):
         probing[worker] += probing_ps
@@ -283,8 +294,6 @@ def test_what_a_watcher_raises_comes_out(engine: str) -> None:
 
 # ---- tables over time ----------------------------------------------------------------------------------------------
 
-TIMES = {STATES[kind]: columns for kind, columns in COMPONENTS.items()}
-
 
 @each_run
 def test_states_fill_every_bin_and_add_up_to_the_time_split(name: str) -> None:
@@ -293,9 +302,9 @@ def test_states_fill_every_bin_and_add_up_to_the_time_split(name: str) -> None:
     stretches = tables.stretches_ps
     assert (stretches[:workers].sum(axis=1) == np.diff(tables.edges_ps)).all()
     frame = tables.workers_frame().groupby("worker").sum()
-    for state, columns in TIMES.items():
+    for kinds, columns in components_of(plan).items():
         expected = sum(result.per_worker[column][:workers] for column in columns)
-        assert frame[state].tolist() == expected.tolist()
+        assert sum(frame[STATES[kind]] for kind in kinds).tolist() == expected.tolist()
     assert set(COMPONENTS) == set(STATES)
 
 

@@ -82,8 +82,8 @@ COST_LINE = {
     "no": "No transfer is paid.",
     "yes": "Each line serves one request after the other. Reading a line of which the worker has a valid copy is free; "
     "any other access waits for the requests before it and takes the transfer, and a write makes all copies invalid.",
-    "latency": "Each probe, take, join and push into another worker's queue takes the transfer from the first worker of "
-    "the queue, or from the worker that spawned the child, however many others do the same.",
+    "latency": "Each probe, take, join and push into another worker's queue takes the transfer from the first worker "
+    "of the queue, or from the worker that spawned the child, however many others do the same.",
 }
 IDLE_RECHECK = {
     "each": "Each worker probes all queues from which it can take.",

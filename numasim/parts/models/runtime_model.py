@@ -205,7 +205,7 @@ class RuntimeSpec(LeanModel):
     )
     idle: IdleSpec | None = Field(
         None,
-        description="What a worker does that finds no task (model 4.15); the idle of a strategy replaces the runtime's. "
+        description="What a worker does that finds no task (model 4.15); the idle of a strategy replaces it. "
         "Default: the worker searches on, with the back-off.",
     )
     s_rule: Rule = Field(
