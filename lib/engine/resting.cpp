@@ -362,7 +362,10 @@ void Resting::retire(Worker& w) {
         run_.clock.cut_short(w);
         run_.clock.clear(w.id);
     }
-    if (w.sleep != Sleep::ASLEEP) w.sleep = Sleep::AWAKE;
+    if (w.sleep != Sleep::ASLEEP) {  // one that was woken too late rests no longer
+        w.sleep = Sleep::AWAKE;
+        w.rests = w.naps;
+    }
     joining_.clear();
 }
 

@@ -57,8 +57,8 @@ def made_up(split, moved):
 
 def test_the_split_leaves_producers_out_and_is_as_wide_as_its_shares():
     """Each of the two workers has 60 + 20 of work and 20 of barrier; the producer has 999."""
-    nothing = [0, 0, 0]
-    split = [[60, 20, 999], *[nothing] * 6, [0, 20, 999], nothing, nothing]
+    times = {"work_local_ps": [60, 20, 999], "idle_barrier_ps": [0, 20, 999]}
+    split = [times.get(component.column, [0, 0, 0]) for component in COMPONENTS]
     page = result_html(made_up(split, [[3 * 2**20, 0], [2**20, 0]]))
     assert "2 workers" in page
     first = page.split("node 0, 1 worker")[0]

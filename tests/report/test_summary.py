@@ -28,7 +28,8 @@ def workers_table(split, roles, nodes):
 def run(frame):
     row = dict.fromkeys(OUTCOME + STEALS + MEMORY + LOCKS, 0) | frame.iloc[0].to_dict()
     row |= {"bytes_remote": 3 * 2**29, "makespan_ps": 12_345_678_901, "tasks_stolen": 1_234_567, "event_hash": None}
-    split = [[50, 30, 999], [10, 5, 999], *[[0, 0, 0]] * 5, [0, 25, 999], [0, 0, 0], [0, 0, 0]]
+    times = {"work_local_ps": [50, 30, 999], "inflation_numa_ps": [10, 5, 999], "idle_barrier_ps": [0, 25, 999]}
+    split = [times.get(component.column, [0, 0, 0]) for component in COMPONENTS]
     return row, workers_table(split, ["worker", "worker", "producer"], [1, 0, 0])
 
 
