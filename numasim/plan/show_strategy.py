@@ -121,6 +121,8 @@ def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
         f"At a spawn it {_spawn_order(plan)}.",
         f"Join {runtime.join}: {JOIN[runtime.join]}",
     ]
+    if runtime.idle is not None:
+        lines.append(f"Workers without a task (model 4.15): {flow_text(_plain(runtime.idle))}.")
     return "\n".join(lines)
 
 
@@ -386,15 +388,17 @@ def _family_lines(plan: StealPlan) -> list[str]:
     """Return a line for each family of queues."""
     lines = []
     for number, name in enumerate(plan.families):
-        queues = plan.queues[plan.queues["family"] == number]
+        which = plan.queues["family"] == number
+        queues = plan.queues[which]
         queue = queues[0]
         shared = ", which is at home wherever it is asked," if queue["home"] < 0 else ""
         own_end, steal_end = END_TEXT[End(queue["own_end"])], END_TEXT[End(queue["steal_end"])]
         size = f"up to {queue['capacity']} tasks" if queue["capacity"] else "any number of tasks"
         full = f" When one is full: {FULL[Full(queue['full']).name.lower()]}" if queue["capacity"] else ""
+        each_end = " Each end has a cache line." if plan.lines[which][0] > 1 else ""
         lines.append(
             f"Each queue of {name} {listed(queues['owner'].tolist())}{shared} holds {size}: pushed at the back, popped "
-            f"at the {own_end}, stolen from at the {steal_end}.{full}"
+            f"at the {own_end}, stolen from at the {steal_end}.{full}{each_end}"
         )
     return lines
 

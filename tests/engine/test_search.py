@@ -178,7 +178,7 @@ def test_probes_of_another_node_take_their_own_time_and_are_remote() -> None:
 
 def test_probes_and_takes_pay_for_the_cache_line() -> None:
     # 100 ns + the line of another socket 40 ns; the take 60 + 40 ns
-    how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100, "take_ns": 60, "line": True})
+    how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100, "take_ns": 60, "line": "latency"})
     seen = run(items(2, 1000 * NS), machine=toy(sockets=2, cores=1), how=how)
     assert seen.steals == ((140 * NS, 1, 0, 1),)
     assert (1, 1, 240 * NS, 1240 * NS) in seen.stretches
@@ -192,7 +192,7 @@ def test_a_thief_pays_for_the_direction_in_which_the_line_moves() -> None:
     """
     one_way = {"cores_ns": [[5, 30], [70, 6]], "same_core_ns": None, "same_socket_ns": None, "cross_socket_ns": None}
     machine = toy_with({"sockets": 1, "cores": 2}, coherence=one_way)
-    how = runtime(costs={"probe_ns": 100, "take_ns": 60, "join_ns": 20, "line": True})
+    how = runtime(costs={"probe_ns": 100, "take_ns": 60, "join_ns": 20, "line": "latency"})
     work = graph(body(task(1000 * NS), 5000 * NS, WAIT))
     seen = run(work, machine=machine, how=how)
     assert seen.steals == ((130 * NS, 1, 0, 1),)

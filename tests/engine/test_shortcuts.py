@@ -68,7 +68,7 @@ OTHERS = {"from": "others"}
 
 SLEEPING: dict[str, Any] = {"alone_ns": 27_000, "backoff": {"first_ns": 40, "factor": 2, "max_ns": 160}}
 COSTS = {"probe_ns": 30, "probe_remote_ns": 70, "take_ns": 25, "futex_ns": 400, "wake_ns": 900, "pause_ns": 15}
-LOCKING: dict[str, Any] = {"alone_ns": 9_000, "costs": {**COSTS, "line": True}, "poll_ns": 405}
+LOCKING: dict[str, Any] = {"alone_ns": 9_000, "costs": {**COSTS, "line": "latency"}, "poll_ns": 405}
 NODE_LEVELS: tuple[dict[str, Any], ...] = (
     {"from": "own-node", "lock": "node"},
     {"from": "other-nodes", "by": "node", "if": {"length": 2}, "lock": "node"},

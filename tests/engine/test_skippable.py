@@ -211,7 +211,7 @@ UNCOUPLED = {
     "fresh memory read by items": tree(work=replace(reading_items(), regions=(FRESH,))),
     "fresh memory with a home": tree(work=reading(FRESH), placement={"policy": "interleave"}),
     "items at the other ends": tree(work=RANGE, how={"queue_order": "fifo-lifo"}),
-    "items whose taking costs": tree(work=RANGE, how={"costs": {"pop_ns": 5, "push_ns": 4, "line": True}}),
+    "items whose taking costs": tree(work=RANGE, how={"costs": {"pop_ns": 5, "push_ns": 4, "line": "latency"}}),
     "items under another join": tree(work=RANGE, how={"join": "help"}),
 }
 
