@@ -53,6 +53,7 @@ void Thief::go_idle(Worker& w) {
 }
 
 void Thief::end_idle(Worker& w) {
+    if (w.naps) resting_->end_nap(w);
     w.idle = w.round_goes_on = false;
     if (joins(w)) run_.joins.end(static_cast<std::size_t>(w.stack.back()));
     memory_.tell_activity(w);
@@ -85,7 +86,6 @@ void Thief::retire(Worker& w) {
         w.counters.line_thief_ps -= thief_ps;
         w.counters.line_owner_ps -= owner_ps;
         w.counters.overhead_ps -= left_ps - thief_ps - owner_ps;
-        if (w.naps) resting_->end_nap(w);
         end_idle(w);
         run_.clock.clear(w.id);
     }

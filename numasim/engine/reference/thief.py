@@ -183,6 +183,8 @@ class Thief(Component):
 
     def end_idle(self, w: Worker) -> None:
         """End the worker's idle episode."""
+        if w.naps and self._resting:
+            self._resting.end_nap(w)
         w.idle = w.round_goes_on = False
         self._activity_changed()
         if self._resting:
@@ -205,8 +207,6 @@ class Thief(Component):
             self._resting.retire(w)
         if w.idle:
             self._take_back(w, w.due - self._clock.now)
-            if w.naps and self._resting:
-                self._resting.end_nap(w)
             self.end_idle(w)
             self._clock.cancel(w)
         self._clock.expect(w, POLL, w.due)
