@@ -78,16 +78,16 @@ ns.plot.column(frame, x="strategy", colour="machine", facet="workload")
 ns.compare(result)
 
 # %% [markdown]
-# In SparseLU a domain costs time: 3 % on the Xeon, two thirds on the Altra, and on the EPYC the run takes two and a half
-# times as long. One worker makes all tasks. Thieves that know which queue is long ask for the cache line of this queue
-# all at once, and a line serves one request after the other (model 5.6). In Sort and in Strassen a domain makes no sure
-# difference. Announcements alone (`threshold`) cost more: in SparseLU two thirds of the time to nearly four times the
-# time, and up to a fifth in Sort, where workers also wait although there are tasks.
+# In SparseLU a domain costs time: 3 % on the Xeon, two thirds on the Altra, and on the EPYC the run takes two and a
+# half times as long. One worker makes all tasks. Thieves that know which queue is long ask for the cache line of this
+# queue all at once, and a line serves one request after the other (model 5.6). In Sort and in Strassen a domain makes
+# no sure difference. Announcements alone (`threshold`) cost more: in SparseLU from two thirds of the time to nearly
+# four times the time, and up to a fifth in Sort, where workers also wait although there are tasks.
 #
 # ## Why
 #
-# In SparseLU little time goes to remote memory. The lost time is waiting for lines of queues, and waiting for work while
-# the worker that makes the tasks waits for the line of its own queue.
+# In SparseLU little time goes to remote memory. The lost time is waiting for lines of queues, and waiting for work
+# while the worker that makes the tasks waits for the line of its own queue.
 
 # %%
 ns.plot.time_split(frame[frame["workload"] == "sparselu-single"])
@@ -106,13 +106,13 @@ ns.compare(without)
 
 # %% [markdown]
 # Distance is not the reason: without distance a domain costs as much as with distance. Thieves under `nearest-first` do
-# worse still. They ask all workers before they wait, and a look at an unchanged queue is free. So every thief has a copy
-# of every queue's line. After each task that is put into a queue, all thieves fetch this line again, one after the
+# worse still. They ask all workers before they wait, and a look at an unchanged queue is free. So every thief has a
+# copy of every queue's line. After each task that is put into a queue, all thieves fetch this line again, one after the
 # other, and the worker that makes the tasks waits behind the thieves.
 #
 # The answers depend on this rule. With `runtime.costs.line: latency` a thief pays for the transfer of a line whatever
-# others do, and the owner of a queue pays nothing. Then a domain saves a seventh to a fifth of the time in SparseLU
-# on these machines, because its thieves find tasks soon.
+# others do, and the owner of a queue pays nothing. Then a domain saves a seventh to a fifth of the time in
+# SparseLU on these machines, because its thieves find tasks soon.
 #
 # Two limits of these answers: the programs are small and run out of parallelism on so many cores; and data of larger
 # programs does not fit the caches, so that placement would matter as in `remote_bytes.ipynb`.
