@@ -75,8 +75,10 @@ SWEEP_RUNS = 2000  # runs of a sweep, which share a graph
 
 RATES = {"independent": "independent tasks, million per second", "fib": "calls of fib, million per second"}
 EFFECTS = "cost of the effects (cache, contention), million tasks per second"
+SERVED = "the same plan with queues' lines served, with workers at rest (speed as a ratio)"
 BARE, OTHER_COSTS, MILLION = "bare SimPy timeouts", "other costs", "million per second"
 CALM, SATURATED = "calm", "saturated"  # kinds of memory load
+ALL_CALM = ("all effects", f"{CALM}, 24 workers")
 TASK_BYTES = {CALM: 512, SATURATED: 65_536}
 NATIVE_MILLIONS = {("independent", 24): Goal(AT_LEAST, 30), ("fib", 24): Goal(AT_LEAST, 10)}
 ALL_EFFECTS_MILLIONS = {(CALM, 24): 2.0, (SATURATED, 24): 0.5, (SATURATED, 128): 0.1}
@@ -136,7 +138,8 @@ def measure(progress: bool = False) -> list[Finding]:
     with TemporaryDirectory() as folder:
         probes = [*map(rate_probe, timed_rates(SIZES)), *family_probes()]
         if NATIVE in ENGINES:
-            probes += [*map(rate_probe, timed_effects(EFFECT_TASKS)), *command_probes(Path(folder))]
+            probes += [*map(rate_probe, timed_effects(EFFECT_TASKS)), *mechanism_probes()]
+            probes += command_probes(Path(folder))
         overhead = "a run of a sweep, beside its simulation"
         probes += [
             Probe(OTHER_COSTS, BARE, {MILLION: None}, lambda: (timeouts_per_second(TIMEOUTS) / 1e6,)),
@@ -242,6 +245,38 @@ def rate_probe(timed: Timed) -> Probe:
         return (float(result.counters["tasks"] / result.engine_s / 1e6),)
 
     return Probe(timed.table, timed.row, {timed.column: timed.goal}, rate)
+
+
+def mechanism_probes() -> Iterator[Probe]:
+    """Yield a probe for a plan with lines that are served, and one for a plan whose workers rest: the time of the plan
+    without them divided by the time with them (model 5.6 and 4.15).
+
+    In the second plan, 12 of 192 workers have a task at a time; the others spin, or sleep.
+    """
+    (calm,) = (timed.spec for timed in timed_effects(EFFECT_TASKS) if (timed.row, timed.column) == ALL_CALM)
+    lines = [{**calm, "runtime": {"like": "bare", "costs": {"line": line}}} for line in ("no", "yes")]
+    layers = {"name": "random-layered", "layers": 600, "width": 12, "degree": 3, "low_ns": 20_000, "high_ns": 40_000}
+    ring = {"name": "ring", "steal": [{"from": "others", "pick": "rotate", "tries": "all"}]}
+    idle = {
+        "phases": [{"rounds": 4, "yield_ns": 500}],
+        "sleep": {"recheck": "last"},
+        "wake": {"at": "no-searcher"},
+    }
+    costs = {"unpark_ns": 1000, "wake_ns": 3000, "wake_remote_ns": 4000}
+    many = spec_of(layers, 192, machine="epyc-9654-2s", model=ALL, strategy=ring)
+    rests = [{**many, "runtime": {"like": "bare", "costs": costs, **rules}} for rules in ({}, {"idle": idle})]
+    for row, goal, specs in (
+        ("served lines, all effects, calm, 24 workers", 0.6, lines),
+        ("192 workers, of which 180 rest", 3, rests),
+    ):
+        plans = [build_plan(resolve(spec)) for spec in specs]
+        yield Probe(SERVED, row, {"with to without": Goal(AT_LEAST, goal)}, partial(_speed_ratio, *plans))
+
+
+def _speed_ratio(without: Plan, with_it: Plan) -> tuple[float]:
+    """Return the native engine's time for one plan divided by its time for another one, in one process."""
+    took = [min(simulate(plan, SEED, NATIVE).engine_s for _ in range(2)) for plan in (without, with_it)]
+    return (took[0] / took[1],)
 
 
 @styled

@@ -91,7 +91,7 @@ class QueueLines(Component):
         return (back, front) if end == End.BACK else (front, back)
 
     def _is_locked(self, q: int) -> bool:
-        return self._locks[q] >= 0
+        return bool(self._locks[q] >= 0)
 
     def _thief_owes(self, w: Worker, lines: tuple[ServedLine, ServedLine], writes: int) -> None:
         before = w.owed_ps
