@@ -12,10 +12,11 @@ Under `latency` a thief pays the transfer for every queue that the thief asks or
 a look at a queue that has not changed since the thief's last look is free. A thief that mostly asks the seven other
 queues of its cache then fetches fewer lines, so that `cluster-first` is faster with one time for the socket, too.
 
-For each machine and reading a line has the median change of the makespan by asking the own cache first, the 95 %
-interval of this median over the pairs of runs with one seed (order statistics), and for served lines the time for which
-thieves waited for lines in the runs with the first seed. Exit status 1 unless asking the own cache first is surely faster on the
-measured machine under both readings, and under `latency` not surely faster with one time for the socket.
+For each machine and reading a line has the median change of the makespan by asking the own cache first, and the 95 %
+interval of this median over the pairs of runs with one seed (order statistics). For served lines the line also has the
+time for which thieves waited for lines in the runs with the first seed. Exit status 1 unless asking the own cache first
+is surely faster on the measured machine under both readings, and under `latency` not surely faster with one time for
+the socket.
 """
 
 from __future__ import annotations
