@@ -69,7 +69,8 @@ def test_bars_are_grouped_by_node_and_split_exactly(run):
     lines = printed(*run).splitlines()
     first = next(at for at, line in enumerate(lines) if line.startswith("worker 1, node 0"))
     assert lines[first + 1].startswith("worker 0, node 1")
-    assert [lines[first].count(GLYPHS[at]) for at in (0, 1, 7)] == [30, 5, 25]
+    barrier = [component.column for component in COMPONENTS].index("idle_barrier_ps")
+    assert [lines[first].count(GLYPHS[at]) for at in (0, 1, barrier)] == [30, 5, 25]
     assert [lines[first + 1].count(GLYPHS[at]) for at in (0, 1)] == [50, 10]
 
 
