@@ -59,7 +59,7 @@ def alone(idle: dict[str, Any] | None) -> ns.Result:
 
 def ms(run: ns.Result) -> float:
     """Return the makespan in milliseconds."""
-    return run.makespan_ps / 1e9
+    return float(run.makespan_ps) / 1e9
 
 
 def cpu(run: ns.Result) -> float:
