@@ -120,8 +120,8 @@ def test_the_machine_says_how_long_a_line_takes_around_its_workers() -> None:
     three = plan_of(3)
     assert three.workers.socket.tolist() == [0, 1, 0]
     times = three.machine.coherence
-    assert hop_ps(three) == (2 * times.cross_socket_ps + times.same_socket_ps) // 3
-    assert hop_ps(plan_of(2)) == times.cross_socket_ps
+    assert hop_ps(three) == (2 * times.cross_socket_ps[0] + times.same_socket_ps) // 3
+    assert hop_ps(plan_of(2)) == times.cross_socket_ps[0]
 
 
 def test_twice_and_half_are_about_the_same() -> None:
