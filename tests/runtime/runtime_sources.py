@@ -15,7 +15,7 @@ from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
 
 HERE = Path(__file__).parent
 VIRTUAL_TIME = RUNTIME / "source" / "virtual"
-LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")
+LOCKS = ("locks_*.c", "numa_*.c", "mcs.c", "waiting.c")
 STRATEGIES = catalog.names("strategies")
 TUNED = ("cats", "laws")  # strategies with a controller
 LONGEST_SECONDS = 1800  # time limit that ends a hanging program

@@ -1,4 +1,5 @@
-"""All interleavings of small programs on the deque, lane, dependences, locks, conditions and barriers of the runtime.
+"""All interleavings of small programs on the deque, lane, dependences, locks, conditions, barriers and sleepers of the
+runtime.
 
 The sources are the library's own sources. Their atomic accesses are steps of the explorer in tests/runtime/explorer.
 Tests compare the explorer with known results of memory models, and put bugs into the sources that the explorer must
@@ -21,6 +22,7 @@ from seeded_bugs import BUGS, Bug
 EXPLORER = HERE / "explorer"
 MEMORIES = ("sequential", "buffered", "reordered")  # the strictest memory first
 FLAGS = ["-O2", "-g1", "-DNS_EXPLORE", f"-I{EXPLORER}"]
+ABOUT = ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent", "sleep")
 IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 
 
@@ -28,7 +30,7 @@ IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 def parts(c_compiler: str) -> dict[str, Path]:
     """Return the objects of the explorer and of the explored sources, by the names of their sources."""
     own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
-    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependences.c")
+    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependences.c", "sleepers.c")
     made = compile_objects(c_compiler, own, FLAGS) + compile_objects(c_compiler, explored, IN_ARENA)
     return {source.stem: path for source, path in zip([*own, *explored], made, strict=True)}
 
@@ -53,7 +55,7 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("memory", "about"),
     [
-        *(("reordered", about) for about in ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent")),
+        *(("reordered", about) for about in ABOUT),
         # longer cases of these have too many schedules in other memory
         *(("buffered", about) for about in ("deque", "lane")),
     ],

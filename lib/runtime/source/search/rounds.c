@@ -167,7 +167,10 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
         if (task || wait->is_over(wait->context)) return task;
         if (pool->file.plan.backoff_after_probe) {
             pass_lock(pool, held, NS_NO_LOCK, (uint32_t)worker->base.node);
-            ns_thread_back_off(worker, ns_thread_next_wait_ps(worker, true));
+            if (pool->sleepers)
+                ns_thread_rest(worker, wait, true);
+            else
+                ns_thread_back_off(worker, ns_thread_next_wait_ps(worker, true));
         }
     }
 }

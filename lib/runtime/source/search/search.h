@@ -41,6 +41,32 @@ void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps);
 int ns_thread_make_search_locks(ns_thread_pool *pool);
 void ns_thread_destroy_search_locks(ns_thread_pool *pool);
 
+/* ---- resting.c: only in pools whose plan has rules for workers that find no task --------------------------------- */
+
+/* Note that the worker begins to search, or has searched. At the begin the worker sleeps if too many workers search. */
+void ns_thread_begin_search(ns_thread_worker *worker, const ns_thread_wait *wait);
+void ns_thread_end_search(ns_thread_worker *worker);
+
+/* Rest after a round, or a probe, without a find. The worker may sleep until it is woken. */
+void ns_thread_rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed);
+
+/* Note that the worker has pushed a task into queue `q`, which had tasks before if `held`: wake whom the rules say. */
+void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held);
+
+/* Note that the worker takes part in a run, or has no part in it. */
+void ns_thread_rest_ends(ns_thread_worker *worker);
+void ns_thread_sits_out(ns_thread_worker *worker);
+
+/* End the run with an error if all workers sleep: the caller is about to sleep, too. */
+void ns_thread_check_sleepers(ns_thread_pool *pool);
+
+/* Note that children of a task have ended, `count` in all, or that a future is done (`count` is 1): wake the workers
+ * whose wait is over. `awaited` may be freed by now. */
+static inline void ns_thread_wait_ended(const ns_thread_worker *worker, const void *awaited, uint32_t count) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (__builtin_expect(pool->sleeps, 0)) ns_sleepers_ended(pool->sleepers, awaited, count);
+}
+
 /* ---- quiescence.c ------------------------------------------------------------------------------------------------ */
 
 /* Withdraw the worker's announcement, since the worker is about to take a task. */
@@ -55,6 +81,15 @@ void ns_thread_note_search(ns_thread_pool *pool);
 /* Announce that the worker finds no work, if it finds none. If no worker finds work, the run will end with an error. To
  * end sooner, workers then take any task that they see. */
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait);
+
+/* Return whether the worker checks now, before a wait of this length, whether any round can ever succeed: after many
+ * rounds without a find, and before a long wait. */
+static inline bool ns_thread_is_patient(const ns_thread_worker *worker, int64_t wait_ps) {
+    return wait_ps > INT64_C(1000000000) || worker->search.fails % 256 == 0;
+}
+
+/* Return whether the worker could find a task if all other workers did nothing. */
+bool ns_thread_finds_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* End a run that can only end with an error, for the reason `why`. */
 void ns_thread_end_quiescent(ns_thread_pool *pool, const char *why);

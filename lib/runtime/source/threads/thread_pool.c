@@ -34,21 +34,32 @@ static void meet(ns_thread_pool *pool) {
 
 static void take_part(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool has_part = worker->base.id < pool->team_size;
     meet(pool);
     if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();
+    if (pool->sleepers) has_part ? ns_thread_rest_ends(worker) : ns_thread_sits_out(worker);
     ns_thread_task *root;
     while ((root = worker->agenda)) {
         worker->agenda = root->next;
         ns_thread_execute(worker, root);
     }
-    if (worker->base.id < pool->team_size) ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
+    const ns_thread_wait wait = {NULL, is_run_over, pool, &pool->origin, &pool->origin.pending};
+    if (has_part) ns_thread_work_until(worker, &wait);
 }
 
-/* Wait for the next run. Return the number of this run; 0 if the pool closes. */
-static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
+/* Wait for the next run. Return the number of this run; 0 if the pool closes. If workers sleep, worker 0 calls the
+ * others, as it does in the simulator. */
+static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool is_called = pool->sleeps && worker->base.id;
+    const uint64_t *number = is_called ? &pool->calls : &pool->epoch;
     pthread_mutex_lock(&pool->lock);
-    while (pool->epoch == last && !pool->closing) pthread_cond_wait(&pool->started, &pool->lock);
+    while (*number == last && !pool->closing) pthread_cond_wait(is_called ? &pool->called : &pool->started, &pool->lock);
     const uint64_t next = pool->closing ? 0 : pool->epoch;
+    if (pool->sleeps && !is_called) {
+        pool->calls = pool->epoch;
+        pthread_cond_broadcast(&pool->called);
+    }
     pthread_mutex_unlock(&pool->lock);
     return next;
 }
@@ -70,7 +81,7 @@ static void *work(void *argument) {
     int error = worker->cpu >= 0 ? ns_cpu_pin((uint32_t)worker->cpu) : NS_OK;
     if (!error) error = ns_thread_worker_settle(worker);
     leave(pool, error);
-    for (uint64_t run = 0; (run = await_run(pool, run));) {
+    for (uint64_t run = 0; (run = await_run(worker, run));) {
         take_part(worker);
         leave(pool, NS_OK);
     }
@@ -197,6 +208,7 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     /* relaxed: the pool's lock orders this store */
     ns_atomic_u32_store(&pool->present, 0, memory_order_relaxed);
     ns_atomic_u32_store(&pool->blocked, 0, memory_order_relaxed);
+    ns_atomic_u32_store(&pool->idle, 0, memory_order_relaxed);
     ns_atomic_u64_store(&pool->ended_ps, 0, memory_order_relaxed);
     pool->active = self->workers;
     pool->epoch++;
@@ -216,7 +228,7 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
 static void report_times(const ns_thread_pool *pool, const ns_thread_worker *worker, int64_t *counters) {
     if (!NUMASIM_COUNTERS) return;
     const int64_t idle_ps = worker->search.idle_ps;
-    counters[NS_IDLE_STEAL_PS] = idle_ps - counters[NS_IDLE_BACKOFF_PS];
+    counters[NS_IDLE_STEAL_PS] = idle_ps - counters[NS_IDLE_BACKOFF_PS] - counters[NS_ASLEEP_PS];
     counters[NS_WORK_LOCAL_PS] = pool->makespan_ps - idle_ps - counters[NS_PARKED_PS] - counters[NS_IDLE_BARRIER_PS] -
                                  counters[NS_INFLATION_NUMA_PS];
 }
@@ -252,9 +264,11 @@ static void close_pool(ns_pool *self) {
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
     pthread_cond_broadcast(&pool->started);
+    pthread_cond_broadcast(&pool->called);
     pthread_mutex_unlock(&pool->lock);
     for (uint32_t id = 0; id < pool->launched; id++) pthread_join(pool->worker[id]->thread, NULL);
     pthread_cond_destroy(&pool->ended);
+    pthread_cond_destroy(&pool->called);
     pthread_cond_destroy(&pool->started);
     pthread_mutex_destroy(&pool->lock);
     ns_thread_pool_free(pool);

@@ -19,6 +19,7 @@
 #include "policy/dispatch.h"
 #include "queues/task_queues.h"
 #include "queues/watch_board.h"
+#include "sync/sleepers.h"
 #include "threads/object_memory.h"
 #include "threads/sync_objects.h"
 #include "threads/task_records.h"
@@ -37,6 +38,20 @@ typedef struct {
     uint32_t *copy;      /* [levels + 1] the queues that get a copy of the task */
     bool thresholds_known;
 } ns_thread_search;
+
+/* The fields of a worker that rests while it finds no task (resting.c). */
+typedef struct {
+    bool searches;    /* the worker counts among those that search */
+    bool woken;       /* the worker was woken, and has found no task since */
+    bool sleeps_on;   /* the worker slept at the end of the last run */
+    bool knows_pushes;
+    uint64_t pushes;  /* if `knows_pushes`: the count of pushes before the last round */
+    int64_t timeouts; /* sleeps in a row that ended by themselves */
+    uint64_t phase;   /* the present phase */
+    int64_t rounds;   /* fruitless rounds in this phase so far */
+    uint64_t began;   /* ticks at which the phase began */
+    int64_t sits_since_ps; /* since when the worker has no part in a serial phase; 0: it has a part */
+} ns_thread_resting;
 
 /* The fields of a worker that executes tasks on fibers (fiber_execution.c). */
 typedef struct {
@@ -62,6 +77,7 @@ struct ns_thread_worker {
                                      executes */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
+    ns_thread_resting resting;
     ns_worker_state order; /* if the spawn order adapts: the time and the result of the last decision */
     bool in_gate;          /* whether the worker has passed the gate of a steal level: noted_tasks.h */
     ns_sync_user sync_user;
@@ -91,6 +107,8 @@ struct ns_thread_pool {
     ns_numa_lock **locks;   /* [words] locks that searches take; NULL for all other words */
     ns_object_homes *homes; /* NULL if the strategy and the mode need none */
     ns_emulation emulation;
+    ns_sleepers *sleepers;     /* NULL: the plan has no rules for workers that find no task */
+    ns_atomic_u32 idle;        /* number of workers that find no task, if the cap of searching workers depends on it */
     ns_atomic_u64 searches;    /* number of begins and ends of searches so far */
     ns_atomic_u32 quiescent;   /* no worker can find work, but the run goes on: workers take any task that they see */
     ns_thread_worker **worker; /* [workers] */
@@ -109,10 +127,12 @@ struct ns_thread_pool {
     bool sees_lengths;     /* whether the strategy reads the lengths of queues */
     bool own_dispatch;     /* whether all new tasks of a worker go to its own queue */
     bool can_be_quiescent; /* whether workers may find no work although tasks are left */
+    bool sleeps;           /* whether workers that find no task sleep */
 
     pthread_mutex_t lock; /* guards the fields below, except atomic words */
-    pthread_cond_t started, ended;
+    pthread_cond_t started, called, ended; /* if workers sleep, worker 0 calls the others after the start */
     uint64_t epoch;    /* the number of the run */
+    uint64_t calls;    /* the number of the run to which worker 0 has called the others */
     uint32_t active;   /* workers that have not left the run */
     uint32_t launched; /* number of threads that were started */
     bool closing;
@@ -147,6 +167,9 @@ typedef struct {
     const ns_task *task; /* the task that waits in a join; NULL: none */
     bool (*is_over)(const void *context);
     const void *context;
+    const void *awaited;      /* the task or the future whose end ends the wait: see ns_thread_wait_ended. NULL: the
+                                 worker does not sleep in this wait */
+    const uint32_t *children; /* the number of ends that end the wait; NULL: 1 */
 } ns_thread_wait;
 
 /* ---- pool_making.c ----------------------------------------------------------------------------------------------- */
