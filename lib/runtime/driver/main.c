@@ -14,7 +14,7 @@ enum { PROBLEM_BYTES = 1280, MAPPED_BYTES = 128 * 1024 };
 
 static const char USAGE[] =
     "numasim-runtime --kernel NAME [--set PARAMETER=VALUE]...\n"
-    "    [--mode serial|native|emulated|virtual] [--workers N] [--plan FILE] [--costs model|measured]\n"
+    "    [--mode serial|native|emulated|virtual|turns|paced] [--workers N] [--plan FILE] [--costs model|measured]\n"
     "    [--seed N] [--record FILE] [--repeat N] [--rehearse] [--warm-up] [--no-verify] [--json]\n"
     "numasim-runtime --list [--json]\n"
     "numasim-runtime topology [--root DIR] [--binding]\n"
@@ -25,7 +25,8 @@ static const char USAGE[] =
     "run. --repeat does N runs, each with a seed drawn from --seed. --rehearse times, before each run on threads,\n"
     "serial copies of the program on all workers at once: what it takes where hardware threads take speed from each\n"
     "other. --warm-up goes through the first run once before, unseen. In mode emulated, memory is on the node that\n"
-    "touched it first, whatever placement the plan's strategy has. topology says what the running system is made of,\n"
+    "touched it first, whatever placement the plan's strategy has. In modes turns and paced the code of threads runs\n"
+    "one worker at a time: --seed draws who is next, or in mode paced the clocks of the plan's costs say it. topology says what the running system is made of,\n"
     "or the one whose sysfs was copied to DIR, or whether what is bound to nodes is found there; probe measures it,\n"
     "with --cores how fast its cores compute and nothing else.\n"
     "--cflags, --libs and --cmake-dir say what compilers and CMake need to build programs against the library that is\n"

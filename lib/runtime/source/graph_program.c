@@ -29,7 +29,10 @@ static void take_op(ns_task *self, ns_graph_program *program, enum ns_op code, u
     part next = {program, argument};
     switch (code) {
         case NS_OP_RUN:
-            if (program->compute_ps) program->delay.take(program->delay.context, program->compute_ps->at[argument]);
+            if (ns_runs_in_turns(program->pool))
+                program->pool->tasks->work(self, program->compute_ps->at[argument]);
+            else if (program->compute_ps)
+                program->delay.take(program->delay.context, program->compute_ps->at[argument]);
             break;
         case NS_OP_SPAWN: ns_spawn(self, run_part, &next, sizeof next); break;
         case NS_OP_CALL: ns_call(self, run_part, &next); break;

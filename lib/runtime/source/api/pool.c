@@ -5,7 +5,7 @@
 #include "api/operations.h"
 #include "generated/enumerations.h"
 
-/* The replacement for virtual time in a program that is linked without this library: open a pool that only has an
+/* The replacement for virtual time, or for turns, in a program that is linked without this library: open a pool that only has an
  * error. */
 static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
 static void close_absent(ns_pool *pool) { free(pool); }
@@ -17,9 +17,10 @@ static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields
     *made = (ns_pool){.mode = &ABSENT_MODE, .options = *options};
     ns_fields_destroy(plan);
     *pool = made;
+    const bool turns = ns_runs_in_turns(made);
     return ns_pool_fail(made, NS_ERROR_UNSUPPORTED,
-                        "virtual time is in libnumasim-virtual, which this program is linked without; "
-                        "`numasim-runtime --libs` has it");
+                        "%s in libnumasim-%s, which this program is linked without; `numasim-runtime --libs` has it",
+                        turns ? "threads in turns are" : "virtual time is", turns ? "turns" : "virtual");
 }
 
 static const ns_pool_operations *const MODE[] = {
@@ -27,6 +28,8 @@ static const ns_pool_operations *const MODE[] = {
     [NS_MODE_NATIVE] = &ns_thread_mode,
     [NS_MODE_EMULATED] = &ns_thread_mode,
     [NS_MODE_VIRTUAL] = &ns_virtual_mode,
+    [NS_MODE_TURNS] = &ns_turns_mode,
+    [NS_MODE_PACED] = &ns_turns_mode,
 };
 
 static const ns_pool_operations *mode_of(const ns_pool_options *options) {

@@ -32,22 +32,33 @@ typedef struct {
 #define NS_ALWAYS_INLINE \
     static inline __attribute__((always_inline)) /* makes memory orders constants, also without -O2 */
 
+#ifdef NS_TURNS /* each access begins a turn of a worker: turns/turns.h */
+#include "turns/turns.h"
+#define NS_TURN_BEGINS() ns_turns_step()
+#else
+#define NS_TURN_BEGINS() ((void)0)
+#endif
+
 #ifndef NS_EXPLORE
 
 /* load, store, exchange and compare_exchange for each type. A failed compare_exchange stores the found value in
  * `expected`, with the order `failure`. */
 #define NS_DEFINE_ATOMIC(type, of)                                                                        \
     NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
+        NS_TURN_BEGINS();                                                                                 \
         return atomic_load_explicit(&self->value, order);                                                 \
     }                                                                                                     \
     NS_ALWAYS_INLINE void type##_store(type *self, of value, memory_order order) {                        \
+        NS_TURN_BEGINS();                                                                                 \
         atomic_store_explicit(&self->value, value, order);                                                \
     }                                                                                                     \
     NS_ALWAYS_INLINE of type##_exchange(type *self, of value, memory_order order) {                       \
+        NS_TURN_BEGINS();                                                                                 \
         return atomic_exchange_explicit(&self->value, value, order);                                      \
     }                                                                                                     \
     NS_ALWAYS_INLINE bool type##_compare_exchange(type *self, of *expected, of value, memory_order order, \
                                                   memory_order failure) {                                 \
+        NS_TURN_BEGINS();                                                                                 \
         return atomic_compare_exchange_strong_explicit(&self->value, expected, value, order, failure);    \
     }
 
@@ -55,6 +66,7 @@ typedef struct {
     NS_DEFINE_ATOMIC(type, of)                                                        \
     /* Return the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
     NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {  \
+        NS_TURN_BEGINS();                                                             \
         return atomic_fetch_add_explicit(&self->value, value, order);                 \
     }
 
@@ -79,7 +91,9 @@ NS_ALWAYS_INLINE void ns_fence(void) {
 
 /* A short rest in a waiting loop: a hint to the processor. */
 NS_ALWAYS_INLINE void ns_pause(void) {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(NS_TURNS)
+    ns_turns_pause();
+#elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
@@ -87,7 +101,13 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 }
 
 /* A longer rest: yield this processor to other threads. */
-NS_ALWAYS_INLINE void ns_yield(void) { sched_yield(); }
+NS_ALWAYS_INLINE void ns_yield(void) {
+#ifdef NS_TURNS
+    ns_turns_pause();
+#else
+    sched_yield();
+#endif
+}
 
 #else
 

@@ -1,6 +1,6 @@
 #include "platform/waiting.h"
 
-#ifndef NS_EXPLORE
+#if !defined(NS_EXPLORE) && !defined(NS_TURNS)
 
 #include <time.h>
 

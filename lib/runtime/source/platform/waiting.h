@@ -3,6 +3,8 @@
 #ifndef NS_WAITING_H
 #define NS_WAITING_H
 
+#include <pthread.h>
+
 #include "platform/atomics.h"
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
@@ -29,6 +31,15 @@ static inline void ns_wait_for(const ns_atomic_u32 *word, uint32_t value) {
     while (ns_atomic_u32_load(word, memory_order_acquire) != value) ns_patience_rest(&patience);
 }
 
+/* Take a lock that a worker may have while other workers want it. */
+static inline void ns_mutex_lock(pthread_mutex_t *lock) {
+#ifdef NS_TURNS
+    ns_turns_lock(lock);
+#else
+    pthread_mutex_lock(lock);
+#endif
+}
+
 /* ---- sleep: by the operating system, or by the explorer of interleavings ----------------------------------------- */
 
 #ifdef NS_EXPLORE
@@ -42,6 +53,15 @@ static inline void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_
     ns_explored_sleep(word, value);
 }
 static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) { ns_explored_wake(word, count); }
+
+#elif defined(NS_TURNS)
+
+static inline void ns_futex_wait(ns_atomic_u32 *word, uint32_t value) { ns_turns_sleep(word, value, 0); }
+static inline void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
+    ns_turns_sleep(word, value, ps);
+}
+static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) { ns_turns_wake(word, count); }
+static inline void ns_nap(int64_t ps) { ns_turns_pass(ps); }
 
 #else
 

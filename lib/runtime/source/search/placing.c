@@ -91,6 +91,7 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
 }
 
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
+    ns_thread_pay(ns_thread_pool_of(worker)->file.plan.costs.push_ps);
     return place(worker, task, accesses, count, false);
 }
 

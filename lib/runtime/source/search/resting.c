@@ -227,6 +227,9 @@ static int64_t crowding(const ns_thread_pool *pool) {
 static void rest_in_phase(ns_thread_worker *worker, const ns_idle_phase *phase, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
+#ifdef NS_TURNS
+    if (!phase->naps) ns_turns_pass(wait_ps);
+#endif
     if (phase->naps && wait_ps) {
         ns_nap(wait_ps);
     } else {

@@ -1,5 +1,4 @@
 /* Rounds of probes by the strategy's steal levels, and the waits after rounds without a find. */
-#include <sched.h>
 #include <stdlib.h>
 
 #include "execution/execution.h"
@@ -14,10 +13,13 @@ enum { PATIENT_ROUNDS = 64 };               /* after this many rounds without a 
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
+#ifdef NS_TURNS
+    ns_turns_pass(wait_ps);
+#endif
     const bool yields = pool->crowded || wait_ps > SPINNING_PS || worker->search.fails % PATIENT_ROUNDS == 0;
     do {
         if (yields)
-            sched_yield();
+            ns_yield();
         else
             ns_pause();
     } while (ns_ticks() - began < span && !ns_thread_task_is_joined(&pool->origin) && !ns_thread_is_quiescent(pool));
@@ -114,6 +116,17 @@ static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint
     return wanted_now(pool, level, q);
 }
 
+/* Return the costs of the plan for the transfer of a queue's line, and for a probe, as in core/execution/worker_state.h.
+ */
+static int64_t line_ps(const ns_thread_worker *worker, uint32_t q) {
+    const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
+    return ns_queue_line_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
+}
+static int64_t probe_ps(const ns_thread_worker *worker, uint32_t q) {
+    const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
+    return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
+}
+
 /* Probe queue `q` by `level`. Return the first task that the probe takes, or NULL. */
 static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -123,6 +136,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     if (pool->emulation.is_on) {
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
+    ns_thread_pay(probe_ps(worker, q));
     const uint32_t node = (uint32_t)worker->base.node;
     int32_t held = NS_NO_LOCK;
     const int64_t wanted = ns_thread_pass_gate(worker, by) ? look(pool, level, q, node, &held) : 0;
@@ -139,6 +153,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
         else
             first = task;
     }
+    if (taken) ns_thread_pay(pool->file.plan.costs.take_ps + line_ps(worker, q) + (taken - 1) * pool->file.plan.costs.move_ps);
     pass_lock(pool, &held, NS_NO_LOCK, node);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);

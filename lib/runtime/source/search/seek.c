@@ -23,7 +23,7 @@ int ns_thread_search_create(ns_thread_worker *worker) {
     const bool all = cursor && chance_ppm && length && watch && live && worker->search.copy;
     if (!all || !worker->search.bytes || !worker->search.objects) return NS_ERROR_MEMORY;
     worker->search.similarity = worker->search.bytes + plan->nodes;
-    const uint64_t seed = pool->base.options.seed ? pool->base.options.seed : pool->file.seed;
+    const uint64_t seed = ns_thread_seed(pool);
     ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
     worker->own = worker->search.actor.own;
     return NS_OK;
@@ -56,6 +56,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
         task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
     } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that other workers have
                                                                        claimed */
+    if (task) ns_thread_pay(pool->file.plan.costs.pop_ps);
     return task;
 }
 

@@ -218,7 +218,11 @@ int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, n
     if (pool) pool->fields = plan;
     if (error) goto out;
     pool->base.options = *options;
+#ifdef NS_TURNS
+    pool->rate = (ns_tick_rate){1.0};
+#else
     pool->rate = ns_tick_rate_of_process();
+#endif
     error = fill(pool, &here);
 out:
     ns_topology_destroy(&here);

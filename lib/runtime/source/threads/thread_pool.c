@@ -17,6 +17,12 @@ enum {
     SIGNAL_STACK_BYTES = 32 << 10
 };
 
+#ifdef NS_TURNS
+#define THREAD_MODE ns_turns_mode
+#else
+#define THREAD_MODE ns_thread_mode
+#endif
+
 /* ---- a run from a worker's view ---------------------------------------------------------------------------------- */
 
 static bool is_run_over(const void *context) {
@@ -47,6 +53,7 @@ static void take_part(ns_thread_worker *worker) {
     if (has_part) ns_thread_work_until(worker, &wait);
 }
 
+#ifndef NS_TURNS
 /* Wait for the next run. Return the number of this run; 0 if the pool closes. If workers sleep, worker 0 calls the
  * others, as it does in the simulator. */
 static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
@@ -63,6 +70,7 @@ static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
     pthread_mutex_unlock(&pool->lock);
     return next;
 }
+#endif
 
 /* Leave the run. `error`: the reason why the worker could not take part in the run, or 0. */
 static void leave(ns_thread_pool *pool, int error) {
@@ -72,6 +80,7 @@ static void leave(ns_thread_pool *pool, int error) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+#ifndef NS_TURNS
 static void *work(void *argument) {
     ns_thread_worker *worker = argument;
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -88,6 +97,13 @@ static void *work(void *argument) {
     ns_thread_stack_leave();
     return NULL;
 }
+#else
+/* The part of a worker in a run, in turns. */
+static void work_in_turns(void *argument) {
+    take_part(argument);
+    leave(ns_thread_pool_of(argument), NS_OK);
+}
+#endif
 
 /* ---- a run from its caller's view --------------------------------------------------------------------------- */
 
@@ -193,6 +209,27 @@ static void note_held_lock(ns_thread_pool *pool) {
     ns_thread_pool_note(pool, NS_ERROR_PROGRAM, text);
 }
 
+#ifdef NS_TURNS
+/* Let the workers work until the run has ended. Called under the pool's lock. An error names the seed, which repeats
+ * the run. */
+static void work_all(ns_thread_pool *pool) {
+    pthread_mutex_unlock(&pool->lock);
+    const bool ended = ns_turns_run(pool->turns, work_in_turns, (void *const *)pool->worker);
+    if (!ended) ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, "all workers sleep, or wait for each other");
+    pthread_mutex_lock(&pool->lock);
+    if (!pool->error) return;
+    char why[sizeof pool->base.problem];
+    memcpy(why, pool->base.problem, sizeof why);
+    ns_pool_fail(&pool->base, pool->error, "%.900s (seed %llu)", why, (unsigned long long)ns_thread_seed(pool));
+}
+#else
+/* Let the threads work until the run has ended. Called under the pool's lock. */
+static void work_all(ns_thread_pool *pool) {
+    pthread_cond_broadcast(&pool->started);
+    while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
+}
+#endif
+
 static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
     if (pool->error) return pool->error; /* an earlier run has failed */
@@ -212,8 +249,7 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_atomic_u64_store(&pool->ended_ps, 0, memory_order_relaxed);
     pool->active = self->workers;
     pool->epoch++;
-    pthread_cond_broadcast(&pool->started);
-    while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
+    work_all(pool);
     pool->makespan_ps += (int64_t)ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed) - pool->began_ps;
     pthread_mutex_unlock(&pool->lock);
     note_held_lock(pool);
@@ -267,6 +303,9 @@ static void close_pool(ns_pool *self) {
     pthread_cond_broadcast(&pool->called);
     pthread_mutex_unlock(&pool->lock);
     for (uint32_t id = 0; id < pool->launched; id++) pthread_join(pool->worker[id]->thread, NULL);
+#ifdef NS_TURNS
+    ns_turns_destroy(pool->turns);
+#endif
     pthread_cond_destroy(&pool->ended);
     pthread_cond_destroy(&pool->called);
     pthread_cond_destroy(&pool->started);
@@ -278,6 +317,18 @@ static void close_pool(ns_pool *self) {
  * state. */
 static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
 
+#ifdef NS_TURNS
+/* Make the turns of the workers. Return 0 or NS_ERROR_MEMORY. */
+static int start(ns_thread_pool *pool) {
+    pool->turns = ns_turns_create(pool->base.workers, ns_thread_seed(pool), pool->base.options.mode == NS_MODE_PACED);
+    int error = pool->turns ? NS_OK : NS_ERROR_MEMORY;
+    for (uint32_t id = 0; id < pool->base.workers && !error; id++) {
+        ns_thread_stand_on(pool->worker[id], ns_turns_stack_end(pool->turns, id));
+        error = ns_thread_worker_settle(pool->worker[id]);
+    }
+    return error;
+}
+#else
 /* Start the threads. Return 0, or the error of a thread that did not start. */
 static int start(ns_thread_pool *pool) {
     pthread_attr_t attributes;
@@ -300,10 +351,11 @@ static int start(ns_thread_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
     return error;
 }
+#endif
 
 static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *plan) {
     ns_thread_pool *pool = NULL;
-    int error = ns_thread_pool_make(&pool, options, plan, &ns_thread_mode);
+    int error = ns_thread_pool_make(&pool, options, plan, &THREAD_MODE);
     if (!error) error = start(pool);
     *made = pool ? &pool->base : NULL;
     return error;
@@ -313,7 +365,7 @@ static const ns_plan_file *file_of(const ns_pool *pool) { return &((const ns_thr
 
 static uint32_t row_of(const ns_task *task) { return ns_thread_notes_of((const ns_thread_task *)task)->row; }
 
-const ns_pool_operations ns_thread_mode = {
+const ns_pool_operations THREAD_MODE = {
     .open = open_pool,
     .close = close_pool,
     .abandon = abandon_pool,

@@ -15,6 +15,7 @@
 #include "plan_file.h"
 #include "platform/fiber.h"
 #include "platform/ticks.h"
+#include "platform/waiting.h"
 #include "policy/round.h"
 #include "policy/dispatch.h"
 #include "queues/task_queues.h"
@@ -107,6 +108,7 @@ struct ns_thread_pool {
     ns_numa_lock **locks;   /* [words] locks that searches take; NULL for all other words */
     ns_object_homes *homes; /* NULL if the strategy and the mode need none */
     ns_emulation emulation;
+    struct ns_turns *turns;    /* if workers run in turns: turns/turns.h; else NULL */
     ns_sleepers *sleepers;     /* NULL: the plan has no rules for workers that find no task */
     ns_atomic_u32 idle;        /* number of workers that find no task, if the cap of searching workers depends on it */
     ns_atomic_u64 searches;    /* number of begins and ends of searches so far */
@@ -150,6 +152,11 @@ static inline ns_thread_pool *ns_thread_pool_of(const ns_thread_worker *worker) 
     return (ns_thread_pool *)worker->base.pool;
 }
 
+/* Return the seed of all draws. */
+static inline uint64_t ns_thread_seed(const ns_thread_pool *pool) {
+    return pool->base.options.seed ? pool->base.options.seed : pool->file.seed;
+}
+
 static inline ns_thread_worker *ns_thread_worker_of(const ns_thread_task *task) {
     return (ns_thread_worker *)task->base.worker;
 }
@@ -159,6 +166,15 @@ static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter cou
     worker->counters[counter] += times;
 #else
     (void)worker, (void)counter, (void)times;
+#endif
+}
+
+/* Let the worker pay a cost of the plan, if workers run in turns by clocks. Threads pay in real time. */
+static inline void ns_thread_pay(int64_t ps) {
+#ifdef NS_TURNS
+    ns_turns_charge(ps);
+#else
+    (void)ps;
 #endif
 }
 
@@ -188,7 +204,7 @@ int ns_thread_worker_settle(ns_thread_worker *worker);
 
 /* Note an error of a run. The run will end with this error. */
 static inline void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) {
-    pthread_mutex_lock(&self->lock);
+    ns_mutex_lock(&self->lock);
     if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* only the first error is kept */
     pthread_mutex_unlock(&self->lock);
 }
