@@ -71,7 +71,8 @@ static void pass_lock(const ns_thread_pool *pool, int32_t *held, int32_t next, u
 
 /* ---- probes ------------------------------------------------------------------------------------------------------ */
 
-static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
+/* Count a probe that took `taken` tasks. `is_lost`: it saw tasks and took none. */
+static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken, bool is_lost) {
     const int32_t home = ns_thread_pool_of(worker)->file.plan.steal.queues[q].home;
     const int32_t node = home < 0 ? worker->base.node : home;
     const bool remote = node != worker->base.node;
@@ -80,9 +81,11 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
     ns_thread_count(worker, NS_STEAL_SUCCESS, taken > 0);
     ns_thread_count(worker, NS_STEAL_SUCCESS_REMOTE, taken > 0 && remote);
     ns_thread_count(worker, NS_TASKS_STOLEN, taken);
+    (void)is_lost;
 #if NUMASIM_COUNTERS
     worker->node_attempts[node]++;
     worker->node_success[node] += taken > 0;
+    worker->lost += is_lost;
 #endif
 }
 
@@ -153,10 +156,11 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
         else
             first = task;
     }
-    if (taken) ns_thread_pay(pool->file.plan.costs.take_ps + line_ps(worker, q) + (taken - 1) * pool->file.plan.costs.move_ps);
+    const ns_operation_costs *costs = &pool->file.plan.costs;
+    if (taken) ns_thread_pay(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
     pass_lock(pool, &held, NS_NO_LOCK, node);
     if (!wanted) ns_thread_note_queue(pool, q);
-    if (attempt) count_attempt(worker, q, taken);
+    if (attempt) count_attempt(worker, q, taken, wanted && !taken);
     ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* only this actor uses its array */
     if (taken) name_thief(worker, q, taken);
     if (!taken) ns_thread_leave_gate(worker);
