@@ -33,7 +33,7 @@ BOUND = 0.03
 MACHINE = "xeon-6130-4s"
 RUNTIME = "bare"
 PROGRAM = {"name": "uts", "root_children": 500}
-COUNTS = ("steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote")
+COUNTS = ("steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "wakeups", "asleep_ps")
 PLAIN = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 
 

@@ -166,3 +166,14 @@ def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
     (remote, misses, _), (other, _, kept) = map(shares, both(strategy, 16, (1, 2)))
     assert abs(remote - other) <= BOUND
     assert abs(misses - kept) <= BOUND
+
+
+@pytest.mark.parametrize("rules", [name for name in RULES if name != "spinning"])
+def test_threads_sleep_as_the_simulator_says(tmp_path: Path, rules: str) -> None:
+    """The shares, and the numbers of wake-ups and the times asleep. Wake-ups are few, so their bound is wide."""
+    simulated, threaded = both(resting(tmp_path, "cilk", rules), 16, (1, 2))
+    (remote, misses, _), (other, _, kept) = shares(simulated), shares(threaded)
+    assert abs(remote - other) <= BOUND
+    assert abs(misses - kept) <= BOUND
+    assert threaded["asleep_ps"] == pytest.approx(simulated["asleep_ps"], rel=0.05)
+    assert threaded["wakeups"] == pytest.approx(simulated["wakeups"], rel=0.35)

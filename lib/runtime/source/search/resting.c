@@ -112,10 +112,23 @@ typedef struct {
     const ns_thread_wait *wait;
 } tired;
 
+/* Pay for a look at every queue from which the worker can take, if workers run in turns by clocks. */
+static void pay_look(const ns_thread_worker *worker) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_u8s reach = rule_of(worker)->reach;
+    int64_t ps = 0;
+    for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) {
+        const bool reaches = !reach.count || reach.at[(uint64_t)q * pool->base.workers + worker->base.id];
+        if (reaches && (int32_t)q != worker->own) ps += ns_thread_probe_ps(worker, q);
+    }
+    ns_thread_pay(ps);
+}
+
 /* Return whether the worker may find a task, after an exact look at all watch bits, which may have been wrong. */
 static bool finds_work(void *context) {
     const tired *self = context;
     ns_thread_pool *pool = ns_thread_pool_of(self->worker);
+    if (pool->turns) pay_look(self->worker);
     for (uint32_t q = 0; pool->notes_watches && q < pool->file.plan.steal.queue_count; q++)
         ns_thread_note_queue(pool, q);
     return ns_thread_finds_work(self->worker, self->wait);

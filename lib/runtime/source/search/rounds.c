@@ -125,7 +125,7 @@ static int64_t line_ps(const ns_thread_worker *worker, uint32_t q) {
     const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
     return ns_queue_line_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
 }
-static int64_t probe_ps(const ns_thread_worker *worker, uint32_t q) {
+int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q) {
     const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
     return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
 }
@@ -139,7 +139,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     if (pool->emulation.is_on) {
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
-    ns_thread_pay(probe_ps(worker, q));
+    ns_thread_pay(ns_thread_probe_ps(worker, q));
     const uint32_t node = (uint32_t)worker->base.node;
     int32_t held = NS_NO_LOCK;
     const int64_t wanted = ns_thread_pass_gate(worker, by) ? look(pool, level, q, node, &held) : 0;

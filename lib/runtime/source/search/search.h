@@ -33,6 +33,9 @@ bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root);
  * probed. */
 ns_thread_task *ns_thread_go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed);
 
+/* Return the cost of a probe in the plan. Only workers that run in turns by clocks pay it: ns_thread_pay. */
+int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q);
+
 /* Return how long to rest after one more round, or probe, without a find; rest for this time. */
 int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed);
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps);

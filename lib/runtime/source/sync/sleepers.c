@@ -248,8 +248,9 @@ bool ns_sleepers_pushed(ns_sleepers *self, uint32_t q, bool held) {
         case NS_WAKE_NO_SEARCHER: return !is_covered(self, q, now);
         case NS_WAKE_EMPTY_QUEUE: return !held;
         case NS_WAKE_UNCOVERED: return held || !is_covered(self, q, now);
-        default: return true;
+        case NS_WAKE_EVERY_PUSH: break;
     }
+    return true;
 }
 
 /* Return the place in the list of the sleeper that is woken next, of those that can take from queue `q`; `count` if
@@ -258,7 +259,7 @@ static uint32_t choose(const ns_sleepers *self, int64_t q) {
     uint32_t chosen = self->count;
     for (uint32_t place = self->count; place; place--) {
         if (!can_take(self, q, self->order[place - 1])) continue;
-        if (self->rule->whom != NS_WHOM_LOWEST) return place - 1;
+        if (self->rule->whom == NS_WHOM_NEWEST || self->rule->whom == NS_WHOM_ALL) return place - 1;
         if (chosen == self->count || self->order[place - 1] < self->order[chosen]) chosen = place - 1;
     }
     return chosen;
