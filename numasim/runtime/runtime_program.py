@@ -114,8 +114,7 @@ class KernelRun:
     are None if the run was not verified. ``rehearsed_ps`` is the harmonic mean of the times of serial copies of the
     program that ran on the workers just before the run; 0 without copies. ``hop_ps`` is the mean transfer time of a
     cache line from worker to worker: before the copies, just before and just after a native run; 0 without copies, for
-    a single worker, and in other modes. ``steals_lost`` counts, on threads, the attempts to steal that saw tasks and
-    took none. ``columns`` are sums over workers, and ``worker`` has the same counters by
+    a single worker, and in other modes. ``columns`` are sums over workers, and ``worker`` has the same counters by
     worker. ``node`` is the node of each worker, and the node tables are [nodes][nodes]. ``words`` has a row for each
     synchronisation object: acquisitions, handoffs within a node and between nodes, time waited, time held.
     """
@@ -134,7 +133,6 @@ class KernelRun:
     rehearsed_ps: int = 0
     hop_ps: tuple[int, ...] = ()
     page_faults: int = 0
-    steals_lost: int = 0
     worker: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     node: tuple[int, ...] = ()
     node_attempts: tuple[tuple[int, ...], ...] = ()

@@ -26,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "verification"))
 
 from engine_setup import plan_of, shipped_strategy
 from registry_cells import machine, workload
-from turns_against_simulator import BOUND, both, shares
+from turns_against_simulator import BOUND, RINGS, shares, simulated, threaded
+from turns_against_simulator import plan_of as plan_for_shares
 
 from numasim.plan.plan import Run
 
@@ -157,23 +158,23 @@ def test_what_turns_do_not_do_is_refused(program: Path, arguments: tuple[str, ..
     assert sentence in refusal(program, "--kernel", "fib", "--mode", "turns", *arguments)
 
 
-AGREE = ("cilk", "home-16", "slaw", "cats", "work-pushing", "randomized", "leave-one")
+AGREE = ("cilk", "longest-queue", "topology-aware", "threshold", "nearest-first", "work-pushing", "steal-half", "slaw")
 
 
 @pytest.mark.parametrize("strategy", AGREE)
 def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
-    """`verification/turns_against_simulator.py` prints all strategies, and says why some differ by more."""
-    (remote, misses, _), (other, _, kept) = map(shares, both(strategy, 16, (1, 2)))
-    assert abs(remote - other) <= BOUND
-    assert abs(misses - kept) <= BOUND
+    """`verification/turns_against_simulator.py` prints the shares of all strategies."""
+    plan = plan_for_shares(strategy, 16, RINGS)
+    for one, other in zip(shares(simulated(plan, (1, 2))), shares(threaded(plan, (1, 2))), strict=True):
+        assert abs(one - other) <= BOUND
 
 
 @pytest.mark.parametrize("rules", [name for name in RULES if name != "spinning"])
 def test_threads_sleep_as_the_simulator_says(tmp_path: Path, rules: str) -> None:
-    """The shares, and the numbers of wake-ups and the times asleep. Wake-ups are few, so their bound is wide."""
-    simulated, threaded = both(resting(tmp_path, "cilk", rules), 16, (1, 2))
-    (remote, misses, _), (other, _, kept) = shares(simulated), shares(threaded)
-    assert abs(remote - other) <= BOUND
-    assert abs(misses - kept) <= BOUND
-    assert threaded["asleep_ps"] == pytest.approx(simulated["asleep_ps"], rel=0.05)
-    assert threaded["wakeups"] == pytest.approx(simulated["wakeups"], rel=0.35)
+    """The shares, and the numbers of wake-ups and the times asleep, which vary more from seed to seed."""
+    plan = plan_for_shares(resting(tmp_path, "randomized", rules), 16, RINGS)
+    expected, found = simulated(plan, (1, 2)), threaded(plan, (1, 2))
+    for one, other in zip(shares(expected), shares(found), strict=True):
+        assert abs(one - other) <= BOUND
+    assert found["asleep_ps"] == pytest.approx(expected["asleep_ps"], rel=0.2)
+    assert found["wakeups"] == pytest.approx(expected["wakeups"], rel=0.2)

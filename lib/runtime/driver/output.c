@@ -132,7 +132,7 @@ static void write_outcome(FILE *file, const ns_outcome *self) {
             self->hop_ps[2]);
     fprintf(file, report->trace_hash ? ",\"trace_hash\":\"%016" PRIx64 "\"" : ",\"trace_hash\":null",
             report->trace_hash);
-    fprintf(file, ",\"page_faults\":%" PRId64 ",\"steals_lost\":%" PRId64, report->page_faults, report->steals_lost);
+    fprintf(file, ",\"page_faults\":%" PRId64, report->page_faults);
     write_columns(file, report);
     write_matrix(file, "node_attempts", report->node_attempts, report->nodes, report->nodes);
     write_matrix(file, "node_success", report->node_success, report->nodes, report->nodes);

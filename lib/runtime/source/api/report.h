@@ -29,8 +29,6 @@ typedef struct {
     int64_t makespan_ps;
     uint64_t trace_hash;    /* virtual time: hash of the steps of all workers, as in the simulator; else 0 */
     int64_t page_faults;    /* virtual time: pages placed by first touch */
-    int64_t steals_lost;    /* threads: attempts to steal that saw tasks and took none, since the tasks were private to
-                               the queue's owner, or another worker was faster */
     int64_t *counters;      /* [workers][NS_COUNTERS] */
     int32_t *node;          /* [workers] */
     int64_t *node_attempts; /* [nodes][nodes] probes from the thief's node to the queue's node */

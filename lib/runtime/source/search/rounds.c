@@ -71,8 +71,7 @@ static void pass_lock(const ns_thread_pool *pool, int32_t *held, int32_t next, u
 
 /* ---- probes ------------------------------------------------------------------------------------------------------ */
 
-/* Count a probe that took `taken` tasks. `is_lost`: it saw tasks and took none. */
-static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken, bool is_lost) {
+static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
     const int32_t home = ns_thread_pool_of(worker)->file.plan.steal.queues[q].home;
     const int32_t node = home < 0 ? worker->base.node : home;
     const bool remote = node != worker->base.node;
@@ -81,11 +80,9 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken, b
     ns_thread_count(worker, NS_STEAL_SUCCESS, taken > 0);
     ns_thread_count(worker, NS_STEAL_SUCCESS_REMOTE, taken > 0 && remote);
     ns_thread_count(worker, NS_TASKS_STOLEN, taken);
-    (void)is_lost;
 #if NUMASIM_COUNTERS
     worker->node_attempts[node]++;
     worker->node_success[node] += taken > 0;
-    worker->lost += is_lost;
 #endif
 }
 
@@ -104,21 +101,6 @@ static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q
     return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
-/* Look at queue `q` at the begin of a probe. If the queue has a lock, the probe takes it, and `*held` becomes this
- * lock. If the strategy looks first, the probe tries the lock only if it sees tasks; it then looks again under the
- * lock, and fails if another worker has the lock (as in lib/engine/thief.cpp). Return how many tasks the probe
- * takes. */
-static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
-    const ns_full_plan *plan = &pool->file.plan;
-    pass_lock(pool, held, ns_probe_lock(plan, q), node);
-    const int64_t wanted = wanted_now(pool, level, q);
-    const int32_t lock = ns_take_lock(plan, q);
-    if (!wanted || lock == NS_NO_LOCK) return wanted;
-    if (!ns_numa_lock_try_acquire(pool->locks[lock], node)) return 0;
-    *held = lock;
-    return wanted_now(pool, level, q);
-}
-
 /* Return the costs of the plan for the transfer of a queue's line, and for a probe, as in core/execution/worker_state.h.
  */
 static int64_t line_ps(const ns_thread_worker *worker, uint32_t q) {
@@ -130,6 +112,24 @@ int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q) {
     return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
 }
 
+/* Look at queue `q` at the begin of a probe. If the queue has a lock, the probe takes it, and `*held` becomes this
+ * lock. If the strategy looks first, the probe tries the lock only if it sees tasks; it then looks again under the
+ * lock, and fails if another worker has the lock (as in lib/engine/thief.cpp). Return how many tasks the probe
+ * takes. */
+static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, int32_t *held) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_full_plan *plan = &pool->file.plan;
+    const uint32_t node = (uint32_t)worker->base.node;
+    pass_lock(pool, held, ns_probe_lock(plan, q), node);
+    ns_thread_pay(ns_thread_probe_ps(worker, q));
+    const int64_t wanted = wanted_now(pool, level, q);
+    const int32_t lock = ns_take_lock(plan, q);
+    if (!wanted || lock == NS_NO_LOCK) return wanted;
+    if (!ns_numa_lock_try_acquire(pool->locks[lock], node)) return 0;
+    *held = lock;
+    return wanted_now(pool, level, q);
+}
+
 /* Probe queue `q` by `level`. Return the first task that the probe takes, or NULL. */
 static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -139,10 +139,10 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     if (pool->emulation.is_on) {
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
-    ns_thread_pay(ns_thread_probe_ps(worker, q));
-    const uint32_t node = (uint32_t)worker->base.node;
     int32_t held = NS_NO_LOCK;
-    const int64_t wanted = ns_thread_pass_gate(worker, by) ? look(pool, level, q, node, &held) : 0;
+    const bool passes = ns_thread_pass_gate(worker, by);
+    if (!passes) ns_thread_pay(ns_thread_probe_ps(worker, q));
+    const int64_t wanted = passes ? look(worker, level, q, &held) : 0;
     const enum ns_queue_end end = ns_takes_back(&pool->file.plan, level, q) ? NS_BACK : NS_FRONT;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;
@@ -158,9 +158,9 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     }
     const ns_operation_costs *costs = &pool->file.plan.costs;
     if (taken) ns_thread_pay(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
-    pass_lock(pool, &held, NS_NO_LOCK, node);
+    pass_lock(pool, &held, NS_NO_LOCK, (uint32_t)worker->base.node);
     if (!wanted) ns_thread_note_queue(pool, q);
-    if (attempt) count_attempt(worker, q, taken, wanted && !taken);
+    if (attempt) count_attempt(worker, q, taken);
     ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* only this actor uses its array */
     if (taken) name_thief(worker, q, taken);
     if (!taken) ns_thread_leave_gate(worker);

@@ -280,7 +280,6 @@ static int report_pool(ns_pool *self, ns_report *report) {
         int64_t *counters = report->counters + (size_t)id * NS_COUNTERS;
         memcpy(counters, worker->counters, sizeof worker->counters);
         counters[NS_TASKS] = worker->base.tasks;
-        report->steals_lost += worker->lost;
         report_times(pool, worker, counters);
         report->node[id] = worker->base.node;
         const size_t row = (size_t)worker->base.node * nodes;

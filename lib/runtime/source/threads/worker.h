@@ -84,7 +84,6 @@ struct ns_thread_worker {
     ns_sync_user sync_user;
     int64_t busy_ps; /* if a controller is told: time of all segments on this worker */
     int64_t counters[NS_COUNTERS];
-    int64_t lost; /* attempts to steal that saw tasks and took none */
     int64_t *node_attempts, *node_success, *node_bytes; /* [nodes] by the node of the queue, or of the memory */
     ns_atomic_u64 stack_end;                            /* no body begins below this address: worker_stack.h */
     NS_OWN_LINE ns_atomic_u64 no_work;                  /* the worker's announcement in quiescence.c */
