@@ -57,7 +57,7 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     [
         *(("reordered", about) for about in ABOUT),
         # longer cases of these have too many schedules in other memory
-        *(("buffered", about) for about in ("deque", "lane")),
+        *(("buffered", about) for about in ("deque", "lane", "long/two sleepers")),
     ],
 )
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:
