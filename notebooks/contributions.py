@@ -12,19 +12,20 @@
 # ---
 
 # %% [markdown]
-# # What each contribution buys, and on which machines it would buy more
+# # Gains of each contribution, on the machine of the thesis and on other machines
 #
-# B. Vikranth's thesis (2018) adds four things to a runtime that steals at random: *thresholds*, below which nobody is
-# robbed; *stealing domains*, which keep thieves on their own node; *locality binding*, which sends tasks to their data;
-# *affinity-aware locks*, which hand over within a node first. It tried them on one machine with two nodes. Here they
-# meet the machines of other papers, too, with four and eight nodes, which the thesis had no access to.
+# B. Vikranth's thesis (2018) adds four contributions to a runtime that steals at random: *thresholds*, the least
+# lengths of the queues from which thieves steal; *stealing domains*, which keep thieves on their own node;
+# *locality binding*, which sends tasks to the node of their data; and *affinity-aware locks*, which are handed over
+# within a node first. The thesis tries them on one machine with two nodes. This notebook simulates the contributions
+# also on machines of other papers, with four and eight nodes.
 #
-# Each step is taken over the one before, as the thesis does it, and includes the change in how the programs of that
-# chapter initialise their data. Chapter 3 had a worker on each core and chapter 4 one on each hardware thread; here all
-# chapters have one on each hardware thread, so that the second thread of a core is not counted as a gain of stealing
-# domains. Runs of a pair share their seeds. The programs' serial rates were fitted on the first machine; of the others
-# only their files in `configs/machines/` are known, so read those columns as "if that machine were as described,
-# running the same code".
+# The gain of a contribution is relative to the contribution before, as in the thesis. The gain includes the change in
+# how the programs of that chapter initialise their data. In chapter 3 of the thesis there is a worker on each core, in
+# chapter 4 a worker on each hardware thread. In this notebook there is always a worker on each hardware thread, so that
+# the second thread of a core is not counted as a gain of stealing domains. Runs of a pair share their seeds. The serial
+# rates of the programs were fitted on the first machine. For the other machines only the files in `configs/machines/`
+# are known: their columns are predictions for a machine as in the file that runs the same code at the same rates.
 
 # %%
 import pandas as pd
@@ -38,7 +39,8 @@ for name, step in thesis.CONTRIBUTIONS.items():
     print(f"{name:22} {step.variant} over {step.over}")
 
 # %% [markdown]
-# The programs are the thesis', two of them smaller, so that five machines take minutes rather than hours.
+# The programs are the programs of the thesis. Two programs are smaller, so that five machines take minutes and not
+# hours.
 
 # %% tags=["parameters"]
 machines = ["xeon-e5-2620-2s", "opteron-8380-4s", "xeon-x7560-4s", "opteron-875-8s", "xeon-6130-4s"]
@@ -55,13 +57,13 @@ found = gains(study, "results/contributions", cases, machines, repeat=repeat, re
 thesis.gains_figure(found)
 
 # %% [markdown]
-# Blue is faster, red is slower. Bold values have a 95 % interval over the seeds that excludes zero, grey ones do not:
-# at the sizes of these programs much of what one run would show is chance, which is worth knowing before a gain of two
-# percent is reported from an average of ten.
+# Blue is faster, red is slower. The 95 % interval over the seeds excludes zero for a bold value and includes zero for a
+# grey value. At these sizes of programs, much of the difference between two single runs is chance. A gain of two
+# percent in an average of ten runs may therefore be chance.
 #
-# ## On which machine a contribution is worth most
+# ## Gain on each machine
 #
-# The geometric mean over the programs, in percent.
+# The table has the geometric mean of the gains over the programs, in percent.
 
 # %%
 table = pd.DataFrame(

@@ -1,11 +1,12 @@
-"""Executes the notebooks of this folder and keeps them with what they print and draw.
+"""Execute the notebooks of this folder, and write the notebooks with their outputs.
 
     python notebooks/keep.py              all notebooks, which takes some minutes
-    python notebooks/keep.py steals       those that are named
+    python notebooks/keep.py steals       only the named notebooks
 
-A notebook is written in NAME.py. NAME.ipynb has the same cells with their outputs, and nothing that differs from one
-execution to the next. With a picture is kept a digest of what is drawn in it, which other versions of matplotlib draw
-a little otherwise. A notebook that takes minutes also keeps a digest of what its outputs follow from.
+The source of a notebook is NAME.py. NAME.ipynb has the same cells with their outputs, without anything that differs
+between two executions, such as times. A picture has a digest of the drawn data, because other versions of matplotlib
+draw the same data with slightly different pixels. A notebook that takes minutes also has a digest of all inputs of its
+outputs.
 """
 
 from __future__ import annotations
@@ -27,25 +28,25 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parent
 SOURCES = sorted(path for path in FOLDER.glob("*.py") if path.stem != Path(__file__).stem)
-LONG = ("contributions", "remote_bytes", "sensitivity")  # which take minutes, and are made of the thesis' study
+LONG = ("contributions", "remote_bytes", "sensitivity")  # notebooks that take minutes; they use the study of the thesis
 STUDY = FOLDER.parent / "experiments" / "thesis"
-LONGEST_S = 3600  # of any step, only so that nothing hangs
+LONGEST_S = 3600  # time limit of each step; no step should reach the limit
 
 
 def read(path: Path) -> Any:
-    """A notebook from its source or from the file that is kept."""
+    """Return a notebook, from its source or from its file with outputs."""
     import jupytext
 
     return jupytext.read(path)
 
 
 def contents(notebook: Any) -> list[tuple[str, str]]:
-    """What is written in a notebook, without outputs."""
+    """Return the type and the text of each cell of a notebook, without outputs."""
     return [(cell["cell_type"], cell["source"]) for cell in notebook["cells"]]
 
 
 def made_of(notebook: Any) -> str:
-    """A digest of what the outputs of a long notebook follow from: its cells, the version of the model, the study."""
+    """Return a digest of the inputs of a long notebook: its cells, the version of the model, and the study's files."""
     from numasim.spec.identity import MODEL_VERSION
 
     digest = hashlib.sha256(json.dumps([MODEL_VERSION, contents(notebook)]).encode())
@@ -59,22 +60,24 @@ def made_of(notebook: Any) -> str:
 
 @contextmanager
 def kernel() -> Iterator[Any]:
-    """One kernel for any number of notebooks: give its client for `execute`."""
+    """Yield the client of a kernel, for any number of calls of `execute`."""
     from nbclient import NotebookClient
     from nbformat.v4 import new_notebook
 
     limits = {"timeout": LONGEST_S, "startup_timeout": LONGEST_S, "iopub_timeout": LONGEST_S}
-    start = {"metadata": {"path": str(FOLDER)}}  # a kernel does not import from the folder that it starts in
+    start = {
+        "metadata": {"path": str(FOLDER)}
+    }  # the kernel starts in this folder, and does not import modules of this folder
     client = NotebookClient(new_notebook(), **limits, kernel_name="python3", resources=start)
     with client.setup_kernel():
         yield client
 
 
 def execute(client: Any, notebook: Any, folder: Path, *, draw: bool = True, alone: bool = False) -> None:
-    """Execute ``notebook`` in ``folder``, in a kernel that knows nothing of other notebooks; the outputs are in it.
+    """Execute ``notebook`` in ``folder``, and enter the outputs in the notebook. All earlier variables are deleted.
 
-    Without ``draw`` a figure has only the digest of what it would draw, which takes a fraction of the time; ``alone``
-    lets sweeps simulate in the kernel's process rather than start one for each core.
+    Without ``draw`` a figure has a digest and no picture, which takes a fraction of the time. With ``alone`` sweeps
+    simulate in the kernel's process, and start no process for each core.
     """
     from nbformat.v4 import new_code_cell, new_notebook
 
@@ -88,26 +91,26 @@ def execute(client: Any, notebook: Any, folder: Path, *, draw: bool = True, alon
 
 
 def begin(folder: str, draw: bool, alone: bool) -> None:
-    """In the kernel: forget the notebook before, go to ``folder``, and keep a digest with each figure."""
+    """Prepare the kernel: delete all variables, go to ``folder``, and let each figure have a digest."""
     from IPython import get_ipython
     from matplotlib.figure import Figure
 
     from numasim.report.figures.style import rules
     from numasim.report.notebooks.result_html import png_bytes
 
-    os.chdir(folder)  # from that of the notebook before, which may be gone
+    os.chdir(folder)  # the folder of the notebook before may be deleted
     shell = get_ipython()
     shell.reset(new_session=True)
-    shell.execution_count = 1  # which this cell does not raise
+    shell.execution_count = 1  # this cell does not count
     if alone:
-        os.sched_getaffinity = lambda process: {0}  # one core, hence one process
+        os.sched_getaffinity = lambda process: {0}  # sweeps see one core, and start no other process
     shell.display_formatter.formatters["image/png"].for_type(
         Figure, lambda figure: (png_bytes(rules, figure) if draw else b"", {"drawn": drawn(figure)})
     )
 
 
 def keep(name: str, client: Any) -> None:
-    """Execute the notebook of that name and write it with its outputs."""
+    """Execute the notebook ``name``, and write the notebook with its outputs."""
     import nbformat
 
     notebook = read(FOLDER / f"{name}.py")
@@ -124,11 +127,11 @@ def keep(name: str, client: Any) -> None:
     nbformat.write(notebook, FOLDER / f"{name}.ipynb")
 
 
-# ---- what is compared ----------------------------------------------------------------------------------------------
+# ---- comparison of outputs -----------------------------------------------------------------------------------------
 
 
 class _Words(HTMLParser):
-    """The text of a page, without its styles."""
+    """Collects the words of a page in ``words``, without style sheets."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -149,7 +152,7 @@ class _Words(HTMLParser):
 
 
 def told(cell: Any) -> list[str]:
-    """What a reader finds below a cell: the words of each output, and for a picture the digest of what it draws."""
+    """Return the words of each output of a cell; for a picture, the digest of the drawn data."""
     outputs = [_told(output) for output in cell.get("outputs", ())]
     return [re.sub(r"\s+", " ", output).strip() for output in outputs]
 
@@ -164,7 +167,7 @@ def _told(output: Any) -> str:
 
 
 def drawn(figure: Figure) -> str:
-    """A digest of what ``figure`` draws: its data with six digits, its colours and its words, but no place on paper."""
+    """Return a digest of the data of ``figure`` with six digits, its colours and its words, but not of its layout."""
     lines = [text.get_text() for text in figure.texts]
     for legend in figure.legends:
         lines += [text.get_text() for text in legend.get_texts()]
@@ -205,7 +208,7 @@ def _digits(values: Any) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Keep the notebooks that are named, or all."""
+    """Execute and write the named notebooks, or all notebooks."""
     known = [path.stem for path in SOURCES]
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no notebook is called {unknown[0]}; there are {', '.join(known)}")

@@ -14,10 +14,11 @@
 # %% [markdown]
 # # Remote bytes, and where they go
 #
-# Strategies for NUMA machines are said to avoid remote memory. Which bytes are those? Chapter 5 of B. Vikranth's thesis
-# (2018) measures volumes between the two sockets of a Xeon E5-2620, before and after tasks are bound to the node that
-# most of their data is on. A simulation can take such a volume apart: what was read, what was fetched only to be
-# overwritten, what was written back, and what came from the cache of another node without touching memory at all.
+# Strategies for NUMA machines are said to avoid remote memory. Which bytes do they avoid? Chapter 5 of B. Vikranth's
+# thesis (2018) measures volumes between the two sockets of a Xeon E5-2620, before and after tasks are bound to the node
+# with most of their data. A simulation divides such a volume by kind: bytes that were read, bytes that were fetched
+# only to be overwritten, bytes that were written back, and bytes that came from the cache of another node and not from
+# memory.
 
 # %%
 from rich.console import Console
@@ -38,7 +39,8 @@ variants = ["randomized", "threshold", "topology-aware", "locality-binding"]
 # %% [markdown]
 # ## Published and simulated
 #
-# No fit has looked at a volume. Faded bars are the thesis', full ones ours; Strassen-8192 is left out to save time.
+# No parameter was fitted to a volume. Faded bars are published volumes, full bars simulated volumes. Strassen-8192 is
+# left out to save time.
 
 # %%
 (volumes,) = reproduce(study, "results/remote_bytes", quick=True, progress=True).tables
@@ -48,15 +50,17 @@ table_figure(volumes)
 print_table(volumes, Console(width=120))
 
 # %% [markdown]
-# Bound to their data, the tasks of SparseLU read less from the other node, as published. Those of Strassen read more,
-# where the thesis has a fifth less, and Sort changes nothing, since it has no tasks to bind.
+# If tasks are bound to their data, the tasks of SparseLU read less from the other node, as published. The tasks of
+# Strassen read more, although the thesis prints a fifth less. Sort has no tasks to bind, so that its volume is the
+# same.
 
 # %% [markdown]
 # ## What kind of bytes
 #
-# One program under four strategies, with the placement of data that the thesis gives each of them: the first two let
-# pages lie where they happen to be touched first, from the third on all workers initialise the matrices. To write a
-# line that is in no cache it is fetched first and written back later, so that what is computed moves twice.
+# The figure shows one program under four strategies. The placement of data is the placement that the thesis gives each
+# strategy: with the first two strategies a page lies on the node of the worker that touches the page first; with the
+# other two strategies all workers initialise the matrices. A line that is written and is in no cache is first fetched
+# and later written back, so that written bytes move twice.
 
 # %%
 runs = thesis.variant_runs(study, "bots", row, variants)
@@ -66,18 +70,18 @@ ns.plot.byte_kinds(frame, node_pairs)
 # %% [markdown]
 # ## From which node to which
 #
-# The off-diagonal squares are what crosses the link. Binding a task to the node of most of its data helps only where
-# that data is on one node in the first place: the blocks that Strassen's method adds up come from everywhere, and its
-# temporaries lie wherever the heap had room.
+# The squares beside the diagonal are the bytes that cross the link. Binding a task to the node with most of its data
+# helps only if all this data is on one node. The blocks that Strassen's method adds up come from both nodes, and its
+# temporary matrices lie where the heap has room.
 
 # %%
 ns.plot.node_bytes(frame, node_pairs)
 
 # %% [markdown]
-# ## What the machine sees of it
+# ## Load of the machine
 #
-# The same bytes as load: how busy each memory controller and each direction of the links was on average, first under
-# random stealing, then with tasks bound to their data.
+# The same bytes load the memory controllers and the links. The first figure shows how busy each controller and each
+# direction of a link was on average under random stealing, the second figure with tasks bound to their data.
 
 # %%
 ns.plot.node_traffic(runs.machine, runs.results[variants[0]])
@@ -86,10 +90,11 @@ ns.plot.node_traffic(runs.machine, runs.results[variants[0]])
 ns.plot.node_traffic(runs.machine, runs.results[variants[-1]])
 
 # %% [markdown]
-# ## What that costs
+# ## Cost in time
 #
-# Distance is *remote memory*, waiting for a busy controller or link is *contention*, and each is counted against the
-# same run without it. The two are not the same: bytes that stay at home can still queue there.
+# *Remote memory* is the time that distance adds. *Contention* is the time that waits for busy controllers and links
+# add. Each is the difference from the same run without distance, or without these waits. Bytes within a node have no
+# remote time, but may wait for the controller of the node.
 
 # %%
 ns.plot.time_split(frame)

@@ -12,16 +12,17 @@
 # ---
 
 # %% [markdown]
-# # Which conclusions would fall if an assumption did?
+# # Which conclusions depend on an assumption?
 #
-# A simulation rests on three kinds of things that might be otherwise: parameters that were *fitted*, data of *vendors*
-# and assumptions about the machine, and *readings* of what the thesis leaves open.
-# `experiments/thesis/sensitivity.yaml` lists them, each with a range and its source, and `paper.yaml` the readings with
-# the sentences that speak for each. Here each is set to both ends of its range, one at a time, the tables of the
-# Barcelona OpenMP tasks are made again, and every conclusion is drawn again.
+# A simulation depends on three kinds of uncertain inputs: parameters that were *fitted*; data of *vendors* and
+# assumptions about the machine; and *readings*, which are answers to questions that the thesis leaves open. The file
+# `experiments/thesis/sensitivity.yaml` lists the inputs of the first two kinds, each with a range and the source of the
+# range. The file `paper.yaml` lists the readings, with the sentences of the thesis that support each answer. In this
+# notebook each input is set to both ends of its range, one input at a time. For each change the tables of the Barcelona
+# OpenMP tasks are simulated again, and all conclusions are computed again.
 #
-# The conclusions are the mean gain of each contribution over the programs, which holds as long as its sign does, and
-# the score of each class of predictions, which holds as long as its bound stays met or missed.
+# There are two kinds of conclusions. The mean gain of a contribution over the programs holds if its sign stays the
+# same. The score of a class of predictions holds if the score still meets, or still misses, the bound of the study.
 
 # %%
 from rich.console import Console
@@ -32,8 +33,8 @@ study = read_study("thesis")
 thesis = study.part("sensitivity")
 
 # %% [markdown]
-# Two of the programs and a choice of assumptions take a minute or two; with `only = []` and `rows = []` all are looked
-# at, which takes six minutes or more on two cores.
+# Two of the programs with some of the inputs take a minute or two. With `only = []` and `rows = []` all programs and
+# all inputs are simulated, which takes six minutes or more on two cores.
 
 # %% tags=["parameters"]
 rows = ["Strassen-2048", "SparseLU-single"]
@@ -52,19 +53,19 @@ only = [
 found = thesis.sensitivity(study, "results/sensitivity", rows=rows, only=only, progress=True)
 
 # %% [markdown]
-# ## What the contributions buy
+# ## Gains of the contributions
 #
-# A bar goes from the value as modelled to the value at an end of the range. The grey band is the range of other seeds
-# with nothing changed: a bar within it shows no more than that a schedule has changed. Where a bar crosses the dashed
-# line, the sign of the effect, and with it what the thesis would conclude, hangs on that assumption.
+# A bar leads from the value of the unchanged model to the value at an end of the range. The grey band is the range of
+# other seeds without any change. A bar within the band may be due to another schedule alone. If a bar crosses the
+# dashed line, the sign of the gain, and with the sign the conclusion of the thesis, depends on this input.
 
 # %%
 thesis.tornado_figure(found, list(thesis.CONTRIBUTIONS))
 
 # %% [markdown]
-# ## How good the predictions are
+# ## Scores of the predictions
 #
-# The same for the scores. The dashed line is what the study asks for.
+# The bars of scores are drawn in the same way. The dashed line is the bound of the study.
 
 # %%
 thesis.tornado_figure(found, [rule.name for rule in study.rules])
@@ -72,7 +73,7 @@ thesis.tornado_figure(found, [rule.name for rule in study.rules])
 # %% [markdown]
 # ## In short
 #
-# Of how many changes each conclusion survives, and which of them move it most.
+# The table shows under how many changes each conclusion holds, and which changes influence the conclusion most.
 
 # %%
 thesis.print_robustness(found, Console(width=120))

@@ -23,9 +23,10 @@
 # - `altra-q80-30-2s`: two sockets of Ampere Altra, two nodes.
 #
 # The machines are described in `configs/machines` by values that their vendors publish. The costs of the runtime are
-# those of OMPi on the thesis' machine. Nothing was measured on these three machines, so read orders of magnitude and
-# causes, not digits. Three strategies choose the victim: any worker (`randomized`), a worker that has announced a long
-# queue (`threshold`), or a worker of the own node first and then the longest queue of another node (`topology-aware`).
+# those of OMPi on the thesis' machine. Of these three machines only the times of cache lines are measured, of the EPYC
+# and within a socket of the Altra, so read orders of magnitude and causes, not digits. Three strategies choose the
+# victim: any worker (`randomized`), a worker that has announced a long queue (`threshold`), or a worker of the own node
+# first and then the longest queue of another node (`topology-aware`).
 
 # %%
 import numasim as ns
@@ -58,8 +59,8 @@ ns.plot.column(frame, "steal_remote_ratio", x="strategy", colour="machine", face
 
 # %% [markdown]
 # A stealing domain (`topology-aware`) keeps nearly all attempts on the own node, as the thesis says. But an attempt is
-# not a task. The share of successful steals that leave the node changes much less, and mostly in the other direction: a
-# thief that finds no task on its own node goes to the longest queue of another node, which has tasks.
+# not a task. The number of successful steals that leave the node changes much less, and rises in some settings: a thief
+# that finds no task on its own node goes to the longest queue of another node, which has tasks.
 
 # %%
 ns.plot.column(frame, "steal_success_remote", x="strategy", colour="machine", facet="workload")
@@ -77,14 +78,16 @@ ns.plot.column(frame, x="strategy", colour="machine", facet="workload")
 ns.compare(result)
 
 # %% [markdown]
-# In SparseLU a domain saves a seventh to a fifth of the time, because one worker makes all tasks and all others have to
-# find this worker. In Sort a domain makes no sure difference, and in Strassen a domain loses time about as often as it
-# saves time. Announcements alone (`threshold`) save as much on one machine, and cost up to a fifth of the time in Sort,
-# where workers wait although there are tasks.
+# In SparseLU a domain costs time: 3 % on the Xeon, two thirds on the Altra, and on the EPYC the run takes two and a half
+# times as long. One worker makes all tasks. Thieves that know which queue is long ask for the cache line of this queue
+# all at once, and a line serves one request after the other (model 5.6). In Sort and in Strassen a domain makes no sure
+# difference. Announcements alone (`threshold`) cost more: in SparseLU two thirds of the time to nearly four times the
+# time, and up to a fifth in Sort, where workers also wait although there are tasks.
 #
 # ## Why
 #
-# In SparseLU little time goes to remote memory. The saved time is waiting for work.
+# In SparseLU little time goes to remote memory. The lost time is waiting for lines of queues, and waiting for work while
+# the worker that makes the tasks waits for the line of its own queue.
 
 # %%
 ns.plot.time_split(frame[frame["workload"] == "sparselu-single"])
@@ -95,18 +98,21 @@ ns.plot.time_split(frame[frame["workload"] == "sparselu-single"])
 # worker is on every second core.
 
 # %%
-near = {"like": "altra-q80-30-2s", "coherence": {"cross_socket_ns": 60}}
+near = {"like": "altra-q80-30-2s", "coherence": {"cross_socket_ns": 180}}
 axes = {"machine": ["altra-q80-30-2s", near], "strategy": ["randomized", "nearest-first", "topology-aware"]}
 first = {"machine": "altra-q80-30-2s", "workers": 80, "workload": programs[1]}
 without = ns.sweep({**base, **first, "sweep": axes}, "results/today-without-distance")
 ns.compare(without)
 
 # %% [markdown]
-# Without distance a domain still saves three quarters of the time that it saves with distance. A domain pays because
-# its thieves find tasks soon: the thieves look at lengths before they ask, and the longest queue belongs to the worker
-# that makes all tasks. Thieves under `nearest-first` do not know lengths. They find tasks equally soon because they ask
-# all workers before they wait, and pay for asking with line transfers if distance costs time. On these machines a
-# domain helps against false steals first, and against remote steals second.
+# Distance is not the reason: without distance a domain costs as much as with distance. Thieves under `nearest-first` do
+# worse still. They ask all workers before they wait, and a look at an unchanged queue is free. So every thief has a copy
+# of every queue's line. After each task that is put into a queue, all thieves fetch this line again, one after the
+# other, and the worker that makes the tasks waits behind the thieves.
+#
+# The answers depend on this rule. With `runtime.costs.line: latency` a thief pays for the transfer of a line whatever
+# others do, and the owner of a queue pays nothing (A-78). Then a domain saves a seventh to a fifth of the time in SparseLU
+# on these machines, because its thieves find tasks soon.
 #
 # Two limits of these answers: the programs are small and run out of parallelism on so many cores; and data of larger
 # programs does not fit the caches, so that placement would matter as in `remote_bytes.ipynb`.

@@ -8,12 +8,15 @@ ns.plot.remote_steal_ratio(frame)
 
 from __future__ import annotations
 
+import gc
 import sys
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 
-TYPE_CHECKING = False  # of `typing`, which the entrance of the command does not wait for
+TYPE_CHECKING = False  # the constant of `typing`, whose import would delay the command
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 __version__ = "0.1.0"
@@ -52,10 +55,23 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Keep Python's garbage collector off in the block, which makes many objects that stay, and hardly any garbage."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def __getattr__(name: str) -> Any:
     """Import the heavy parts when they are first asked for."""
     if name in _LATE:
-        return getattr(import_module(_LATE[name]), name)
+        with no_collection():
+            return getattr(import_module(_LATE[name]), name)
     if name == "plot":
         return import_module("numasim.plot")
     raise AttributeError(f"module 'numasim' has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """The entrance of the command `numasim` and of `python -m numasim`.
 
-It imports nothing before it can answer an interrupt: the command line takes a tenth of a second to import.
+The command line takes a tenth of a second to import. `main` imports the command line where an interrupt is handled.
 """
 
 import gc
@@ -8,11 +8,11 @@ import os
 import sys
 
 INTERRUPTED = 130  # the status that a shell gives to a program ended by SIGINT: 128 + 2
-QUIET_LIBRARIES = {  # what libraries do when they are imported, and no command needs; the user's own settings stay
+QUIET_LIBRARIES = {  # settings that stop work which libraries do at their import; settings of the user stay
     "OPENBLAS_NUM_THREADS": "1",  # threads for the linear algebra of numpy
     "PYDANTIC_DISABLE_PLUGINS": "__all__",  # a search for plug-ins through all installed packages
 }
-MANY_OBJECTS = 200_000  # more than all modules make, of which none is garbage
+MANY_OBJECTS = 200_000  # more objects than all imported modules create; none of these objects is garbage
 
 
 def main() -> int:
@@ -27,9 +27,9 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("numasim: interrupted: the same command begins anew\n")
         status = INTERRUPTED
-    gc.freeze()  # the process ends: nobody looks through what is left of it for garbage
+    gc.freeze()  # the process ends: a last search for garbage would be wasted
     if status == INTERRUPTED:
-        exec("")  # Python forgets an interrupt of code in a text, as dataclasses have it, and ends with our status
+        exec("")  # clears the mark of an interrupted `exec`, as dataclasses call it: Python would end by the signal
     return status
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from numasim import no_collection
 from numasim.draws import repeat_seed
 from numasim.engine.assumed_values import assumed_fields
 from numasim.engine.result import Result
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numasim.report.sweep_result import SweepResult
     from numasim.spec.sweep_spec import SweepSpec
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # a spec of which every field is given as a change
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # the spec if all fields are given as changes
 __all__ = ["run", "simulate", "sweep"]
 
 
@@ -52,19 +53,23 @@ def run(
 ) -> Result:
     """Simulate once, with the seed of the first repeat.
 
-    ``spec`` is the path of a YAML file, the name of a shipped sweep, or a mapping with the same fields; without one all
-    fields are given as ``changes``. Of a sweep one cell is run: the first that has the values which ``changes`` and the
-    fields of the spec itself give to axes. ``changes`` are fields of it (``workers=24``, ``strategy="threshold"``;
-    dotted ones by ``**{"a.b": c}``). In both a machine, strategy or workload may be a name, a path, a mapping, or a
-    `Machine`, `Strategy` or `Graph`. With ``check`` the result is checked against the invariants of the model;
-    ``trace`` names a file for Perfetto, or NAME.paje or NAME.prv for Paje and Paraver, compressed if it ends in .gz;
-    ``schedule`` a file for what each worker executed when, of the endings .npz, .wf.json (WfFormat), .dot, .gv and
-    .graphml; with ``over_time`` the result has tables of the run over time. Each of the last three makes the engine
-    simulate every event. ``engine`` is by default the native one; where it is not built a warning says so. Raises
-    InputError for a bad spec.
+    ``spec`` is the path of a YAML file, the name of a shipped sweep, or a mapping with the same fields. ``changes``
+    replace fields of the spec (``workers=24``, ``strategy="threshold"``, a dotted field by ``**{"a.b": c}``); without a
+    spec all fields are given as changes. A machine, strategy or workload may be a name, a path, a mapping, or a
+    `Machine`, `Strategy` or `Graph`. If the spec is a sweep, one cell is run: the first cell with the values that
+    ``changes`` and the fields of the spec give to axes.
+
+    With ``check`` the result is checked against the invariants of the model. ``trace`` names a trace file for Perfetto,
+    or NAME.paje or NAME.prv for Paje and Paraver; an ending .gz compresses the file. ``schedule`` names a file (.npz,
+    .wf.json for WfFormat, .dot, .gv or .graphml) with the tasks that each worker executed, and when. With ``over_time``
+    the result has tables of the run over time. Each of the last three makes the engine simulate every event. The
+    default ``engine`` is native; if the native engine is not built, a warning is given and the reference engine runs.
+    Raises InputError for a bad spec.
     """
+    with no_collection():
+        loaded = load_run(spec, changes=changes)
     return run_spec(
-        load_run(spec, changes=changes),
+        loaded,
         _chosen_engine(engine),
         check,
         trace=None if trace is None else Path(trace),
@@ -107,8 +112,8 @@ def run_spec(
 def simulate(plan: Plan, seed: int | str | None = None, engine: str = DEFAULT_ENGINE, **options: Any) -> Result:
     """Run ``plan`` with ``seed`` on ``engine``; the options are those of `numasim.engine.simulate.simulate`.
 
-    In version 0.1 a plan had a seed, and the second argument was the engine: such a call runs with the seed 0 and says
-    how to write it now.
+    In version 0.1 a plan had a seed, and the second argument was the engine. A call in this form runs with the seed 0
+    and gives a warning with the present form.
     """
     if isinstance(seed, int):
         return simulate_plan(plan, seed, engine, **options)
@@ -130,14 +135,13 @@ def sweep(
 ) -> SweepResult:
     """Simulate the missing runs of a sweep and return its tables.
 
-    ``spec`` and ``changes`` are as for `run`; the axes are in the field ``sweep``, and their values, too, may be
-    objects. ``directory`` keeps the results; an interrupted sweep continues where it stopped, and the directory's
-    ``spec.yaml`` describes the sweep, with objects written out. Default is ``results/<name of the file>``, and for a
-    mapping ``results/sweep-<hash>``, which differs for every other mapping and is the same for the same one, whatever
-    its repeats. Raises InputError for a directory with results of another specification. ``jobs`` is the number of
-    processes (default: one per core); ``cluster`` is, instead, the address of a Dask scheduler whose workers simulate,
-    or ``local:N`` for N workers that are started here. ``progress`` shows a bar in a notebook and on a terminal,
-    and nothing elsewhere.
+    ``spec`` and ``changes`` are as for `run`. The axes are in the field ``sweep``; values of axes may be objects, too.
+    ``directory`` keeps the results; an interrupted sweep continues where it stopped, and the directory's ``spec.yaml``
+    describes the sweep, with objects written out. The default is ``results/<name of the file>``, and for a mapping
+    ``results/sweep-<hash>``; mappings that differ only in their repeats have equal hashes. Raises InputError for a
+    directory with results of another specification. ``jobs`` is the number of processes (default: one per core).
+    ``cluster`` is the address of a Dask scheduler whose workers simulate in place of local processes, or ``local:N``
+    for N workers that are started here. With ``progress`` a notebook and a terminal show a bar.
     """
     from numasim.report.sweep_result import SweepResult, reported_sweep
     from numasim.spec.sweep_spec import load_sweep

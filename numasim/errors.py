@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from copy import copy
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 MOST_TOLD = 20  # mistakes of one message
-MOST_ALIKE = 5  # names that may be as similar as the best one
+MOST_ALIKE = 5  # similar names of which the name with the longest common beginning is proposed
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
@@ -45,17 +45,18 @@ def when_interrupted(kept: Callable[[], str]) -> Iterator[None]:
 class InputError(NumasimError):
     """Bad input: the text has the place, the field, the given value and the valid values.
 
-    ``path`` locates the field inside the document (keys and indices); ``place`` is ``file:line:column`` once known.
+    ``path`` locates the field inside the document (keys and indices). The text of ``place`` is ``file:line:column``,
+    or empty if the input has no file.
     """
 
-    cut = False  # whether there are more mistakes, of which the number is not known
+    cut = False  # whether there are more mistakes, whose number is not known
 
     def __init__(
         self,
         problem: str,
         *,
         path: tuple[str | int, ...] = (),
-        place: str | None = None,
+        place: object = None,
         expected: str | None = None,
         value: object = None,
         known: Iterable[str] = (),
@@ -63,7 +64,7 @@ class InputError(NumasimError):
         """Keep the parts; of ``known``, the valid names, the name nearest to ``value`` is proposed."""
         self.problem = problem
         self.path = path
-        self.place = place
+        self.place = (str(place) or None) if place is not None else None
         self.expected = expected
         self.nearest = nearest_name(value, known)
         super().__init__(problem)
@@ -72,6 +73,12 @@ class InputError(NumasimError):
     def each(self) -> tuple[InputError, ...]:
         """The mistakes that are reported together: this error alone, unless it is a `JointInputError`."""
         return (self,)
+
+    def with_(self, **parts: Any) -> InputError:
+        """Return a copy of a single mistake with other ``parts``, such as ``problem`` or ``place``."""
+        changed = copy(self)
+        vars(changed).update(parts)
+        return changed
 
     def __repr__(self) -> str:
         """The parts of the error that are known: problem, field, place, valid values."""
@@ -157,10 +164,11 @@ def dotted(path: tuple[str | int, ...]) -> str:
 def nearest_name(value: object, known: Iterable[str]) -> str | None:
     """Return the valid name that is most similar to ``value``, or None if no name is similar.
 
-    Of several names of about the same similarity, the one that shares the longest beginning with ``value`` is returned.
+    Of several similar names, the name that shares the longest beginning with ``value`` is returned.
     """
     if not isinstance(value, str):
         return None
+    import difflib
 
     def likeness(name: str) -> tuple[float, int]:
         alike = [one == other for one, other in zip(name, value, strict=False)]

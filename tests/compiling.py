@@ -1,4 +1,4 @@
-"""Compiles C sources for the tests; an object is compiled once in a session, whichever test needs it first."""
+"""Compile C sources for the tests; each object is compiled once in a session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RUNTIME, CORE = LIB / "runtime", LIB / "core"
 INCLUDED = ("include", "source")  # of the runtime
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 FOLDERS = [f"-I{folder}" for folder in (*(RUNTIME / name for name in INCLUDED), CORE, RUNTIME)]
-PLAIN = ("-O0", "-g0")  # not optimised, so that objects name all that their sources call
+PLAIN = ("-O0", "-g0")  # not optimised, so that objects name all functions that their sources call
 ADDRESSES = ("-O0", "-g1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 LIBRARY = ("-O1", "-fPIC")
 THREADS = ("-O1", "-g1", "-fsanitize=thread")
@@ -26,38 +26,38 @@ SANITIZED = "NUMASIM_TEST_SANITIZED"
 
 
 def compile_program(compiler: str, program: Path, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:
-    """Link ``files`` into ``program``: objects, sources, which are compiled with all warnings as errors, and libraries
-    of C++ behind them.
-    """
+    """Link ``files`` into ``program``: objects, sources, and then libraries of C++; warnings are errors."""
     cpp = ["-lstdc++", "-lm"] if any(path.suffix == ".a" for path in files) else []
     _run([compiler, *flags, *map(str, _objects(compiler, files, flags)), *cpp, "-pthread", "-o", str(program)])
     return program
 
 
 def compile_library(compiler: str, name: str, files: Sequence[Path]) -> Path:
-    """A shared library of ``files``, made once in a session; with sanitizers where the environment asks for them."""
+    """Return a shared library of ``files``, made once in a session; with sanitizers if the environment asks for
+    sanitizers.
+    """
     flags = ADDRESSES if SANITIZED in os.environ else LIBRARY
     command = [compiler, *flags, "-shared", *map(str, compile_objects(compiler, files, flags))]
     return built_once(_name(name, ".so", command), lambda made: _run([*command, "-o", str(made)]))
 
 
 def compile_objects(compiler: str, files: Sequence[Path], flags: Sequence[str] = ()) -> list[Path]:
-    """The object of each of ``files``, compiled with all warnings as errors; fails with what the compiler says."""
+    """Return the object of each of ``files``, with warnings as errors; a failure has the compiler's message."""
     launcher = [CCACHE] if CCACHE else []
     command = [*launcher, compiler, "-std=c11", "-D_GNU_SOURCE", *WARNINGS, *FOLDERS, *flags]
     return [_compiled([*command, "-c", str(path)], path.stem) for path in files]
 
 
 def core_sources() -> list[Path]:
-    """The files of lib/core, and those that are generated for it, in order."""
+    """Return the C files of lib/core, also the generated files, in order."""
     return sorted(CORE.glob("*/*.c"))
 
 
 def install_library(folder: Path, compiler: str, virtual: bool = False) -> None:
-    """Install the C library to ``folder``, which is not the one that it is configured for.
+    """Install the C library to ``folder``, although the library is configured for another folder.
 
-    It is built without counters. How fast it is does not matter here, so that it is
-    compiled the quick way, and without virtual time unless that is asked for.
+    The library has no counters, and virtual time only with ``virtual``. It is compiled without optimisation, which is
+    quick.
     """
     environment = {**os.environ, "CC": compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     options = {"NUMASIM_WERROR": "ON", "NUMASIM_COUNTERS": "OFF", "CMAKE_INSTALL_PREFIX": "/usr"}

@@ -1,4 +1,4 @@
-"""All processes of the tests import the numasim that pytest itself has found, from whatever folder they start."""
+"""All processes of the tests import the numasim that pytest has found, whatever folder the processes start in."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ import numasim
 from numasim.runtime.runtime_program import PROGRAM
 
 PACKAGE = Path(numasim.__file__).parent
+sys.path.insert(0, str(Path(__file__).parent / "engine"))  # tests of other folders use its makers of plans
 
 # All properties have this profile: none depends on how fast the machine is, or on how lucky the drawing of examples.
 settings.register_profile(
@@ -30,10 +31,10 @@ settings.register_profile(
 )
 settings.load_profile("numasim")
 
-SECONDS: Counter[str] = Counter()  # [module] that its tests took which are not slow
+SECONDS: Counter[str] = Counter()  # [module] seconds of the tests that are not slow
 
 
-gc.disable()  # what is imported and collected stays, and looking through it takes a fifth of the time of collecting
+gc.disable()  # imported modules and collected tests stay; looking through them takes a fifth of the time of collecting
 
 
 def pytest_collection_finish() -> None:
@@ -47,8 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ["PYTHONSAFEPATH"] = "1"
-    # Compiled modules are kept, also where the environment asks for none: compiling the tests takes longer than
-    # collecting them, and the processes that they start would compile numasim each for itself.
+    # Compiled modules are kept, whatever the environment says: compiling the tests takes longer than collecting them,
+    # and each started process would compile numasim again.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if folder := open_folder():

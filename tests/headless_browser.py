@@ -1,17 +1,18 @@
-"""Debian's Chromium without a window, through the playwright package, which brings no browser of its own here."""
+"""Debian's Chromium without a window, through the playwright package, whose own browser is not used."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-QUIET = (  # what Chromium would look up for itself
+QUIET = (  # switches against connections that Chromium makes by itself
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -20,7 +21,7 @@ QUIET = (  # what Chromium would look up for itself
     "--disable-sync",
 )
 WIDTHS = (1280, 390)
-LONGEST_MS = 1_800_000  # of any step, only so that nothing hangs
+LONGEST_MS = 1_800_000  # the limit of any step, which only prevents hanging
 
 
 @contextmanager
@@ -40,3 +41,20 @@ def open_page(browser: Browser, **options: Any) -> Page:
     context = browser.new_context(offline=True, **options)
     context.set_default_timeout(LONGEST_MS)
     return context.new_page()
+
+
+@contextmanager
+def quiet_page(browser: Browser, file: Path, **options: Any) -> Iterator[Page]:
+    """Yield the page of a file. The browser must not complain, and must request nothing but the file."""
+    opened = open_page(browser, **options)
+    complaints: list[str] = []
+    opened.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+    asked: list[str] = []
+    opened.on("request", lambda sent: asked.append(sent.url))
+    opened.goto(file.as_uri(), wait_until="load")
+    yield opened
+    opened.context.close()
+    assert complaints == []
+    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]

@@ -1,6 +1,6 @@
-"""Builds of the tests, made once in a session: the first process builds, the others wait and use the result.
+"""Builds of the tests, made once in a session: the first process builds, other processes wait and use the result.
 
-`ccache` is used where it is installed, by the builds of CMake as well, so that a second session has little to compile.
+`ccache` is used if it is installed, also by CMake, so that a second session has little to compile.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
 
-FOLDER = "NUMASIM_TEST_BUILDS"  # the variable that tells all processes of a session where it keeps its builds
+FOLDER = "NUMASIM_TEST_BUILDS"  # the variable with the folder of the builds of a session
 CCACHE = shutil.which("ccache")
 
 
@@ -28,8 +28,8 @@ def open_folder() -> str | None:
 
 
 def built_once(name: str, build: Callable[[Path], object]) -> Path:
-    """The file or folder ``name`` of this session. The first process that asks for it calls ``build`` with a path, at
-    which it has to be made; it gets its name when it is complete.
+    """Return the file or folder ``name`` of this session. The first process that asks calls ``build`` with the path of
+    an unfinished file or folder, which gets its name when ``build`` returns.
     """
     found = Path(os.environ[FOLDER]) / name
     with found.with_name(f"{name}.lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""Copies of the sysfs of machines that tests make up, as Linux would show them."""
+"""Copies of the sysfs of invented machines, as Linux would show the machines."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ KIB = 1024
 
 @dataclass(frozen=True)
 class Tree:
-    """A machine whose hardware threads are numbered as Linux does: first one of every core, then their siblings."""
+    """A machine whose hardware threads are numbered as by Linux: one thread of every core, then the siblings."""
 
     sockets: int = 1
     nodes_per_socket: int = 1
     cores: int = 2  # of a node
     threads: int = 1  # of a core
-    llc_cores: int | None = None  # that share a last-level cache; default those of a socket
+    llc_cores: int | None = None  # that share a last-level cache; default all cores of a socket
     offline: Collection[int] = ()
     allowed: str | None = None  # cpuset.cpus.effective of the control group
     memory_kib: Mapping[int, int] = field(default_factory=dict)  # default 8 GiB each
@@ -26,16 +26,16 @@ class Tree:
 
     @property
     def nodes(self) -> int:
-        """Nodes with processors."""
+        """Return the number of nodes with processors."""
         return self.sockets * self.nodes_per_socket
 
     @property
     def all_cores(self) -> int:
-        """Cores of the machine."""
+        """Return the number of cores of the machine."""
         return self.nodes * self.cores
 
     def siblings(self, core: int) -> list[int]:
-        """The hardware threads of a core that are online."""
+        """Return the hardware threads of a core that are online."""
         return [
             core + self.all_cores * at for at in range(self.threads) if core + self.all_cores * at not in self.offline
         ]
@@ -96,7 +96,7 @@ def put(root: Path, name: str, text: str) -> None:
 
 
 def listed(numbers: Collection[int]) -> str:
-    """Numbers as a list, without runs, which readers take as well."""
+    """Return the numbers as a list without ranges, which readers accept, too."""
     return ",".join(map(str, sorted(numbers)))
 
 
@@ -141,18 +141,18 @@ def list_nothing(root: Path) -> None:
 
 
 def take_offline(root: Path) -> None:
-    """Processor 1 is listed, and says of itself that it is offline."""
+    """List processor 1, whose own file says that the processor is offline."""
     put(root, "devices/system/cpu/cpu0/online", "1")
     put(root, "devices/system/cpu/cpu1/online", "0")
 
 
 def forbid_memory(root: Path) -> None:
-    """The memory of node 0 alone may be used."""
+    """Allow the memory of node 0 alone."""
     put(root, "fs/cgroup/cpuset.mems.effective", "0")
 
 
 def forbid_memory_of_old(root: Path) -> None:
-    """The same by the first version of control groups."""
+    """Allow the memory of node 0 alone, by the first version of control groups."""
     put(root, "fs/cgroup/cpuset/cpuset.effective_mems", "0")
 
 

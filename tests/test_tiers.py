@@ -22,7 +22,7 @@ def test_every_entry_is_of_use() -> None:
 
 
 def test_slow_tests_exist() -> None:
-    """An entry of a test that was renamed would put that test among the fast ones."""
+    """If a test is renamed and its entry is not, the test counts as fast."""
     sources = {module.relative_to(TESTS).as_posix(): module.read_text() for module in ALL}
     for entry in SLOW:
         module, _, test = entry.partition("::")

@@ -21,12 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-sys.path.extend(str(Path(__file__).resolve().parents[1] / "tests" / name) for name in ("spec", "bad_inputs"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "bad_inputs"))
 
-from every_bad_input import EVERY  # isort: skip
-from test_bad_inputs import is_one_message  # isort: skip
-from test_bad_input import ALL as SPECIFICATIONS  # isort: skip
-from spec_texts import MACHINE, RUN  # isort: skip
+from test_bad_inputs import EVERY, is_one_message  # isort: skip
 
 MOST_SECONDS, MOST_MB = 2.0, 500.0
 LIMIT_SECONDS, LIMIT_BYTES = 60, 8 * 2**30  # limits at which a process is stopped, so that one defect does not stop all
@@ -40,12 +37,6 @@ class Measured:
     faults: tuple[str, ...]
     seconds: float
     peak_mb: float
-
-
-def make_specification(bad: Any, folder: Path) -> None:
-    """Write the files of a bad input that the tests of specifications define."""
-    for name, data in {"machine.yaml": MACHINE, "run.yaml": RUN, **bad.files}.items():
-        (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
 
 
 def measured(name: str, command: Sequence[str], make: Any, says: Sequence[str]) -> Measured:
@@ -91,10 +82,6 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     each = [(bad.name, bad.command, bad.make, bad.says) for bad in EVERY]
-    each += [
-        (f"specification: {bad.name}", bad.arguments, lambda folder, bad=bad: make_specification(bad, folder), bad.says)
-        for bad in SPECIFICATIONS
-    ]
     chosen = [one for one in each if given.words in one[0]]
     with ThreadPoolExecutor(given.jobs) as pool:
         found = list(pool.map(lambda one: measured(*one), chosen))

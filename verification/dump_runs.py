@@ -20,6 +20,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -89,6 +90,8 @@ def resolver() -> Callable[[Document], Any]:
 
 def runs(plan: Document) -> Iterator[tuple[str, Flat]]:
     """Yield the name and the counts of every run of ``plan``. Files are written to the working directory."""
+    if plan.get("modules") not in (None, *sys.path):
+        sys.path.append(plan["modules"])
     spec = resolver()(placed(plan, Path()))
     for engine in engines():
         yield engine, outcome(partial(run_on, engine, spec))

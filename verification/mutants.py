@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from tiers import SLOW  # isort: skip
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-COPIED = ("numasim", "configs", "tests/engine", "tests/workload", "pyproject.toml")
+COPIED = ("numasim", "lib", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
 NATIVE = ("lib/core/**/*.c", "lib/core/**/thief.h", "lib/engine/**/*.cpp")
 # time limit of the tests, far above their usual time, which shows changes that make an engine run for ever
@@ -110,12 +110,12 @@ def copy_to(folder: Path) -> None:
 
 def build(folder: Path) -> bool:
     """Build the compiled engine of the copy in place, incrementally. Return whether the build succeeds."""
-    made, native = folder / "build", folder / "numasim" / "native"
-    options = ("-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1", "-DCMAKE_C_FLAGS=-O1")
+    made, native = folder / "build", folder / "numasim" / "engine" / "native"
+    options = ("-DNUMASIM_RUNTIME=OFF", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1", "-DCMAKE_C_FLAGS=-O1")
     interpreter = f"-DPython_EXECUTABLE={sys.executable}"
     commands: list[tuple[str | Path, ...]] = [("cmake", "--build", made)]
     if not made.exists():
-        commands.insert(0, ("cmake", "-G", "Ninja", "-S", native, "-B", made, interpreter, *options))
+        commands.insert(0, ("cmake", "-G", "Ninja", "-S", folder / "lib", "-B", made, interpreter, *options))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for words in commands:
         if subprocess.run(words, capture_output=True, check=False, env={**os.environ, "PATH": path}).returncode:

@@ -23,9 +23,17 @@ from numasim.engine.result import Result
 from numasim.engine.simulate import simulate, simulate_spec
 from numasim.plan.plan import Plan
 from numasim.spec.run_spec import RunSpec
-from numasim.validate.benchmark.effort import NATIVE, REFERENCE, SEED, Parameters, independent_tasks, plan_of
-from numasim.validate.benchmark.sampling import AT_LEAST, AT_MOST, Column, Goal, Probe, print_findings, take
-from numasim.validate.benchmark.simulation_rates import swept, timeouts_per_second
+from numasim.validate.benchmark.sampling import AT_LEAST, AT_MOST, Goal, Probe, print_findings, take
+from numasim.validate.benchmark.simulation_rates import (
+    NATIVE,
+    REFERENCE,
+    SEED,
+    Parameters,
+    independent_tasks,
+    plan_of,
+    swept,
+    timeouts_per_second,
+)
 from numasim.workload.families.fib import fib_calls
 
 PROGRAMS = Path(__file__).with_name("other_libraries")
@@ -55,7 +63,7 @@ def pair_probe(row: str, goal: Goal | None, one: Side, other: Side) -> Probe:
         values = one(), other()
         return *values, values[0] / values[1]
 
-    return Probe("ratios of pairs", row, (Column("one"), Column("other"), Column("ratio", goal)), pair)
+    return Probe("ratios of pairs", row, {"one": None, "other": None, "ratio": goal}, pair)
 
 
 # ---- engines: bare SimPy timeouts, the bare loop, SimGrid (Casanova et al., 2014) with an actor for each worker ------

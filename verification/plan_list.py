@@ -4,8 +4,9 @@
 
 Every version of numasim reads specifications, so that two versions can run the same list. A line has ``group``,
 ``name`` and ``spec``, the mapping that `numasim.run` takes. ``graph`` is the task graph, if the specification names one
-as a file. ``watched`` says that the run is traced as well. Of 20 successive plans 14 are cells. The first N plans of a
-long list are the list of N plans, as long as there are cells.
+as a file. ``modules`` is the folder of the modules that a strategy names. ``watched`` says that the run is traced as
+well. Of 20 successive plans 14 are cells. The first N plans of a long list are the list of N plans, as long as there
+are cells.
 """
 
 from __future__ import annotations
@@ -129,6 +130,7 @@ def random_plans(sources: Path, seed: int) -> Iterator[Document]:
         plan = {
             "group": "random" if coupled else "random, uncoupled",
             "name": f"plan {number} of seed {seed}",
+            "modules": str(generators.resolve()),
             **_specified(recipe if coupled else _uncoupled(recipe)),
         }
         if _is_useful(plan):
@@ -169,7 +171,7 @@ def _machine_document(given: Document) -> Document:
     document = {**usual, **given["times"], "nodes": nodes}
     if not given["effects"]:
         return document
-    return import_module("random_effects").with_effects(document, given["effects"])  # type: ignore[no-any-return]
+    return import_module("random_recipes").with_effects(document, given["effects"])  # type: ignore[no-any-return]
 
 
 def _is_useful(plan: Document) -> bool:

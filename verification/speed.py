@@ -20,11 +20,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from same_as import OTHER, THIS, Side, side
+
+from numasim.engine.simulate import ENGINES
+from numasim.validate.benchmark.simulation_rates import COMMANDS, NATIVE, family_specs, timed_effects, timed_rates
 
 HERE = Path(__file__).resolve().parent
 WORKER = HERE / "speed_worker.py"
@@ -32,6 +35,13 @@ BOUNDS = {"native": 0.97, "reference": 0.85, "C runtime": 0.97}
 FIB_N = 33  # 5,702,887 leaves, about 60 ms on one worker
 RUNTIME_WORKERS = (1, 2)
 FEWEST_PAIRS = 5
+SIZES = {  # by engine and mode: the number of independent tasks, and n of fib
+    ("reference", "eager"): (2_000, 13),
+    ("reference", "skipping"): (2_000, 13),
+    ("native", "eager"): (200_000, 23),
+    ("native", "skipping"): (2**22, 30),
+}
+EFFECT_TASKS = 40_000
 SAMPLE_S = 0.05  # least duration of a sample of an engine
 PLAN_S = 8.0  # CPU time for the pairs of a plan, if the number of pairs is then large enough
 AGAIN = 3  # factor of the number of pairs if a plan misses its bound
@@ -125,23 +135,41 @@ class Worker:
         return json.loads(self._process.stdout.readline())
 
 
+def timed_plans() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the name, the engine and the specification of every timed plan, most of them smaller than in the benchmark
+    of `numasim bench`.
+    """
+    for timed in timed_rates(SIZES):
+        mode = timed.row.partition(", ")[2]
+        yield f"{timed.spec['workload']['name']}, {mode}, {timed.column}", timed.engine, timed.spec
+    for spec, engine in product(family_specs(), ENGINES):
+        yield f"family {spec['workload']['name']}", engine, spec
+    for timed in timed_effects(EFFECT_TASKS):
+        yield f"{timed.row}, {timed.column}", NATIVE, timed.spec
+    for name, (large, _, _, most_samples) in COMMANDS.items():
+        if most_samples is None:
+            yield name, NATIVE, dict(large)
+
+
 def engine_ratios(this: Side, other: Side, words: str, kinds: Sequence[str], pairs: int) -> Iterator[Ratio]:
     """Yield the ratio for each plan on its engine; both processes have run a plan before the plan is measured.
 
-    The other installation lists the plans.
+    A plan is left out if a version refuses its specification or has no such engine.
     """
     processor = max(os.sched_getaffinity(0))
     with Worker(this, processor) as mine, Worker(other, processor) as its:
-        for plan in its.ask(list=True):
-            engine = plan["engine"]
-            if engine not in kinds or words not in plan["name"]:
+        for name, engine, spec in timed_plans():
+            built = engine in this.engines and engine in other.engines
+            if not built or engine not in kinds or words not in name:
                 continue
-            tasks = [worker.ask(plan=plan["spec"]) for worker in (mine, its)]
-            assert tasks[0] == tasks[1], f"{plan['name']} has {tasks[0]} tasks in {THIS}, {tasks[1]} in {OTHER}"
+            tasks = [worker.ask(plan=spec) for worker in (mine, its)]
+            if None in tasks:
+                continue
+            assert tasks[0] == tasks[1], f"{name} has {tasks[0]} tasks in {THIS}, {tasks[1]} in {OTHER}"
             once_s = max(worker.ask(engine=engine, sample_s=0) for worker in (mine, its))
             room = max(FEWEST_PAIRS, min(pairs, int(PLAN_S / (2 * max(once_s, SAMPLE_S)))))
             one, two = (partial(worker.ask, engine=engine, sample_s=SAMPLE_S) for worker in (mine, its))
-            yield ratio(plan["name"], engine, one, two, room)
+            yield ratio(name, engine, one, two, room)
 
 
 # ---- the C runtime --------------------------------------------------------------------------------------------------

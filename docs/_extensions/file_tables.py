@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numasim.engine.columns import DESCRIBED, Column, Kind
 from numasim.engine.phase_rows import SUMS
 from numasim.report.answers.answers_file import ANSWER_COLUMNS
-from numasim.schema.counter_names import COUNTS, TIMES
+from numasim.schema.enumerations import COUNTS, TIMES
 
 
 @dataclass(frozen=True)

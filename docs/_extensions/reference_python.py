@@ -22,6 +22,7 @@ RETURNED = (  # classes that functions return, beside the public names
 INCLUDE = Path(numasim.__file__).parent / "runtime" / "include"
 LANGUAGES = {".h": "c", ".hpp": "cpp"}
 APART = frozenset({"__version__"})
+OF_OTHERS = "Exception, Generic, Held, object"  # base classes whose members are not listed
 
 
 def python() -> str:
@@ -48,7 +49,7 @@ def _module(name: str, module: ModuleType) -> str:
 
 def _documented(path: str, value: Any) -> str:
     if isclass(value):
-        return _directive(f"autoclass:: {path}", ":members:")
+        return _directive(f"autoclass:: {path}", ":members:", f":inherited-members: {OF_OTHERS}")
     if callable(value):
         return _directive(f"autofunction:: {path}")
     return f"`{path}`: a mapping of {', '.join(map(code, value))}."

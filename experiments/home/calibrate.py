@@ -34,7 +34,7 @@ HALF_A_POINT = 0.005 / math.sqrt(3)  # standard deviation of the rounding to a w
 
 
 def time_ratio(study: Study, hits: int) -> float:
-    """Return the mean time of homed tasks over that of hashed tasks, if caches serve ``hits`` of 1,000 references."""
+    """Return the mean time of homed over the mean time of hashed tasks, if ``hits`` of 1,000 references hit caches."""
     changes = tuple(from_mapping({HITS.sets: HITS.value(hits)}))
     homed, hashed = (task_time(study, variant, changes) for variant in ("homed", "hashed"))
     return homed / hashed

@@ -89,7 +89,7 @@ class Family:
 
     @property
     def field(self) -> str:
-        """The field of a run that has the rate, with dots."""
+        """Return the dotted name of the field of a run that has the rate."""
         return f"workload.{self.rate}"
 
 
@@ -353,10 +353,10 @@ STEALS = (
     Axis("first back-off", 100, 25, 400, 100, 25, "runtime.backoff.first_ns", unit="ns"),
 )
 SIZE = 8192  # the size of the matrices of Table 3.1, for which the score is computed
-# The size of the matrices in the search, whose runs take a fortieth of the time of SIZE. Most steals happen at the end
-# of a run. The counts are therefore those of SIZE if a back-off lasts equally many tasks: at the found parameters
-# within 2 % in the mean and 6 % at the worst. Sizes of 2048 and 4096 come no nearer: a search with 2048 ends one step
-# of capacity away, and the errors at SIZE are no smaller there.
+# The size of the matrices in the search. A run of this size takes a fortieth of the time of a run of SIZE. Most steals
+# happen at the end of a run. Runs of both sizes therefore have the same counts if a back-off lasts equally many tasks:
+# at the found parameters within 2 % in the mean and 6 % at the worst. Sizes of 2048 and 4096 are no better: a search
+# with 2048 ends one step of capacity away, where the errors at SIZE are no smaller.
 STAND_IN = 1024
 STEAL_REPEATS = 2
 
@@ -492,7 +492,7 @@ def score_constructs(bench: Bench, data: Data) -> StepScore:
     return score(5, errors_of(OBLIVIOUS, simulated, data.overheads_us))
 
 
-# All of them
+# All steps
 
 STEPS: dict[int, Callable[[Bench, Data], Calibration]] = {
     1: fit_rates, 2: fit_streaming, 3: fit_steals, 4: fit_polls, 5: fit_constructs,

@@ -139,12 +139,12 @@ class Ratio:
 
     @property
     def of_few_decimals(self) -> bool:
-        """Whether the printed digits allow the nearest number of few decimals."""
+        """Return whether the printed digits allow the nearest number of few decimals."""
         return self.low <= self.nearest <= self.high
 
     @property
     def rounding(self) -> float:
-        """The largest relative error of a value that was computed from the rounded ratio."""
+        """Return the largest relative error of a value that was computed from the rounded ratio."""
         return float(Fraction(1, 2 * 10**DECIMALS) / self.nearest)
 
 
@@ -261,22 +261,22 @@ class Gain:
 
     @property
     def gained(self) -> float:
-        """The gained time, negative for a loss."""
+        """Return the gained time, negative for a loss."""
         return self.before - self.after
 
     @property
     def part(self) -> float | None:
-        """The explained part of the gain, at most 1; None without a gain."""
+        """Return the explained part of the gain, at most 1; None without a gain."""
         return min(1.0, max(0.0, self.explained / self.gained)) if self.gained > 0 else None
 
     @property
     def text(self) -> str:
-        """The explained part as text."""
+        """Return the explained part as text."""
         return "" if self.part is None else "all" if self.part == 1 else f"{self.part:.0%}"
 
     @property
     def least_error(self) -> float:
-        """The least mean relative error on both times of a prediction with only the explained gain."""
+        """Return the least mean relative error on both times of a prediction with only the explained gain."""
         return max(0.0, self.gained - self.explained) / max(self.before, self.after) / 2
 
 
@@ -286,7 +286,7 @@ def explained_seconds(saved_gb: float, extra_ns: float, line: int, workers: int)
 
 
 def physics_ceiling(study: Study) -> Ceiling:
-    """Return the part of each gain by locality binding that the saved bytes explain; it bounds no score."""
+    """Return the part of each gain by locality binding that the saved bytes explain. This ceiling bounds no score."""
     latency = study.published("6.1", "latency_ns")
     extra = (latency["0, 1"] + latency["1, 0"]) / 2 - (latency["0, 0"] + latency["1, 1"]) / 2
     much, little = (study.published("5.3", f"{name}_remote_gb") for name in ("topology_aware", "locality_binding"))

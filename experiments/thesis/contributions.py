@@ -22,15 +22,15 @@ from matplotlib.ticker import PercentFormatter
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.report.answers.statistics import Estimate, mean_interval
-from numasim.report.figures.grid import empty_figure
+from numasim.report.figures.grid import empty_figure, panels_of
 from numasim.report.figures.style import styled
 from numasim.reproduce.programs import Fields, Wanted, check_known
 from numasim.reproduce.reproduce import RUNS
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Table
-from numasim.sweep.collection import collect_runs
 from numasim.sweep.planned_runs import PlannedRun
+from numasim.sweep.run_sweep import collect_runs
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Gain:
-    """Speed with a contribution over speed without it, minus 1: mean and 95 % interval over the seeds."""
+    """The speed with a contribution over the speed without the contribution, minus 1: mean and 95 % interval."""
 
     contribution: str
     case: str
@@ -88,7 +88,7 @@ class Gain:
 
     @property
     def certain(self) -> bool:
-        """Whether the interval excludes a gain of 0."""
+        """Return whether the interval excludes a gain of 0."""
         return self.gain.low > 0 or self.gain.high < 0
 
 
@@ -104,10 +104,10 @@ def gains(
     engine: str = DEFAULT_ENGINE,
     progress: bool = False,
 ) -> tuple[Gain, ...]:
-    """Simulate ``repeat`` seeds of each contribution of ``study`` with and without, for every case on every machine.
+    """Simulate ``repeat`` seeds with and without each contribution of ``study``, for every case on every machine.
 
-    ``readings`` has choices in place of the scored ones. InputError for an unknown row, field, machine, reading or
-    choice.
+    ``readings`` has choices that replace the scored choices. Raise InputError for an unknown row, field, machine,
+    reading or choice.
     """
     require_engine(engine)
     program = study.programs["bots"]
@@ -147,9 +147,9 @@ TICK_CHARACTERS = 11
 
 @styled
 def gains_figure(gains: Sequence[Gain]) -> Figure:
-    """Draw a panel for each contribution, a row per program, a column per machine, gains in blue.
+    """Draw a panel for each contribution, with a row for each program and a column for each machine. Gains are blue.
 
-    Every gain is in percent, with half the width of its interval below; grey where the interval includes 0.
+    Every gain is in percent, above half the width of its interval. The text is grey if the interval includes 0.
     """
     if not gains:
         return empty_figure("nothing was compared")
@@ -161,7 +161,7 @@ def gains_figure(gains: Sequence[Gain]) -> Figure:
     width = columns * len(machines) * SQUARE_INCHES[0] + MARGIN_INCHES[0] + 1
     height = rows * (len(cases) * SQUARE_INCHES[1] + MARGIN_INCHES[1])
     figure = Figure(figsize=(width, height), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharey=True, sharex=True)
+    panels = panels_of(figure, len(names), columns, sharey=True, sharex=True)
     known = [abs(gain.gain.value) for gain in gains if not math.isnan(gain.gain.value)]
     most = min(MOST_COLOURED, max([LEAST_COLOURED, *known]))
     images = [
@@ -173,13 +173,11 @@ def gains_figure(gains: Sequence[Gain]) -> Figure:
             {(each.case, each.machine): each for each in gains if each.contribution == name},
             most,
         )
-        for axes, name in zip(panels.flat, names, strict=False)
+        for axes, name in zip(panels, names, strict=True)
     ]
-    panels[0, 0].set_yticks(range(len(cases)), cases)
+    panels[0].set_yticks(range(len(cases)), cases)
     wrapped = [textwrap.wrap(machine, TICK_CHARACTERS, break_on_hyphens=True) for machine in machines]
-    panels[0, 0].set_xticks(range(len(machines)), ["\n".join(each) for each in wrapped])
-    for unused in panels.flat[len(names) :]:
-        unused.remove()
+    panels[0].set_xticks(range(len(machines)), ["\n".join(each) for each in wrapped])
     bar = figure.colorbar(images[0], ax=panels, aspect=30, format=PercentFormatter(1), extend="both")
     bar.set_label("gain in speed")
     bar.outline.set_visible(False)

@@ -31,7 +31,7 @@ from numasim.reproduce.table_cells import Cell, Table
 from numasim.spec.single_part import read_machine
 from numasim.strategy.placement.compile_placement import place
 from numasim.strategy.placement.homes import row_homes
-from numasim.sweep.collection import Collected
+from numasim.sweep.run_sweep import Collected
 from numasim.workload.generate import generate
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Regression(Kind):
     changes: Mapping[str, Any] = field(default_factory=dict)
 
     def unit(self, quantity: str) -> str:
-        """Statistics have none."""
+        """Return the unit of statistics, ""."""
         return ""
 
     def plan(self, setting: Setting, table: StudyTable) -> PlannedTable:

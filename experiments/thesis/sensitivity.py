@@ -30,7 +30,7 @@ from rich.table import Table as Grid
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
 from numasim.engine.unit_text import MISSING
 from numasim.parts.yaml.document import load
-from numasim.report.figures.grid import empty_figure, legend_below
+from numasim.report.figures.grid import empty_figure, legend_below, panels_of
 from numasim.report.figures.style import line_colour, styled
 from numasim.reproduce.findings import plain
 from numasim.reproduce.metrics import METRICS
@@ -38,11 +38,12 @@ from numasim.reproduce.programs import Change, Fields, Scope, check_known, liste
 from numasim.reproduce.reproduce import simulate
 from numasim.reproduce.score_figures import BOUND_COLOUR
 from numasim.reproduce.scores import class_scores
-from numasim.reproduce.setting import SIDES, Setting, Side, parameter_sides, reading_sides
+from numasim.reproduce.setting import SIDES, Setting, Side, reading_sides
 from numasim.reproduce.study import Study
 from numasim.reproduce.table_cells import Table
 
 from .contributions import CONTRIBUTIONS, effect
+from .fitted_ranges import fitted_ranges, fitted_sides
 
 EFFECT = "effect"
 SEEDS = 3  # seeds of the unchanged model, to estimate the effect of chance
@@ -56,10 +57,10 @@ class Conclusion:
     metric: str  # `EFFECT`, or the metric of the class
     value: float  # with the seed of the changed runs
     seeds: tuple[float, ...]  # of each seed alone
-    bound: float | None  # the conclusion holds on the same side of the bound; None: always
+    bound: float | None  # the conclusion holds on the same side of the bound; always without a bound
 
     def holds(self, value: float) -> bool:
-        """Whether the conclusion holds with ``value``."""
+        """Return whether the conclusion holds with ``value``."""
         if self.bound is None or math.isnan(value):
             return self.bound is None
         return self._says(value) == self._says(self.value)
@@ -120,12 +121,12 @@ def sensitivity(
     """Change every input in ``sensitivity.yaml`` of ``study``, and each reading, one at a time.
 
     Runs are stored as by `reproduce`. ``only`` names the inputs to change, by default all. ``rows`` names the simulated
-    rows of programs, by default those of a quick reproduction. InputError for unknown names, and for fields that no run
-    has.
+    rows of programs, by default the rows of a quick reproduction. Raise InputError for unknown names, and for fields
+    that no run has.
     """
     require_engine(engine)
     asked = load(study.folder / "sensitivity.yaml").plain()
-    kinds = {each.name: ("fitted", each.source) for each in study.fitted_ranges}
+    kinds = {each.name: ("fitted", each.source) for each in fitted_ranges(study)}
     kinds |= {each["name"]: (each["kind"], each["source"]) for each in asked["changes"]}
     kinds |= {name: ("reading", each.question) for name, each in study.readings.items()}
     check_known("range", only, kinds)
@@ -142,7 +143,7 @@ def sensitivity(
 
 def _sides(study: Study, changes: Iterable[Mapping[str, Any]]) -> Iterable[Side]:
     """Yield every end of every range, and every other choice of the readings."""
-    yield from parameter_sides(study)
+    yield from fitted_sides(study)
     for each in changes:
         scope = Scope((), *(listed(each.get(part, ())) for part in ("programs", "rows", "variants")))
         for side in SIDES:
@@ -248,11 +249,8 @@ def tornado_figure(found: Sensitivity, conclusions: Sequence[str] = ()) -> Figur
     lines = [shown[start : start + columns] for start in range(0, len(shown), columns)]
     heights = [max(len(found.sorted_for(each)) for each in line) * BAR_INCHES + HEADING_INCHES for line in lines]
     figure = Figure(figsize=(WIDTH_INCHES, sum(heights) + LEGEND_INCHES), layout="constrained")
-    panels = figure.subplots(len(lines), columns, squeeze=False, height_ratios=heights)
-    for axes, each in zip(panels.flat, shown, strict=False):
+    for axes, each in zip(panels_of(figure, len(shown), columns, height_ratios=heights), shown, strict=True):
         _panel(axes, each, found.sorted_for(each), len(found.influences))
-    for unused in panels.flat[len(shown) :]:
-        unused.remove()
     legend_below(figure, _handles())
     return figure
 

@@ -26,7 +26,7 @@ class Share:
 def share_table(tables: Sequence[Table], shares: Mapping[str, Share], title: str) -> Table:
     """Return a table with a column for each of ``shares``; 0 over 0 has no cell.
 
-    KeyError for a table or a column that ``tables`` do not have.
+    Raise KeyError for a table or a column that ``tables`` do not have.
     """
     known = {table.id: table for table in tables}
     columns = [_column(known[share.table], name, share) for name, share in shares.items()]

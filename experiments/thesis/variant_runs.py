@@ -49,7 +49,7 @@ class VariantRuns:
 def variant_runs(
     study: Study, program: str, row: str, variants: Sequence[str], *, engine: str = DEFAULT_ENGINE
 ) -> VariantRuns:
-    """Simulate ``row`` of a program with the study's first seed. InputError for an unknown name."""
+    """Simulate ``row`` of a program with the study's first seed. Raise InputError for an unknown name."""
     check_known("program", [program], study.programs)
     chosen = study.programs[program]
     check_known("row", [row], chosen.rows)

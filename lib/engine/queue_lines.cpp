@@ -29,10 +29,9 @@ std::uint32_t QueueLines::add(std::int32_t home, std::uint32_t owner) {
     return index;
 }
 
-void QueueLines::probe(Worker& w, std::uint32_t q, bool back) {
-    const std::int64_t length = run_.queues.length(q);
-    w.wrote = length != 0 && ns_queue_lock(&run_.plan, static_cast<std::int32_t>(q)) == NS_NO_LOCK;
-    thief_owes(w, lines_of(q, back), w.wrote ? 1 + (length == 1) : 0);
+void QueueLines::probe(Worker& w, std::uint32_t q, bool back, bool takes) {
+    w.wrote = takes && ns_queue_lock(&run_.plan, static_cast<std::int32_t>(q)) == NS_NO_LOCK;
+    thief_owes(w, lines_of(q, back), w.wrote ? 1 + (run_.queues.length(q) == 1) : 0);
 }
 
 void QueueLines::pop(Worker& w, std::uint32_t q, bool back) {

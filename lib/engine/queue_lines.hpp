@@ -14,8 +14,9 @@ class QueueLines {
 public:
     explicit QueueLines(Run& run);
 
-    // A probe sets out to queue `q`, to take at the back or the front: it looks, or looks and takes.
-    void probe(Worker& w, std::uint32_t q, bool back);
+    // A probe sets out to queue `q`, to take at the back or the front: it looks, or, if it `takes` tasks as the queue is
+    // now, looks and takes.
+    void probe(Worker& w, std::uint32_t q, bool back, bool takes);
     // The worker looks whether the queue holds a task, before it sleeps.
     void glance(Worker& w, std::uint32_t q) { thief_owes(w, lines_of(q, false), 0); }
     // A probe takes tasks: it writes the line now, unless it has done so when it set out.

@@ -51,11 +51,15 @@ void Resting::begin_search(Worker& w) {
 bool Resting::has_room() const {
     if (rule_.cap == 0) return true;
     const auto searchers = static_cast<std::int64_t>(searchers_);
-    if (rule_.cap_of == NS_CAP_COUNT) return searchers < rule_.cap;
-    const std::ptrdiff_t some = rule_.cap_of == NS_CAP_SHARE
-                                    ? static_cast<std::ptrdiff_t>(run_.team.size())
-                                    : std::ranges::count_if(run_.team, [](const Worker& w) { return !w.idle; });
-    return product_ps(rule_.cap, searchers) < some;
+    const auto some = [&]() -> std::ptrdiff_t {
+        switch (rule_.cap_of) {
+            case NS_CAP_COUNT: break;
+            case NS_CAP_SHARE: return static_cast<std::ptrdiff_t>(run_.team.size());
+            case NS_CAP_BUSY_SHARE: return std::ranges::count_if(run_.team, [](const Worker& w) { return !w.idle; });
+        }
+        return rule_.cap;
+    }();
+    return rule_.cap_of == NS_CAP_COUNT ? searchers < some : product_ps(rule_.cap, searchers) < some;
 }
 
 void Resting::join(Worker& w) {
@@ -96,17 +100,18 @@ void Resting::end_search(Worker& w) {
 std::int64_t Resting::wait_ps(Worker& w, bool probed) {
     const ns_idle_phase* phase = phase_of(w);
     if (phase == nullptr && may_sleep(w)) return -1;
+    if (phase == nullptr && !rule_.phases.empty()) phase = &rule_.phases.back();
     std::int64_t wait_ps = 0;
-    if (phase == nullptr && rule_.phases.empty()) {
+    if (phase == nullptr) {
         wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, probed);
     } else {
-        const ns_idle_phase& last = phase != nullptr ? *phase : rule_.phases.back();
-        wait_ps = last.crowded ? product_ps(last.wait_ps, crowding()) : last.wait_ps;
+        wait_ps = phase->crowded ? product_ps(phase->wait_ps, crowding()) : phase->wait_ps;
         if (!probed) wait_ps = std::max(wait_ps, run_.plan.backoff.scan_ps);
     }
     if (phase != nullptr && phase->naps) {
         w.naps = w.rests = true;
         memory_.tell_activity(w);
+        report_idle(w);
         w.counters.asleep_ps += wait_ps;
     } else {
         w.counters.idle_backoff_ps += wait_ps;
@@ -137,9 +142,23 @@ std::int64_t Resting::crowding() const {
     return std::max<std::int64_t>(1, searchers / std::max<std::int64_t>(1, bits - 1));
 }
 
+// The timer of a nap has gone off, or the phase has ended meanwhile.
 void Resting::end_nap(Worker& w) {
     w.naps = w.rests = false;
     memory_.tell_activity(w);
+    w.began_ps = w.step.due_ps() - w.step.idle_ps();
+    report_sleep(w);
+}
+
+// Report the search until now, which a sleep interrupts; a sleep that ends now.
+void Resting::report_idle(Worker& w) {
+    run_.recorder.stretch(w, Watched::IDLE, 0, 0, w.counters.idle_steal_ps - w.probing_before_ps);
+    w.probing_before_ps = w.counters.idle_steal_ps;
+}
+
+void Resting::report_sleep(Worker& w) {
+    run_.recorder.stretch(w, Watched::PARKED);
+    w.began_ps = run_.clock.now_ps();
 }
 
 // ---- falling asleep -----------------------------------------------------------------------------------------------
@@ -155,11 +174,15 @@ bool Resting::lie_down(Worker& w) {
     w.sleep = Sleep::ANNOUNCED;
     sleepers_.push_back(w.id);
     const bool last = searched && searchers_ == 0;
-    if (rule_.recheck == NS_RECHECK_EACH || (rule_.recheck == NS_RECHECK_LAST && (last || !reach_.empty()))) {
-        look_again(w);
-    } else {
-        got_up_ = settle(w);
+    switch (rule_.recheck) {
+        case NS_RECHECK_LAST:
+            if (!last && reach_.empty()) break;
+            [[fallthrough]];
+        case NS_RECHECK_EACH: look_again(w); return true;
+        case NS_RECHECK_EVENTS:
+        case NS_RECHECK_NONE: break;
     }
+    got_up_ = settle(w);
     return true;
 }
 
@@ -200,8 +223,7 @@ void Resting::fall_asleep(Worker& w) {
     w.woken = false;
     w.rests = true;
     memory_.tell_activity(w);
-    run_.recorder.stretch(w, Watched::IDLE, 0, 0, w.counters.idle_steal_ps - w.probing_before_ps);
-    w.probing_before_ps = w.counters.idle_steal_ps;
+    report_idle(w);
     w.began_ps = w.slept_since_ps = now_ps;
     w.counters.asleep_ps -= now_ps;
     if (!w.stack.empty()) joining_[w.stack.back()] = w.id;
@@ -237,15 +259,17 @@ void Resting::wake_some(Actor& actor, const Set& reach, std::int64_t count) {
         std::vector<std::uint32_t> there;
         std::ranges::copy_if(sleepers_, std::back_inserter(there), [&](std::uint32_t w) { return has(reach, w); });
         if (there.empty()) return;
-        if (rule_.whom == NS_WHOM_ALL) {
-            std::ranges::sort(there);
-            for (const std::uint32_t sleeper : there) wake(actor, run_.team[sleeper]);
-        } else if (rule_.whom == NS_WHOM_LOWEST) {
-            const std::uint32_t lowest = *std::ranges::min_element(there);
-            actor.owed_ps += (std::int64_t{lowest} + 1) * run_.plan.costs.look_ps;
-            wake(actor, run_.team[lowest]);
-        } else {
-            wake(actor, run_.team[there.back()]);
+        switch (rule_.whom) {
+            case NS_WHOM_NEWEST: wake(actor, run_.team[there.back()]); break;
+            case NS_WHOM_LOWEST: {
+                const std::uint32_t lowest = *std::ranges::min_element(there);
+                actor.owed_ps += (std::int64_t{lowest} + 1) * run_.plan.costs.look_ps;
+                wake(actor, run_.team[lowest]);
+                break;
+            }
+            case NS_WHOM_ALL:
+                std::ranges::sort(there);
+                for (const std::uint32_t sleeper : there) wake(actor, run_.team[sleeper]);
         }
     }
 }
@@ -301,8 +325,7 @@ void Resting::end_sleep(Worker& w) {
     w.rests = false;
     memory_.tell_activity(w);
     if (!w.stack.empty()) joining_.erase(w.stack.back());
-    run_.recorder.stretch(w, Watched::PARKED);
-    w.began_ps = run_.clock.now_ps();
+    report_sleep(w);
     run_.step(WAKE, w.id, NO_TASK, 0);
 }
 
@@ -325,7 +348,7 @@ void Resting::join_ended(Worker& actor, std::uint32_t frame) {
 
 // ---- phases of the program ----------------------------------------------------------------------------------------
 
-// The phase ends for an idle worker. A sleeper sleeps on.
+// The phase ends. A sleeper sleeps on.
 void Resting::retire(Worker& w) {
     if (may_search(w)) {
         ns_set_put(searching_.data(), w.id, false);
@@ -334,10 +357,15 @@ void Resting::retire(Worker& w) {
     forget(w.id);
     if (w.rests && !w.naps) {
         w.counters.asleep_ps += run_.clock.now_ps();
+        report_sleep(w);
         w.blocked = false;
         run_.clock.cut_short(w);
+        run_.clock.clear(w.id);
     }
-    if (w.sleep != Sleep::ASLEEP) w.sleep = Sleep::AWAKE;
+    if (w.sleep != Sleep::ASLEEP) {  // one that was woken too late rests no longer
+        w.sleep = Sleep::AWAKE;
+        w.rests = w.naps;
+    }
     joining_.clear();
 }
 

@@ -69,6 +69,8 @@ private:
     std::int64_t crowding() const;
     void look_again(Worker& w);
     void fall_asleep(Worker& w);
+    void report_idle(Worker& w);
+    void report_sleep(Worker& w);
     void forget(std::uint32_t worker);
     template <typename Actor>
     void wake_some(Actor& actor, const Set& reach, std::int64_t count);
@@ -99,9 +101,14 @@ void Resting::pushed(Actor& actor, std::uint32_t q, bool held) {
     if (lines_ != nullptr) lines_->pool(actor, false);
     if (sleepers_.empty()) return;
     const bool covered = meet(searching_, reach_of(q));
-    const bool stays = (rule_.at == NS_WAKE_NO_SEARCHER && covered) || (rule_.at == NS_WAKE_EMPTY_QUEUE && held) ||
-                       (rule_.at == NS_WAKE_UNCOVERED && covered && !held);
-    if (!stays) wake_some(actor, reach_of(q), 1);
+    bool wakes = true;
+    switch (rule_.at) {
+        case NS_WAKE_EVERY_PUSH: break;
+        case NS_WAKE_NO_SEARCHER: wakes = !covered; break;
+        case NS_WAKE_EMPTY_QUEUE: wakes = !held; break;
+        case NS_WAKE_UNCOVERED: wakes = held || !covered; break;
+    }
+    if (wakes) wake_some(actor, reach_of(q), 1);
 }
 
 }  // namespace numasim

@@ -69,9 +69,9 @@ void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remo
 }
 
 void Thief::retire(Worker& w) {
+    if (resting_ != nullptr) resting_->retire(w);
     if (w.idle) {
         sleepers_.wake(w.id);
-        if (resting_ != nullptr) resting_->retire(w);
         // The last `idle_ps` of the pending step are a probe or a wait. Before these come the waits for lines at probes,
         // before these the waits for other lines, and first the other overhead.
         std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps();
@@ -189,7 +189,10 @@ bool Thief::give_up(Worker& w) { return resting_->lie_down(w) ? resting_->got_up
 // ---- probes and their locks ---------------------------------------------------------------------------------------
 
 inline void Thief::send_probe(Worker& w) {
-    if (lines_ != nullptr) lines_->probe(w, w.target, ns_takes_back(&run_.plan, w.level, w.target));
+    if (lines_ != nullptr) {
+        const bool takes = ns_level_amount(&run_.plan.steal.level[w.level], run_.queues.length(w.target)) != 0;
+        lines_->probe(w, w.target, ns_takes_back(&run_.plan, w.level, w.target), takes);
+    }
     const std::int64_t step_ps = ns_probe_ps(&run_.plan, &w, w.target);
     w.counters.idle_steal_ps += step_ps;
     run_.clock.schedule_idle(w, LOOK, step_ps);

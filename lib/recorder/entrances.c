@@ -33,72 +33,62 @@ static void find_behind(void *next, const char *name) {
     memcpy(next, &found, sizeof found);
 }
 
+/* Declare `next`, the wrapped function. */
+#define FIND_BEHIND(FUNCTION)          \
+    static __typeof__(FUNCTION) *next; \
+    find_behind(&next, #FUNCTION)
+
 static void note_clause(uint32_t which) {
     const uint64_t now = ns_ticks();
     ns_event_log *log = ns_log_is_on() ? ns_log_of_thread() : NULL;
     if (log) ns_put(log, now, NS_EVENT_CLAUSE, which);
 }
 
-typedef void (*gomp_task)(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes,
-                          long alignment, bool deferred, unsigned flags, void **dependences, int priority,
-                          void *detach);
 void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
                bool deferred, unsigned flags, void **dependences, int priority, void *detach);
 void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
                bool deferred, unsigned flags, void **dependences, int priority, void *detach) {
-    static gomp_task next;
-    find_behind(&next, "GOMP_task");
+    FIND_BEHIND(GOMP_task);
     if (flags & GOMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
     ns_in_place = !deferred;
     ns_place = __builtin_return_address(0);
     next(function, data, copy, bytes, alignment, deferred, flags, dependences, priority, detach);
 }
 
-typedef void (*gomp_taskloop)(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes,
-                              long alignment, unsigned flags, unsigned long tasks, int priority, long begin, long end,
-                              long step);
 void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
                    unsigned flags, unsigned long tasks, int priority, long begin, long end, long step);
 void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
                    unsigned flags, unsigned long tasks, int priority, long begin, long end, long step) {
-    static gomp_taskloop next;
-    find_behind(&next, "GOMP_taskloop");
+    FIND_BEHIND(GOMP_taskloop);
     if (flags & GOMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
     next(function, data, copy, bytes, alignment, flags, tasks, priority, begin, end, step);
 }
 
-typedef void (*kmpc_begin)(void *location, int32_t thread, void *task);
 void __kmpc_omp_task_begin_if0(void *location, int32_t thread, void *task);
 void __kmpc_omp_task_begin_if0(void *location, int32_t thread, void *task) {
-    static kmpc_begin next;
-    find_behind(&next, "__kmpc_omp_task_begin_if0");
+    FIND_BEHIND(__kmpc_omp_task_begin_if0);
     ns_in_place = true;
     next(location, thread, task);
 }
 
-typedef void *(*kmpc_alloc)(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry);
 void *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry);
 void *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry) {
-    static kmpc_alloc next;
-    find_behind(&next, "__kmpc_omp_task_alloc");
+    FIND_BEHIND(__kmpc_omp_task_alloc);
     if (flags & KMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
     return next(location, thread, flags, bytes, shared, entry);
 }
 
-typedef int32_t (*kmpc_affinity)(void *location, int32_t thread, void *task, int32_t count, void *list);
 int32_t __kmpc_omp_reg_task_with_affinity(void *location, int32_t thread, void *task, int32_t count, void *list);
 int32_t __kmpc_omp_reg_task_with_affinity(void *location, int32_t thread, void *task, int32_t count, void *list) {
-    static kmpc_affinity next;
-    find_behind(&next, "__kmpc_omp_reg_task_with_affinity");
+    FIND_BEHIND(__kmpc_omp_reg_task_with_affinity);
     note_clause(NS_CLAUSE_AFFINITY);
     return next(location, thread, task, count, list);
 }
 
 int omp_get_num_threads(void);
 int omp_get_num_threads(void) {
-    static int (*next)(void);
     const uint64_t now = ns_ticks();
-    find_behind(&next, "omp_get_num_threads");
+    FIND_BEHIND(omp_get_num_threads);
     ns_event_log *log = ns_log;
     if (log && !log->knows_team && ns_log_is_on() && (log = ns_log_of_thread())) {
         ns_put(log, now, NS_EVENT_TEAM, 0);

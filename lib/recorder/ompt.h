@@ -2,7 +2,6 @@
  *
  * Names and values are those of the specification. This header defines them, because some compilers come without
  * omp-tools.h.
- * omp-tools.h.
  */
 #ifndef NUMASIM_RECORD_OMPT_H
 #define NUMASIM_RECORD_OMPT_H

@@ -10,18 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from numasim.cli import (
-    formats,
-    listing,
-    machines,
-    measurements,
-    record_and_ask,
-    results,
-    runs,
-    strategies,
-    studies,
-    workloads,
-)
+from numasim.cli import formats, listing, machines_and_strategies, measurements, record_and_ask, runs, workloads
 from numasim.cli.examples import Commands, ExampleGroup, examples_of
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
@@ -66,11 +55,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "show": listing.show,
     "run": runs.run,
     "sweep": runs.sweep,
-    "compare": results.compare,
-    "reproduce": studies.reproduce,
-    "validate": studies.validate,
-    "plot": results.plot,
-    "view": results.view,
+    "compare": runs.compare,
+    "reproduce": measurements.reproduce,
+    "validate": measurements.validate,
+    "plot": runs.plot,
+    "view": runs.view,
     "calibrate": measurements.calibrate,
     "record": record_and_ask.record,
     "ask": record_and_ask.ask,
@@ -78,10 +67,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "bench": measurements.bench,
 }
 GROUPS = {
-    "machine": machines.app,
+    "machine": machines_and_strategies.machines,
     "workload": workloads.app,
-    "strategy": strategies.app,
-    "runtime": strategies.runtimes,
+    "strategy": machines_and_strategies.strategies,
+    "runtime": machines_and_strategies.runtimes,
 }
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.examples import examples
+from numasim.cli.examples import Commands, examples
 from numasim.cli.shared import AsYaml, Json, print_columns, print_file, say, shipped_names, words
 from numasim.errors import InputError
 
@@ -48,6 +48,16 @@ def print_shipped(kinds: Iterable[str], as_json: bool) -> None:
         print_columns((f"  {name}" if len(lists) > 1 else name, line) for name, line in listed.items())
 
 
+def add_list(group: Commands, name: str, about: str = "") -> None:
+    """Add the command ``list`` to the ``group`` of the commands ``numasim name``; ``about`` is the command's help."""
+    kind = next(kind for kind in KINDS if SINGULAR[kind] == name)
+
+    @group.command("list", help=about or f"Print the shipped {kind}, a line each.")
+    @examples(f"numasim {name} list", f"numasim {name} list --json")
+    def list_shipped(as_json: Json = False) -> None:
+        print_shipped([kind], as_json)
+
+
 @examples("numasim list", "numasim list sweeps", "numasim list strategies --json")
 def list_all(
     kind: Annotated[
@@ -72,7 +82,7 @@ def show(
     name: Annotated[str, typer.Argument(help="any shipped name", autocompletion=shipped_names)],
     as_yaml: AsYaml = False,
 ) -> None:
-    """Describe what ships under a name, whatever it is. With --yaml, print its file."""
+    """Describe everything that ships under a name. With --yaml, print its file."""
     kinds = [kind for kind in KINDS if name in shipped(kind)]
     if not kinds:
         known = [each for kind in KINDS for each in shipped(kind)]

@@ -1,6 +1,5 @@
 """`numasim record` and `ask`: a program as a task graph, and what the program would do on which machine."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,6 +86,7 @@ def ask(
     stopped sweep resumes.
     """
     from numasim.engine.simulate import require_engine
+    from numasim.objects.machine_object import Machine
     from numasim.spec.sweep_spec import load_sweep
 
     chosen = chosen_engine(engine)
@@ -100,7 +100,7 @@ def ask(
     axes: dict[str, list[Any]] = {
         "machine": machine,
         "strategy": strategy or list(STRATEGIES),
-        "workers": workers or [_fewest_cores(machine)],
+        "workers": workers or [min(Machine(name).cores for name in machine)],
     }
     base: dict[str, Any] = {name: values[0] for name, values in axes.items()}
     swept_axes = {name: values for name, values in axes.items() if len(values) > 1} or {"strategy": axes["strategy"]}
@@ -119,13 +119,6 @@ def _program(file: Path, **choices: Any) -> "Graph":
     for remark in memory_left_out(program.workload, str(file)):
         say(f"numasim: {remark}", err=True)
     return program
-
-
-def _fewest_cores(machines: Sequence[str]) -> int:
-    """Return the number of cores of the machine with the fewest cores."""
-    from numasim.objects.machine_object import Machine
-
-    return min(Machine(name).cores for name in machines)
 
 
 @examples("numasim record -o fib.json -- ./fib 20")
@@ -162,7 +155,7 @@ def record(
         Path | None, typer.Option("--openmp", help="LLVM's OpenMP runtime, libomp.so", autocompletion=files(".so"))
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="the name of the graph; default that of the program")
+        str | None, typer.Option("--name", help="the name of the graph; default: the name of the program")
     ] = None,
     recorded_on: RecordedOn = None,
     parallel_part: Annotated[

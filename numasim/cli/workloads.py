@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from numasim.cli.examples import Commands, examples
-from numasim.cli.listing import print_shipped
-from numasim.cli.shared import YAML, Json, files, say, shipped, workloads
+from numasim.cli.listing import add_list
+from numasim.cli.shared import YAML, files, say, shipped, workloads
 from numasim.errors import InputError
 
 if TYPE_CHECKING:
     from numasim.workload.graph import Workload
 
 app = Commands("Workloads: list, show, import, export.", ["numasim workload list", "numasim workload show fib n=10"])
+add_list(app, "workload", "Print the workloads, a line each. `numasim show NAME` has their parameters.")
 Words = Annotated[
     list[str],
     typer.Argument(
@@ -89,13 +90,6 @@ RecordedOn = Annotated[
         autocompletion=shipped("machines", *YAML),
     ),
 ]
-
-
-@app.command("list")
-@examples("numasim workload list", "numasim workload list --json")
-def workload_list(as_json: Json = False) -> None:
-    """Print the workloads, a line each. `numasim show NAME` has their parameters."""
-    print_shipped(["workloads"], as_json)
 
 
 @app.command("show")

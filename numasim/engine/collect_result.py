@@ -78,6 +78,7 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
         "steal_false_remote": total["steal_attempts_remote"] - total["steal_success_remote"],
         **memory_counters(plan.machine, finished),
         **lock_counters(finished.sync_counts),
+        "cpu_ps": sum(total[name] for name in TIME) - total["parked_ps"] - total["asleep_ps"],
         "mode": mode_of(plan, finished.passed_items),
         "events": finished.events,
     }

@@ -165,6 +165,20 @@ _GROUPS: dict[str, tuple[tuple[str, str, str] | tuple[str, str, str, Kind], ...]
             "The time from asking for a lock or atomic word until it was granted, over all workers; it is overhead.",
         ),
     ),
+    "rest": (
+        (
+            "wakeups", "wake-ups",
+            "Sleeps of workers without a task that another worker ended (model 4.15).",
+        ),
+        (
+            "wakeups_useless", "useless wake-ups",
+            "Wake-ups after which the worker slept again without having found a task.",
+        ),
+        (
+            "cpu_ps", "processor time",
+            "Time of all workers in which they did not sleep: the time split without parked and asleep time.",
+        ),
+    ),
     "transactions": (
         ("commits", "commits", "Transactions that ended (model 4.11)."),
         ("aborts", "aborts", "Attempts of transactions that met a conflict and began again."),

@@ -21,7 +21,7 @@ from numasim.engine.remarks import phases_left_out, remarks
 from numasim.engine.unit_text import time_text
 from numasim.errors import InputError
 from numasim.html import Shown
-from numasim.schema import counter_names
+from numasim.schema import enumerations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +34,14 @@ OUTCOME = of_group("outcome")
 STEALS = of_group("steals")
 MEMORY = of_group("memory")
 LOCKS = of_group("locks")
+REST = of_group("rest")
 TRANSACTIONS = of_group("transactions")
 TIME = of_group("time")
 COST = of_group("cost")
 COLUMNS = tuple(DESCRIBED)
 LEADING = ("worker", "role", "node", "node_from", "node_to")
 
-COUNTS = tuple(counter_names.COUNTS)  # the counters of each worker, beside TIME
+COUNTS = tuple(enumerations.COUNTS)  # the counters of each worker, beside TIME
 
 TEXT = of_kind("text")
 RATIOS = of_kind("ratio")  # null where the denominator is 0; event_hash is null in a skipped run

@@ -20,7 +20,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -69,7 +69,6 @@ def _lock(lock: int, path: Path) -> None:
 
 MANIFEST = ".numasim.json"
 FORMAT = "numasim folder 1"
-EARLIER_LOCK = ".lock"  # the lock of versions without manifests; a kill left it behind
 
 Hashes = dict[str, list[str]]  # path in the folder -> hashes of the possible contents
 
@@ -78,14 +77,11 @@ Hashes = dict[str, list[str]]  # path in the folder -> hashes of the possible co
 class FolderKind:
     """A command, and the files that it writes to its folders.
 
-    ``state`` has the pattern of the names of state files for each sub-folder, "." for the folder itself. ``earlier``
-    takes a folder without a manifest. It returns the files that a version without manifests wrote there, or None for a
-    folder of the user.
+    ``state`` has the pattern of the names of state files for each sub-folder, "." for the folder itself.
     """
 
     command: str
     state: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-    earlier: Callable[[Path], Iterable[str] | None] = lambda _: None
 
 
 @contextmanager
@@ -271,12 +267,10 @@ def require_own(directory: Path, kind: FolderKind) -> Hashes:
             if command != kind.command:
                 raise InputError(f"is a folder that `{command}` wrote", place=place, expected=expected)
             return files
-        earlier = kind.earlier(directory) if names else ()
-        if earlier is None:
+        if names:
             text = f"holds files that `{kind.command}` did not write, {min(names)!r} for one"
             raise InputError(text, place=place, expected=expected)
-        hashes = {name: _hash_of(directory / name) for name in earlier}
-        return {name: [found] for name, found in hashes.items() if found}
+        return {}
 
 
 def _names(directory: Path) -> frozenset[str]:
@@ -286,8 +280,6 @@ def _names(directory: Path) -> frozenset[str]:
 
 def _is_left_over(path: Path) -> bool:
     """Return whether ``path`` may be left in a folder by a command that was killed before its first file."""
-    if path.name == EARLIER_LOCK:
-        return path.is_file() and not path.stat().st_size
     return path.name == LOCK or unfinished(path.name) is not None
 
 

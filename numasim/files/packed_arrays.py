@@ -2,7 +2,7 @@
 
 The declared sizes are compared with the size of the file first, so that a small file cannot unpack to a large one.
 Nothing in the file is evaluated: an element is a whole number of 1 to 8 bytes, and the head of an array is matched by
-regular expressions. The format is that of ``numpy.savez`` and ``numpy.savez_compressed``.
+regular expressions. The format is the format of ``numpy.savez`` and ``numpy.savez_compressed``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Standard output and standard error of a command.
 
 If standard output cannot be written, the command ends quietly or with one sentence. A character that the encoding of a
-stream lacks is replaced by legible ASCII. `lib/runtime/driver/standard_streams.c` has the same rule in C.
+stream lacks is replaced by legible ASCII. `lib/runtime/driver/main.c` has the same rule in C.
 """
 
 from __future__ import annotations

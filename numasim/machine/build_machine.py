@@ -120,10 +120,19 @@ def _caches(spec: MachineSpec) -> Caches:
     )
 
 
-def _coherence(spec: MachineSpec) -> Coherence:
+def _coherence(spec: MachineSpec) -> Coherence | IntArray:
     given = spec.coherence
-    cross_socket_ns = given.same_socket_ns if given.cross_socket_ns is None else given.cross_socket_ns
-    return Coherence(ps(given.same_core_ns), ps(given.same_socket_ns), ps(cross_socket_ns))
+    if given.cores_ns is not None:
+        return _frozen([[ps(time_ns) for time_ns in row] for row in given.cores_ns])
+    assert given.same_core_ns is not None
+    assert given.same_socket_ns is not None
+    return Coherence(
+        same_core_ps=ps(given.same_core_ns),
+        same_llc_ps=None if given.same_llc_ns is None else ps(given.same_llc_ns),
+        same_node_ps=None if given.same_node_ns is None else ps(given.same_node_ns),
+        same_socket_ps=ps(given.same_socket_ns),
+        cross_socket_ps=tuple(ps(time_ns) for time_ns in given.across_ns or (given.same_socket_ns,)),
+    )
 
 
 def _clock(spec: MachineSpec) -> Clock:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from numasim.machine.topology import IntArray, Machine
+from numasim.machine.topology import Coherence, IntArray, Machine
 from numasim.parts.base import as_list
 from numasim.parts.models.nodes_model import LONE
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
@@ -142,12 +142,24 @@ def links(machine: Machine) -> str:
 def coherence(machine: Machine) -> str:
     """Return the times of a cache line between two cores, and the bytes of snoop messages."""
     times = machine.coherence
-    across = f", across sockets {time(times.cross_socket_ps)}" if machine.sockets > 1 else ""
-    within = f"a line within a core {time(times.same_core_ps)}, within a socket {time(times.same_socket_ps)}{across}"
+    if isinstance(times, Coherence):
+        levels = [
+            ("within a core", times.same_core_ps),
+            ("within a last-level cache", times.same_llc_ps),
+            ("within a node", times.same_node_ps),
+            ("within a socket", times.same_socket_ps),
+        ]
+        texts = [f"{where} {time(level_ps)}" for where, level_ps in levels if level_ps is not None]
+        if machine.sockets > 1:
+            across = " or ".join(time(each_ps) for each_ps in times.cross_socket_ps)
+            texts.append(f"across sockets {across}{' by distance' * (len(times.cross_socket_ps) > 1)}")
+        lines = f"a line {', '.join(texts)}"
+    else:
+        lines = f"a line {_span(times, time)}, measured for each pair of {machine.cores} cores"
     if machine.snoop is None:
-        return within
+        return lines
     question, answer = machine.snoop.request_bytes, machine.snoop.answer_bytes
-    return f"{within}; all nodes are asked, {question} B a question and {answer} B an answer"
+    return f"{lines}; all nodes are asked, {question} B a question and {answer} B an answer"
 
 
 def size(count: int) -> str:

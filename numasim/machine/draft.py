@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -24,6 +24,7 @@ from numasim.machine.typical_values import (
     GHZ,
     LINE_BYTES,
     LINE_NS,
+    LINE_NS_OF_CLUSTERS,
     LINK_REASON,
     LLC_HITS_NS,
     LOCAL_NS,
@@ -251,7 +252,7 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: Last
 
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
-    """Return the shortest field that says which cores share a last-level cache, and its value."""
+    """Return (the shortest field that tells which cores share a last-level cache, the value of this field)."""
     by_cache = [as_list(cores) for cores in last.cores]
     if not last.is_uniform:
         return "llc_cores", by_cache
@@ -260,15 +261,11 @@ def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
         if sorted(units) == list(last.cores):
             return "llc_scope", scope
     size = len(last.cores[0])
-    in_rows = [cores for node in _units(shape, "node") for cores in _batches(node, size)]
+    nodes = _units(shape, "node")
+    in_rows = [node[first : first + size] for node in nodes for first in range(0, len(node), size)]
     if in_rows == list(last.cores) and all(len(cores) == size for cores in in_rows):
         return "cores_per_llc", size
     return "llc_cores", by_cache
-
-
-def _batches(cores: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
-    for first in range(0, len(cores), size):
-        yield cores[first : first + size]
 
 
 def _units(shape: Shape, scope: str) -> list[tuple[int, ...]]:
@@ -330,7 +327,8 @@ def _latency_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
-    times_ns = {key: ns for key, ns in LINE_NS.items() if shape.sockets > 1 or key != "cross_socket_ns"}
+    typical = LINE_NS_OF_CLUSTERS if _has_clusters(shape) else LINE_NS
+    times_ns = {key: ns for key, ns in typical.items() if shape.sockets > 1 or key != "cross_socket_ns"}
     draft.put("coherence", times_ns, SERVERS)
     clock = inventory.clock
     draft.values["clock"] = {}
@@ -340,6 +338,13 @@ def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     page, line = inventory.page_bytes, max((cache.line_bytes for cache in inventory.caches), default=0)
     draft.put("page", *((_size(page), _read(inventory)) if page else (PAGE, NOT_SAID)))
     draft.put("line", *((_size(line), _read(inventory)) if line else (_size(LINE_BYTES), NOT_SAID)))
+
+
+def _has_clusters(shape: Shape) -> bool:
+    """Tell whether the cores of a node have several last-level caches, each of which several cores share."""
+    caches = [set(cores) for cores in shape.last_level.cores] if shape.last_level else []
+    shared = [cores for cores in caches if len(cores) > 1]
+    return any(sum(1 for cores in shared if cores & set(node)) > 1 for node in _units(shape, "node"))
 
 
 def _size(size_bytes: int) -> str:

@@ -7,16 +7,19 @@ Colours are the palette of Okabe and Ito, which readers with any colour vision c
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.machine import description
-from numasim.machine.drawing_grid import Layout, Points, lay_out
 from numasim.machine.topology import IntArray, Machine
 from numasim.parts.models.nodes_model import LONE
 
 Box = tuple[float, float, float, float]  # left, bottom, width, height in inches
+Points = npt.NDArray[np.float64]
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +35,12 @@ LARGEST_CORE = 0.55
 MOST_CORES = 16  # cores that are drawn one by one; more are shown as a number
 MOST_CACHES = 12  # last-level caches of a node that are drawn one by one
 SHORT = 28  # characters that fit beside the name of a node
-LETTERS = 14.5  # of the heading in an inch
+LETTERS = 14.5  # characters of the heading in an inch
 MOST_ALIKE, MOST_LABELS = 4, 12  # links that carry a label; of more links the heading gives the range
 
 
 def draw(machine: Machine) -> Figure:
-    """Draw the topology; the figure belongs to no window and is saved with ``savefig``."""
+    """Return a figure of the topology; the figure belongs to no window and is saved with ``savefig``."""
     from matplotlib.figure import Figure
 
     layout = lay_out(machine)
@@ -205,7 +208,7 @@ def _draw_links(axes: Axes, machine: Machine, layout: Layout) -> None:
 
 
 def between(layout: Layout, a: int, b: int) -> Points:
-    """Cut out the stretch of the line between two centres that lies outside both node boxes, [2, 2]."""
+    """Return [2, 2] the ends of the part of the line between two centres that lies outside both node boxes."""
     start, end = layout.centre[a], layout.centre[b]
     reach = np.array([layout.width, layout.height]) / 2
     with np.errstate(divide="ignore"):
@@ -214,7 +217,7 @@ def between(layout: Layout, a: int, b: int) -> Points:
 
 
 def bend(layout: Layout, a: int, b: int, ends: Points) -> float:
-    """Choose the curvature that leads a link around nodes in between: twice its sag, as a share of its length."""
+    """Return the curvature that leads a link around nodes in between: twice the sag over the length."""
     start, along = layout.centre[a], layout.centre[b] - layout.centre[a]
     others = np.delete(layout.centre, [a, b], axis=0) - start
     share = others @ along / (along @ along)
@@ -245,7 +248,7 @@ def _draw_arrow(axes: Axes, ends: Points, back: bool, forth: bool, bend: float) 
 
 
 def _draw_label(axes: Axes, ends: Points, bend: float, text: str) -> None:
-    """Write beside the middle; for a diagonal link nearer to its first end, so that labels do not overlap."""
+    """Write beside the middle of a link; for a diagonal link nearer to the first end, so that labels do not overlap."""
     along = ends[1] - ends[0]
     slanting = bool((abs(along) > 0.3).all()) and not bend
     x, y = ends[0] + (0.28 if slanting else 0.5) * along + bend / 2 * np.array([along[1], -along[0]])
@@ -277,3 +280,96 @@ def _draw_legend(axes: Axes, machine: Machine, layout: Layout) -> None:
     axes.legend(
         handles=handles, loc="lower center", bbox_to_anchor=(0.5, 0.0), ncol=len(handles), frameon=False, fontsize=8
     )
+
+
+# ---- The positions of the nodes: a grid that shows meshes, squares and ladders as such -------------------------------
+
+MARGIN = 0.45  # inches around the grid, room for the outlines of the sockets
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Node boxes on a grid, in inches; ``centre`` is [nodes, 2], x to the right and y upwards from the lower left."""
+
+    centre: Points
+    width: float  # of a node box, as `height`
+    height: float
+    gap_x: float  # between node boxes side by side; `gap_y` between rows
+    gap_y: float
+    rows: int
+    columns: int
+    detailed: bool  # whether node boxes show what is inside
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Width and height of the whole grid, the margin around it included."""
+        across = self.columns * (self.width + self.gap_x) - self.gap_x
+        return across + 2 * MARGIN, self.rows * (self.height + self.gap_y) - self.gap_y + 2 * MARGIN
+
+
+def lay_out(machine: Machine) -> Layout:
+    """Return the places of the nodes: a mesh row by row, others column by column, so that sockets stay together."""
+    mesh = mesh_shape(machine)
+    rows, columns = mesh or _grid(machine)
+    node = np.arange(machine.nodes)
+    row, column = (node // columns, node % columns) if mesh else _by_socket(machine, rows)
+    width, height, gap_x, gap_y, detailed = _sizes(machine.nodes)
+    x = MARGIN + width / 2 + column * (width + gap_x)
+    y = MARGIN + height / 2 + (rows - 1 - row) * (height + gap_y)
+    return Layout(np.column_stack((x, y)), width, height, gap_x, gap_y, rows, columns, detailed)
+
+
+def mesh_shape(machine: Machine) -> tuple[int, int] | None:
+    """Return (rows, columns) of the mesh that has exactly the machine's links; None if there is no such mesh."""
+    pairs = set(zip(machine.links.source.tolist(), machine.links.target.tolist(), strict=True))
+    for rows in range(math.isqrt(machine.nodes), 1, -1):
+        columns, rest = divmod(machine.nodes, rows)
+        for shape in ((rows, columns), (columns, rows)):
+            if not rest and pairs == _mesh_pairs(*shape):
+                return shape
+    return None
+
+
+def _mesh_pairs(rows: int, columns: int) -> set[tuple[int, int]]:
+    ids = np.arange(rows * columns).reshape(rows, columns)
+    beside = np.vstack((_pairs(ids[:, :-1], ids[:, 1:]), _pairs(ids[:-1], ids[1:])))
+    return {(a, b) for a, b in beside.tolist()} | {(b, a) for a, b in beside.tolist()}
+
+
+def _pairs(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.column_stack((a.ravel(), b.ravel()))
+
+
+def _by_socket(machine: Machine, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return ([nodes] row, [nodes] column): column by column; a column for each socket if sockets have unlike sizes."""
+    place = np.empty(machine.nodes, np.int64)
+    place[np.argsort(machine.socket_of_node, kind="stable")] = np.arange(machine.nodes)
+    if not _is_uneven(machine):
+        return place % rows, place // rows
+    first = np.searchsorted(np.sort(machine.socket_of_node), machine.socket_of_node)
+    return place - first, machine.socket_of_node
+
+
+def _is_uneven(machine: Machine) -> bool:
+    return len(set(np.bincount(machine.socket_of_node).tolist())) > 1
+
+
+def _grid(machine: Machine) -> tuple[int, int]:
+    if _is_uneven(machine):
+        return int(np.bincount(machine.socket_of_node).max()), machine.sockets
+    per_socket = machine.nodes // machine.sockets
+    if machine.nodes > 8:
+        rows = math.isqrt(machine.nodes)
+    elif per_socket > 1 and machine.sockets > 1:
+        rows = per_socket
+    else:
+        rows = 1 if machine.nodes <= 2 else 2
+    return rows, -(-machine.nodes // rows)
+
+
+def _sizes(nodes: int) -> tuple[float, float, float, float, bool]:
+    if nodes <= 8:
+        return 2.5, 2.1, 1.7, 1.2, True
+    if nodes <= 16:
+        return 2.3, 1.9, 0.9, 0.8, True
+    return 0.62, 0.62, 0.46, 0.46, False

@@ -68,7 +68,7 @@ class Shape:
     nodes: tuple[Node, ...]
     last_level: LastLevel | None
     remarks: tuple[str, ...]
-    sockets_reason: str  # the source of the number of sockets, if not the system
+    sockets_reason: str  # the source of the sockets; empty if the system reports sockets
 
     @property
     def sockets(self) -> int:

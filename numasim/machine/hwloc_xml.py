@@ -30,7 +30,7 @@ LATENCIES = "NUMALatency"  # the name of firmware's distances
 BANDWIDTHS = 8  # the bit of a kind of distances whose values are bandwidths
 WORD = 32
 _GROUP = re.compile(r"(0x)?[0-9a-fA-F]{0,8}")  # 32 bits of a bitmap
-MOST_MEMBERS = 1_000_000  # of all sets of processors together
+MOST_MEMBERS = 1_000_000  # most members of all sets of processors together
 
 
 @dataclass(frozen=True)

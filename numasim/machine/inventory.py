@@ -47,18 +47,18 @@ class Inventory:
     """One system; a value that is None or missing was not given."""
 
     origin: str  # the source of the inventory, for the user
-    threads: tuple[Thread, ...]  # ascending ids
+    threads: tuple[Thread, ...]  # in ascending order of ids
     caches: tuple[Cache, ...]
     memory_bytes: dict[int, int]  # usable memory by node, including nodes without hardware threads
-    distance: dict[tuple[int, int], Decimal]  # as given by firmware: from node, to node
+    distance: dict[tuple[int, int], Decimal]  # by (from node, to node), as firmware gives distances
     clock: Clock | None
     page_bytes: int | None
     remarks: tuple[str, ...]  # properties that were left out
-    beside: dict[int, int] = field(default_factory=dict)  # by node without threads: a node with threads
+    beside: dict[int, int] = field(default_factory=dict)  # by node without threads: the nearest node with threads
     speeds: dict[int, int] = field(default_factory=dict)  # by hardware thread, in any unit; empty if not known
     speed_source: str = ""
     bandwidth_gbs: dict[int, Decimal] = field(default_factory=dict)  # of the memory of a node, 10**9 bytes per second
-    latency_ns: dict[tuple[int, int], Decimal] = field(default_factory=dict)  # of a load: from node, to node
+    latency_ns: dict[tuple[int, int], Decimal] = field(default_factory=dict)  # of a load, by (from node, to node)
     memory_kind: dict[int, str] = field(default_factory=dict)  # by node, such as HBM, if known
     memoryless: frozenset[int] = frozenset()  # nodes without memory, even if no sizes are known
     memory_source: str = ""  # the source of bandwidths and latencies

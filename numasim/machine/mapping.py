@@ -53,7 +53,7 @@ def _node_of_thread(machine: Machine) -> IntArray:
 
 
 def _rank_within(group: IntArray) -> IntArray:
-    """Return the number of each member within its group, from zero, in the order of ids."""
+    """Return [members] the number of each member within the member's group, from zero, in the order of ids."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     starts = np.cumsum(sizes) - sizes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.machine.description import rate, size, time
-from numasim.machine.topology import Machine
+from numasim.machine.topology import Coherence, IntArray, Machine
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
 ASYMMETRY = 0.05  # relative difference of both directions; measured matrices differ by less (thesis Table 4.1: 1.5 %)
@@ -84,12 +85,60 @@ def cache_order(machine: Machine) -> Iterator[str]:
 
 
 def coherence_order(machine: Machine) -> Iterator[str]:
-    """Yield transfers of a cache line that take longer than transfers over a longer distance."""
+    """Yield transfers of a cache line that take longer than transfers over a longer distance, and unused times.
+
+    Of a matrix, the medians of all pairs of cores of a level are compared.
+    """
     times = machine.coherence
-    if times.same_core_ps > times.same_socket_ps:
-        yield f"a line takes {time(times.same_core_ps)} within a core, {time(times.same_socket_ps)} within a socket"
-    if times.same_socket_ps > times.cross_socket_ps:
-        yield f"a line takes {time(times.same_socket_ps)} within a socket, {time(times.cross_socket_ps)} across"
+    levels = _given_levels(machine, times) if isinstance(times, Coherence) else _median_levels(machine, times)
+    for (near, near_ps), (far, far_ps) in pairwise(levels):
+        if near_ps > far_ps:
+            yield f"a line takes {time(near_ps)} {near}, {time(far_ps)} {far}"
+    if isinstance(times, Coherence) and len(times.cross_socket_ps) > max(1, ranks := _socket_ranks(machine)):
+        yield (
+            f"cross_socket_ns has {len(times.cross_socket_ps)} times, but latencies between sockets have only {ranks} "
+            f"different value{'s' * (ranks != 1)}: each time beyond has no use"
+        )
+
+
+Levels = list[tuple[str, int]]  # where two cores are, and the time of a line in picoseconds; narrow levels first
+
+
+def _socket_ranks(machine: Machine) -> int:
+    """Return how many different latencies there are between sockets with cores."""
+    cored = np.unique(machine.socket_of_node[machine.cores_of_node > 0])
+    ranks = machine.rank_of_sockets[np.ix_(cored, cored)]
+    return len(np.unique(ranks[~np.eye(len(cored), dtype=bool)]))
+
+
+def _given_levels(machine: Machine, times: Coherence) -> Levels:
+    """Return the levels that the machine gives."""
+    llc_and_node = [("within a last-level cache", times.same_llc_ps), ("within a node", times.same_node_ps)]
+    if machine.llc_spans_nodes:
+        llc_and_node.reverse()
+    inside = [("within a core", times.same_core_ps), *llc_and_node, ("within a socket", times.same_socket_ps)]
+    across = times.cross_socket_ps
+    outside = [(f"across at distance {rank}", each_ps) for rank, each_ps in enumerate(across, 1)]
+    outside = outside if len(across) > 1 else [("across", across[0])]
+    return [(where, level_ps) for where, level_ps in (*inside, *outside) if level_ps is not None]
+
+
+def _median_levels(machine: Machine, times_ps: IntArray) -> Levels:
+    """Return the median of ``times_ps`` [cores, cores] for each level that has pairs of cores."""
+    node, llc = machine.node_of_core, machine.llc_of_core
+    socket = machine.socket_of_node[node]
+    units = [("within a last-level cache", llc), ("within a node", node)]
+    if machine.llc_spans_nodes:
+        units.reverse()
+    units = [("within a core", np.arange(machine.cores)), *units, ("within a socket", socket)]
+    left = np.ones((machine.cores, machine.cores), np.bool_)
+    levels = []
+    for where, unit in (*units, ("across", np.zeros(machine.cores, np.int64))):
+        shared = (unit[:, None] == unit) & left
+        left &= ~shared
+        if shared.any():
+            levels.append((where, int(np.median(times_ps[shared]))))
+    return levels
 
 
 def magnitudes(machine: Machine) -> Iterator[str]:

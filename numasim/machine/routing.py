@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from numasim.machine.topology import IntArray, Machine, WorkerMap
+from numasim.machine.topology import Coherence, IntArray, Machine, WorkerMap
 
 
 def find_routes(
@@ -98,12 +98,24 @@ def distance_classes(machine: Machine, workers: WorkerMap) -> IntArray:
 
 
 def line_transfer_ps(machine: Machine, workers: WorkerMap) -> IntArray:
-    """Return [workers, workers] the time to move a cache line between two workers, in picoseconds (thesis Table 6.2).
+    """Return [workers, workers] the time to move a cache line, in picoseconds (model 2.1; thesis Table 6.2).
 
-    The array is symmetric; workers on one core pay ``same_core_ps``.
+    The line moves from the core of the row's worker, which has the line, to the core of the column's worker, which asks
+    for the line. Only a measured matrix of cores can make the two directions differ.
     """
     times = machine.coherence
-    same_core = workers.core[:, None] == workers.core
-    same_socket = workers.socket[:, None] == workers.socket
-    apart = np.where(same_socket, times.same_socket_ps, times.cross_socket_ps)
-    return np.where(same_core, times.same_core_ps, apart).astype(np.int64)
+    if not isinstance(times, Coherence):
+        return times[workers.core[:, None], workers.core]
+    across = np.array(times.cross_socket_ps, np.int64)
+    time_ps = np.broadcast_to(across[-1], (workers.workers, workers.workers))
+    if len(across) > 1:
+        rank = np.minimum(machine.rank_of_sockets, len(across) - 1)
+        time_ps = across[rank[workers.socket[:, None], workers.socket]]
+    llc_and_node = [(workers.llc, times.same_llc_ps), (workers.node, times.same_node_ps)]
+    if machine.llc_spans_nodes:
+        llc_and_node.reverse()
+    narrow_first = [(workers.core, times.same_core_ps), *llc_and_node, (workers.socket, times.same_socket_ps)]
+    for unit, level_ps in reversed(narrow_first):
+        if level_ps is not None:
+            time_ps = np.where(unit[:, None] == unit, level_ps, time_ps)
+    return time_ps.astype(np.int64)

@@ -18,11 +18,17 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Coherence:
-    """Time to move one cache line between two cores, in picoseconds (thesis Table 6.2)."""
+    """Times to move one cache line between two hardware threads by what they share, in picoseconds (model 2.1).
+
+    A level whose time is None takes the time of the next wider level. ``cross_socket_ps`` has the times between
+    sockets, the nearest sockets first; the last time also holds for all sockets that are farther.
+    """
 
     same_core_ps: int
     same_socket_ps: int
-    cross_socket_ps: int
+    cross_socket_ps: tuple[int, ...]
+    same_llc_ps: int | None = None
+    same_node_ps: int | None = None
 
 
 @dataclass(frozen=True)
@@ -96,13 +102,13 @@ class Machine:
     llc_of_core: IntArray  # [cores] last-level-cache domain
     speed_of_core: IntArray  # [cores] the speed of computing, in ppm of the speed to which compute times refer
     core_of_thread: IntArray  # [threads]
-    sibling_of_thread: IntArray  # [threads] 0 for a core's first thread, 1 for its second, ...
+    sibling_of_thread: IntArray  # [threads] 0 for the first thread of a core, 1 for the second, ...
     memory_bytes: IntArray  # [nodes] 0: none
     imc_bytes_per_s: IntArray  # [nodes] 0 if the node has no memory
     latency_ps: IntArray  # [nodes, nodes]: a load by a core of the row's node from memory of the column's node
     links: Links
     caches: Caches
-    coherence: Coherence
+    coherence: Coherence | IntArray  # levels, or [cores, cores] the time of a cache line from row's to column's core
     clock: Clock
     smt: Smt
     probe_ps: tuple[int, int] | None  # time of a steal probe (same node, other node) if the machine file gives it
@@ -140,6 +146,11 @@ class Machine:
         return list(self.caches.llc_sizes) or [self.caches.llc_bytes] * self.cache_domains
 
     @cached_property
+    def llc_spans_nodes(self) -> bool:
+        """Whether cores of two nodes share a last-level cache."""
+        return len(set(zip(self.llc_of_core.tolist(), self.node_of_core.tolist(), strict=True))) > self.cache_domains
+
+    @cached_property
     def cores_of_node(self) -> IntArray:
         """[nodes] the number of cores of each node."""
         return np.bincount(self.node_of_core, minlength=self.nodes)
@@ -151,6 +162,20 @@ class Machine:
         latency_ps[:, self.memory_bytes == 0] = np.iinfo(np.int64).max
         has_memory = self.memory_bytes > 0
         return np.where(has_memory, np.arange(self.nodes), latency_ps.argmin(axis=1))
+
+    @cached_property
+    def rank_of_sockets(self) -> IntArray:
+        """[sockets, sockets] the rank of the distance between two sockets: 0 for the pairs of least latency.
+
+        The latency between two sockets is the least latency between their nodes with cores, in either direction. Pairs
+        of equal latency have one rank. Sockets without cores have the last rank. The diagonal has no meaning.
+        """
+        cored = np.flatnonzero(self.cores_of_node)
+        socket = self.socket_of_node[cored]
+        latency_ps = np.minimum(self.latency_ps, self.latency_ps.T)[np.ix_(cored, cored)]
+        least_ps = np.full((self.sockets, self.sockets), np.iinfo(np.int64).max)
+        np.minimum.at(least_ps, (socket[:, None], socket), latency_ps)
+        return np.searchsorted(np.unique(least_ps[~np.eye(self.sockets, dtype=bool)]), least_ps)
 
     def hops(self, a: int, b: int) -> int:
         """Return the number of links on the route from node a to node b."""

@@ -8,15 +8,12 @@ distance 21, 1.9 times at distance 32.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from itertools import accumulate
 from math import lcm
-from operator import or_
+
+import numpy as np
 
 from numasim.machine.exact_shape import Node
 from numasim.machine.inventory import Inventory
@@ -35,6 +32,12 @@ SHARE_OF_DISTANCE = Fraction(1, 2)  # extra latency of another node over the ext
 PAGE = "4KiB"
 LLC_HITS_NS = {"llc_hit_ns": Decimal(20), "llc_remote_hit_ns": Decimal(110)}
 LINE_NS = {"same_core_ns": Decimal(5), "same_socket_ns": Decimal(50), "cross_socket_ns": Decimal(110)}
+LINE_NS_OF_CLUSTERS = {  # if cores of one node have several last-level caches: rounded medians of EPYC processors
+    "same_core_ns": Decimal(5),
+    "same_llc_ns": Decimal(25),
+    "same_socket_ns": Decimal(110),
+    "cross_socket_ns": Decimal(200),
+}
 SMT = {"busy_ppm": 650_000, "poll_ppm": 850_000}  # as on the machine of the thesis
 SERVERS = "assumed: typical of server processors"
 NOT_SAID = "assumed: not said"
@@ -60,10 +63,10 @@ def controller_reason(nodes: Sequence[Node]) -> str:
 
 
 def link_gbs(a: Node, b: Node, gbs_of_a: Decimal, gbs_of_b: Decimal) -> Decimal:
-    """Return the bandwidth of a link in one direction: the slower controller's within a socket, a third between
-    sockets.
+    """Return the bandwidth of a link in one direction.
 
-    If only one node has cores, the controller of the other node counts: nothing else is behind the link.
+    Within a socket, the link has the bandwidth of the slower memory controller; between sockets, a third of this
+    bandwidth. If only one node has cores, the controller of the other node counts: nothing else is behind the link.
     """
     alone = [gbs for node, gbs in ((a, gbs_of_a), (b, gbs_of_b)) if not node.cores]
     slower = alone[0] if len(alone) == 1 else min(gbs_of_a, gbs_of_b)
@@ -102,56 +105,14 @@ LEAST = Fraction(1, 10)  # least extra distance over the local distance; equal d
 def links_of(distance: Sequence[Sequence[Fraction]]) -> Iterator[tuple[int, int]]:
     """Yield the pairs of nodes without an equally short route over a third node; these pairs join all nodes.
 
-    ``distance[a][b]`` is relative to the local distance of ``a``; only the part above 1 counts. The shortest pair
-    across any cut is kept. The time is in proportion to the pairs, times the number of unlike distances of a node.
+    ``distance[a][b]`` is relative to the local distance of ``a``; of both directions the longer counts, above 1. The
+    shortest pair across any cut is kept.
     """
-    further = _further(distance)
-    around = [_around(row) for row in further]
-    for a, row in enumerate(further):
-        for b in range(a + 1, len(row)):
-            if not _is_between(around[a], around[b], row[b]):
-                yield a, b
-
-
-def _further(distance: Sequence[Sequence[Fraction]]) -> list[list[int]]:
-    """Return [nodes][nodes] the distances above the local distance, the longer of both directions, in a common unit."""
     unit = lcm(LEAST.denominator, *{value.denominator for row in distance for value in row})
-    whole = [[value.numerator * (unit // value.denominator) - unit for value in row] for row in distance]
-    least = LEAST.numerator * (unit // LEAST.denominator)
-    return [[max(there, back, least) for there, back in zip(row, column, strict=True)]
-            for row, column in zip(whole, zip(*whole, strict=True), strict=True)]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Around:
-    """The sets of nodes around one node, as bits of whole numbers, by distance in ascending order."""
-
-    distances: list[int]
-    rings: list[int]
-
-    @cached_property
-    def discs(self) -> list[int]:
-        """The set of nodes nearer than each distance, and at last the set of all nodes."""
-        return list(accumulate(self.rings, or_, initial=0))
-
-    def within(self, distance: int) -> int:
-        """Return the set of nodes that are at most ``distance`` away."""
-        return self.discs[bisect_right(self.distances, distance)]
-
-
-def _around(row: Sequence[int]) -> _Around:
-    rings: dict[int, int] = {}
-    for node, distance in enumerate(row):
-        rings[distance] = rings.get(distance, 0) | 1 << node
-    distances = sorted(rings)
-    return _Around(distances, [rings[distance] for distance in distances])
-
-
-def _is_between(a: _Around, b: _Around, distance: int) -> bool:
-    """Return whether a third node is on a route of length ``distance`` between ``a`` and ``b``."""
-    for part, ring in zip(a.distances, a.rings, strict=True):
-        if part >= distance:
-            return False
-        if ring & b.within(distance - part):
-            return True
-    return False
+    extra = np.array([[int((value - 1) * unit) for value in row] for row in distance], object)
+    longer = np.maximum(np.maximum(extra, extra.T), int(LEAST * unit))
+    if longer.max() < 2**62:
+        longer = longer.astype(np.int64)  # fast; Python's numbers hold any sum
+    for a, row in enumerate(longer):
+        over_third = (row[:, None] + longer).min(axis=0)  # a route over a or b is longer by at least `LEAST`
+        yield from ((a, b) for b in range(a + 1, len(row)) if over_third[b] > row[b])

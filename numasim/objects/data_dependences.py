@@ -8,7 +8,7 @@ write after read). Blocks of memory may overlap in any way: a region is cut at t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index
 from typing import NamedTuple, SupportsIndex
 
@@ -91,7 +91,7 @@ class Block(NamedTuple):
 class DataRegion:
     """A contiguous range of memory of a graph; ``region[a:b]`` are the bytes from a up to b."""
 
-    graph: object
+    graph: object = field(repr=False)
     number: int
     name: str
     size: int

@@ -1,10 +1,10 @@
-"""A task graph while Python code makes it: tasks, memory, phases, transactions, and the dependences that follow."""
+"""A task graph that grows while Python code adds tasks, memory, phases and transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, pairwise
 from math import prod
@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from numasim.errors import InputError
-from numasim.objects.data_dependences import Block, DataRegion, RegionHistory
+from numasim.objects.data_dependences import Block, DataRegion, RegionHistory, Tiles
 from numasim.objects.distributions import OnNodes, range_family
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS, Deal, Mode, Op
@@ -31,6 +31,7 @@ Data = Block | DataRegion | str  # a name stands for the whole region of that na
 Pieces = Data | Iterable[Data]
 Access = tuple[int, int, int, int]  # region, offset, bytes, mode
 NO_PARENT = -1
+NOTHING: OnNodes = {}
 _ARGUMENT = 32  # bits of an op's argument, below its code
 
 
@@ -38,7 +39,7 @@ _ARGUMENT = 32  # bits of an op's argument, below its code
 class GraphPhase:
     """Tasks of a graph that start together when all earlier phases have ended; `Graph.again` runs the tasks again."""
 
-    building: GraphBuilding
+    graph: GrowingGraph = field(repr=False)
     name: str
     repeat: int  # how often the phase runs in a row
     number: int | None = None  # None while the phase has no tasks
@@ -48,7 +49,7 @@ class GraphPhase:
 class Objects:
     """A memory of objects, which `Graph.objects` makes; transactions open some of the objects."""
 
-    building: GraphBuilding
+    graph: GrowingGraph = field(repr=False)
     number: int
     name: str
 
@@ -60,11 +61,11 @@ class Task:
     the task has not waited for, as a function of Cilk does.
     """
 
-    __slots__ = ("_unsynced", "building", "number")
+    __slots__ = ("_unsynced", "graph", "number")
 
-    def __init__(self, building: GraphBuilding, number: int) -> None:
+    def __init__(self, graph: GrowingGraph, number: int) -> None:
         """``number`` counts the tasks in the order of their creation."""
-        self.building, self.number, self._unsynced = building, number, False
+        self.graph, self.number, self._unsynced = graph, number, False
 
     def work(
         self,
@@ -79,8 +80,8 @@ class Task:
 
         No task waits for these accesses: dependences follow only from the accesses that a task is made with.
         """
-        accesses = self.building.accesses(reads, writes, updates)
-        self.building.add_segment(self.number, compute_ps(cost_ns), kernel, accesses)
+        accesses = self.graph._accesses_of(reads, writes, updates)
+        self.graph._add_segment(self.number, compute_ps(cost_ns), kernel, accesses)
 
     def spawn(
         self,
@@ -99,7 +100,7 @@ class Task:
         arguments are those of `Graph.task`. Dependences follow from data only among children of one task.
         """
         self._unsynced = True
-        child = self.building.task(self.number, cost_ns, reads, writes, updates, after, kernel)
+        child = self.graph._add_task(self.number, cost_ns, reads, writes, updates, after, kernel)
         if function is not None:
             with child:
                 function(child, *arguments)
@@ -130,17 +131,17 @@ class Task:
                 child.spawn(cost_ns=900)
         """
         before = self._unsynced
-        self.building.add_op(self.number, Op.GROUP)
+        self.graph._add_op(self.number, Op.GROUP)
         try:
             yield
         finally:
-            self.building.add_op(self.number, Op.END_GROUP)
+            self.graph._add_op(self.number, Op.END_GROUP)
             self._unsynced = self._unsynced and before  # no task that was spawned inside is left
 
     def sync(self) -> None:
         """Wait until all children spawned so far have finished."""
         if self._unsynced:
-            self.building.add_op(self.number, Op.WAIT)
+            self.graph._add_op(self.number, Op.WAIT)
             self._unsynced = False
 
     def __enter__(self) -> Self:
@@ -167,7 +168,7 @@ class Transaction:
 
     def __init__(self, task: Task, objects: Objects) -> None:
         """``objects`` are the objects to open; InputError for objects of another graph."""
-        if not isinstance(objects, Objects) or objects.building is not task.building:
+        if not isinstance(objects, Objects) or objects.graph is not task.graph:
             raise InputError(f"got {objects!r} to open", expected="what this graph's objects() returned")
         self._task, self._objects = task, objects
 
@@ -181,7 +182,7 @@ class Transaction:
 
     def _use(self, op: Op, times: int = 1) -> None:
         for _ in range(times):
-            self._task.building.add_op(self._task.number, op, self._objects.number)
+            self._task.graph._add_op(self._task.number, op, self._objects.number)
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -206,16 +207,19 @@ def compute_ps(cost_ns: Any) -> int:
     raise InputError(f"the cost of a task is {cost_ns} ns", expected=f"0 to {LONGEST_PS // 1000} ns")
 
 
-class GraphBuilding:
-    """The columns of a graph that grows. Tasks have the numbers of their creation; each change raises ``version``."""
+class GrowingGraph:
+    """The part of a `Graph` to which Python code adds tasks: the columns of the graph, one entry for each task or op.
+
+    Tasks have the numbers of their creation. A graph that is whole, such as a graph of a file, refuses additions.
+    """
 
     def __init__(self, name: str) -> None:
-        """Begin without tasks; ``name`` is for errors."""
-        self.name = name
-        self.version = 0
-        self.parent: list[int] = []
-        self.ranges: dict[int, RangeFamily] = {}  # by phase
-        self.words: list[SyncObject] = []
+        self._name = name
+        self._whole = False
+        self._version = 0  # the number of changes
+        self._parent: list[int] = []
+        self._ranges: dict[int, RangeFamily] = {}  # by phase
+        self._words: list[SyncObject] = []
         self._phase: list[int] = []  # of each task
         self._ops: list[list[int]] = []  # of each task, each op as one number
         self._compute_ps: list[int] = []
@@ -231,23 +235,44 @@ class GraphBuilding:
         self._phase_count = 0
         self._runs: list[GraphPhase] = []  # phases in the order in which they run
         self._loops: list[Loop] = []  # an open loop ends before its first phase
-        self._open: list[int] = []  # numbers of open loops
+        self._open_loops: list[int] = []  # numbers of open loops
+
+    def _change(self) -> None:
+        """Count a change. Raises InputError for a graph that is whole."""
+        if self._whole:
+            raise InputError(f"the graph {self._name!r} is whole", expected="a new ns.Graph(), to add to")
+        self._version += 1
 
     # ---- memory ----
 
-    def region(self, name: str, size: int, initialised: bool) -> DataRegion:
-        """Add and return a region of memory."""
+    def region(self, name: str, size: int, *, initialised: bool = True) -> DataRegion:
+        """Return a new region of ``size`` bytes; ``region[a:b]`` is a part that tasks can read and write.
+
+        The master writes an ``initialised`` region before tasks start; else the first access to a page places the page.
+        """
+        self._change()
         if name in self._regions:
             raise InputError(f"the region {name!r} is there already", expected="another name")
         if isinstance(size, bool) or not 1 <= size <= MOST_BYTES:
             raise InputError(f"the region {name!r} has {size} bytes", expected=f"1 to {MOST_BYTES}")
         made = self._regions[name] = DataRegion(self, len(self._regions), name, int(size))
         self._region_rows.append(Region(name, int(size), initialised))
-        self.version += 1
         return made
 
-    def objects(self, name: str, count: int, skew: Any, undo_ns: Any, same: bool) -> Objects:
-        """Add and return a memory of ``count`` objects; InputError for values that no memory has."""
+    def tiles(self, name: str, rows: int, columns: int, *, tile_bytes: int, initialised: bool = True) -> Tiles:
+        """Return a new region of ``rows`` x ``columns`` tiles; ``tiles[i, j]`` is a tile to read and write."""
+        if min(rows, columns) < 1:
+            raise InputError(f"{name!r} has {rows} x {columns} tiles", expected="at least one")
+        return Tiles(self.region(name, rows * columns * tile_bytes, initialised=initialised), rows, columns, tile_bytes)
+
+    def objects(self, name: str, count: int, *, skew: Any = 0, undo_ns: Any = 0, same: bool = False) -> Objects:
+        """Return a new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
+
+        Objects are drawn by Zipf's law of exponent ``skew``; with 0 all objects are equally likely. An aborted attempt
+        takes ``undo_ns`` more, at least a nanosecond. The next attempt opens other objects, or the ``same`` objects
+        again.
+        """
+        self._change()
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_PARTIES:
             raise InputError(f"{name!r} has {count} objects", expected=f"1 to {MAX_PARTIES}")
         try:
@@ -256,11 +281,10 @@ class GraphBuilding:
             skew_ppm = -1
         if not 0 <= skew_ppm <= MOST_SKEW_PPM:
             raise InputError(f"the skew of {name!r} is {skew}", expected=f"0 to {MOST_SKEW_PPM // MILLION}")
-        self.words.append(SyncObject(name, Role.OBJECTS, 0, count, skew_ppm, compute_ps(undo_ns), bool(same)))
-        self.version += 1
-        return Objects(self, len(self.words) - 1, name)
+        self._words.append(SyncObject(name, Role.OBJECTS, 0, count, skew_ppm, compute_ps(undo_ns), bool(same)))
+        return Objects(self, len(self._words) - 1, name)
 
-    def accesses(self, reads: Pieces, writes: Pieces, updates: Pieces) -> list[Access]:
+    def _accesses_of(self, reads: Pieces, writes: Pieces, updates: Pieces) -> list[Access]:
         """Return one access for each piece of memory, with its mode."""
         modes: dict[tuple[int, int, int], int] = {}
         for given, mode in ((reads, Mode.READ), (writes, Mode.WRITE), (updates, Mode.READ_WRITE)):
@@ -293,6 +317,25 @@ class GraphBuilding:
 
     def task(
         self,
+        cost_ns: Any = 0,
+        *,
+        reads: Pieces = (),
+        writes: Pieces = (),
+        updates: Pieces = (),
+        after: Task | Iterable[Task] = (),
+        kernel: str = "",
+    ) -> Task:
+        """Add a task that no task spawns, and return the task.
+
+        The task computes for ``cost_ns`` ns (rounded to whole ps) and reads and writes memory meanwhile: regions, parts
+        of regions, tiles, or names of regions; ``updates`` are both read and written. The task waits for the tasks
+        ``after`` which it comes, for earlier tasks that write memory which the task accesses, and for earlier tasks
+        that access memory which the task writes. ``kernel`` is the kind of work in kernel rates and results.
+        """
+        return self._add_task(NO_PARENT, cost_ns, reads, writes, updates, after, kernel)
+
+    def _add_task(
+        self,
         parent: int,
         cost_ns: Any,
         reads: Pieces,
@@ -302,35 +345,35 @@ class GraphBuilding:
         kernel: str,
     ) -> Task:
         """Add and return a task that ``parent`` spawns now, or a root."""
+        self._change()
         cost_ps = compute_ps(cost_ns)
-        accesses = self.accesses(reads, writes, updates)
+        accesses = self._accesses_of(reads, writes, updates)
         sources = {each.number for each in self._tasks(after)}
         phase = self._current_phase() if parent == NO_PARENT else self._phase[parent]
-        made = len(self.parent)
-        self.parent.append(parent)
+        made = len(self._parent)
+        self._parent.append(parent)
         self._phase.append(phase)
         self._ops.append([])
         if parent != NO_PARENT:
-            self.add_op(parent, Op.SPAWN, made)
+            self._add_op(parent, Op.SPAWN, made)
         if cost_ps or accesses:
-            self.add_segment(made, cost_ps, kernel, accesses)
+            self._add_segment(made, cost_ps, kernel, accesses)
         for region, offset, size, mode in accesses:
             history = self._histories.setdefault((parent, phase, region), RegionHistory())
             history.access(made, offset, offset + size, mode != Mode.READ, sources)
         for source in sources:
             self._add_edge(source, made)
-        self.version += 1
         return Task(self, made)
 
-    def add_op(self, task: int, op: Op, argument: int = 0) -> None:
+    def _add_op(self, task: int, op: Op, argument: int = 0) -> None:
         """Add an op to the end of a task."""
+        self._change()
         self._ops[task].append((op << _ARGUMENT) | argument)
-        self.version += 1
 
-    def add_segment(self, task: int, cost_ps: int, kernel: str, accesses: Sequence[Access]) -> None:
+    def _add_segment(self, task: int, cost_ps: int, kernel: str, accesses: Sequence[Access]) -> None:
         """Let ``task`` compute and access memory."""
         number = self._kernel_number(kernel)
-        self.add_op(task, Op.RUN, len(self._compute_ps))
+        self._add_op(task, Op.RUN, len(self._compute_ps))
         self._compute_ps.append(cost_ps)
         self._kernel.append(number)
         self._access_count.append(len(accesses))
@@ -339,11 +382,11 @@ class GraphBuilding:
 
     def edge(self, before: Task, after: Task) -> None:
         """Let the task ``after`` wait for the end of ``before``."""
+        self._change()
         for each in self._tasks((before, after)):
             if before.number == after.number:
                 raise InputError(f"task {each.number} waits for itself", expected="two different tasks")
         self._add_edge(before.number, after.number)
-        self.version += 1
 
     def _add_edge(self, source: int, target: int) -> None:
         if self._phase[source] == self._phase[target]:  # a later phase starts after an earlier one anyway
@@ -351,8 +394,8 @@ class GraphBuilding:
 
     def _tasks(self, given: Task | Iterable[Task]) -> Iterable[Task]:
         for each in (given,) if isinstance(given, Task) else given:
-            if not isinstance(each, Task) or each.building is not self:
-                what = f"a task of another graph than {self.name!r}" if isinstance(each, Task) else repr(each)
+            if not isinstance(each, Task) or each.graph is not self:
+                what = f"a task of another graph than {self._name!r}" if isinstance(each, Task) else repr(each)
                 raise InputError(f"got {what} to wait for", expected="tasks that this graph's task() returned")
             yield each
 
@@ -365,32 +408,57 @@ class GraphBuilding:
 
     def range(
         self,
-        count: Any,
-        compute_ns: Any,
-        on_nodes: Mapping[Mode, OnNodes],
-        returned: Any,
-        pages: Mapping[str, Any],
-        pattern: str,
-        kernel: str,
+        count: int,
+        compute_ns: Any = 0,
+        *,
+        reads: OnNodes = NOTHING,
+        writes: OnNodes = NOTHING,
+        updates: OnNodes = NOTHING,
+        fresh: Any = None,
+        freed: Any = None,
+        returned: float | Decimal = 0,
+        pattern: str = "sequential",
+        kernel: str = "",
     ) -> None:
-        """Add a range of items to the current phase."""
-        if self._at.number in self.ranges:
+        """Add a range of ``count`` items to the current phase: tasks without an entry each, in any number.
+
+        An item computes for ``compute_ns`` ns: a number, an array with a number for each item, or a `Distribution` from
+        which every run draws. ``reads``, ``writes`` and ``updates`` map nodes of the machine to the bytes that an item
+        reads or writes on the node, in the same forms: ``{0: sizes, 1: 64}``. A tuple of nodes shares an item's bytes
+        evenly; a repeated node has a part for each mention. No cache serves these bytes, and no task waits for them.
+        ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are bytes of memory
+        that an item touches for the first time, each page with a page fault; ``freed`` are bytes that the item gives
+        back; both have the forms of ``compute_ns``. ``returned``, from 0 to 1, is the part of the memory of its bytes
+        on nodes that an item gives back (model 3.5). A phase has at most one range.
+        """
+        self._change()
+        on_nodes = {Mode.READ: reads, Mode.WRITE: writes, Mode.READ_WRITE: updates}
+        pages = {"fresh": fresh, "freed": freed}
+        if self._at.number in self._ranges:
             raise InputError("the phase has a range already", expected="barrier() or phase() before the next one")
         number = self._kernel_number(kernel)
         family = range_family("items", count, compute_ns, on_nodes, returned, pages, pattern, number)
-        self.ranges[self._current_phase()] = family
-        self.version += 1
+        self._ranges[self._current_phase()] = family
 
-    def phase(self, name: str = "", repeat: int = 1) -> GraphPhase:
-        """Begin and return a new phase; the phase runs once it has a task or a range."""
+    def barrier(self) -> None:
+        """Begin a new phase: tasks added from now on start when all earlier tasks have ended."""
+        self.phase()
+
+    def phase(self, name: str = "", *, repeat: int = 1) -> GraphPhase:
+        """Begin a new phase, as `barrier` does, and return the phase, which `again` takes.
+
+        Results and changes of the placement refer to the ``name``. The phase runs ``repeat`` times in a row, once it
+        has a task or a range.
+        """
+        self._change()
         self._require_times(repeat)
         self._at = GraphPhase(self, name, repeat)
-        self.version += 1
         return self._at
 
     def again(self, phase: GraphPhase) -> None:
-        """Run the tasks of an earlier phase again."""
-        if not isinstance(phase, GraphPhase) or phase.building is not self:
+        """Run the tasks of an earlier phase again in a new phase, when all earlier tasks have ended."""
+        self._change()
+        if not isinstance(phase, GraphPhase) or phase.graph is not self:
             raise InputError(f"got {phase!r} to run again", expected="what phase() of this graph returned")
         if phase.number is None:
             raise InputError(f"the phase {phase.name!r} has no tasks", expected="a phase that task() has added some to")
@@ -400,19 +468,31 @@ class GraphBuilding:
 
     @contextmanager
     def loop(self, repeat: int) -> Iterator[None]:
-        """Repeat the phases that are added inside; InputError for a loop without phases."""
+        """Repeat ``repeat`` times the phases that are added inside a ``with`` block; loops may be nested.
+
+        Two sweeps over two grids, from one into the other and back::
+
+            with graph.loop(100):
+                for part in parts:
+                    graph.task(800, reads=old[part], writes=new[part])
+                graph.barrier()
+                for part in parts:
+                    graph.task(800, reads=new[part], writes=old[part])
+
+        Raise InputError for a loop without tasks. No barrier is needed before and behind the loop.
+        """
         self._require_times(repeat)
-        if len(self._open) == MOST_NESTED:
+        if len(self._open_loops) == MOST_NESTED:
             raise InputError("loops are nested too deep", expected=f"at most {MOST_NESTED} in each other")
         self.phase()
         number, first = len(self._loops), len(self._runs)
         self._loops.append(Loop(first, first, repeat))
-        self._open.append(number)
+        self._open_loops.append(number)
         yield
         if len(self._runs) == first:
             raise InputError("the loop is empty", expected="at least one task in it")
         self._loops[number] = Loop(first, len(self._runs), repeat)
-        self._open.pop()
+        self._open_loops.pop()
         self.phase()
 
     def _current_phase(self) -> int:
@@ -426,7 +506,7 @@ class GraphBuilding:
     def _require_times(self, repeat: int) -> None:
         if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
             raise InputError(f"got {repeat!r} as the number of repeats", expected="a whole number from 1 on")
-        runs = repeat * prod(self._loops[number].repeat for number in self._open)
+        runs = repeat * prod(self._loops[number].repeat for number in self._open_loops)
         if runs > MOST_ITEMS:
             raise InputError(
                 f"the phases would run {runs:,} times", expected=f"at most {MOST_ITEMS:,} times, with the loops around"
@@ -434,9 +514,9 @@ class GraphBuilding:
 
     # ---- the finished graph ----
 
-    def finished(self, name: str, deal: Deal) -> Workload:
+    def _workload_so_far(self, deal: Deal) -> Workload:
         """Return the workload of everything so far. The workload's tasks are numbered depth first."""
-        parent = np.array(self.parent, np.int64)
+        parent = np.array(self._parent, np.int64)
         order = preorder(parent)
         position = np.empty_like(order)
         position[order] = np.arange(len(order))
@@ -446,12 +526,12 @@ class GraphBuilding:
         columns = np.array(self._accesses, np.int64).reshape(-1, 4)[rows].T
         source, target = position[np.array(self._edges, np.int64).reshape(-1, 2)].T
         return workload_of(
-            name,
+            self._name,
             kernels=tuple(self._kernels) or ("",),
             regions=self._region_rows,
             phases=self._phases(position, parent, deal),
             loops=self._loops_so_far(),
-            ranges=tuple(self.ranges.values()),
+            ranges=tuple(self._ranges.values()),
             op_ptr=op_ptr,
             op_code=codes,
             op_arg=arguments,
@@ -463,7 +543,7 @@ class GraphBuilding:
                 dict(zip(("region", "offset", "row_bytes", "mode"), columns, strict=True)),
             ),
             successors=successors(source, target, len(parent)),
-            words=tuple(self.words),
+            words=tuple(self._words),
         )
 
     def _programs(self, order: I64, position: I64) -> tuple[I64, I64, I64, I64]:
@@ -484,12 +564,12 @@ class GraphBuilding:
         numbers = [run.number for run in self._runs if run.number is not None]
         first = np.searchsorted(phase, np.arange(max(numbers) + 2))
         tasks = [tuple(position[roots[low:high]].tolist()) for low, high in pairwise(first.tolist())]
-        families = {number: family for family, number in enumerate(self.ranges)}
+        families = {number: family for family, number in enumerate(self._ranges)}
         for number, run in zip(numbers, self._runs, strict=True):
             yield Phase(tasks[number], families.get(number), deal, repeat=run.repeat, name=run.name)
 
     def _loops_so_far(self) -> tuple[Loop, ...]:
         """Return the loops as `Workload.loops`; an open loop ends with the last phase so far."""
-        ends = {number: len(self._runs) for number in self._open}
+        ends = {number: len(self._runs) for number in self._open_loops}
         closed = (Loop(each.first, ends.get(at, each.end), each.repeat) for at, each in enumerate(self._loops))
         return tuple(each for each in closed if each.first < each.end)

@@ -81,7 +81,7 @@ def _is_plain(steps: list[tuple[Any, ...]]) -> bool:
 def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: str | None) -> Workload:
     """Return the workload of a directed graph; raise InputError for wrong costs, edges and steps."""
     if not graph.is_directed() or graph.is_multigraph():
-        raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to those that wait")
+        raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to waiting tasks")
     _require_costs(graph, cost, usual_cost_ns)
     called = str(graph.graph.get("name") or "graph") if name is None else name
     numbers = {node: number for number, node in enumerate(graph.nodes)}

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from numasim.errors import InputError
 from numasim.html import Html, names_and_values, panel
-from numasim.objects.data_dependences import DataRegion, Tiles
-from numasim.objects.distributions import OnNodes
 from numasim.objects.graph_arrays import check_acyclic, costs_ps, edge_columns, pipeline, plain_graph
-from numasim.objects.graph_building import NO_PARENT, GraphBuilding, GraphPhase, Objects, Pieces, Task
+from numasim.objects.graph_building import GrowingGraph
 from numasim.parts.yaml.nodes import Held
-from numasim.schema.enumerations import Deal, Mode, Op
+from numasim.schema.enumerations import Deal, Op
 from numasim.workload.graph import Workload
 from numasim.workload.parameters import WorkloadGraph
 
@@ -28,12 +24,11 @@ if TYPE_CHECKING:
     from numasim.parts.models.machine_model import MachineSpec
 
 DEALS = {deal.name.lower(): deal for deal in Deal}
-NOTHING: OnNodes = {}
 MOST_DRAWN = 60  # tasks
 MOST_MEASURED = 200_000  # most tasks of a graph whose work and span a notebook shows
 
 
-class Graph(Held):
+class Graph(GrowingGraph, Held):
     """A program of tasks, with costs, memory and dependences.
 
     `task` adds a task, which waits for the tasks ``after`` which it comes and for tasks that access the same memory. A
@@ -53,16 +48,16 @@ class Graph(Held):
             raise InputError(
                 f"there is no deal {deal!r}", expected=f"one of {', '.join(DEALS)}", value=deal, known=DEALS
             )
-        self._name, self._deal = name, DEALS[deal]
-        self._open: GraphBuilding | None = GraphBuilding(name)
-        self._made: tuple[int, _Made] | None = None
+        super().__init__(name)
+        self._deal = DEALS[deal]
+        self._made: tuple[int, _Made] | None = None  # the last finished graph, and the number of changes up to it
         self.names: tuple[str, ...] = ()  # names of the tasks of an imported graph, by number
         self.remarks: tuple[str, ...] = ()  # data that an import leaves out or assumes
 
     @classmethod
     def _of(cls, workload: Workload) -> Self:
         made = cls(workload.name)
-        made._open, made._made = None, (0, _Made(workload))
+        made._whole, made._made = True, (0, _Made(workload))
         return made
 
     # ---- other ways to make a graph ----
@@ -143,12 +138,11 @@ class Graph(Held):
     @classmethod
     def shipped(cls, family: str, **parameters: Any) -> Self:
         """Return the graph of a shipped family of `numasim.workloads`, such as ``Graph.shipped("fib", n=10)``."""
-        from numasim.parts.yaml.nodes import Place, Source, from_python
+        from numasim.parts.yaml.nodes import NO_PLACE, from_python
         from numasim.spec.run_spec import validated_workload
         from numasim.workload.generate import generate
 
-        document = from_python({"name": family, **parameters}, Place(Source("", Path())))
-        return cls._of(generate(validated_workload(document)))
+        return cls._of(generate(validated_workload(from_python({"name": family, **parameters}, NO_PLACE))))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -232,135 +226,19 @@ class Graph(Held):
         made.names, made.remarks = self.names, self.remarks
         return made
 
-    # ---- building ----
-
-    @property
-    def _building(self) -> GraphBuilding:
-        if self._open is None:
-            raise InputError(f"the graph {self.name!r} is whole", expected="a new ns.Graph(), to add to")
-        return self._open
-
-    def region(self, name: str, size: int, *, initialised: bool = True) -> DataRegion:
-        """Return a new region of ``size`` bytes; ``region[a:b]`` is a part that tasks can read and write.
-
-        The master writes an ``initialised`` region before tasks start; else the first access to a page places the page.
-        """
-        return self._building.region(name, size, initialised)
-
-    def tiles(self, name: str, rows: int, columns: int, *, tile_bytes: int, initialised: bool = True) -> Tiles:
-        """Return a new region of ``rows`` x ``columns`` tiles; ``tiles[i, j]`` is a tile to read and write."""
-        if min(rows, columns) < 1:
-            raise InputError(f"{name!r} has {rows} x {columns} tiles", expected="at least one")
-        return Tiles(self.region(name, rows * columns * tile_bytes, initialised=initialised), rows, columns, tile_bytes)
-
-    def objects(self, name: str, count: int, *, skew: Any = 0, undo_ns: Any = 0, same: bool = False) -> Objects:
-        """Return a new memory of ``count`` objects, which transactions of tasks open (`Task.transaction`).
-
-        Objects are drawn by Zipf's law of exponent ``skew``; with 0 all objects are equally likely. An aborted attempt
-        takes ``undo_ns`` more, at least a nanosecond. The next attempt opens other objects, or the ``same`` objects
-        again.
-        """
-        return self._building.objects(name, count, skew, undo_ns, same)
-
-    def task(
-        self,
-        cost_ns: Any = 0,
-        *,
-        reads: Pieces = (),
-        writes: Pieces = (),
-        updates: Pieces = (),
-        after: Task | Iterable[Task] = (),
-        kernel: str = "",
-    ) -> Task:
-        """Add a task that no task spawns, and return the task.
-
-        The task computes for ``cost_ns`` ns (rounded to whole ps) and reads and writes memory meanwhile: regions, parts
-        of regions, tiles, or names of regions; ``updates`` are both read and written. The task waits for the tasks
-        ``after`` which it comes, for earlier tasks that write memory which the task accesses, and for earlier tasks
-        that access memory which the task writes. ``kernel`` is the kind of work in kernel rates and results.
-        """
-        return self._building.task(NO_PARENT, cost_ns, reads, writes, updates, after, kernel)
-
-    def range(
-        self,
-        count: int,
-        compute_ns: Any = 0,
-        *,
-        reads: OnNodes = NOTHING,
-        writes: OnNodes = NOTHING,
-        updates: OnNodes = NOTHING,
-        fresh: Any = None,
-        freed: Any = None,
-        returned: float | Decimal = 0,
-        pattern: str = "sequential",
-        kernel: str = "",
-    ) -> None:
-        """Add a range of ``count`` items to the current phase: tasks without an entry each, in any number.
-
-        An item computes for ``compute_ns`` ns: a number, an array with a number for each item, or a `Distribution` from
-        which every run draws. ``reads``, ``writes`` and ``updates`` map nodes of the machine to the bytes that an item
-        reads or writes on the node, in the same forms: ``{0: sizes, 1: 64}``. A tuple of nodes shares an item's bytes
-        evenly; a repeated node has a part for each mention. No cache serves these bytes, and no task waits for them.
-        ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are bytes of memory
-        that an item touches for the first time, each page with a page fault; ``freed`` are bytes that the item gives
-        back; both have the forms of ``compute_ns``. ``returned``, from 0 to 1, is the part of the memory of its bytes
-        on nodes that an item gives back (model 3.5). A phase has at most one range.
-        """
-        on_nodes = {Mode.READ: reads, Mode.WRITE: writes, Mode.READ_WRITE: updates}
-        pages = {"fresh": fresh, "freed": freed}
-        self._building.range(count, compute_ns, on_nodes, returned, pages, pattern, kernel)
-
-    def edge(self, before: Task, after: Task) -> None:
-        """Let the task ``after`` wait for the end of ``before``."""
-        self._building.edge(before, after)
-
-    def barrier(self) -> None:
-        """Begin a new phase: tasks added from now on start when all earlier tasks have ended."""
-        self._building.phase()
-
-    def phase(self, name: str = "", *, repeat: int = 1) -> GraphPhase:
-        """Begin a new phase, as `barrier` does, and return the phase, which `again` takes.
-
-        Results and changes of the placement refer to the ``name``. The phase runs ``repeat`` times in a row.
-        """
-        return self._building.phase(name, repeat)
-
-    def again(self, phase: GraphPhase) -> None:
-        """Run the tasks of an earlier phase again in a new phase, when all earlier tasks have ended."""
-        self._building.again(phase)
-
-    def loop(self, repeat: int) -> AbstractContextManager[None]:
-        """Repeat ``repeat`` times the phases that are added inside a ``with`` block; loops may be nested.
-
-        Two sweeps over two grids, from one into the other and back::
-
-            with graph.loop(100):
-                for part in parts:
-                    graph.task(800, reads=old[part], writes=new[part])
-                graph.barrier()
-                for part in parts:
-                    graph.task(800, reads=new[part], writes=old[part])
-
-        Raise InputError for a loop without tasks. No barrier is needed before and behind the loop.
-        """
-        return self._building.loop(repeat)
-
     # ---- the finished graph ----
 
     @property
     def _finished(self) -> _Made:
-        if self._open is None:
-            assert self._made is not None
-            return self._made[1]
-        if self._made is None or self._made[0] != self._open.version:
-            self._made = (self._open.version, _Made(self._built(self._open)))
+        if self._made is None or self._made[0] != self._version:
+            self._made = (self._version, _Made(self._built()))
         return self._made[1]
 
-    def _built(self, building: GraphBuilding) -> Workload:
-        if not building.parent and not building.ranges:
+    def _built(self) -> Workload:
+        if not self._parent and not self._ranges:
             expected = "at least one, which task() adds, or some, which range() adds"
             raise InputError(f"the graph {self.name!r} has no tasks", expected=expected)
-        workload = building.finished(self._name, self._deal)
+        workload = self._workload_so_far(self._deal)
         spawns = (workload.op_code == Op.SPAWN).any()
         if workload.words or workload.groups or (len(workload.successor) and spawns):
             from numasim.workload.graph_rules import validate
@@ -455,7 +333,7 @@ class Graph(Held):
     def _repr_html_(self) -> str:
         rows: list[tuple[object, object, str]] = [
             ("tasks", f"{self.tasks:,}", "how many tasks a run executes"),
-            ("dependences", f"{self.edges:,}", "from a task to one that waits for its end"),
+            ("dependences", f"{self.edges:,}", "from a task to a task that waits for its end"),
         ]
         if self.tasks <= MOST_MEASURED:
             rows += [

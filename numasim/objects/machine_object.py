@@ -17,11 +17,11 @@ from numasim.machine.description import describe, shape
 from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine as Topology
 from numasim.machine.typical_values import GHZ, LINE_BYTES, LINE_NS, LLC_HITS_NS, LOCAL_NS, PAGE, SMT
-from numasim.objects.part_object import GIVEN, NOWHERE, PartObject, changed_name
+from numasim.objects.part_object import GIVEN, PartObject, changed_name
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import NodesSpec
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
-from numasim.parts.yaml.nodes import from_python
+from numasim.parts.yaml.nodes import NO_PLACE, from_python
 from numasim.spec.part_reader import PartReader
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Machine(PartObject[MachineSpec]):
         from numasim.machine.importing import import_machine
 
         draft = import_machine(Path(path), name=name)
-        return cls._of(from_python({**draft.values, "sources": draft.sources}, NOWHERE))
+        return cls._of(from_python({**draft.values, "sources": draft.sources}, NO_PLACE))
 
     @classmethod
     def ring(cls, nodes: int, *, like: Machine | str | Path | None = None, **fields: Any) -> Self:
@@ -93,7 +93,7 @@ class Machine(PartObject[MachineSpec]):
 
     @classmethod
     def _named(cls, name: str | Path) -> Self:
-        return cls._of(PartReader().expand(cls.part, from_python(str(name), NOWHERE)))
+        return cls._of(PartReader().expand(cls.part, from_python(str(name), NO_PLACE)))
 
     @cached_property
     def built(self) -> Topology:
@@ -189,17 +189,27 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, 
     """Return all fields of a machine of ``nodes`` sockets with these ``links``.
 
     ``given`` are the fields of the user, with fields of nodes at the top. Raise InputError if a node of ``like`` is
-    needed and the nodes are unlike.
+    needed and the nodes are unlike, or if times of cache lines of ``like`` are needed and are a matrix of its cores.
     """
     given = nodes_together(given)
     below = dict(USUAL) if like is None else _of_machine(like)
+    own_lines = given.get("coherence")
+    if isinstance(own_lines, dict) and "cores_ns" in own_lines:
+        below.pop("coherence", None)
+    elif like is not None and "coherence" not in below and own_lines is None:
+        raise InputError(
+            f"coherence of {like.name!r} is a matrix of its own cores",
+            path=("machine", "like"),
+            expected="coherence with the times of this machine as well",
+        )
     sources = dict.fromkeys(below, ASSUMED if like is None else f"as in {like.name}")
     above = {key: value for key, value in given.items() if key not in ("sources", "links")}
     merged = {key: _merged(below.get(key), above.get(key)) for key in dict.fromkeys((*below, *above))}
     for key, value in above.items():
         paths = [f"{key}.{inner}" for inner in value] if isinstance(value, dict) else [key]
         sources |= dict.fromkeys(paths, GIVEN)
-    if merged["nodes"] and _threads(merged["nodes"]) > 1 and "smt" not in merged:
+    threads = int(merged["nodes"].get("threads_per_core", 1)) if isinstance(merged["nodes"], dict) else 1
+    if threads > 1 and "smt" not in merged:
         merged["smt"], sources["smt"] = SMT, ASSUMED
     sources |= {"sockets": GIVEN, "links": GIVEN, **given.get("sources", {})}
     sources.pop("name", None)
@@ -238,10 +248,6 @@ def _merged(below: Any, above: Any) -> Any:
     return below if above is None else above
 
 
-def _threads(nodes: Any) -> int:
-    return int(nodes.get("threads_per_core", 1)) if isinstance(nodes, dict) else 1
-
-
 def _of_machine(like: Machine) -> Fields:
     """Return the fields that a machine of another topology takes over from ``like``: a node and distances."""
     plain = like.specified()
@@ -254,7 +260,12 @@ def _of_machine(like: Machine) -> Fields:
     fields = {key: plain[key] for key in FROM_LIKE if key in plain}
     fields["nodes"] = {key: value for key, value in plain["nodes"].items() if key != "per_socket"}
     coherence = fields["coherence"]
-    fields["coherence"] = {"cross_socket_ns": coherence["same_socket_ns"], **coherence}
+    if "cores_ns" in coherence:
+        del fields["coherence"]
+    else:
+        across = coherence.get("cross_socket_ns", coherence["same_socket_ns"])
+        nearest = across[0] if isinstance(across, list | tuple) else across
+        fields["coherence"] = {**coherence, "cross_socket_ns": nearest}
     return fields | _distances(like)
 
 

@@ -11,15 +11,15 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from numasim.files.writer import write_text
 from numasim.html import Html, panel
+from numasim.parts import catalog
 from numasim.parts.base import Model, canonical_json
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import yaml_text
-from numasim.parts.yaml.nodes import Held, Node, Place, Source, from_python
+from numasim.parts.yaml.nodes import NO_PLACE, Held, Node, from_python
 from numasim.spec.overrides import from_mapping, put_all
-from numasim.spec.part_reader import PARTS, PartReader, with_named_functions
+from numasim.spec.part_reader import CATALOG, PARTS, PartReader, with_named_functions
 
 M = TypeVar("M", bound=Model)
-NOWHERE = Place(Source("", Path()))
 LONGEST_NAME = 60  # name of an object with changed fields
 GIVEN = "given in Python"  # the source of a value
 _WORD = re.compile(r"[A-Za-z0-9._+-]{1,20}")
@@ -43,10 +43,13 @@ class PartObject(Held, Generic[M]):
         whole = {key: value for key, value in fields.items() if key.isidentifier()}
         if like is not None:
             whole = {"like": like, **whole, **self._sources(fields)}
-        node = PartReader().expand(self.part, from_python(whole, NOWHERE))
+        node = PartReader().expand(self.part, from_python(whole, NO_PLACE))
         changed = put_all(node, from_mapping(dotted))
-        chosen = name if name is not None or like is None or not fields else _name_of_changed(changed, fields)
-        self._take(changed if chosen is None else changed.replaced("name", Node(chosen, NOWHERE), NOWHERE))
+        if name is None and like is not None and fields:
+            base = changed.child("name")
+            changes = {key: value for key, value in fields.items() if key != "sources"}
+            name = changed_name(str(base.plain()) if base else "custom", changes)
+        self._take(changed if name is None else changed.replaced("name", Node(name, NO_PLACE), NO_PLACE))
 
     @classmethod
     def _in_their_places(cls, fields: dict[str, Any]) -> dict[str, Any]:
@@ -77,16 +80,13 @@ class PartObject(Held, Generic[M]):
     @classmethod
     def shipped(cls, name: str) -> Self:
         """Return the shipped object called ``name``; raise InputError with the nearest name if there is none."""
-        from numasim.parts import catalog
-        from numasim.spec.part_reader import CATALOG
-
         return cls.read(catalog.find(CATALOG[cls.part], name))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Return the object in a YAML file; raise InputError with file, line and field for mistakes."""
         text = str(Path(path).absolute())
-        return cls._of(PartReader().expand(cls.part, from_python(text, NOWHERE)))
+        return cls._of(PartReader().expand(cls.part, from_python(text, NO_PLACE)))
 
     def with_(self, *, name: str | None = None, **changes: Any) -> Self:
         """Return a copy with other values of some fields, which are given as to the constructor."""
@@ -150,12 +150,6 @@ class PartObject(Held, Generic[M]):
         """Return the lines that a notebook shows below the name."""
 
 
-def _name_of_changed(document: Node, fields: Mapping[str, Any]) -> str:
-    base = document.child("name")
-    changes = {key: value for key, value in fields.items() if key != "sources"}
-    return changed_name(str(base.plain()) if base else "custom", changes)
-
-
 def changed_name(base: str, changes: Mapping[str, Any]) -> str:
     """Return the name of a part called ``base`` after ``changes`` of fields: unlike values give unlike names."""
     if "name" in changes:
@@ -179,5 +173,5 @@ def _change(key: str, value: Any) -> str:
 
 
 def _short_hash(value: Any) -> str:
-    text = canonical_json(from_python(value, NOWHERE).plain())
+    text = canonical_json(from_python(value, NO_PLACE).plain())
     return blake2b(text.encode(), digest_size=3).hexdigest()

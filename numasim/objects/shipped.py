@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from numasim.html import element, table
 from numasim.parts import catalog
 
 if TYPE_CHECKING:
@@ -41,12 +41,7 @@ class Shipped(Mapping[str, str]):
         return "\n".join(f"{name:<{width}}  {line}".rstrip() for name, line in self._described.items())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><td style="text-align:left"><code>{html.escape(name)}</code></td>'
-            f'<td style="text-align:left">{html.escape(line)}</td></tr>'
-            for name, line in self._described.items()
-        )
-        return f"<table><thead><tr><th>{self.kind}</th><th>description</th></tr></thead><tbody>{rows}</tbody></table>"
+        return table((self.kind, "description"), [(element("code", name), line) for name, line in self.items()], left=2)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the column ``description`` and the names as its index."""

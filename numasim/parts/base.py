@@ -14,7 +14,17 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from numasim.files.reader import whole_number
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
@@ -92,9 +102,9 @@ class Model(BaseModel):
 
 
 def shape(value: Any) -> str:
-    """Return the written form of a value, which selects the branch of a union: text, mapping or number."""
-    if isinstance(value, str):
-        return "text"
+    """Return the written form of a value, which selects the branch of a union: text, list, mapping or number."""
+    if isinstance(value, str | list | tuple):
+        return "text" if isinstance(value, str) else "list"
     return "mapping" if isinstance(value, Mapping | BaseModel) else "number"
 
 
@@ -127,6 +137,21 @@ class CheckedModel(Model):
     @abstractmethod
     def _problems(self) -> Iterator[str]:
         """Yield sentences about fields that contradict each other."""
+
+
+class LeanModel(Model):
+    """A model whose contents lack the fields ``left_out`` while these fields have their defaults.
+
+    A field that is added to the model does not change the identity of runs that do not use the field.
+    """
+
+    left_out: ClassVar[Collection[str]] = ()
+
+    @model_serializer(mode="wrap")
+    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        contents: dict[str, Any] = contents_of(self)
+        usual = {name for name in self.left_out if getattr(self, name) == type(self).model_fields[name].default}
+        return {name: value for name, value in contents.items() if name not in usual}
 
 
 def canonical_json(value: Any) -> str:
@@ -173,14 +198,12 @@ def _decimal(value: Any) -> Any:
 
 def size_bytes(value: Any) -> Any:
     """Return the bytes that a number or a text such as 64KiB stands for. Raises ValueError for any other value."""
-    if isinstance(value, str):
-        found = _BYTES.fullmatch(value.strip())
-        if not found or found[2] not in _UNITS:
-            raise ValueError("a size is a whole number of bytes or a text such as 32KiB, 15MiB, 16GiB")
-        return int(found[1]) * _UNITS[found[2]]
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    found = _BYTES.fullmatch(value.strip()) if isinstance(value, str) else None
+    if not found or found[2] not in _UNITS:
         raise ValueError("a size is a whole number of bytes or a text such as 32KiB, 15MiB, 16GiB")
-    return value
+    return int(found[1]) * _UNITS[found[2]]
 
 
 def _integer(value: Any) -> Any:

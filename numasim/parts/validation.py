@@ -95,9 +95,7 @@ def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
         return together([placed(each, node, path) for each in error.each], error.cut)
     found, used, _ = _descend(node, error.path)
     place = error.place or str(_key_place(node, used) or found.place) or None
-    again = InputError(error.problem, path=path + error.path, place=place, expected=error.expected)
-    again.nearest = error.nearest
-    return again
+    return error.with_(path=path + error.path, place=place)
 
 
 def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath, tuple[tuple[FieldPath, str], ...]]:
@@ -186,9 +184,7 @@ def _nearest_key(complaint: _Complaint, model: type[BaseModel]) -> str | None:
 def _as_input_error(model: type[BaseModel], complaint: _Complaint, path: FieldPath) -> InputError:
     problem, expected, value, known = _sentence(model, complaint)
     where = path + (complaint.path[:-1] if complaint.kind == "extra_forbidden" else complaint.path)
-    return InputError(
-        problem, path=where, place=str(complaint.place) or None, expected=expected, value=value, known=known
-    )
+    return InputError(problem, path=where, place=complaint.place, expected=expected, value=value, known=known)
 
 
 def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str | None, Any, list[str]]:

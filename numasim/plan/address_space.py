@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.plan.node_bytes import NodeBytes, placed_accesses
@@ -20,9 +19,7 @@ from numasim.plan.price import Price, Traffic
 from numasim.plan.resources import Resources, lock_ps_of_fault
 from numasim.schema.enumerations import LONGEST_PS
 from numasim.workload.amounts import Amounts, numbers_of_pages
-from numasim.workload.graph import RangeFamily
-
-I64 = npt.NDArray[np.int64]
+from numasim.workload.graph import I64, RangeFamily
 
 
 class PageCosts(NamedTuple):

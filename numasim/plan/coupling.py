@@ -1,4 +1,4 @@
-"""Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks, slow cores, noise.
+"""Whether anything but steals couples the workers of a run: caches, bandwidth, shared cores, clocks or noise.
 
 If nothing else couples them, the duration of a segment depends on its node alone and is known before the run
 (`numasim.plan.segment_times`). Otherwise segment durations are computed at run time by a flow-level model

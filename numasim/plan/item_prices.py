@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.draws import DrawClass, base_array, draw_array, turn_seed
 from numasim.machine.topology import WorkerMap
@@ -29,10 +28,8 @@ from numasim.plan.resources import Resources, resources_of
 from numasim.plan.segment_times import AccessTable, access_tables
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.workload.amounts import exact_sum
-from numasim.workload.graph import Mode, RangeFamily
+from numasim.workload.graph import I64, Mode, RangeFamily
 from numasim.workload.one_worker import item_compute_ps, lines_ps, traffic_factor
-
-I64 = npt.NDArray[np.int64]
 
 BLOCK_BITS = 12  # log2 of the number of items whose times are computed together
 BLOCK_ITEMS = 1 << BLOCK_BITS

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.machine.topology import Machine
@@ -17,10 +16,8 @@ from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, READ, WRITTEN, Price, Traffic, mlp_of
 from numasim.plan.resources import Resources
 from numasim.workload.amounts import number_of_access
-from numasim.workload.graph import Mode, NodeAccess, RangeFamily, Workload
+from numasim.workload.graph import I64, Mode, NodeAccess, RangeFamily, Workload
 from numasim.workload.one_worker import lines_ps
-
-I64 = npt.NDArray[np.int64]
 
 
 def check_nodes(work: Workload, machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""The Plan: everything an engine needs but the seed, as frozen arrays and integers. A Run adds the seed."""
+"""The Plan: all inputs of an engine except the seed, as frozen arrays and integers. A Run adds the seed."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Costs:
     whether a line serves one request after the other (model 4.1, 5.6). ``unpark_ps`` is the time to wake a worker that
     sleeps because it found no task, ``look_ps`` that of a look at one worker's place for a sleeper. A sleeper that has
     slept for more than ``deep_ps`` takes ``deep_wake_ps`` longer to wake (model 4.15). ``faults_per_s`` is the rate at
-    which the address space handles page faults (0: no limit), ``fault_alpha_ppm`` its loss for each further node that
-    uses it. ``unmap_ps`` is the time of giving back a page, ``shootdown_ps`` the time of a flush for each other thread,
-    ``unmap_batch`` the number of pages per flush (0: all pages that are given back together). During all three, no
-    other thread can use the address space.
+    which the address space handles page faults (0: no limit), ``fault_alpha_ppm`` the loss of this rate for each
+    further node whose workers fault. ``unmap_ps`` is the time of giving back a page, ``shootdown_ps`` the time of a
+    flush for each other thread, ``unmap_batch`` the number of pages per flush (0: all pages that are given back
+    together). While a thread gives back pages or flushes, no other thread can use the address space.
     """
 
     push_ps: int

@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.parts.unit_factors import MILLION
 from numasim.plan.plan import Plan
 from numasim.plan.resources import Path
-from numasim.workload.graph import Pattern
+from numasim.workload.graph import I64, Pattern
 from numasim.workload.one_worker import LINE_BYTES, MLP
-
-I64 = npt.NDArray[np.int64]
 
 KINDS = ("read", "ownership", "written", "cache")  # of traffic between nodes; the last from cache to cache
 READ, OWNERSHIP, WRITTEN, CACHE = KINDS

@@ -28,16 +28,16 @@ from numasim.workload.one_worker import LINE_BYTES
 # ---- The bytes of a line on each link: the line, and the messages that keep caches coherent (model 2.1 and 2.5) ------
 #
 # If a machine snoops, a line that a node fetches from its home takes these messages (Conway and Hughes, IEEE Micro
-# 2007): a request to the home; questions from there to all other nodes with caches, one on each link that leads to
-# some of them; an answer of each to the node that fetches; the line; an acknowledgement to the home. A line that is
-# written back is acknowledged, without questions.
+# 2007): a request to the home; questions from the home to all other nodes with caches, one question on each link that
+# leads to any of these nodes; an answer of each asked node to the fetching node; the line; an acknowledgement to the
+# home. A line that is written back is acknowledged, without questions.
 
 
 OnLinks = Mapping[int, int]  # bytes by link
 
 
 def fetched(machine: Machine, node: int, home: int) -> OnLinks:
-    """Return the bytes that a line puts on links which ``node`` gets from ``home``, or from another node's cache."""
+    """Return the bytes on each link when ``node`` gets a line from ``home``, or from the cache of another node."""
     snoop, load = machine.snoop, Counter[int]()
     if snoop is None:
         _send(load, machine, home, [node], LINE_BYTES)
@@ -54,7 +54,7 @@ def fetched(machine: Machine, node: int, home: int) -> OnLinks:
 
 
 def written(machine: Machine, node: int, home: int) -> OnLinks:
-    """Return the bytes that a line puts on links which ``node`` writes back to ``home``."""
+    """Return the bytes on each link when ``node`` writes a line back to ``home``."""
     snoop, load = machine.snoop, Counter[int]()
     _send(load, machine, node, [home], LINE_BYTES + (snoop.request_bytes if snoop else 0))
     if snoop:
@@ -160,7 +160,10 @@ def resources_of(plan: Plan) -> Resources:
 
 @lru_cache(maxsize=4)  # both engines and the prices of items ask for each plan
 def _paths(machine: Machine, shares: bool, first_link: int) -> tuple[Paths, Paths, Paths]:
-    """Return the uses of reads, writes and moves of a line; ``shares``: a part of a controller is for its node."""
+    """Return the resources that reads, writes and moves of a line use.
+
+    ``shares``: a part of each controller is kept for the flows of its own node.
+    """
     nodes = range(machine.nodes)
 
     def controller(node: int, home: int) -> Path:

@@ -13,13 +13,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.plan.node_bytes import NodeBytes
 from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
-from numasim.workload.graph import RangeFamily, Workload
+from numasim.workload.builder import frozen
+from numasim.workload.graph import I64, RangeFamily, Workload
 from numasim.workload.one_worker import (
     MLP_BY_PATTERN,
     access_ps,
@@ -28,8 +28,6 @@ from numasim.workload.one_worker import (
     segment_sums,
     traffic_factor,
 )
-
-I64 = npt.NDArray[np.int64]
 
 BLOCK_BITS = 14  # log2 of the number of range items whose times are computed together
 BLOCK_MASK = (1 << BLOCK_BITS) - 1
@@ -40,9 +38,7 @@ def settled_bytes(work: Workload, placement: Placement) -> I64:
     """Return [accesses, nodes] the footprint of each access on each home; zeros for accesses that are not settled."""
     accesses = work.accesses
     spans = (accesses.offset, accesses.row_bytes, accesses.rows, accesses.stride)
-    found = placement.bytes_by_home(accesses.region, *spans)
-    found.setflags(write=False)
-    return found
+    return frozen(placement.bytes_by_home(accesses.region, *spans))
 
 
 def traffic_by_home(work: Workload, placement: Placement) -> I64:

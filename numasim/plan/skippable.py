@@ -33,7 +33,7 @@ class Condition:
 
 
 def skippable(plan: Plan) -> bool:
-    """Tell whether an engine may skip ahead in runs of ``plan``."""
+    """Return whether an engine may skip ahead in runs of ``plan``."""
     return obstacle(plan) is None
 
 
@@ -66,8 +66,10 @@ def _most_roots(phase: Phase, workers: int) -> int:
 
 
 def _one_local_time(plan: Plan) -> bool:
-    """Tell whether the worker with the longest chain is known: all workers wait equally long for local bytes, or items
-    are equal and each worker that begins a range executes one.
+    """Return whether the worker with the longest chain is known before the run.
+
+    This worker is known if all workers wait equally long for local bytes, or if items are equal and each worker that
+    begins a range executes an item.
     """
     work, noise_ppm = plan.workload, plan.effects.task_noise_ppm
     unlike = [family for family in work.ranges if family.moves_bytes and (noise_ppm or not family.alike)]
@@ -98,7 +100,7 @@ def _last_of(work: Workload, code: Op) -> I64:
     places = np.flatnonzero(work.op_code == code)
     row = np.searchsorted(work.op_ptr, places, side="right") - 1
     last = np.full(work.rows, -1, np.int64)
-    last[row] = places  # where a row has several, the last assignment wins
+    last[row] = places  # if a row has several such ops, the last assignment wins
     return last
 
 

@@ -20,16 +20,15 @@ from numasim.plan.plan import Plan
 from numasim.plan.segment_times import AccessTable, ByOffset, settled_bytes
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.similarity import UNBOUND, Objects
-from numasim.workload.graph import Accesses, Kind, Op, RangeFamily, Workload
-
-I64 = npt.NDArray[np.int64]
+from numasim.workload.forest_arrays import ragged
+from numasim.workload.graph import I64, Accesses, Kind, Op, RangeFamily, Workload
 
 OPEN = -2  # home of an object whose home is looked up when its task is dispatched
 
 
 @dataclass(frozen=True)
 class TaskObjects:
-    """The objects of graph tasks in CSR form: those of row r are entries ``ptr[r]`` to ``ptr[r + 1] - 1``.
+    """The objects of graph tasks in CSR form: entries ``ptr[r]`` to ``ptr[r + 1] - 1`` are the objects of row r.
 
     An entry stands for all objects of the row with the same home and mode, or for one object whose home is OPEN;
     ``access`` is then one of its accesses.
@@ -113,9 +112,7 @@ def _ops_of_rows(work: Workload, code: Op) -> tuple[I64, I64]:
 def _expanded(owner: I64, key: I64, ptr: I64) -> tuple[I64, I64]:
     """Return ([m] owner, [m] entry) of all entries ``ptr[key]`` to ``ptr[key + 1] - 1`` of each owner."""
     count = ptr[key + 1] - ptr[key]
-    before = np.cumsum(count) - count
-    entry = np.arange(count.sum()) + np.repeat(ptr[key] - before, count)
-    return np.repeat(owner, count), entry
+    return np.repeat(owner, count), ragged(ptr[key], count)
 
 
 def _distinct(accesses: Accesses, row: I64, access: I64) -> tuple[I64, I64, npt.NDArray[np.uint8]]:

@@ -87,9 +87,13 @@ def finished(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["error"].isna()] if "error" in frame else frame
 
 
-def failed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs with an error."""
-    return frame[frame["error"].notna()] if "error" in frame else frame.iloc[:0]
+def failures(frame: pd.DataFrame, columns: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return each message of failed runs: the number of runs, the message, and ``columns`` of the first run as text."""
+    broken = frame[frame["error"].notna()] if "error" in frame else frame.iloc[:0]
+    return [
+        (len(rows), str(message), label(columns, [broken[name].iloc[rows[0]] for name in columns]))
+        for (message,), rows in groups(broken, ["error"])
+    ]
 
 
 def codes(frame: pd.DataFrame, columns: Sequence[str]) -> Rows:
@@ -120,7 +124,7 @@ class Panel:
 def panels(
     runs: pd.DataFrame, facet: Sequence[str] | None = None, contender: Sequence[str] | None = None
 ) -> list[Panel]:
-    """Return the runs of every facet and contender, facet by facet; None: the default columns of either."""
+    """Return the runs of every facet and contender, facet by facet. None stands for the default columns."""
     facet = facet_columns(runs) if facet is None else facet
     contender = contender_columns(runs) if contender is None else contender
     return [

@@ -35,10 +35,13 @@ COMPONENTS = (  # two greys for waiting without work, black for work in vain
     Component("inflation_contention_ps", "#E69F00", "▒"),
     Component("inflation_smt_ps", "#F0E442", "░"),
     Component("overhead_ps", "#CC79A7", "+"),
+    Component("line_owner_ps", "#882255", "o"),
+    Component("line_thief_ps", "#332288", "t"),
     Component("idle_steal_ps", "#0072B2", "/"),
     Component("idle_backoff_ps", "#56B4E9", "~"),
     Component("idle_barrier_ps", "#8C8C8C", "="),
     Component("parked_ps", "#D9D9D9", "."),
+    Component("asleep_ps", "#F2F2F2", "z"),
     Component("wasted_ps", "#000000", "x"),
 )
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from numasim.errors import InputError, when_interrupted
 from numasim.files.owned_folder import owned_folder
-from numasim.files.reader import YAML, is_there, read_text
+from numasim.files.reader import YAML, read_text
 from numasim.files.writer import reading_errors
 from numasim.sweep.run_sweep import SweepOutcome, run_sweep
 from numasim.sweep.store.frame import load, load_table
-from numasim.sweep.store.parquet import ITERATIONS_TABLE
 from numasim.sweep.store.results_store import (
     ANSWERS,
     ITERATIONS,
@@ -60,8 +59,6 @@ class SweepResult:
 
         The columns are begin, duration and counters of the phase (`Result.iterations`).
         """
-        if not is_there(self.directory / ITERATIONS):  # a version without this table wrote the directory
-            return self.workers().iloc[:0][["run_id"]].reindex(columns=ITERATIONS_TABLE.names)
         return load_table(self.directory, ITERATIONS)
 
     def timing(self) -> pd.DataFrame:
@@ -97,7 +94,7 @@ def leave_report(directory: Path, sweep: SweepSpec | None) -> None:
     ``sweep`` is the specification of the runs, if it is known: the page then has pictures of the machine.
     """
     from numasim.report.answers.answers_file import answers_csv
-    from numasim.report.page.sweep_page import sweep_page
+    from numasim.report.sweep_page import sweep_page
 
     result = SweepResult(directory)
     frame = result.to_frame()

@@ -57,7 +57,7 @@ CELL_COLUMNS = (
 
 
 def scores_csv(findings: Findings) -> str:
-    """Return the scores of the classes, over all tables, then those of every column of every table."""
+    """Return the scores of the classes, over all tables, then the scores of every column of every table."""
     classes = [_score_row(ALL_TABLES, score, "", "predicted") for score in findings.scores]
     columns = [
         _score_row(found.table, found.score, found.column, found.role, found.degenerate) for found in findings.columns

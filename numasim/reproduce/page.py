@@ -76,16 +76,12 @@ def write_pages(findings: Findings, directory: Path, advance: Advance = lambda: 
     ``advance`` is called after each of the `figure_count` figures. Raise InputError if a file cannot be written.
     """
     with owned_folder(directory, REPORT) as folder:
-        files = _files(findings, _draw(findings, advance))
+        figures = _draw(findings, advance)
+        files = {table_file(file_stem(table.id)): table_csv(table) for table in findings.tables}
+        files |= {figure_file(name): picture for name, picture in figures.items()}
+        files |= {SCORES: scores_csv(findings), MARKDOWN: markdown(findings, figures), PAGE: page(findings, figures)}
         folder.write_only({name: contents.encode() for name, contents in files.items()})
     return directory / PAGE
-
-
-def _files(findings: Findings, figures: Mapping[str, str]) -> dict[str, str]:
-    """Return the files of a report in the order of writing; ``figures`` are SVG texts by name."""
-    files = {table_file(file_stem(table.id)): table_csv(table) for table in findings.tables}
-    files |= {figure_file(name): picture for name, picture in figures.items()}
-    return files | {SCORES: scores_csv(findings), MARKDOWN: markdown(findings, figures), PAGE: page(findings, figures)}
 
 
 def figure_count(findings: Findings) -> int:
@@ -129,23 +125,19 @@ def _drawings(findings: Findings) -> dict[str, Callable[[], Figure | None]]:
 
 def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> str:
     environment = report_environment(escaped=template.startswith("index.html"))
+    readings, fits = [each.role for each in findings.paper.readings.values()], findings.calibration
     return environment.get_template(template).render(
         found=findings,
         pictures=pictures,
         lead=_lead(findings),
         learned=filled(findings.paper.learned, findings.scores),
-        roles=_roles(findings),
+        roles=role_counts(findings.tables, readings, len(fits.parameters), len(fits.refused)),
     )
 
 
 def _lead(findings: Findings) -> Score | None:
     """Return the score whose cells are drawn first."""
     return text.named(findings.lead, findings.scores)
-
-
-def _roles(findings: Findings) -> tuple[str, ...]:
-    readings, found = [each.role for each in findings.paper.readings.values()], findings.calibration
-    return role_counts(findings.tables, readings, len(found.parameters), len(found.refused))
 
 
 @dataclass(frozen=True)

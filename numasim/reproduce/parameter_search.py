@@ -258,9 +258,35 @@ def _next(known: dict[int, float]) -> int:
 # ---- The least residual over several parameters ----------------------------------------------------------------------
 
 
+@dataclass
+class Explored:
+    """The costs of points. Each point is evaluated once."""
+
+    costs: Costs
+    known: dict[Point, float] = field(default_factory=dict)
+
+    def __call__(self, points: Sequence[Point]) -> list[float]:
+        """Return the costs of ``points``, and evaluate all unknown points at once."""
+        new = list(dict.fromkeys(point for point in points if point not in self.known))
+        self.known.update(zip(new, self.costs(new) if new else (), strict=True))
+        return [self.known[point] for point in points]
+
+    def inside(self, axes: Sequence[Axis]) -> list[Point]:
+        """Return the known points within the ranges of the axes."""
+        return [
+            point
+            for point in self.known
+            if all(axis.low <= number <= axis.high for axis, number in zip(axes, point, strict=True))
+        ]
+
+    def best(self, axes: Sequence[Axis]) -> Point | None:
+        """Return the known point with the least cost within the ranges of the axes."""
+        return min(self.inside(axes), key=self.known.__getitem__, default=None)
+
+
 def lowest(
     axes: Sequence[Axis],
-    costs: Costs,
+    explored: Explored,
     report: Callable[[Point, float], None] = lambda *_: None,
     start: Point | None = None,
     enough: float = -math.inf,
@@ -269,26 +295,23 @@ def lowest(
 
     The search begins at ``start``, by default at the starts of the axes. Each round evaluates all neighbours of the
     best point: one step in both directions along each axis. If no neighbour is better, the steps are divided by four. A
-    cost of at most ``enough`` ends the search. ``costs`` gets all points of a round at once, and no point twice.
-    ``report`` is called for every better point.
+    cost of at most ``enough`` ends the search. ``report`` is called for every better point.
     """
     best = start or tuple(axis.start for axis in axes)
-    known = dict(zip([best], costs([best]), strict=True))
-    report(best, known[best])
+    (least,) = explored([best])
+    report(best, least)
     steps = [axis.coarse for axis in axes]
-    while known[best] > enough:
+    while least > enough:
         around = _around(best, axes, steps)
-        new = [point for point in around if point not in known]
-        known.update(zip(new, costs(new) if new else (), strict=True))
-        nearest = min(around, key=known.__getitem__, default=best)
-        if known[nearest] < known[best]:
-            best = nearest
-            report(best, known[best])
+        cost, nearest = min(zip(explored(around), around, strict=True), key=lambda each: each[0], default=(least, best))
+        if cost < least:
+            best, least = nearest, cost
+            report(best, least)
         elif all(step == axis.fine for step, axis in zip(steps, axes, strict=True)):
             break
         else:
             steps = [max(step // 4, axis.fine) for step, axis in zip(steps, axes, strict=True)]
-    return best, known[best]
+    return best, least
 
 
 def _around(point: Point, axes: Sequence[Axis], steps: Sequence[int]) -> list[Point]:
@@ -335,7 +358,7 @@ def fit(
         values = ", ".join(f"{axis.name} {number}" for axis, number in zip(axes, point, strict=True))
         say(f"rms error {cost:.4f}: {values}")
 
-    explored, refused = _Explored(costs), list[Verdict]()
+    explored, refused = Explored(costs), list[Verdict]()
     while True:
         held = {verdict.axis.name for verdict in refused}
         free = [axis.held(axis.start) if axis.name in held else axis for axis in axes]
@@ -347,33 +370,8 @@ def fit(
         refused += [verdict for verdict in verdicts if verdict.refused]
 
 
-@dataclass
-class _Explored:
-    """Points whose residuals are known, so that no point is evaluated twice."""
-
-    costs: Costs
-    known: dict[Point, float] = field(default_factory=dict)
-
-    def __call__(self, points: Sequence[Point]) -> list[float]:
-        new = list(dict.fromkeys(point for point in points if point not in self.known))
-        self.known.update(zip(new, self.costs(new) if new else (), strict=True))
-        return [self.known[point] for point in points]
-
-    def inside(self, axes: Sequence[Axis]) -> list[Point]:
-        """Return the known points within the ranges of the axes."""
-        return [
-            point
-            for point in self.known
-            if all(axis.low <= number <= axis.high for axis, number in zip(axes, point, strict=True))
-        ]
-
-    def best(self, axes: Sequence[Axis]) -> Point | None:
-        """Return the known point with the least residual within the ranges of the axes."""
-        return min(self.inside(axes), key=self.known.__getitem__, default=None)
-
-
 def _judge(
-    axes: Sequence[Axis], explored: _Explored, evidence: Evidence, report: Callable[[Point, float], None]
+    axes: Sequence[Axis], explored: Explored, evidence: Evidence, report: Callable[[Point, float], None]
 ) -> list[Verdict]:
     """Return the verdicts on the refused axes; or, if no axis is refused, on all axes that are not fixed.
 
@@ -402,7 +400,7 @@ class _Profile:
     axes: Sequence[Axis]
     point: Point
     limit: float
-    explored: _Explored
+    explored: Explored
 
     def reaches_an_end(self, at: int) -> bool:
         """Return whether an end of axis ``at`` is alike. The end with the lower cost is searched first."""

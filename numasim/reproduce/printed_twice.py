@@ -11,18 +11,41 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from numasim.reproduce.metrics import ABSOLUTE
 from numasim.reproduce.programs import Wanted
-from numasim.reproduce.scores import MEANS, least_error, pairs_of, select, usual_metric
+from numasim.reproduce.scores import pairs_of, select, usual_metric
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import ScoreRule, Study
 from numasim.reproduce.study_tables import Elsewhere, Runs, Totals, cells_of
-from numasim.reproduce.table_cells import PRINTED_UNITS, Ceiling, Cell, ScoreBound, Table, factor_error
+from numasim.reproduce.table_cells import PRINTED_UNITS, Ceiling, Cell, ScoreBound, Table
 
 CellKey = tuple[str, str, str]  # table, column, row
 Group = list[Cell]  # the cells of one quantity
 HEADINGS = ("printed as", "rows", "not alike", "most apart", "least mean error", "scored")
+MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances between values
+
+_PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # value -> place on the scale of a metric, weight
+    "mape": lambda value: (value, 1 / abs(value) if value else 0.0),
+    "mean-absolute-error": lambda value: (value, 1.0),
+    "median-factor": lambda value: (math.copysign(math.log1p(abs(value)), value), 1.0),
+}
+
+
+def least_error(metric: str, published: Sequence[float]) -> float:
+    """Return the mean error of the best single prediction of all ``published`` values; 0 if no value counts.
+
+    The best prediction is the weighted median. The error of counts (``median-factor``) is
+    |ln(predicted + 1) - ln(published + 1)|. Raise KeyError for a metric that is not computed cell by cell.
+    """
+    counted = sorted((place, weight) for place, weight in map(_PLACES[metric], published) if weight)
+    if not counted:
+        return 0.0
+    half = math.fsum(weight for _, weight in counted) / 2
+    gathered = accumulate(weight for _, weight in counted)
+    best = next(place for (place, _), sum_ in zip(counted, gathered, strict=True) if sum_ >= half)
+    return math.fsum(weight * abs(place - best) for place, weight in counted) / len(counted)
 
 
 @dataclass(frozen=True)
@@ -221,6 +244,5 @@ def _differ(group: Group) -> bool:
 def _factor(group: Group) -> float:
     """Return the factor between the largest and the smallest print. For counts and zeros, one is added to both."""
     values = [abs(cell.published) for cell in group]
-    if group[0].unit == "count" or not min(values):
-        return factor_error(max(values), min(values))
-    return max(values) / min(values)
+    one = group[0].unit == "count" or not min(values)
+    return (max(values) + one) / (min(values) + one)

@@ -150,7 +150,7 @@ def question(name: str, data: Mapping[str, Any]) -> Question:
 
 @dataclass(frozen=True)
 class Change:
-    """Fields that override those of the study in the runs of a scope."""
+    """Fields that override the study's fields in the runs of a scope."""
 
     fields: Fields
     scope: Scope = field(default_factory=Scope)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from numasim.parts.unit_factors import GIGA, PS_PER_NS, PS_PER_S, PS_PER_US
+from numasim.parts.unit_factors import GIGA, PS_PER_S, PS_PER_US
 from numasim.spec.run_spec import RunSpec
 
 
@@ -54,21 +54,6 @@ def _speedup(outcome: Outcome) -> float:
     return float(outcome.counters["serial_ps"] / outcome.counters["makespan_ps"])
 
 
-def _overhead_us(outcome: Outcome) -> float:
-    """Return the time of one construct: (makespan - delays on the critical path) / number of constructs."""
-    from numasim.workload.generate import generate
-    from numasim.workload.parameters import TeamParameters
-
-    parameters = outcome.spec.workload
-    assert isinstance(parameters, TeamParameters)
-    facts = generate(parameters.for_team(outcome.spec.workers)).facts
-    return float((outcome.counters["makespan_ps"] - facts["reference_ps"]) / facts["constructs"] / PS_PER_US)
-
-
-def _handoff_ns(outcome: Outcome) -> float:
-    return float(outcome.counters["makespan_ps"] / outcome.counters["lock_acquisitions"] / PS_PER_NS)
-
-
 def task_us(outcome: Outcome) -> float:
     """Return the mean time of a task's segments, in us. Waits in queues and joins do not count."""
     counters = outcome.counters
@@ -84,7 +69,8 @@ def _local_share(outcome: Outcome) -> float:
 def _idle_share(outcome: Outcome) -> float:
     """Return the share of the workers' time without execution of tasks and without operations of the runtime."""
     counters = outcome.counters
-    idle = sum(counters[part] for part in ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps"))
+    parts = ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps", "asleep_ps")
+    idle = sum(counters[part] for part in parts)
     return float(idle / (counters["makespan_ps"] * outcome.spec.workers))
 
 
@@ -112,11 +98,4 @@ QUANTITIES: dict[str, Quantity] = {
     "local_share": Quantity("share of bytes from the own node", "1", _local_share),
     "remote_share": Quantity("share of bytes from other nodes", "1", lambda outcome: 1 - _local_share(outcome)),
     "remote_gb": Quantity("bytes from other nodes", "GB", _counter("bytes_remote", GIGA)),
-    "remote_line_gb": Quantity(
-        "lines of locks and conditions that cross nodes",
-        "GB",
-        lambda outcome: float(outcome.counters["lock_handoffs_remote"] * outcome.spec.machine.line / GIGA),
-    ),
-    "overhead_us": Quantity("overhead of one construct", "us", _overhead_us),
-    "lock_access_ns": Quantity("time from one acquisition of a lock to the next", "ns", _handoff_ns),
 }

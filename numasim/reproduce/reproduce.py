@@ -9,13 +9,12 @@ from pathlib import Path
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.errors import InputError
 from numasim.files.owned_folder import FolderKind, owned_folder
-from numasim.files.reader import OWN, read_bytes
-from numasim.reproduce.setting import Setting, Side, parameter_sides, reading_sides
+from numasim.reproduce.setting import Setting, Side, reading_sides
 from numasim.reproduce.study import Study
 from numasim.reproduce.study_tables import PlannedTable
 from numasim.reproduce.table_cells import Table
-from numasim.sweep.collection import Collected, collect_runs
 from numasim.sweep.planned_runs import PlannedRun
+from numasim.sweep.run_sweep import Collected, collect_runs
 
 NOTHING = "nothing"  # the name of the ablation that switches nothing off
 
@@ -25,13 +24,6 @@ PAGE, MARKDOWN, SCORES = "index.html", "report.md", "scores.csv"
 TABLES, FIGURES = "tables", "figures"
 LEAD, SCORE_SHEET, ABLATIONS = "lead", "scores", "ablations"
 RUNS = "runs"
-_MARKS = {  # texts that identify files of versions without manifests
-    PAGE: b"beside those of <strong>numasim</strong>",
-    MARKDOWN: b"beside those of numasim",
-    SCORES: b"table,quantity,metric,",
-    TABLES: b"row,column,variant,",
-    FIGURES: b"matplotlib",
-}
 
 
 def report_files(tables: Iterable[str]) -> list[str]:
@@ -61,23 +53,7 @@ def figure_file(stem: str) -> str:
     return f"{FIGURES}/{stem}.svg"
 
 
-def _earlier(directory: Path) -> list[str] | None:
-    """Return the files of a report that a version without manifests wrote, None for a folder without such a report."""
-    if not (_has_mark(directory, PAGE) or (directory / RUNS / "provenance.json").is_file()):
-        return None
-    stems = sorted(path.stem for path in (directory / TABLES).glob("*.csv"))
-    stems = [stem for stem in stems if _has_mark(directory, table_file(stem))]
-    figures = map(figure_file, (SCORE_SHEET, ABLATIONS, *stems))
-    found = [name for name in (PAGE, MARKDOWN, SCORES, *figures) if _has_mark(directory, name)]
-    return [*found, *map(table_file, stems)]
-
-
-def _has_mark(directory: Path, name: str) -> bool:
-    path = directory / name
-    return path.is_file() and _MARKS[name.partition("/")[0]] in read_bytes(path, OWN)
-
-
-REPORT = FolderKind("numasim reproduce", earlier=_earlier)
+REPORT = FolderKind("numasim reproduce")
 STUDIES = FolderKind("numasim reproduce all")  # a page, and a folder for each report beside the page
 
 
@@ -128,7 +104,7 @@ def reproduce(
     if main.machine:
         require_runs(main)
     published = scored(study) if comparable(main) else ()
-    others = () if quick or not published else (*reading_sides(study), *parameter_sides(study))
+    others = () if quick or not published else (*reading_sides(study), *study.fitted_sides(study))
     ablated = _ablated(main) if ablations else {}
     wanted = [
         (main, study.chosen),
@@ -180,7 +156,7 @@ def simulate(
     done = collect_runs(
         runs, Path(directory) / RUNS, jobs=jobs, engine=engine, runner=simulate_spec, progress=progress, pairs=True
     )
-    return [_filled(plan, done) for plan in plans], len(done.counters)
+    return [tuple(table.fill(done) for table in plan) for plan in plans], len(done.counters)
 
 
 def _union(tables: Iterable[PlannedTable]) -> list[PlannedRun]:
@@ -207,10 +183,6 @@ def _ablated(main: Setting) -> dict[str, Setting]:
     }
 
 
-def _plans(setting: Setting, tables: Sequence[str]) -> list[PlannedTable]:
-    chosen = (setting.study.tables[table] for table in tables)
-    return [table.kind.plan(setting, table) for table in chosen]
-
-
-def _filled(plans: Sequence[PlannedTable], done: Collected) -> tuple[Table, ...]:
-    return tuple(plan.fill(done) for plan in plans)
+def _plans(setting: Setting, names: Sequence[str]) -> list[PlannedTable]:
+    tables = (setting.study.tables[name] for name in names)
+    return [table.kind.plan(setting, table) for table in tables]

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from numasim.report.figures.grid import legend_below, panel_grid
+from numasim.report.figures.grid import legend_below, panel_grid, panels_of
 from numasim.report.figures.style import line_colour, styled
 from numasim.reproduce.findings import Ablation
 from numasim.reproduce.metrics import METRICS
@@ -107,11 +107,8 @@ def ablation_figure(scores: Sequence[Score], ablations: Sequence[Ablation]) -> F
     rows = -(-len(scores) // PANEL_COLUMNS)
     height = rows * (BAR_INCHES * len(ablations) + 0.75) + 0.5
     figure = Figure(figsize=(WIDTH_INCHES, height), layout="constrained")
-    panels = figure.subplots(rows, PANEL_COLUMNS, sharey=True, squeeze=False)
-    for axes, score in zip(panels.flat, scores, strict=False):
+    for axes, score in zip(panels_of(figure, len(scores), PANEL_COLUMNS, sharey=True), scores, strict=True):
         _panel(axes, score, ablations)
-    for unused in panels.flat[len(scores) :]:
-        unused.remove()
     legend_below(
         figure,
         [

@@ -23,19 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.report.answers.statistics import BOOTSTRAP_SEED, expanded_tail, resample_counts
-from numasim.reproduce.metrics import ABSOLUTE, METRICS, QUESTIONS, FloatArray, Metric, Observations, Posed, Prediction
-from numasim.reproduce.study import BEST_CONSTANT, ScoreRule
-from numasim.reproduce.table_cells import Cell, Interval, Role, Score, Table
-
-RANKED = ("rank-correlation", "least-rank-correlation")  # metrics of the order of a row's variants
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A cell, and the cell of the same row that shows the state before the change."""
-
-    cell: Cell
-    baseline: Cell | None
+from numasim.reproduce.metrics import ABSOLUTE, METRICS, QUESTIONS, FloatArray, Metric, Posed
+from numasim.reproduce.study import ScoreRule
+from numasim.reproduce.table_cells import Cell, Interval, Pair, Role, Score, Table
 
 
 def pairs_of(tables: Sequence[Table]) -> list[Pair]:
@@ -60,84 +50,14 @@ def by_column(pairs: Iterable[Pair]) -> Iterable[list[Pair]]:
 
 def select(pairs: Sequence[Pair], rule: ScoreRule, *, needs_baseline: bool = False) -> list[Pair]:
     """Return the cells that ``rule`` scores; with ``needs_baseline`` only cells with a simulated baseline."""
+    name, choose = rule.of or rule.name, METRICS[rule.metric].choose
     among = [pair for pair in pairs if not rule.tables or pair.cell.table in rule.tables]
-    if rule.metric in RANKED:
-        return _of_variants(among, rule)
-    scored = _of_class(among, rule)
-    return [pair for pair in scored if _has_baseline(pair)] if needs_baseline else scored
-
-
-def _of_class(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    name = rule.of or rule.name
-    return [pair for pair in pairs if pair.cell.score == name and pair.cell.role is Role.PREDICTED]
-
-
-def _has_baseline(pair: Pair) -> bool:
-    return pair.baseline is not None and not math.isnan(pair.baseline.mean)
-
-
-def _of_variants(pairs: Sequence[Pair], rule: ScoreRule) -> list[Pair]:
-    """Return every variant, fitted variants included, once per row of the quantities of a class.
-
-    If a variant has the same published value as an earlier variant of its row, the variant is left out, since the
-    published values give no order of both.
-    """
-    quantities = {pair.cell.quantity for pair in _of_class(pairs, rule)}
-    found: dict[tuple[str, str], Pair] = {}
-    values: set[tuple[str, float]] = set()
-    for pair in pairs:
-        cell = pair.cell
-        key, value = (cell.row, cell.variant), (cell.row, cell.published)
-        if cell.quantity in quantities and cell.variant and key not in found and value not in values:
-            found[key] = pair
-            values.add(value)
-    return list(found.values())
-
-
-MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances between values
-
-
-_PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # value -> place on the scale of a metric, weight
-    "mape": lambda value: (value, 1 / abs(value) if value else 0.0),
-    "mean-absolute-error": lambda value: (value, 1.0),
-    "median-factor": lambda value: (math.copysign(math.log1p(abs(value)), value), 1.0),
-}
-
-
-def least_error(metric: str, published: Sequence[float]) -> float:
-    """Return the mean error of the best single prediction of all ``published`` values; 0 if no value counts.
-
-    The error of counts (``median-factor``) is |ln(predicted + 1) - ln(published + 1)|. Raise KeyError for a metric that
-    is not computed cell by cell.
-    """
-    counted = _counted(metric, published)
-    if not counted:
-        return 0.0
-    best = weighted_median(counted)
-    return math.fsum(weight * abs(place - best) for place, weight in counted) / len(counted)
-
-
-def best_constant(metric: str, published: Sequence[float]) -> float:
-    """Return the one prediction of all ``published`` values with the best score by a metric of `MEANS`, or NaN."""
-    counted = _counted(metric, published)
-    return weighted_median(counted) if counted else math.nan
-
-
-def _counted(metric: str, published: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the values that count, each with its weight, on the scale of the metric."""
-    return [(place, weight) for place, weight in map(_PLACES[metric], published) if weight]
-
-
-def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
-    """Return the least value with at least half of the weight at or below it; pairs are (value, weight)."""
-    half = math.fsum(weight for _, weight in weighted) / 2
-    ordered = sorted(weighted)
-    gathered = 0.0
-    for value, weight in ordered:
-        gathered += weight
-        if gathered >= half:
-            return value
-    return ordered[-1][0]
+    scored = [pair for pair in among if pair.cell.score == name and pair.cell.role is Role.PREDICTED]
+    if choose:
+        return choose(among, {pair.cell.quantity for pair in scored})
+    if not needs_baseline:
+        return scored
+    return [pair for pair in scored if pair.baseline is not None and not math.isnan(pair.baseline.mean)]
 
 
 ALL_TABLES = "all"
@@ -175,8 +95,7 @@ def scored_pairs(tables: Sequence[Table], rule: ScoreRule) -> list[Pair]:
 
 def measured(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> FloatArray:
     """Return the metric of ``rule`` for the predictions ``values_of`` a cell -> [...], of one shape for all cells."""
-    posed = _posed(pairs, rule, values_of)
-    return METRICS[rule.metric].measure(posed.seen, posed.said)
+    return METRICS[rule.metric].measure(_posed(pairs, rule, values_of))
 
 
 def table_scores(tables: Sequence[Table], rules: Sequence[ScoreRule]) -> tuple[TableScore, ...]:
@@ -212,14 +131,14 @@ def degenerate(pairs: Sequence[Pair]) -> str:
 def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
     metric = METRICS[rule.metric]
     posed = _posed(pairs, rule, _means)
-    value = _value(metric, posed)
+    value = float(metric.measure(posed))
     null, against = _null_score(metric, rule, posed, value)
     return Score(
         name=name,
         metric=rule.metric,
         value=value,
         seeds=_over_seeds(metric, rule, pairs, value),
-        rows=_over_rows(metric, posed),
+        rows=_over_rows(metric, posed, value),
         null=null,
         bound=rule.bound,
         cells=len(pairs),
@@ -233,21 +152,37 @@ def _score(name: str, rule: ScoreRule, pairs: Sequence[Pair]) -> Score:
 def _null_score(metric: Metric, rule: ScoreRule, posed: Posed, value: float) -> tuple[float | None, float | None]:
     """Return the score of the null model, and the simulation's score on the cells with a null model."""
     if metric.chance:
-        return metric.chance(posed.seen), value
-    if rule.null == BEST_CONSTANT:
-        published = posed.seen.published
-        posed = replace(posed, null=np.full_like(published, best_constant(rule.metric, published.tolist())))
+        return metric.chance(posed), value
+    if callable(rule.null):
+        posed = replace(posed, null=rule.null(posed.published))
     known = np.flatnonzero(~np.isnan(posed.null))
     if not len(known):
         return None, None
-    compared = _of_cells(posed, known)
-    rival = replace(compared, said=Prediction(compared.null, compared.seen.baseline))
-    return _value(metric, rival), _value(metric, compared)
+    compared = posed.at(known)
+    rival = replace(compared, said=compared.null, said_before=compared.before)
+    return float(metric.measure(rival)), float(metric.measure(compared))
 
 
 def _posed(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> Posed:
-    nulls = np.array([_null(pair, rule) for pair in pairs], np.float64)
-    return QUESTIONS[rule.question].pose(Posed(_observations(pairs, rule), _prediction(pairs, values_of), nulls))
+    _, rows = np.unique([pair.cell.row for pair in pairs], return_inverse=True)
+    columns: dict[tuple[str, str], int] = {}
+    numbers = [columns.setdefault((pair.cell.table, pair.cell.column), len(columns)) for pair in pairs]
+    said = np.stack([values_of(pair.cell) for pair in pairs], axis=-1)
+    said_before = np.full_like(said, math.nan)
+    for index, pair in enumerate(pairs):
+        if pair.baseline is not None and pair.baseline.simulated:
+            said_before[..., index] = values_of(pair.baseline)
+    absolute = Posed(
+        published=np.array([pair.cell.published for pair in pairs], np.float64),
+        before=np.array([pair.baseline.published if pair.baseline else math.nan for pair in pairs], np.float64),
+        said=said,
+        said_before=said_before,
+        null=np.array([_null(pair, rule) for pair in pairs], np.float64),
+        quantity=np.array([pair.cell.quantity for pair in pairs], np.str_),
+        row=rows.astype(np.int64),
+        column=np.array(numbers, np.int64),
+    )
+    return QUESTIONS[rule.question].pose(absolute)
 
 
 def _null(pair: Pair, rule: ScoreRule) -> float:
@@ -255,40 +190,29 @@ def _null(pair: Pair, rule: ScoreRule) -> float:
     return math.nan if value is None else value
 
 
-def _value(metric: Metric, posed: Posed) -> float:
-    return float(metric.measure(posed.seen, posed.said))
-
-
 def _over_seeds(metric: Metric, rule: ScoreRule, pairs: Sequence[Pair], value: float) -> Interval | None:
     """Return the 95 % interval of the score over seeds; None for a single seed."""
     repeats = [len(pair.cell.simulated) for pair in pairs if len(pair.cell.simulated) > 1]
     if not repeats or math.isnan(value):
         return None
-    posed = _posed(pairs, rule, _resampled)
-    return _interval(metric.measure(posed.seen, posed.said), min(repeats), value)
+    return _interval(metric.measure(_posed(pairs, rule, _resampled)), min(repeats), value)
 
 
-def _over_rows(metric: Metric, posed: Posed) -> Interval | None:
+def _over_rows(metric: Metric, posed: Posed, value: float) -> Interval | None:
     """Return the 95 % interval of the score over rows, such as benchmarks; None for fewer than three rows."""
-    value, rows = _value(metric, posed), np.unique(posed.seen.row)
+    rows = np.unique(posed.row)
     if len(rows) < 3 or math.isnan(value):
         return None
-    of_row = [np.flatnonzero(posed.seen.row == row) for row in rows]
+    of_row = [np.flatnonzero(posed.row == row) for row in rows]
     drawn = np.random.default_rng(BOOTSTRAP_SEED).integers(0, len(rows), (ROW_RESAMPLES, len(rows)))
-    scores = [_value(metric, _of_rows(posed, [of_row[row] for row in draw])) for draw in drawn]
+    scores = [float(metric.measure(_of_rows(posed, [of_row[row] for row in draw]))) for draw in drawn]
     return _interval(np.array(scores), len(rows), value)
 
 
 def _of_rows(posed: Posed, rows: Sequence[npt.NDArray[np.int64]]) -> Posed:
     """Return the cells of some rows; a row may occur twice."""
-    found = _of_cells(posed, np.concatenate(rows))
     numbers = np.repeat(np.arange(len(rows)), [len(cells) for cells in rows])
-    return replace(found, seen=replace(found.seen, row=numbers))
-
-
-def _of_cells(posed: Posed, cells: npt.NDArray[np.int64]) -> Posed:
-    said = Prediction(posed.said.values[..., cells], posed.said.baseline[..., cells])
-    return Posed(posed.seen.at(cells), said, posed.null[cells])
+    return replace(posed.at(np.concatenate(rows)), row=numbers)
 
 
 def _interval(drawn: FloatArray, count: int, value: float) -> Interval | None:
@@ -300,19 +224,6 @@ def _interval(drawn: FloatArray, count: int, value: float) -> Interval | None:
     return Interval(min(float(low), value), max(float(high), value))
 
 
-def _observations(pairs: Sequence[Pair], rule: ScoreRule) -> Observations:
-    _, rows = np.unique([pair.cell.row for pair in pairs], return_inverse=True)
-    columns: dict[tuple[str, str], int] = {}
-    numbers = [columns.setdefault((pair.cell.table, pair.cell.column), len(columns)) for pair in pairs]
-    return Observations(
-        published=np.array([pair.cell.published for pair in pairs], np.float64),
-        baseline=np.array([pair.baseline.published if pair.baseline else math.nan for pair in pairs], np.float64),
-        part=np.array([pair.cell.quantity == rule.part for pair in pairs], np.bool_),
-        row=rows.astype(np.int64),
-        column=np.array(numbers, np.int64),
-    )
-
-
 def _means(cell: Cell) -> FloatArray:
     """Return the mean over the seeds, an array without dimensions."""
     return np.asarray(cell.mean)
@@ -322,15 +233,6 @@ def _resampled(cell: Cell) -> FloatArray:
     """Return the means over drawn seeds: [resamples]."""
     count = len(cell.simulated)
     return np.asarray(resample_counts(count, BOOTSTRAP_SEED) @ np.array(cell.simulated, np.float64) / count)
-
-
-def _prediction(pairs: Sequence[Pair], values_of: Callable[[Cell], FloatArray]) -> Prediction:
-    values = np.stack([values_of(pair.cell) for pair in pairs], axis=-1)
-    baselines = np.full_like(values, math.nan)
-    for index, pair in enumerate(pairs):
-        if pair.baseline is not None and pair.baseline.simulated:
-            baselines[..., index] = values_of(pair.baseline)
-    return Prediction(values, baselines)
 
 
 def _remark(rule: ScoreRule, pairs: Sequence[Pair]) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,8 @@ from typing import Any
 from numasim.files.standard_streams import legible_text
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.yaml.nodes import from_python, scalar
-from numasim.reproduce.calibration_file import Calibration, FittedParameter, Value
-from numasim.reproduce.programs import Change, Fields, Program, Question, Scope, Wanted, check_known
+from numasim.reproduce.calibration_file import Calibration, FittedParameter
+from numasim.reproduce.programs import Change, Fields, Program, Question, Wanted, check_known
 from numasim.spec.overrides import Assignment, from_mapping
 from numasim.spec.run_spec import Resolver, RunSpec
 from numasim.spec.single_part import read_machine
@@ -33,19 +32,6 @@ SIDES = ("low", "high")
 
 class NotSimulatedError(Exception):
     """Raised if a cell has no runs in this setting. The message is the reason."""
-
-
-@dataclass(frozen=True)
-class FittedRange:
-    """A range of fitted ``parameters``, from times ``low`` to times ``high``. ``source`` says why the range is
-    plausible.
-    """
-
-    name: str
-    parameters: tuple[str, ...]
-    low: Decimal
-    high: Decimal
-    source: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +51,6 @@ class StudyRuns:
     repeat: int = 1
     readings: Mapping[str, Question] = field(default_factory=dict)
     ablations: Mapping[str, Fields] = field(default_factory=dict)
-    fitted_ranges: tuple[FittedRange, ...] = ()
     calibration: Calibration = field(default_factory=Calibration)
     chosen: tuple[str, ...] = ()
 
@@ -253,22 +238,3 @@ def reading_sides(study: StudyRuns) -> Iterable[Side]:
     for name, each in study.readings.items():
         for side, choice in itertools.zip_longest(SIDES[: len(each.others)], each.others, fillvalue=""):
             yield Side(name, side, choice, readings={name: choice})
-
-
-def parameter_sides(study: StudyRuns) -> Iterable[Side]:
-    """Yield both ends of the range of every fitted parameter."""
-    for fitted in study.fitted_ranges:
-        for side, factor in zip(SIDES, (fitted.low, fitted.high), strict=True):
-            yield Side(fitted.name, side, f"x {factor}", tuple(_scaled(study, fitted, factor)))
-
-
-def _scaled(study: StudyRuns, fitted: FittedRange, factor: Decimal) -> Iterable[Change]:
-    for parameter in study.parameters:
-        if parameter.name in fitted.parameters:
-            scope = Scope(programs=parameter.programs, rows=parameter.rows)
-            yield Change(Fields({parameter.field: _times(parameter.value, factor)}), scope)
-
-
-def _times(value: Value, factor: Decimal) -> int | Decimal:
-    """Return a fitted value times ``factor``; whole numbers stay whole."""
-    return round(value * factor) if isinstance(value, int) else (Decimal(value) * factor).normalize()

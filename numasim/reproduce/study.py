@@ -14,23 +14,18 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 from numasim.parts.yaml.document import load
 from numasim.reproduce.calibration_file import RefusedParameter, read_calibration
-from numasim.reproduce.metrics import METRICS, QUESTIONS
-from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, listed, question, unknown_name
-from numasim.reproduce.setting import FittedRange, StudyRuns
+from numasim.reproduce.metrics import METRICS, QUESTIONS, FloatArray
+from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, question, unknown_name
+from numasim.reproduce.setting import Side, StudyRuns
 from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Ceiling, Table
-
-BEST_CONSTANT: Literal["best-constant"] = (
-    "best-constant"  # the null model: the number for all cells with the best score
-)
 
 
 def imported(module: str) -> ModuleType:
@@ -52,9 +47,9 @@ class ScoreRule:
     bound: float | None = None
     of: str = ""  # the class whose cells count; by default the class with the rule's name
     tables: Names = ()  # the tables whose cells count; by default all tables
-    part: str = ""  # for a pooled share: the quantity whose share is pooled
     question: str = "absolute"  # one of `QUESTIONS`
-    null: Elsewhere | Literal["best-constant"] | None = None  # replaces the null models of the cells
+    # the null model in place of the null models of the cells: a column, or a function of the published values
+    null: Elsewhere | Callable[[FloatArray], FloatArray] | None = None
     nulls: Mapping[str, float] = field(default_factory=dict)  # the published values of ``null`` by row
     unknown: str = ""  # the facts that the paper does not reveal
 
@@ -76,16 +71,6 @@ class Tried:
     seen: bool
     kept: bool
     of: str = ""
-
-
-def read_ranges(path: Path) -> tuple[FittedRange, ...]:
-    """Read the ranges of fitted parameters from a YAML file: a list under the key ``fitted``."""
-    return tuple(
-        FittedRange(
-            each["name"], listed(each["parameters"]), Decimal(each["low"]), Decimal(each["high"]), each["source"]
-        )
-        for each in load(path).plain()["fitted"]
-    )
 
 
 @dataclass(frozen=True)
@@ -136,7 +121,7 @@ class Study(StudyRuns):
     """A whole study: its runs, paper, tables and the rules of its scores.
 
     ``lead`` is the score whose cells the page draws first. ``ceilings`` computes from the published values the best
-    scores that any model can reach.
+    scores that any model can reach. ``fitted_sides`` returns both ends of the range of every fitted parameter.
     """
 
     paper: Paper
@@ -144,6 +129,7 @@ class Study(StudyRuns):
     rules: tuple[ScoreRule, ...] = ()
     lead: str = ""
     ceilings: Ceilings | None = None  # by default `printed_twice`
+    fitted_sides: Callable[[Study], Iterable[Side]] = lambda study: ()
     package: str = ""  # the package of the modules in the folder
 
     @property

@@ -18,8 +18,8 @@ from numasim.reproduce.published import PublishedTable, read_published
 from numasim.reproduce.quantities import QUANTITIES, Outcome, task_us
 from numasim.reproduce.setting import NotSimulatedError, Setting, assigned
 from numasim.reproduce.table_cells import Cell, Role, Table
-from numasim.sweep.collection import Collected
 from numasim.sweep.planned_runs import PlannedRun
+from numasim.sweep.run_sweep import Collected
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

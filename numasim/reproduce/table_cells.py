@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,30 +63,21 @@ class Cell:
 
     @property
     def relative_error(self) -> float:
-        """(mean - published) / published; NaN without a simulated value, or for a published 0."""
-        return relative_error(self.mean, self.published)
-
-    @property
-    def factor_error(self) -> float:
-        """Return the `factor_error` of the mean; NaN without a simulated value."""
-        return factor_error(self.mean, self.published)
+        """Return (mean - published) / published; NaN without a simulated value, or for a published 0."""
+        return (self.mean - self.published) / self.published if self.published else math.nan
 
     @property
     def difference(self) -> float:
-        """Mean - published, in the unit of the cell; NaN without a simulated value."""
+        """Return mean - published, in the unit of the cell; NaN without a simulated value."""
         return self.mean - self.published
 
 
-def relative_error(simulated: float, published: float) -> float:
-    """Return (simulated - published) / published; NaN for a published 0."""
-    return (simulated - published) / published if published else math.nan
+@dataclass(frozen=True)
+class Pair:
+    """A cell, and the cell of the same row that shows the state before the change."""
 
-
-def factor_error(simulated: float, published: float) -> float:
-    """Return exp |ln(simulated + 1) - ln(published + 1)|: the factor between two counts, defined also for 0 (model
-    7.2).
-    """
-    return math.exp(abs(math.log1p(simulated) - math.log1p(published)))
+    cell: Cell
+    baseline: Cell | None
 
 
 @dataclass(frozen=True)
@@ -100,8 +90,8 @@ class Table:
     key_columns: tuple[str, ...]
     cells: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
-    extra: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     # named series that a kind of table adds, such as the points of a regression
+    extra: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     # the figure of a kind of table
     figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)
 

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter
 
-from numasim.report.figures.grid import legend_below
+from numasim.report.figures.grid import legend_below, panels_of
 from numasim.report.figures.style import line_colour, styled
 from numasim.reproduce.table_cells import Cell, Role, Table
 from numasim.reproduce.text import Group, column_groups, column_label, row_keys, simulated_estimate
@@ -72,17 +72,15 @@ def draw_bars(figure: SubFigure, groups: Sequence[Group], rows: Sequence[str], c
         _together(figure.subplots(), groups, rows, colours)
         return
     columns = _columns(len(rows))
-    panels = figure.subplots(-(-len(rows) // columns), columns, squeeze=False)
-    for axes, row in zip(panels.flat, rows, strict=False):
+    panels = panels_of(figure, len(rows), columns)
+    for axes, row in zip(panels, rows, strict=True):
         _fill(axes, groups, [row], colours)
         axes.set_title(row)
         axes.set_xticks([])
         compact_counts(axes)
     alike = len({cell.quantity for cell in groups[0].cells.values()}) == 1
-    for axes in panels[:, 0]:
+    for axes in panels[::columns]:
         axes.set_ylabel(y_label(groups[0].first) if alike else "")
-    for unused in panels.flat[len(rows) :]:
-        unused.remove()
 
 
 def _together(axes: Axes, groups: Sequence[Group], rows: Sequence[str], colours: Sequence[str]) -> None:
@@ -130,20 +128,13 @@ def _pair(axes: Axes, left: float, cell: Cell, colour: str) -> None:
 
 
 def _share_axis(groups: Sequence[Group]) -> bool:
-    sizes = [max(map(_size, row)) for row in _by_row(groups)]
-    return max(sizes) <= COMMON_AXIS_FACTOR * min(sizes)
-
-
-def _size(cell: Cell) -> float:
-    return abs(cell.published) if math.isnan(cell.mean) else max(abs(cell.published), abs(cell.mean))
-
-
-def _by_row(groups: Sequence[Group]) -> list[list[Cell]]:
-    rows: dict[str, list[Cell]] = {}
+    sizes: dict[str, list[float]] = {}  # of each row
     for group in groups:
-        for key, cell in group.cells.items():
-            rows.setdefault(key, []).append(cell)
-    return list(rows.values())
+        for row, cell in group.cells.items():
+            size = abs(cell.published) if math.isnan(cell.mean) else max(abs(cell.published), abs(cell.mean))
+            sizes.setdefault(row, []).append(size)
+    largest = [max(row) for row in sizes.values()]
+    return max(largest) <= COMMON_AXIS_FACTOR * min(largest)
 
 
 LINE_COLUMNS = 2
@@ -154,27 +145,23 @@ FEWEST_POINTS = 4  # fewer points get no line, since a line would suggest a shap
 
 def over_workers(rows: Sequence[str]) -> bool:
     """Return whether the names of the rows are numbers, and there are enough of them for a line."""
-    return len(rows) >= FEWEST_POINTS and all(_is_number(row) for row in rows)
-
-
-def lines_height(groups: Sequence[Group]) -> float:
-    """Return how many inches high the panels of these columns are."""
-    return -(-len(groups) // LINE_COLUMNS) * PANEL_HEIGHT
+    try:
+        return len(rows) >= FEWEST_POINTS and all(map(math.isfinite, map(float, rows)))
+    except ValueError:
+        return False
 
 
 def draw_lines(figure: SubFigure, groups: Sequence[Group], colours: Sequence[str], x_label: str) -> None:
     """Draw each column in a panel; panels share the axis if all columns have one quantity."""
     columns = min(LINE_COLUMNS, len(groups))
     alike = len({group.first.quantity for group in groups}) == 1
-    panels = figure.subplots(-(-len(groups) // columns), columns, squeeze=False, sharey=alike)
-    for axes, group, colour in zip(panels.flat, groups, colours, strict=False):
+    panels = panels_of(figure, len(groups), columns, sharey=alike)
+    for axes, group, colour in zip(panels, groups, colours, strict=True):
         _curves(axes, group, colour)
         axes.set_title("\n".join(textwrap.wrap(column_label(group.first), TITLE_CHARACTERS)))
         axes.set_xlabel(x_label)
         axes.set_ylabel(AXIS_WORDS.get(group.first.unit, group.first.unit))
         axes.set_ylim(bottom=0)
-    for unused in panels.flat[len(groups) :]:
-        unused.remove()
 
 
 def _curves(axes: Axes, group: Group, colour: str) -> None:
@@ -202,14 +189,6 @@ def _curves(axes: Axes, group: Group, colour: str) -> None:
     axes.set_xticks(numbers, list(group.cells))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 WIDTH_INCHES = 8.2
 LEGEND_INCHES = 0.7
 
@@ -235,7 +214,8 @@ def shown_groups(table: Table) -> list[Group]:
 
 @styled
 def _lines(table: Table, groups: Sequence[Group]) -> Figure:
-    figure = Figure(figsize=(WIDTH_INCHES, lines_height(groups) + LEGEND_INCHES), layout="constrained")
+    height = -(-len(groups) // LINE_COLUMNS) * PANEL_HEIGHT + LEGEND_INCHES
+    figure = Figure(figsize=(WIDTH_INCHES, height), layout="constrained")
     colours = [line_colour(index) for index in range(len(groups))]
     (part,) = figure.subfigures(1, 1, squeeze=False).flat
     draw_lines(part, groups, colours, ", ".join(table.key_columns).replace("_", " "))

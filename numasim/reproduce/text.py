@@ -85,11 +85,10 @@ def number_text(value: float | None, unit: str = "") -> str:
         return f"{value:.6f}"
     if value and abs(value) < SMALL:
         return f"{value:.2e}"
-    return f"{value:,.{max(0, 3 - _exponent(value))}f}" if unit != "count" or abs(value) < 10 else f"{value:,.0f}"
-
-
-def _exponent(value: float) -> int:
-    return min(3, math.floor(math.log10(abs(value)))) if value else 3
+    if unit == "count" and abs(value) >= 10:
+        return f"{value:,.0f}"
+    decimals = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:,.{decimals}f}"
 
 
 def published_text(cell: Cell) -> str:
@@ -112,11 +111,9 @@ def simulated_text(cell: Cell) -> str:
     found = simulated_estimate(cell)
     text = number_text(found.value, cell.unit)
     half = found.high - found.value
-    return text if math.isnan(half) or half == 0 else f"{text} ±{_half_text(half, found.value)}"
-
-
-def _half_text(half: float, value: float) -> str:
-    return f"{100 * half / abs(value):.2g}%" if value else f"{half:.2g}"
+    if math.isnan(half) or half == 0:
+        return text
+    return f"{text} ±{100 * half / abs(found.value):.2g}%" if found.value else f"{text} ±{half:.2g}"
 
 
 def error_text(cell: Cell) -> str:
@@ -277,25 +274,19 @@ def _bound_text(bound: ScoreBound) -> str:
     return f"{bound.score} ({metric.label} {side} {value}{rest})"
 
 
-PLACE = re.compile(r"\{([^{}/]+)(?:/([^{}]*))?\}")
-VALUE = "value"
-PARTS = (VALUE, "null", "ceiling")  # the parts of a score that a sentence may name
-
-
-def places(sentence: str) -> list[tuple[str, str]]:
-    """Return the placeholders of ``sentence``: the name of a score, and the part of the score."""
-    return [(name, part or VALUE) for name, part in PLACE.findall(sentence)]
+PLACE = re.compile(r"\{([^{}/]+)(?:/([^{}]*))?\}")  # the name of a score, and the part of the score, such as null
 
 
 def filled(sentences: Iterable[str], scores: Sequence[Score]) -> tuple[str, ...]:
     """Return the sentences with numbers in their placeholders; a sentence with an unknown score is left out."""
     by_name = {score.name: score for score in scores}
-    known = [each for each in sentences if all(name in by_name for name, _ in places(each))]
-    return tuple(PLACE.sub(lambda place: _number(by_name[place[1]], place[2] or VALUE), each) for each in known)
+    known = [each for each in sentences if all(name in by_name for name, _ in PLACE.findall(each))]
 
+    def number(place: re.Match[str]) -> str:
+        score = by_name[place[1]]
+        return score_number(score, getattr(score, place[2] or "value"))
 
-def _number(score: Score, part: str) -> str:
-    return score_number(score, getattr(score, part))
+    return tuple(PLACE.sub(number, each) for each in known)
 
 
 def counted(number: int, one: str, many: str) -> str:

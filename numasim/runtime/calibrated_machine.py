@@ -6,7 +6,7 @@ The sources in the file say how each value was measured, with its interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from numasim.errors import CheckError
 from numasim.machine.draft import Draft
 from numasim.machine.inventory import Inventory, Thread
+from numasim.parts.models.machine_model import LEVELS
 from numasim.runtime.runtime_program import answer, find_program
 
 FORMAT = "numasim probe 1"
@@ -198,25 +199,35 @@ def _put_cache(draft: Draft, probe: Probe) -> None:
         draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
 
 
-_RELATIONS: dict[str, Callable[[Thread, Thread], bool]] = {
-    "same_core_ns": lambda a, b: a.core == b.core,
-    "same_socket_ns": lambda a, b: a.core != b.core and a.socket == b.socket,
-    "cross_socket_ns": lambda a, b: a.socket != b.socket,
-}
-
-
 def _put_coherence(draft: Draft, inventory: Inventory, probe: Probe) -> None:
     threads = {thread.id: thread for thread in inventory.threads}
     transfers = [each for each in probe.all("line_transfer") if {each.source, each.target} <= set(threads)]
+    last = max((cache.level for cache in inventory.caches), default=0)
+    shared = [cache.threads for cache in inventory.caches if cache.level == last]
+    found: dict[str, list[Finding]] = {key: [] for key in LEVELS}
+    for each in transfers:
+        found[_level(threads[each.source or 0], threads[each.target or 0], shared)].append(each)
+    within = [key for key in LEVELS if key not in ("same_core_ns", "cross_socket_ns") and found[key]]
+    if within and within[-1] != "same_socket_ns":  # the cores of the socket share all that the level shares
+        found["same_socket_ns"], found[within[-1]] = found[within[-1]], []
     assumed = draft.sources.pop("coherence")
-    for key in draft.values["coherence"]:
-        holds = _RELATIONS[key]
-        found = [each for each in transfers if holds(threads[each.source or 0], threads[each.target or 0])]
-        if found:
+    for key in LEVELS:
+        if found[key]:
             method = "two threads pass a line to and fro, half of the time for both ways"
-            draft.put(f"coherence.{key}", _middle(found), f"measured: {method}; {_sure(found)}")
-        else:
+            draft.put(f"coherence.{key}", _middle(found[key]), f"measured: {method}; {_sure(found[key])}")
+        elif key in draft.values["coherence"]:
             draft.sources[f"coherence.{key}"] = assumed
+
+
+def _level(a: Thread, b: Thread, shared: Sequence[frozenset[int]]) -> str:
+    """Return the field of `CoherenceSpec` for a line between two hardware threads; ``shared``: last-level caches."""
+    if a.core == b.core:
+        return "same_core_ns"
+    if a.socket != b.socket:
+        return "cross_socket_ns"
+    if any({a.id, b.id} <= threads for threads in shared):
+        return "same_llc_ns"
+    return "same_node_ns" if a.node == b.node else "same_socket_ns"
 
 
 def _middle(found: Iterable[Finding]) -> Decimal:

@@ -26,13 +26,13 @@ class Op(IntEnum):
     BARRIER = 7  # [word] wait until all parties have arrived
     AWAIT = 8  # [word] wait until the condition has been signalled
     SIGNAL = 9  # [word] let one waiter of the condition pass
-    BROADCAST = 10  # [word] let as many pass as the condition has parties
+    BROADCAST = 10  # [word] let as many waiters pass as the condition has parties
     BEGIN = 11  # [word] begin an attempt of a transaction on a memory of objects
     LOAD = 12  # [word] open an object of the memory to read it
     STORE = 13  # [word] open an object of the memory to write it
     COMMIT = 14  # [word] end the transaction
-    GROUP = 15  # [0] begin a group: of the tasks that are spawned from here on, and of all their descendants
-    END_GROUP = 16  # [0] end the innermost group that the task has begun: wait until all its tasks have finished
+    GROUP = 15  # [0] begin a group of the tasks that are spawned from here on, and of the descendants of these tasks
+    END_GROUP = 16  # [0] end the task's innermost group, and wait until the tasks of this group have finished
 
 
 class Kind(IntEnum):
@@ -52,7 +52,7 @@ class Mode(IntEnum):
 
 
 class Deal(IntEnum):
-    """The workers that get the roots, or the range items, of a phase when it starts; held roots do not count."""
+    """The workers that get the roots, or the range items, at the start of a phase; held roots do not count."""
 
     MASTER = 0  # all to worker 0
     BLOCK = 1  # root r of R to worker floor(r * P / R)
@@ -64,7 +64,7 @@ class Tier(IntEnum):
 
     FREE = 1  # above all such subtrees
     ROOT = 2  # the topmost task of such a subtree
-    LOCAL = 4  # below its root
+    LOCAL = 4  # below the topmost task of such a subtree
 
 
 class Role(IntEnum):
@@ -166,7 +166,7 @@ class Full(IntEnum):
 JoinKind = Literal["help", "own", "strict", "continuation", "block", "leapfrog"]  # how a worker waits for children
 ProducerKind = Literal["none", "extra", "master"]  # the thread that creates the items of a range
 ThresholdRule = Literal["literal", "avail", "fraction"]  # how the thresholds S and s of a queue are computed
-ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when they are computed
+ThresholdTime = Literal["first-drain", "phase", "fixed"]  # when the thresholds are computed
 LockName = Literal["tas", "ttas", "ticket", "mcs", "mutex", "cohort", "clh"]
 BarrierName = Literal["central", "flag", "tree", "per-domain"]
 CacheModel = Literal["none", "share", "lru"]
@@ -208,20 +208,20 @@ CACHE_MEANINGS: dict[CacheModel, str] = {
 
 NONE8, ALL16, ALL32 = 255, 65535, 2**32 - 1
 NO_QUEUE = 2**31 - 1  # in ``own``: a worker without a queue
-MIN_MARK, MAX_MARK = -1, -2  # watch bounds that mean the queue's own threshold s, or S,
-BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # and one less than it
-OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch that owners alone write (A-42)
-FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # level flags: counts as a steal attempt; the watch is read inverted;
-FLAG_GATED, FLAG_UNLESS = 4, 8  # it waits for the gate of the worker's unit; its switch has to be off
-FLAG_OWN_FIRST = 16  # of a steal level, which asks for no tiers: its gate waits for the own subtrees of the unit
-FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, which is empty where the worker leaves it out
+MIN_MARK, MAX_MARK = -1, -2  # bounds of a watch that stand for the queue's own threshold s, or S
+BELOW_MIN_MARK, BELOW_MAX_MARK = -3, -4  # bounds of a watch that stand for s - 1, or S - 1
+OWNER_MARK, OWNER_EXACT_MARK = -5, -6  # both bounds of a watch whose bits only the owners of queues write (A-42)
+FLAG_ATTEMPT, FLAG_INVERT = 1, 2  # flags of levels: probes count as steal attempts; the watch is read inverted
+FLAG_GATED, FLAG_UNLESS = 4, 8  # the level waits for the gate of the worker's unit; the level's switch has to be off
+FLAG_OWN_FIRST = 16  # of a steal level: the gate also waits until the own subtrees of the unit have begun
+FLAG_HEADS = 32  # of a steal level: a row for each worker comes first, empty if the worker does not use the level
 EVERY_TIER = 7
-TIER_SHIFT, FLAG_TIERS = 4, 112  # the tiers that a rule asks for, shifted by so many bits; none of them: any tier
-FLAG_COPY = 128  # a rule that leaves an entry in its queue beside that of the rules behind it
-FLAG_LOOKS = 1  # flags of a data record: the rule looks at the task's objects
-FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # its guards
-NOWHERE = -1  # the node of an object of which no page is placed, or of no node
-OPEN_HOME = -2  # the home of an object that is looked up when its task is dispatched
+TIER_SHIFT, FLAG_TIERS = 4, 112  # of a dispatch rule: a mask of tiers, shifted by TIER_SHIFT bits; 0: any tier
+FLAG_COPY = 128  # of a dispatch rule: the rule leaves a copy of the task in its queue; later rules place the task
+FLAG_LOOKS = 1  # flags of DATA records: the rule looks at the task's objects
+FLAG_UNEVEN, FLAG_HERE, FLAG_SOURCE = 2, 4, 8  # the guards ``uneven``, ``here`` and ``source`` of the rule
+NOWHERE = -1  # the home of an object without placed pages
+OPEN_HOME = -2  # the home of an object whose home is looked up when its task is dispatched
 MILLION = 1_000_000
 
 # The bounds of a plan.
@@ -231,12 +231,56 @@ MOST_FACTOR = 2**33  # bytes moved for each byte of an access
 LONGEST_PS, MOST_COST_PS = 2**60, 2**53
 MOST_BYTES, MOST_PAGE_BYTES, MOST_UNIT_PAGES = 2**50, 2**32, 2**20
 MOST_ACCESS_ROWS, MOST_STRIDE = 2**31, 2**62
-MOST_MOVED, MOST_SHARES = 2**38, 2**24  # bytes that one access walks; units that they are shared out in
+MOST_MOVED, MOST_SHARES = 2**38, 2**24  # bytes that one access moves; units in which shares of these bytes are given
 MOST_OBJECTS, MOST_OBJECT_BYTES = 2**40, 2**60
-MOST_OBJECTS_OPENED = 2**24  # that all memories of transactions have together
+MOST_OBJECTS_OPENED = 2**24  # objects that all memories of transactions have together
 MOST_UNITS_PER_S, MOST_PASSES, MOST_MISSES, MOST_HZ = 2**47, 2**32, 2**40, 2**40
-MOST_PHASE_ROWS = 100_000  # runs of phases that have a row of counts in a result
+MOST_PHASE_ROWS = 100_000  # rows of a result that count the runs of phases
 CHUNK_BYTES = 2**16  # the size of the pieces of memory that caches hold
+
+# ---- the names of the counters of a run: of each worker, and of each synchronisation object (model 6) ---------------
+
+COUNTS = {  # counters of each worker
+    "tasks": "bodies run, the root included, but no parts of teams",
+    "steal_attempts": "probes by levels other than `own`",
+    "steal_success": "of which at least one task was taken",
+    "steal_attempts_remote": "at queues of another node",
+    "steal_success_remote": "",
+    "tasks_stolen": "tasks taken",
+    "no_victim": "rounds in which no queue was probed",
+    "commits": "transactions that ended",
+    "aborts": "attempts of transactions that met a conflict",
+    "wakeups": "sleeps of a worker without a task that another worker ended",
+    "wakeups_useless": "after which the worker slept again without a task",
+}
+TIMES = {  # parts of a worker's time, ps
+    "work_local_ps": "work as if all bytes were local",
+    "inflation_numa_ps": "what remote bytes add to it; of threads: what they are pretended to add",
+    "inflation_contention_ps": "what others on the way to memory add",
+    "inflation_smt_ps": "what others on the core add",
+    "overhead_ps": "push, pop, join, take, page faults, waits for locks",
+    "line_owner_ps": "waits for cache lines at pushes, pops and joins, if lines are served",
+    "line_thief_ps": "waits for cache lines at probes and takes, likewise",
+    "idle_steal_ps": "probing",
+    "idle_backoff_ps": "waiting after fruitless rounds",
+    "idle_barrier_ps": "",
+    "parked_ps": "",
+    "asleep_ps": "asleep because there was no task",
+    "wasted_ps": "attempts of transactions that aborted",
+}
+SYNC_COUNTS = {  # of each synchronisation object
+    "acquisitions": "",
+    "handoffs_local": "its line went to another worker of the node",
+    "handoffs_remote": "or of another node",
+    "wait_ps": "",
+    "hold_ps": "",
+}
+TRAFFIC = {  # kinds of bytes between nodes; in C++ under these names
+    "read": "FETCHED",
+    "ownership": "OWNED",
+    "written": "WRITTEN",
+    "cache": "CACHED",  # from cache to cache
+}
 
 # ---- names in C and C++ --------------------------------------------------------------------------------------------
 
@@ -269,7 +313,7 @@ class Names:
 
     @property
     def of_words(self) -> bool:
-        """Tell whether the values are words in Python, too."""
+        """Return whether the values are words in Python, not numbers."""
         return bool(get_args(self.values))
 
 

@@ -17,9 +17,10 @@ U8, I32, U32, I64, U64 = "uint8", "int32", "uint32", "int64", "uint64"
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A field that plans give by ``name``; structures call it ``member``, which may lead into a part (``part.name``).
+    """A field of plans with the name ``name``.
 
-    The field is present if ``when`` holds.
+    The member of the structure is called ``member``, which may lead into a part (``part.name``). The field is present
+    if ``when`` holds.
     """
 
     name: str = field(kw_only=False)
@@ -110,14 +111,14 @@ class Listed(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Part(Field):
-    """A structure within a structure, whose fields stand among those of the other."""
+    """A structure within a structure. In a plan, the fields of the inner structure stand among the outer fields."""
 
     of: Structure = field(kw_only=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Computed(Field):
-    """A member that the reader computes from the fields: it is in the structure, but in no plan."""
+    """A member that the reader computes from the fields; plans have no such field."""
 
     c_type: str = field(kw_only=False)
 

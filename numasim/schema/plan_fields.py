@@ -76,7 +76,7 @@ SEGMENT_NEEDS = Structure(
         of_accesses("access_mode", U8, str(int(max(Mode))), low=str(int(min(Mode))), member="mode", note="Mode"),
         of_accesses("access_passes", I64, "MOST_PASSES", member="passes", low="1"),
         of_accesses(
-            "access_misses", I64, "MOST_MISSES", member="misses", low="1", note="under way at once, times 1000"
+            "access_misses", I64, "MOST_MISSES", member="misses", low="1", note="misses under way at once, times 1000"
         ),
     ),
     checked=True,
@@ -87,12 +87,12 @@ CACHE_SIZES = Structure(
     "The caches.",
     (
         Choice("cache", CacheModel, member="model"),
-        Integer("l2_bytes", low="-1", high="MOST_BYTES", note="-1: none that counts"),
+        Integer("l2_bytes", low="-1", high="MOST_BYTES", note="-1: no cache that counts"),
         cost("llc_hit_ps", member="hit_ps"),
         cost("llc_remote_hit_ps", member="remote_hit_ps"),
         Flag("llc_forwards", member="forwards", note="clean lines, too, come from other caches"),
         Integer("llc_domains", low="1", high="MOST_WORKERS", c_type="uint64_t", member="domains"),
-        of_domains("llc_bytes", I64, "MOST_BYTES", low="0", note="0: none"),
+        of_domains("llc_bytes", I64, "MOST_BYTES", low="0", note="0: no cache"),
         of_workers("llc_domain", U32, "llc_domains - 1", member="domain", note="the last-level cache of each worker"),
         Computed("region_bytes", "ns_i64s", note="[regions]"),
     ),
@@ -130,9 +130,9 @@ RESOURCES = Structure(
     "The resources that flows share. Capacities are in units per second: bytes, or page faults.",
     (
         Array("resource_capacity", I64, "resources", low="1", high="MOST_UNITS_PER_S", member="capacity"),
-        *_path("read", "resources of a line that is read from a home"),
-        *_path("write", "resources of a line that is written back to a home"),
-        *_path("move", "resources of a line that moves between caches"),
+        *_path("read", "the resources that a line uses when it is read from a home"),
+        *_path("write", "the resources that a line uses when it is written back to a home"),
+        *_path("move", "the resources that a line uses when it moves between caches"),
         of_domains("llc_port", I32, "len(resource_capacity) - 1", low="-1", note="-1: none"),
         Integer(
             "faults", low="-1", high="len(resource_capacity) - 1", c_type="int32_t", note="the address space, or -1"
@@ -179,7 +179,7 @@ FAMILY_PRICE = Structure(
         Integer("local_wait_ps", high="LONGEST_PS"),
         Integer("mean_compute_ps", high="LONGEST_PS"),
         Integer("mean_wait_ps", high="LONGEST_PS"),
-        Integer("mean_pages_ps", high="LONGEST_PS", note="of page faults and of giving back memory"),
+        Integer("mean_pages_ps", high="LONGEST_PS", note="time of page faults and of giving back memory"),
         Array(
             "resource",
             U32,
@@ -187,7 +187,7 @@ FAMILY_PRICE = Structure(
             high="len(resource_capacity) - 1",
             note="resources that the mean item uses, ascending",
         ),
-        Array("units", I64, "uses", size="len(resource)", high="LONGEST_PS", note="of each"),
+        Array("units", I64, "uses", size="len(resource)", high="LONGEST_PS", note="units of each resource"),
         Listed("accesses", ITEM_ACCESS_PRICE),
     ),
 )
@@ -203,17 +203,17 @@ PAGE_COSTS = Structure(
     "PageCosts",
     "The costs of items that touch memory first or give memory back.",
     (
-        cost("unmap_ps", "of each page of the own node that is given back"),
+        cost("unmap_ps", "the time of giving back a page of the own node"),
         Array(
             "unmap_far_ps",
             I64,
             "nodes, homes",
             size="nodes * nodes",
             high="LONGEST_PS",
-            note="of each page of a given home that is given back, as seen from a node",
+            note="the time of giving back a page of each home, as seen from each node",
         ),
-        Integer("flush_ps", high="LONGEST_PS", note="of each flush, for all other threads together"),
-        Integer("unmap_batch", high="MOST_BYTES", note="pages a flush; 0: all that an item gives back"),
+        Integer("flush_ps", high="LONGEST_PS", note="the time of a flush, for all other threads together"),
+        Integer("unmap_batch", high="MOST_BYTES", note="pages a flush; 0: all pages that an item gives back"),
     ),
 )
 HELPERS = Structure(
@@ -221,7 +221,7 @@ HELPERS = Structure(
     "Helpers",
     "Helper threads (model 4.11).",
     (
-        of_workers("helper", U8, "1", member="has", note="each has one"),
+        of_workers("helper", U8, "1", member="has", note="whether each worker has a helper"),
         Integer("helper_lifespan", high="MOST_BYTES", member="lifespan_bytes"),
         Integer("helper_work_ppm", high="MILLION", member="work_ppm"),
         cost("helper_start_ps", member="start_ps"),
@@ -262,7 +262,7 @@ SCAN = Structure(
         cost("scan_delay_ps", "from the begin of the stage to the first scan", member="delay_ps"),
         cost("scan_period_ps", "between scans; 0: nothing is scanned", member="period_ps"),
         Integer("scan_bytes", low="1", high="MOST_BYTES", note="of a scan", member="bytes"),
-        cost("hint_fault_ps", "of each page; -1: as any page fault", low="-1"),
+        cost("hint_fault_ps", "the time of a hinting fault of a page; -1: the time of any page fault", low="-1"),
         Integer("migrate_after", low="1", high="255", note="hinting faults of one node in a row"),
     ),
 )
@@ -295,7 +295,7 @@ MEMORY = Structure(
         of_regions(
             "region_dynamic", U8, "1", member="dynamic", note="whether pages are placed or moved while the program runs"
         ),
-        Computed("home", "ns_node_lists", note="of dynamic regions before the run"),
+        Computed("home", "ns_node_lists", note="homes of the pages of dynamic regions before the run"),
         Array("home", I32, "homes", high="nodes - 1", member="home.node"),
         pointer("home_ptr", "regions + 1", "len(region_pages) + 1", "len(home)", member="home.ptr"),
         Listed("stages", STAGE, note="by phase; the first one is in force before the run"),
@@ -312,7 +312,7 @@ MEMORY = Structure(
             "nodes, nodes",
             size="len(free_pages) * nodes",
             high="nodes - 1",
-            note="the nodes from each one on, nearest first; empty likewise",
+            note="all nodes by distance from each node, nearest first; empty if nodes cannot be full",
             member="by_distance",
         ),
     ),
@@ -379,18 +379,21 @@ GRAPH = Structure(
         Array("successor", U32, "edges", high="rows - 1", when="not folded"),
         pointer("successor_ptr", "rows + 1", "rows + 1", "len(successor)", when="not folded"),
         Computed("tasks", "int64_t", note="ids of tasks are below this"),
-        Computed("size", "ns_i64s", note="[rows] tasks in the subtree of each row, itself included"),
+        Computed("size", "ns_i64s", note="[rows] number of tasks in the subtree of each row, the row included"),
         Computed(
             "child",
             "ns_i64s",
-            note="[ops] id of the task that an op spawns or calls, less that of its parent, if the graph is folded",
+            note="[ops] id of the task that an op spawns or calls, less the id of the parent, if the graph is folded",
         ),
         Computed(
             "segment",
             "ns_u32s",
-            note="[ops] likewise: number of the op's segment, or of its child's first one, less that of its task",
+            note="[ops] number of the op's segment, or of the first segment of the op's child, less the number of the "
+            "first segment of the op's task, if the graph is folded",
         ),
-        Computed("subtree_segments", "ns_u32s", note="[rows] likewise: segments of the subtree"),
+        Computed(
+            "subtree_segments", "ns_u32s", note="[rows] number of segments of the subtree, if the graph is folded"
+        ),
     ),
     checked=True,
 )
@@ -405,7 +408,7 @@ PHASE = Structure(
         Flag("serial"),
         Integer("repeat", low="1", high="MOST_ITEMS"),
         Computed("ids", "ns_i64s", note="[roots] ids of the roots"),
-        Computed("segments", "ns_u32s", note="[roots] number of their first segment"),
+        Computed("segments", "ns_u32s", note="[roots] number of the first segment of each root"),
     ),
 )
 LOOP = Structure(
@@ -596,7 +599,7 @@ WORDS = Structure(
             I64,
             "MOST_COST_PS",
             member="undo_ps",
-            note="after an attempt on a memory of objects that aborts",
+            note="the wait after an aborted attempt on a memory of objects",
         ),
         of_words(
             "word_same", U8, "1", member="same", note="the next attempt on a memory of objects opens the same objects"
@@ -619,8 +622,10 @@ WORDS = Structure(
             note="of each memory of objects; empty where its objects are equally likely",
         ),
         Integer("words_declared", high="len(word_role)", c_type="uint32_t", member="declared"),
-        Array("level_lock", I32, "steal levels, queues", note="or empty; -1: none"),
-        Array("queue_lock", I32, "queues", note="or empty; -1: none"),
+        Array(
+            "level_lock", I32, "steal levels, queues", note="the lock of a probe, -1: no lock; empty if there are none"
+        ),
+        Array("queue_lock", I32, "queues", note="the lock of each queue, -1: no lock; empty if there are none"),
         Flag("looks_first", note="a probe looks into a queue before it takes the queue's lock"),
         Choice("lock_kind", LockName, member="kind"),
         Choice("barrier_kind", BarrierName, member="barrier"),
@@ -684,7 +689,7 @@ STEAL = Structure(
         of_workers(
             "gate", I32, "workers - 1", count="none", note="the unit of each worker whose live subtrees are counted"
         ),
-        Integer("live_most", high="2147483647", note="of a unit, from which on gated levels are closed"),
+        Integer("live_most", high="2147483647", note="live subtrees of a unit from which on gated levels are closed"),
         latencies("latency_ps", "from a core of the first to memory of the second", count="none"),
         Integer("steal_levels", high="len(level)", c_type="uint32_t"),
         Computed("workers", "uint32_t"),
@@ -711,7 +716,9 @@ ADAPTIVE = Structure(
             "adaptive_stack", high="LONGEST_PS", member="stack", note="least depth of calls with help-first; 0: fixed"
         ),
         Integer("adaptive_every", low="1", high="LONGEST_PS", member="every", note="spawns between two decisions"),
-        Integer("adaptive_steals", high="LONGEST_PS", member="steals", note="least number for help-first"),
+        Integer(
+            "adaptive_steals", high="LONGEST_PS", member="steals", note="least number of stolen tasks for help-first"
+        ),
         Flag("adaptive_first", member="work_first", note="at the start"),
     ),
 )
@@ -728,7 +735,7 @@ CONTROL = Structure(
             low="-1",
             high="MOST_WORKERS",
             member="label",
-            note="the unit that each task is meant for, -1: none; empty: none has one",
+            note="the unit that each task is meant for, -1: no unit; empty if no task has a unit",
         ),
         Array(
             "item_label",
@@ -737,7 +744,9 @@ CONTROL = Structure(
             high="MOST_WORKERS",
             note="the unit that each item of a range is meant for; empty: by item_units",
         ),
-        Integer("item_units", high="MOST_WORKERS", note="items of ranges have labels below it, in equal blocks"),
+        Integer(
+            "item_units", high="MOST_WORKERS", note="items of ranges have labels below this number, in equal blocks"
+        ),
         Integer(
             "switches",
             low="-INT64_MAX - 1",
@@ -751,7 +760,7 @@ CONTROL = Structure(
 THRESHOLD_RULES = Structure(
     "ns_threshold_rules",
     "",
-    "How the thresholds S (high) and s (low) are computed; -1: they are computed, not given.",
+    "The thresholds S (`max_tasks`) and s (`min_tasks`), -1 if computed, and the rule by which they are computed.",
     (
         Integer("max_tasks", low="-1", high="LONGEST_PS"),
         Integer("min_tasks", low="-1", high="LONGEST_PS"),
@@ -762,7 +771,7 @@ THRESHOLD_RULES = Structure(
 BACKOFF = Structure(
     "ns_backoff",
     "",
-    "How long a worker waits after fruitless rounds.",
+    "How long a worker waits after rounds without a task.",
     (
         Integer("backoff_first_ps", high="LONGEST_PS", member="first_ps"),
         Integer("backoff_factor", low="1", high="2147483648", member="factor"),
@@ -852,7 +861,10 @@ PLAN = Structure(
         Flag("work_first"),
         Part("adaptive", ADAPTIVE),
         Integer(
-            "work_first_tiers", high="EVERY_TIER", c_type="uint32_t", note="of tasks that are begun as they are spawned"
+            "work_first_tiers",
+            high="EVERY_TIER",
+            c_type="uint32_t",
+            note="tiers of tasks that are begun at their spawn",
         ),
         Part("steal", STEAL),
         Part("control", CONTROL),
@@ -875,7 +887,7 @@ PLAN = Structure(
         Part("words", WORDS),
         Choice("join", JoinKind),
         Choice("producer", ProducerKind, member="maker"),
-        Flag("begins_released", note="a worker begins the first task whose last predecessor it has finished"),
+        Flag("begins_released", note="a worker begins the first task whose last predecessor the worker has finished"),
         ppm("inline_resume_ppm"),
         Flag("own_dispatch", note="every worker puts new tasks into its own queue alone"),
         Flag("sees_marks_only"),
@@ -884,7 +896,7 @@ PLAN = Structure(
         Flag("looks_at_data", note="a dispatch rule asks where the objects of a new task are"),
         Part("objects", TASK_OBJECTS, when="looks_at_data"),
         Computed("locks_search", "bool", note="a search takes locks"),
-        Computed("locks_probes", "bool", note="even for fruitless probes"),
+        Computed("locks_probes", "bool", note="probes that find no task take locks, too"),
         Computed("own_never_full", "bool", note="every new task finds room in its worker's own queue"),
         Computed("inlines", "bool", note="spawns are executed at once if a queue overflows"),
         Computed("puts_take_time", "bool"),

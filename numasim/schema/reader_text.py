@@ -1,8 +1,9 @@
-"""The C text that reads plans into structures, field by field, with the functions of lib/core/plan."""
+"""The C text that reads the fields of plans into structures, by calls of functions of lib/core/plan."""
 
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterator
 
 from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS
@@ -25,52 +26,29 @@ from numasim.schema.structure_text import HEADING, VIEWS, enum_of, guarded, in_o
 
 # ---- Expressions of the schema as C, and the C expression of each field that was read --------------------------------
 
-_TOKEN = re.compile(r"len\((\w+)\)|([A-Za-z_]\w*)")
-_OPERATORS = {"and": "&&", "or": "||", "not": "!"}
+_TOKEN = re.compile(r"len\(\w+\)|[A-Za-z_]\w*")
+_OPERATORS = {"and": "&&", "or": "||", "not": "!", "INT64_MAX": "INT64_MAX"}
+
+Known = ChainMap[
+    str, str
+]  # the C expression of each field that was read, and of ``len(field)``; inner structures first
 
 
-class Scope:
-    """The fields read so far: their values, and their lengths, as C expressions."""
+def in_c(expression: str, known: Known) -> str:
+    """Return ``expression`` in C, of type int64_t. Raise KeyError for a field that has not been read."""
 
-    def __init__(self, outer: Scope | None = None) -> None:
-        self._values: dict[str, str] = {}
-        self._lengths: dict[str, str] = {}
-        self._outer = outer
-
-    def add_value(self, name: str, text: str) -> None:
-        """The field ``name`` is a number or a flag, kept as ``text``."""
-        self._values[name] = text
-
-    def add_length(self, name: str, text: str) -> None:
-        """The field ``name`` has ``text`` entries."""
-        self._lengths[name] = text
-
-    def translated(self, expression: str) -> str:
-        """Return ``expression`` in C, of type int64_t."""
-        return _TOKEN.sub(self._token, expression)
-
-    def _token(self, match: re.Match[str]) -> str:
-        length, name = match.groups()
-        if length:
-            return f"(int64_t){self._found('_lengths', length)}"
+    def token(match: re.Match[str]) -> str:
+        name = match[0]
         if name in _OPERATORS:
             return _OPERATORS[name]
-        if name in CONSTANTS:
-            return f"NS_{name}"
-        return name if name == "INT64_MAX" else f"(int64_t){self._found('_values', name)}"
+        return f"NS_{name}" if name in CONSTANTS else f"(int64_t){known[name]}"
 
-    def _found(self, kind: str, name: str) -> str:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in getattr(scope, kind):
-                return str(getattr(scope, kind)[name])
-            scope = scope._outer
-        raise KeyError(f"{name} is used in an expression of the schema before it is read")
+    return _TOKEN.sub(token, expression)
 
 
 def reader() -> str:
     """Return the source file: a function for each structure in lists of plans, and one for the whole plan."""
-    whole = Scope()
+    whole = Known()
     bodies: list[str] = []
     _function(PLAN, whole, bodies)
     includes = '#include "plan_checks.h"\n\n'
@@ -78,22 +56,22 @@ def reader() -> str:
 
 
 def checks() -> str:
-    """Return the header with the functions that check the fields after reading; lib/core/plan defines them."""
+    """Return the header of the functions of lib/core/plan that check the fields after reading."""
     names = [each.c_name for each in in_order(PLAN) if each.checked]
     functions = [f"bool {name}_check(ns_plan_reader *reader, ns_full_plan *plan, {name} *self);\n" for name in names]
     heading = (
         '#include "plan/plan_reader.h"\n\n'
-        "/* What holds of a plan beyond types, sizes and bounds; and what is worked out from its fields. Called when\n"
-        " * a structure has been read, for the whole last. Each keeps the first mistake in the reader and returns\n"
-        " * whether there is none. */\n"
+        "/* Functions that check conditions of a plan beyond types, sizes and bounds, and compute members.\n"
+        " * Each function is called when its structure has been read, the function of the whole plan last. A function\n"
+        " * keeps the first mistake in the reader, and returns whether there is no mistake. */\n"
     )
     return guarded("NUMASIM_GENERATED_PLAN_CHECKS_H", heading + "".join(functions))
 
 
-def _function(structure: Structure, scope: Scope, bodies: list[str]) -> None:
-    """Append the function that reads ``structure``, after those that it calls."""
+def _function(structure: Structure, known: Known, bodies: list[str]) -> None:
+    """Append the function that reads ``structure`` to ``bodies``, after the functions that this function calls."""
     whole = structure is PLAN
-    lines = list(_structure(structure, "plan->" if whole else "self->", scope, bodies))
+    lines = list(_structure(structure, "plan->" if whole else "self->", known, bodies))
     name = "bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan)" if whole else (
         f"static bool read_{structure.c_name}(ns_plan_reader *reader, ns_full_plan *plan, {structure.c_name} *self)"
     )  # fmt: skip
@@ -102,18 +80,18 @@ def _function(structure: Structure, scope: Scope, bodies: list[str]) -> None:
     bodies.append(f"{name} {{\n{body}}}\n")
 
 
-def _structure(structure: Structure, prefix: str, scope: Scope, bodies: list[str]) -> Iterator[str]:
+def _structure(structure: Structure, prefix: str, known: Known, bodies: list[str]) -> Iterator[str]:
     for field in structure.fields:
-        yield from _conditional(field, prefix, scope, bodies)
+        yield from _conditional(field, prefix, known, bodies)
     if structure.checked:
         whole = prefix.removesuffix("->").removesuffix(".")
         self = whole if prefix.endswith("->") else f"&{whole}"
         yield f"if (!{structure.c_name}_check(reader, plan, {self})) return false;"
 
 
-def _conditional(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterator[str]:
-    condition = scope.translated(field.when) if field.when else ""
-    lines = list(_field(field, prefix, scope, bodies))
+def _conditional(field: Field, prefix: str, known: Known, bodies: list[str]) -> Iterator[str]:
+    condition = in_c(field.when, known) if field.when else ""
+    lines = list(_field(field, prefix, known, bodies))
     if condition:
         yield f"if ({condition}) {{"
         yield from (f"    {line}" for line in lines)
@@ -126,19 +104,19 @@ def _call(function: str, name: str, *arguments: str) -> str:
     return f"if (!{function}({', '.join(('reader', quoted(name), *arguments))})) return false;"
 
 
-def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterator[str]:
+def _field(field: Field, prefix: str, known: Known, bodies: list[str]) -> Iterator[str]:
     place = f"{prefix}{field.place}"
     match field:
         case Part():
-            yield from _structure(field.of, f"{place}.", scope, bodies)
+            yield from _structure(field.of, f"{place}.", known, bodies)
         case Integer():
-            scope.add_value(field.name, place)
-            bounds = scope.translated(field.low), scope.translated(field.high)
+            known[field.name] = place
+            bounds = in_c(field.low, known), in_c(field.high, known)
             yield from _converted(
                 "int64_t", place, field.c_type, _call("ns_read_integer", field.name, *bounds, "&value")
             )
         case Flag():
-            scope.add_value(field.name, place)
+            known[field.name] = place
             yield _call("ns_read_flag", field.name, f"&{place}")
         case Choice():
             table = next(each for each in ENUMERATIONS if each.values == field.of)
@@ -152,11 +130,11 @@ def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterat
                 "int64_t", place, enum_of(field.of), _call("ns_read_integer", field.name, *bounds, "&value")
             )
         case Array():
-            yield from _array(field, place, prefix, scope)
+            yield from _array(field, place, prefix, known)
         case Arrays():
-            sizes = (scope.translated(each) for each in (field.count, field.size, field.low, field.high))
+            sizes = (in_c(each, known) for each in (field.count, field.size, field.low, field.high))
             yield _call("ns_read_i64_lists", field.name, *sizes, f"&{place}")
-            scope.add_length(field.name, f"{place}.count")
+            known[f"len({field.name})"] = f"{place}.count"
         case Records():
             yield "{"
             yield "    const void *records;"
@@ -164,15 +142,15 @@ def _field(field: Field, prefix: str, scope: Scope, bodies: list[str]) -> Iterat
             yield "    " + _call("ns_read_records", field.name, *arguments)
             yield f"    {place} = records;"
             yield "}"
-            scope.add_length(field.name, f"{prefix}{field.count}")
+            known[f"len({field.name})"] = f"{prefix}{field.count}"
         case Listed():
-            yield from _list(field, place, scope, bodies)
+            yield from _list(field, place, known, bodies)
         case Computed():
             pass
 
 
 def _converted(read_as: str, place: str, c_type: str, call: str) -> Iterator[str]:
-    """Read into ``value``, and store it as ``c_type``."""
+    """Yield the lines that read a number into ``value`` and store the number as ``c_type``."""
     yield "{"
     yield f"    {read_as} value;"
     yield f"    {call}"
@@ -180,20 +158,20 @@ def _converted(read_as: str, place: str, c_type: str, call: str) -> Iterator[str
     yield "}"
 
 
-def _array(field: Array, place: str, prefix: str, scope: Scope) -> Iterator[str]:
+def _array(field: Array, place: str, prefix: str, known: Known) -> Iterator[str]:
     view, kind = VIEWS[field.type], VIEWS[field.type].removeprefix("ns_")
     kept = place
     if field.count:
         kept = f"{field.name}_view"
         yield f"{view} {kept};"
-    size = scope.translated(field.size) if field.size else "NS_ANY_SIZE"
+    size = in_c(field.size, known) if field.size else "NS_ANY_SIZE"
     yield _call(f"ns_read_{kind}", field.name, size, f"&{kept}")
-    scope.add_length(field.name, f"{kept}.count")
+    known[f"len({field.name})"] = f"{kept}.count"
     if field.high:
-        bounds = scope.translated(field.low or "0"), scope.translated(field.high)
+        bounds = in_c(field.low or "0", known), in_c(field.high, known)
         yield _call(f"ns_require_{kind}", field.name, kept, *bounds)
     if field.points_into:
-        end = scope.translated(field.points_into)
+        end = in_c(field.points_into, known)
         yield _call(f"ns_require_{kind.removesuffix('s')}_pointer", field.name, kept, end)
     if field.count:
         yield _call("ns_require_countable", field.name, f"{kept}.count")
@@ -206,11 +184,11 @@ def _array(field: Array, place: str, prefix: str, scope: Scope) -> Iterator[str]
         yield f"{prefix}{field.count} = (uint32_t)({rows});"
 
 
-def _list(field: Listed, place: str, scope: Scope, bodies: list[str]) -> Iterator[str]:
+def _list(field: Listed, place: str, known: Known, bodies: list[str]) -> Iterator[str]:
     entry = field.of.c_name
     if not any(f"static bool read_{entry}(" in body for body in bodies):
-        _function(field.of, Scope(scope), bodies)
-    size = scope.translated(field.count) if field.count else "NS_ANY_SIZE"
+        _function(field.of, known.new_child(), bodies)
+    size = in_c(field.count, known) if field.count else "NS_ANY_SIZE"
     yield "{"
     yield "    uint64_t count;"
     yield "    " + _call("ns_read_count", field.name, size, "&count")
@@ -223,4 +201,4 @@ def _list(field: Listed, place: str, scope: Scope, bodies: list[str]) -> Iterato
     yield "        ns_plan_reader_leave(reader, before);"
     yield "    }"
     yield "}"
-    scope.add_length(field.name, f"{place}.count")
+    known[f"len({field.name})"] = f"{place}.count"

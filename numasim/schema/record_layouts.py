@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import accumulate
 
 FORMATS = {"i8": "<i8", "u4": "<u4", "i4": "<i4", "u2": "<u2", "u1": "u1"}  # NumPy's names
 C_TYPES = {"i8": "int64_t", "u4": "uint32_t", "i4": "int32_t", "u2": "uint16_t", "u1": "uint8_t"}
@@ -24,7 +25,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Record:
-    """A record ``c_name`` of so many ``bytes``."""
+    """A record with the name ``c_name`` in C and a size of ``bytes``."""
 
     c_name: str
     note: str
@@ -32,18 +33,15 @@ class Record:
     members: tuple[Member, ...]
 
     def descr(self) -> list[tuple[str, str]]:
-        """The description for `numpy.dtype`."""
+        """Return the description of the record for `numpy.dtype`."""
         return [(member.name, FORMATS[member.type]) for member in self.members]
 
     def offsets(self) -> dict[str, int]:
-        """The offset of each member."""
-        starts, at = {}, 0
-        for member in self.members:
-            starts[member.name] = at
-            at += struct.calcsize(CODES[member.type])
-        if at != self.bytes or struct.calcsize("".join(CODES[member.type] for member in self.members)) != at:
-            raise ValueError(f"the members of {self.c_name} take {at} bytes, or have gaps")
-        return starts
+        """Return the offset of each member in C. Raise ValueError if the record has gaps or another size."""
+        sizes = [struct.calcsize(CODES[member.type]) for member in self.members]
+        if not sum(sizes) == self.bytes == struct.calcsize("".join(CODES[member.type] for member in self.members)):
+            raise ValueError(f"the members of {self.c_name} take {sum(sizes)} bytes, or have gaps")
+        return dict(zip((member.name for member in self.members), accumulate(sizes, initial=0), strict=False))
 
 
 LEVEL = Record(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from numasim.schema.counter_names import COUNTS, SYNC_COUNTS, TIMES, TRAFFIC
-from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS, Names
+from numasim.schema.enumerations import CONSTANTS, COUNTS, ENUMERATIONS, SYNC_COUNTS, TIMES, TRAFFIC, Names
 from numasim.schema.field_kinds import (
     Array,
     Arrays,
@@ -32,7 +31,7 @@ LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a list for
 
 
 def guarded(name: str, body: str) -> str:
-    """Return a header of that name."""
+    """Return a header with the include guard ``name``."""
     return f"{HEADING}#ifndef {name}\n#define {name}\n\n{body}\n#endif\n"
 
 
@@ -50,7 +49,7 @@ def enumerations() -> str:
 
 
 def words() -> str:
-    """Return the names of the values of all enumerations."""
+    """Return the source file with the names of the values of all enumerations."""
     tables = [
         f"const char *const {_words_name(each)}[{len(_words_of(each))}] = {{"
         + ", ".join(map(quoted, _words_of(each)))
@@ -61,7 +60,7 @@ def words() -> str:
 
 
 def counters() -> str:
-    """Return the counters of workers as a list of names and as a structure, and those of synchronisation objects."""
+    """Return the header of the counters of workers (a list of names, a structure) and of synchronisation objects."""
     workers = {**COUNTS, **TIMES}
     members = "".join(f"    int64_t {name};\n" for name in workers)
     parts = [
@@ -132,7 +131,7 @@ def structures() -> str:
 
 
 def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Structure]:
-    """Return all structures that ``structure`` contains, each after its parts, itself last."""
+    """Yield all structures that ``structure`` contains, each after its parts, and ``structure`` last."""
     seen = set() if seen is None else seen
     for field in structure.fields:
         if isinstance(field, (Part, Listed)) and field.of.c_name not in seen:
@@ -142,7 +141,7 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
 
 
 def listed(structure: Structure) -> bool:
-    """Tell whether plans contain lists of this structure."""
+    """Return whether plans contain lists of this structure."""
     return any(isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields)
 
 
@@ -162,7 +161,7 @@ def _structure(structure: Structure) -> str:
 
 
 def _members(field: Field) -> Iterator[tuple[str, str]]:
-    """Return (name, declaration) of the members of a field; none for a field that is a member of a part."""
+    """Yield the name and the declaration of each member of a field; nothing for a field that is a member of a part."""
     if "." in field.place:
         return
     shape = f"[{field.shape}]" if isinstance(field, (Array, Arrays)) else ""
@@ -173,7 +172,7 @@ def _members(field: Field) -> Iterator[tuple[str, str]]:
 
 
 def _type(field: Field) -> str:
-    """Return the type at the beginning of a declaration, with the space or the star behind it."""
+    """Return the type at the beginning of a declaration, followed by a space or a star."""
     match field:
         case Array():
             type = f"const {field.type}_t *" if field.count else VIEWS[field.type]

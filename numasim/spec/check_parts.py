@@ -11,13 +11,11 @@ from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.parts.base import as_list, bytes_per_s, ppm
 from numasim.parts.unit_factors import MILLION
-from numasim.parts.validation import placed
-from numasim.parts.yaml.nodes import FieldPath, Node
+from numasim.parts.yaml.nodes import FieldPath
 from numasim.schema.enumerations import MOST_COST_PS
 from numasim.workload.parameters import TeamParameters
-from numasim.workload.size.counting import totals_of
 from numasim.workload.size.limits import refusal
-from numasim.workload.size.totals import MOST_PS, THOUSAND, Totals, excess
+from numasim.workload.size.totals import MOST_PS, THOUSAND, Totals, excess, totals_of
 
 if TYPE_CHECKING:
     from numasim.machine.topology import Machine
@@ -28,57 +26,43 @@ if TYPE_CHECKING:
     from numasim.workload.parameters import AnyWorkload, WorkloadParameters
 
 
-def check_workers(machine: MachineSpec, workers: int, document: Node) -> None:
-    """Raise InputError for more workers than hardware threads; all functions here place errors in ``document``."""
+def check_workers(machine: MachineSpec, workers: int) -> None:
+    """Raise InputError for more workers than hardware threads; all functions here give errors the path of a field."""
     if workers > machine.threads:
         raise InputError(
             f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads",
             path=("workers",),
-            place=str(document.mapping()["workers"].place) or None,
             expected=f"1 to {machine.threads}",
         )
 
 
-def check_team(workload: AnyWorkload, workers: int, document: Node) -> None:
+def check_team(workload: AnyWorkload, workers: int) -> None:
     """Raise InputError if more threads wait for each other than there are workers."""
     if isinstance(workload, TeamParameters) and workload.team > workers:
         raise InputError(
             f"got {workload.team} threads, which wait for each other, but {workers} workers",
             path=("workload", "threads"),
-            place=str(document.mapping()["workload"].place) or None,
             expected=f"1 to {workers}, or nothing for one on each worker",
         )
 
 
-def check_placement(machine: MachineSpec, strategy: StrategySpec, document: Node) -> None:
+def check_placement(machine: MachineSpec, strategy: StrategySpec) -> None:
     """Raise InputError for a page placement that names a missing node or a node without memory."""
-    nodes = machine.node_count
+    nodes, path = machine.node_count, ("strategy", "placement")
     with_memory = [number for number, node in enumerate(machine.node_shapes) if node.memory]
-    for policy in strategy.whole_placement.policies:
-        for node in policy.named_nodes:
-            if node < nodes and node not in with_memory:
-                raise InputError(
-                    f"node {node} of machine {machine.name!r} has no memory",
-                    path=("strategy", "placement"),
-                    place=str(document.mapping()["strategy"].place) or None,
-                    expected=f"one of nodes {as_list(with_memory)}",
-                )
-            if node >= nodes:
-                raise InputError(
-                    f"there is no node {node} on machine {machine.name!r}",
-                    path=("strategy", "placement"),
-                    place=str(document.mapping()["strategy"].place) or None,
-                    expected=f"0 to {nodes - 1}",
-                )
+    for node in (node for policy in strategy.whole_placement.policies for node in policy.named_nodes):
+        if node >= nodes:
+            problem = f"there is no node {node} on machine {machine.name!r}"
+            raise InputError(problem, path=path, expected=f"0 to {nodes - 1}")
+        if node not in with_memory:
+            problem = f"node {node} of machine {machine.name!r} has no memory"
+            raise InputError(problem, path=path, expected=f"one of nodes {as_list(with_memory)}")
 
 
-def check_background(machine: MachineSpec, background: BackgroundSpec, document: Node) -> None:
+def check_background(machine: MachineSpec, model: ModelSpec) -> None:
     """Raise InputError for a load of a missing node or link, and for a load that leaves no bandwidth."""
-    try:
-        _check_node_loads(machine, background)
-        _check_link_loads(machine, background)
-    except InputError as error:
-        raise placed(error, document) from None
+    _check_node_loads(machine, model.background)
+    _check_link_loads(machine, model.background)
 
 
 def _check_node_loads(machine: MachineSpec, background: BackgroundSpec) -> None:

@@ -1,17 +1,17 @@
-"""Descriptions for people, in lines of text, of the shipped sweeps, families of workloads and runtimes."""
+"""Descriptions of the shipped sweeps, families of workloads and runtimes, as lines of text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
 from pydantic import BaseModel
 
 from numasim.parts import catalog
-from numasim.parts.base import canonical_json
 from numasim.parts.models.runtime_model import RuntimeSpec
-from numasim.spec.run_spec import read_spec
+from numasim.parts.yaml.document import flow_text
+from numasim.spec.run_spec import document_of
 from numasim.spec.sweep_spec import SweepSpec, load_sweep
 from numasim.workload.registry import PARAMETERS, described
 
@@ -19,40 +19,29 @@ from numasim.workload.registry import PARAMETERS, described
 def describe_sweep(name: str) -> str:
     """Return lines of text about the shipped sweep ``name``: its description, number of runs, fields and axes."""
     loaded = load_sweep(name)
-    rows = [*_common(name, loaded), *_axes(loaded)]
-    width = max(len(field) for field, _ in rows)
-    return "\n".join([catalog.described("sweeps", name), *(f"  {field:<{width}}  {text}" for field, text in rows)])
+    return "\n".join([catalog.described("sweeps", name), *_in_columns(_of_sweep(name, loaded))])
 
 
-def _common(name: str, loaded: SweepSpec) -> Iterator[tuple[str, str]]:
+def _of_sweep(name: str, loaded: SweepSpec) -> Iterator[tuple[str, ...]]:
     yield "runs", f"{loaded.runs:,}: {len(loaded.cells):,} cells, {loaded.repeat:,} of each"
-    for field, node in read_spec(name).mapping().items():
+    for field, node in document_of(name).mapping().items():
         if field not in ("sweep", "repeat", *loaded.axes):
-            yield str(field), flow(node.plain())
-
-
-def _axes(loaded: SweepSpec) -> Iterator[tuple[str, str]]:
+            yield str(field), flow_text(node.plain())
     for axis in loaded.axes:
-        values = dict.fromkeys(flow(cell.axes[axis]) for cell in loaded.cells if axis in cell.axes)
+        values = dict.fromkeys(flow_text(cell.axes[axis]) for cell in loaded.cells if axis in cell.axes)
         yield f"sweep.{axis}", ", ".join(values)
 
 
-def flow(value: Any) -> str:
-    """Return ``value`` as YAML."""
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {flow(inner)}' for key, inner in value.items())}}}"
-    return value if isinstance(value, str) else canonical_json(value)
-
-
-# ---- A family of workloads for people: its parameters with their defaults --------------------------------------------
+def _in_columns(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a line for each row, with its texts in columns."""
+    rows = list(rows)
+    widths = [max(map(len, texts)) for texts in zip(*rows, strict=True)]
+    return ["".join(f"  {text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def describe_family(name: str) -> str:
     """Return the description of the family ``name``, and a line with name, default and meaning for each parameter."""
-    rows = list(_parameters(name))
-    names, defaults = (max(len(row[at]) for row in rows) for at in (0, 1))
-    lines = (f"  {name:<{names}}  {default:<{defaults}}  {meaning}".rstrip() for name, default, meaning in rows)
-    return "\n".join([f"{name}  {described(name)}", *lines])
+    return "\n".join([f"{name}  {described(name)}", *_in_columns(_parameters(name))])
 
 
 def _parameters(name: str) -> Iterator[tuple[str, str, str]]:
@@ -62,17 +51,12 @@ def _parameters(name: str) -> Iterator[tuple[str, str, str]]:
             yield field.alias or key, str(default), field.description or ""
 
 
-# ---- A runtime for people: every field with its value and its meaning ------------------------------------------------
-
 UNSAID = ("name", "sources")
 
 
 def describe_runtime(runtime: RuntimeSpec) -> str:
     """Return the name of ``runtime``, and a line with name, value and meaning for each field that has a value."""
-    rows = list(_fields(runtime, ""))
-    names, values = (max(len(row[at]) for row in rows) for at in (0, 1))
-    lines = (f"  {name:<{names}}  {value:<{values}}  {meaning}".rstrip() for name, value, meaning in rows)
-    return "\n".join([f"runtime {runtime.name}", *lines])
+    return "\n".join([f"runtime {runtime.name}", *_in_columns(_fields(runtime, ""))])
 
 
 def _fields(model: BaseModel, above: str) -> Iterator[tuple[str, str, str]]:

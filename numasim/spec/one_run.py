@@ -90,13 +90,11 @@ def _preferred(points: Sequence[Point], fitting: Sequence[int], document: Node) 
 
 def _has(point: Point, wanted: Assignment) -> bool:
     """Return whether the axis of ``wanted`` has the wanted value at ``point``, or a mapping with the wanted name."""
-    value = axis_values(point).get(axis_name(wanted), _Nothing)
-    plain = wanted.value.plain()
+    values, name, plain = axis_values(point), axis_name(wanted), wanted.value.plain()
+    if name not in values:
+        return False
+    value = values[name]
     return bool(value == plain or (isinstance(value, dict) and isinstance(plain, str) and value.get("name") == plain))
-
-
-class _Nothing:
-    """Stands for a missing value; no axis has this class as a value."""
 
 
 def _covers(whole: Assignment, part: Assignment) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ class Assignment:
 def field_path(text: str, place: Place) -> tuple[Key, ...]:
     """Return the path of a dotted text such as ``steal[0].from`` or ``steal.0.from``."""
     if not _FIELD.fullmatch(text):
-        raise InputError(f"{text!r} is no field", place=str(place), expected="a dotted field such as workload.n")
+        raise InputError(f"{text!r} is no field", place=place, expected="a dotted field such as workload.n")
     return path_parts(text)
 
 
@@ -51,11 +51,7 @@ def flow_value(text: str, source: Source) -> Node:
         raise InputError(error.problem, place=source.name, expected=error.expected) from None
     if not isinstance(node.content, list) or len(node.content) != 1:
         raise InputError(f"got {shown(text)}", place=source.name, expected="one value; put lists in brackets")
-    return _placed(node.content[0], Place(source))
-
-
-def _placed(node: Node, place: Place) -> Node:
-    return from_python(node.plain(), place)
+    return from_python(node.content[0].plain(), Place(source))
 
 
 def from_mapping(changes: Mapping[str, Any]) -> list[Assignment]:
@@ -74,6 +70,12 @@ def put_all(node: Node, assignments: Iterable[Assignment], depth: int = 0) -> No
     return node
 
 
+def put_whole(document: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:
+    """Return ``document`` after the assignments to whole fields, and the assignments that lead inside of fields."""
+    whole = [each for each in assignments if len(each.path) == 1]
+    return put_all(document, whole), [each for each in assignments if len(each.path) > 1]
+
+
 def _put(node: Node, assignment: Assignment, depth: int) -> Node:
     if depth == len(assignment.path):
         return assignment.value
@@ -84,7 +86,7 @@ def _put(node: Node, assignment: Assignment, depth: int) -> Node:
         raise InputError(
             f"the value is {shown(node.plain())}, which has no field {str(part)!r}",
             path=assignment.path[:depth],
-            place=str(assignment.place) or None,
+            place=assignment.place,
             expected="a mapping; set the field as a whole, such as field={key: value}",
         )
     inner = node.content.get(part) or Node({}, assignment.place)
@@ -100,7 +102,7 @@ def _put_item(node: Node, assignment: Assignment, depth: int) -> Node:
         raise InputError(
             f"there is no entry {part!r} in a list of {len(items)}",
             path=assignment.path[:depth],
-            place=str(assignment.place) or None,
+            place=assignment.place,
             expected=f"a number from 0 to {len(items) - 1}",
         )
     return Node(

@@ -91,11 +91,6 @@ def shipped_file(part: str, node: Node) -> Path | None:
     return file if is_file(file) else None
 
 
-def _real(file: Path) -> Path:
-    """Return the file to which a path leads, with all links resolved."""
-    return Path(os.path.realpath(file))
-
-
 @dataclass
 class PartReader:
     """Expands each part to one whole mapping; every file is read once."""
@@ -112,11 +107,9 @@ class PartReader:
         if isinstance(node.content, str | Held):
             return self._named(part, node, (part,), ())
         content = node.mapping((part,), f"the name of a {part}, a path or a mapping")
-        base = content.get("like") or self._shipped(part, content.get("name"))
-        return self._onto(part, node, base, ())
-
-    def _shipped(self, part: str, name: Node | None) -> Node | None:
-        return name if name and name.content in catalog.names(CATALOG[part]) else None
+        name = content.get("name")
+        shipped = name if name and name.content in catalog.names(CATALOG[part]) else None
+        return self._onto(part, node, content.get("like") or shipped, ())
 
     def _onto(self, part: str, node: Node, base: Node | None, chain: tuple[Path, ...]) -> Node:
         if base is None:
@@ -128,31 +121,24 @@ class PartReader:
             return from_python(name.content.specified(), name.place)
         if not isinstance(name.content, str):
             expected = f"the name of a {part} or a path"
-            raise InputError(f"got {shown(name.plain())}", path=path, place=str(name.place) or None, expected=expected)
-        file = self._find(part, name, path)
+            raise InputError(f"got {shown(name.plain())}", path=path, place=name.place, expected=expected)
+        try:
+            file = catalog.find(CATALOG[part], name.content, name.place.source.folder)
+        except InputError as error:
+            raise placed(error, name, path) from None
         document = self._read(file, name)
-        here = _real(file)
+        here = Path(os.path.realpath(file))
         if here in chain:
             circle = " -> ".join(each.stem for each in (*chain[chain.index(here) :], here))
             problem = f"the {part} refers to itself in a cycle: {circle}"
-            raise InputError(problem, path=path, place=str(name.place) or None, expected="a chain of like that ends")
+            raise InputError(problem, path=path, place=name.place, expected="a chain of like that ends")
         whole = self._onto(part, document, document.mapping((part,)).get("like"), (*chain, here))
-        return whole if "name" in document.mapping() else self._named_after(file, whole)
-
-    @staticmethod
-    def _find(part: str, name: Node, path: tuple[str, ...]) -> Path:
-        try:
-            found = catalog.find(CATALOG[part], str(name.content), name.place.source.folder)
-        except InputError as error:
-            raise placed(error, name, path) from None
-        return found
+        if "name" in document.mapping():
+            return whole
+        return whole.replaced("name", Node(file.stem, whole.place), whole.place)
 
     def _read(self, file: Path, name: Node) -> Node:
         if file not in self.files:
             shipped = is_shipped_file(file) and is_file(file)
             self.files[file] = _shipped_document(file, file.stat().st_mtime_ns) if shipped else load(file, name.place)
         return self.files[file]
-
-    @staticmethod
-    def _named_after(file: Path, whole: Node) -> Node:
-        return whole.replaced("name", Node(file.stem, whole.place), whole.place)

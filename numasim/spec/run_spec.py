@@ -23,7 +23,7 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
-from numasim.parts.yaml.nodes import FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
+from numasim.parts.yaml.nodes import NO_PLACE, FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
 from numasim.spec.check_parts import (
     Distances,
     check_background,
@@ -33,10 +33,9 @@ from numasim.spec.check_parts import (
     check_team,
     check_workers,
 )
-from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all
+from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all, put_whole
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, shipped_file, with_named_functions
 from numasim.workload.graph import Workload
-from numasim.workload.graph_forms import digest_of_file, read_graph, require_graph_file
 from numasim.workload.parameters import AnyWorkload, TeamParameters, WorkloadFile, WorkloadGraph, WorkloadParameters
 from numasim.workload.recording.recorded import Recorded
 from numasim.workload.registry import PARAMETERS
@@ -84,16 +83,12 @@ def resolve(mapping: Mapping[str, Any], relative_to: str | Path = ".") -> RunSpe
 
 
 def document_of(spec: Described) -> Node:
-    """Return the document of a run or sweep, given as a path, a shipped name or a mapping of plain data and objects."""
-    return read_spec(spec) if isinstance(spec, str | Path) else _a_mapping(from_python(spec, Place(Source("", Path()))))
+    """Return the document of a run or sweep, given as a path, a shipped name or a mapping of plain data and objects.
 
-
-def read_spec(path: str | Path) -> Node:
-    """Return the document of a run or sweep in the file ``path``; the document has to be a mapping."""
-    return _a_mapping(load(catalog.find_spec(str(path))))
-
-
-def _a_mapping(document: Node) -> Node:
+    Raises InputError unless the document is a mapping.
+    """
+    of_file = isinstance(spec, str | Path)
+    document = load(catalog.find_spec(str(spec))) if of_file else from_python(spec, NO_PLACE)
     document.mapping(what=f"a mapping with the fields {', '.join(FIELDS)}")
     return document
 
@@ -108,7 +103,7 @@ def unknown_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: F
     return InputError(
         f"there is no field {str(key)!r} here",
         path=path,
-        place=str(place) or None,
+        place=place,
         expected=f"one of {', '.join(known)}",
         value=str(key),
         known=known,
@@ -120,7 +115,6 @@ class Resolver:
     """Resolves documents of runs; a part that several runs share is validated once."""
 
     reader: PartReader = field(default_factory=PartReader)
-    _expanded: dict[tuple[str, Node], Node] = field(default_factory=dict)
     _made: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def run(self, base: Node, assignments: Sequence[Assignment]) -> RunSpec:
@@ -139,9 +133,10 @@ class Resolver:
         """Return the validated fields of ``base`` after ``assignments``, by name, and all mistakes.
 
         The result has no wrong field, and a check that needs a wrong field is not made. The fields ``varied`` are
-        neither validated nor required. A missing field is not reported if an unknown field may be it, misspelt.
+        neither validated nor required. A missing field is not reported if an unknown field may be the missing field,
+        misspelt.
         """
-        document, inner = _changed(base, assignments)
+        document, inner = put_whole(base, assignments)
         written = [*((each.path[0], each.place) for each in assignments), *document.keys.items()]
         mistakes = [unknown_field(key, place) for key, place in written if key not in FIELDS]
         misspelt = {each.nearest for each in mistakes}
@@ -161,9 +156,13 @@ class Resolver:
             if part not in hidden and (document.child(part) or part != "runtime" or "workload" in values):
                 take(self._part, part, document, _below(inner, part), values.get("workload"))
         whole = put_all(document, _below(inner, "model")) if "model" in values else document
-        for needed, check in _CHECKS:
-            if values.keys() >= needed:
-                take(check, values, whole)
+        for fields, check in _CHECKS:
+            if values.keys() >= set(fields):
+                try:
+                    check(*(values[name] for name in fields))
+                except InputError as error:
+                    name = str(error.path[0])
+                    mistakes.append(placed(error.with_(path=error.path[1:]), whole.mapping()[name], (name,)))
         if not mistakes and values.keys() >= RunSpec.__dataclass_fields__.keys():
             take(self._check_size, RunSpec(**values), document, _below(inner, "workload"))
         return values, mistakes
@@ -185,12 +184,6 @@ class Resolver:
     def reads_files(self) -> bool:
         """Return whether a part was read from a file of the user."""
         return any(not is_shipped_file(file) for file in self.reader.files)
-
-    def expand(self, part: str, node: Node) -> Node:
-        """Return the whole mapping of a machine, strategy or runtime."""
-        if (part, node) not in self._expanded:
-            self._expanded[part, node] = self.reader.expand(part, node)
-        return self._expanded[part, node]
 
     def _remember(self, made_of: tuple[Any, ...], make: Any) -> Any:
         key = tuple(map(_known_by, made_of))
@@ -231,7 +224,7 @@ class Resolver:
         file = None if inner else shipped_file(part, node)
         if file is not None:
             return _shipped_part(part, file, file.stat().st_mtime_ns)
-        document = with_named_functions(part, put_all(self.expand(part, node), inner, 1))
+        document = with_named_functions(part, put_all(self.reader.expand(part, node), inner, 1))
         return validate(PARTS[part], document, (part,))
 
 
@@ -242,12 +235,12 @@ def _shipped_part(part: str, file: Path, _changed_ns: int) -> Model:
     return validate(PARTS[part], PartReader().expand(part, name), (part,))
 
 
-_CHECKS: tuple[tuple[set[str], Callable[[Mapping[str, Any], Node], None]], ...] = (
-    ({"machine", "workers"}, lambda of, document: check_workers(of["machine"], of["workers"], document)),
-    ({"workload", "workers"}, lambda of, document: check_team(of["workload"], of["workers"], document)),
-    ({"machine", "strategy"}, lambda of, document: check_placement(of["machine"], of["strategy"], document)),
-    ({"machine", "model"}, lambda of, document: check_background(of["machine"], of["model"].background, document)),
-)  # the fields that each check needs, and the check
+_CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields that have to fit together, and the check
+    (("machine", "workers"), check_workers),
+    (("workload", "workers"), check_team),
+    (("machine", "strategy"), check_placement),
+    (("machine", "model"), check_background),
+)
 
 
 def _known_by(each: Any) -> Any:
@@ -263,12 +256,6 @@ def _known_by(each: Any) -> Any:
     return each
 
 
-def _changed(base: Node, assignments: Sequence[Assignment]) -> tuple[Node, list[Assignment]]:
-    """Return the document after the assignments to whole fields, and the assignments to values inside of fields."""
-    whole = [each for each in assignments if len(each.path) == 1]
-    return put_all(base, whole), [each for each in assignments if len(each.path) > 1]
-
-
 def _below(assignments: Iterable[Assignment], *tops: str) -> tuple[Assignment, ...]:
     return tuple(each for each in assignments if each.path[0] in tops)
 
@@ -276,12 +263,9 @@ def _below(assignments: Iterable[Assignment], *tops: str) -> tuple[Assignment, .
 def _required(document: Node, name: str) -> Node:
     node = document.child(name)
     if node is None:
-        raise InputError("this field is missing", path=(name,), place=str(document.place) or None, expected=_hint(name))
+        expected = f"the name of a {name}, a path or a mapping" if name in CATALOG else "a value for it"
+        raise InputError("this field is missing", path=(name,), place=document.place, expected=expected)
     return node
-
-
-def _hint(name: str) -> str:
-    return f"the name of a {name}, a path or a mapping" if name in CATALOG else "a value for it"
 
 
 def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Assignment, ...]) -> Settings:
@@ -319,14 +303,14 @@ def validated_workload(node: Node) -> AnyWorkload:
         raise InputError(
             "the name is missing",
             path=("workload",),
-            place=str(node.place) or None,
+            place=node.place,
             expected="{name: matmul, n: 256} or {file: graph.json}",
         )
     if not isinstance(name.content, str) or name.content not in PARAMETERS:
         raise InputError(
             f"there is no workload {shown(name.plain())}",
             path=("workload", "name"),
-            place=str(name.place) or None,
+            place=name.place,
             expected=f"one of {', '.join(PARAMETERS)}, or {{file: graph.json}} for a task graph",
             value=name.content,
             known=PARAMETERS,
@@ -335,6 +319,8 @@ def validated_workload(node: Node) -> AnyWorkload:
 
 
 def _graph_file(node: Node) -> WorkloadFile:
+    from numasim.workload.graph_forms import require_graph_file
+
     spec = validate(WorkloadFile, node, ("workload",))
     place = node.mapping()["file"].place
     path = place.source.folder / spec.file
@@ -360,6 +346,8 @@ def workload_json(workload: AnyWorkload) -> str:
     if isinstance(workload, WorkloadGraph):
         return canonical_json({"file": workload.contents})
     if isinstance(workload, WorkloadFile):
+        from numasim.workload.graph_forms import digest_of_file
+
         return canonical_json({"file": digest_of_file(Path(workload.file))})
     return workload.whole_json
 
@@ -369,4 +357,8 @@ def recording_of(workload: AnyWorkload) -> Recorded | None:
     if isinstance(workload, WorkloadGraph):
         held: Workload = workload.workload
         return held.recorded
-    return read_graph(Path(workload.file)).recorded if isinstance(workload, WorkloadFile) else None
+    if not isinstance(workload, WorkloadFile):
+        return None
+    from numasim.workload.graph_forms import read_graph
+
+    return read_graph(Path(workload.file)).recorded

@@ -12,13 +12,11 @@ from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import validate
-from numasim.parts.yaml.nodes import Node, Place, Source, from_python, shown
+from numasim.parts.yaml.nodes import NO_PLACE, Node, Source, from_python, shown
 from numasim.spec.overrides import flow_value
 from numasim.spec.part_reader import PARTS, PartReader
 from numasim.spec.run_spec import validated_workload, workload_mapping
 from numasim.workload.parameters import AnyWorkload
-
-NOWHERE = Place(Source("", Path()))  # values of a command line have no place in a file
 
 
 def read_machine(text: str) -> MachineSpec:
@@ -38,28 +36,25 @@ def read_runtime(text: str) -> RuntimeSpec:
 
 def read_workload(text: str, parameters: Sequence[str] = ()) -> AnyWorkload:
     """Return the workload of a name or mapping such as ``{name: fib, n: 20}``, with ``parameters`` like ``n=20``."""
-    node = workload_mapping(_flow_value(text)) if text else Node({}, NOWHERE)
+    node = workload_mapping(_flow_value(text)) if text else Node({}, NO_PLACE)
     for word in parameters:
         name, equals, value = word.partition("=")
         if not equals:
             raise InputError(f"got {shown(word)}", expected="parameters of the workload, such as n=10")
         if name in node.mapping():
             raise InputError(f"the parameter {name!r} is given twice", expected="each parameter once")
-        node = node.replaced(name, _flow_value(value, word), NOWHERE)
+        node = node.replaced(name, _flow_value(value, word), NO_PLACE)
     return validated_workload(node)
 
 
 def _flow_value(text: str, whole: str | None = None) -> Node:
     """Return the YAML value ``text``; a syntax error is placed at the word ``whole``, which contains the text."""
-    return from_python(flow_value(text, Source(whole or text, Path())).plain(), NOWHERE)
+    return from_python(flow_value(text, Source(whole or text, Path())).plain(), NO_PLACE)
 
 
 def _read_part(part: str, text: str) -> Model:
-    model: type[Model] = PARTS[part]
-    document = PartReader().expand(part, from_python(text, NOWHERE))
+    document = PartReader().expand(part, from_python(text, NO_PLACE))
     if part in document.mapping() and "workload" in document.mapping():
-        place = str(document.keys[part])
-        raise InputError(
-            "this is the file of a run", place=place, expected=f"the file of a {part}, as it names one here"
-        )
-    return validate(model, document, (part,))
+        expected = f"the file of a {part}, as it names one here"
+        raise InputError("this is the file of a run", place=document.keys[part], expected=expected)
+    return validate(PARTS[part], document, (part,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -23,6 +23,7 @@ Number = Annotated[int, Strict()] | Annotated[Decimal, Strict()]
 Point = tuple[Assignment, ...]  # the assignments of one position on a dimension
 SPECIAL = ("zip", "include", "exclude")
 NO_AXES = ("sweep", "repeat")
+TOPS = tuple(name for name in FIELDS if name not in NO_AXES)  # the fields that can be axes, as a whole or inside
 MOST_VALUES = 100_000
 VALUES = "a list of values, or {from: 2, to: 24, step: 2}"
 CELL = "a mapping of axes to values, such as {strategy: randomized, workers: 24}"
@@ -89,14 +90,11 @@ def read_axes(sweep: Node) -> Axes:
 def _positions(sweep: Node, key: Key) -> list[tuple[Point, ...]]:
     """Return the dimensions of the entry ``key``: for ``include`` one with all cells, for ``exclude`` no dimension."""
     if key == "zip":
-        return [_group(entry) for entry in _groups(sweep.mapping()[key])]
+        groups = sweep.mapping()[key]
+        return [_group(entry) for entry in (groups.content if isinstance(groups.content, list) else [groups])]
     if key == "include":
         return [tuple(for_each(_entries(sweep, "include"), _point))]
     return [] if key == "exclude" else [tuple((each,) for each in _axis(sweep, key, ("sweep",)))]
-
-
-def _groups(node: Node) -> list[Node]:
-    return node.content if isinstance(node.content, list) else [node]
 
 
 def _group(group: Node) -> tuple[Point, ...]:
@@ -125,25 +123,21 @@ def _axis(parent: Node, key: Key, above: tuple[Key, ...]) -> list[Assignment]:
 def _axis_path(key: Key, place: Place) -> tuple[Key, ...]:
     path = field_path(str(key), place)
     if path[0] in NO_AXES:
-        raise _error(f"{path[0]} cannot be an axis", ("sweep",), place, f"one of {', '.join(_axis_fields())}")
-    if path[0] not in _axis_fields():
-        raise unknown_field(path[0], place, (*_axis_fields(), *SPECIAL), ("sweep",))
+        raise _error(f"{path[0]} cannot be an axis", ("sweep",), place, f"one of {', '.join(TOPS)}")
+    if path[0] not in TOPS:
+        raise unknown_field(path[0], place, (*TOPS, *SPECIAL), ("sweep",))
     return path
-
-
-def _axis_fields() -> list[str]:
-    return [name for name in FIELDS if name not in NO_AXES]
 
 
 def _values(node: Node, path: tuple[Key, ...]) -> list[Node]:
     if isinstance(node.content, list):
         return node.content
-    if isinstance(node.content, dict) and {"from", "to", "step"} & set(node.content):
+    if not isinstance(node.content, dict):
+        raise _error(f"got {shown(node.plain())}", path, node.place, VALUES)
+    if {"from", "to", "step"} & set(node.content):
         return _range(validate(RangeSpec, node, path), node.place, path)
-    hint = (
-        f"; nested fields are dotted, such as {dotted((path[-1],))}.n: [1, 2]" if isinstance(node.content, dict) else ""
-    )
-    raise _error(f"got {shown(node.plain())}", path, node.place, VALUES + hint)
+    expected = f"{VALUES}; nested fields are dotted, such as {dotted((path[-1],))}.n: [1, 2]"
+    raise _error(f"got {shown(node.plain())}", path, node.place, expected)
 
 
 def _range(spec: RangeSpec, place: Place, path: tuple[Key, ...]) -> list[Node]:
@@ -198,7 +192,7 @@ def _exclusion(entry: Node, names: tuple[str, ...]) -> Exclusion:
             raise InputError(
                 f"there is no axis {name!r} in this sweep",
                 path=("sweep", "exclude"),
-                place=str(entry.keys[key]) or None,
+                place=entry.keys[key],
                 expected=f"one of {', '.join(names)}",
                 value=name,
                 known=names,
@@ -209,7 +203,7 @@ def _exclusion(entry: Node, names: tuple[str, ...]) -> Exclusion:
 
 
 def _error(problem: str, path: tuple[Key, ...], place: Place, expected: str) -> InputError:
-    return InputError(problem, path=path, place=str(place) or None, expected=expected)
+    return InputError(problem, path=path, place=place, expected=expected)
 
 
 # ---- The cells in order: the product of the dimensions, then the included cells, without the excluded ones -----------
@@ -221,34 +215,22 @@ def all_points(axes: Axes, sweep: Node) -> list[Point]:
     """Return the cells' assignments; the number of cells is checked before any cell is created."""
     count = prod(map(len, axes.dimensions)) + len(axes.include)
     if count > MOST_CELLS:
-        expected = f"at most {MOST_CELLS:,}"
-        raise InputError(f"the sweep has {count:,} cells", path=("sweep",), place=str(sweep.place), expected=expected)
+        raise _error(f"the sweep has {count:,} cells", ("sweep",), sweep.place, f"at most {MOST_CELLS:,}")
     multiplied = (tuple(chain.from_iterable(each)) for each in product(*axes.dimensions)) if axes.dimensions else ()
-    points = list(_kept([*multiplied, *axes.include], axes))
+    points = _kept([*multiplied, *axes.include], axes.exclude)
     if not points:
-        expected = "an exclude that leaves at least one cell"
-        raise InputError("the sweep has no cells", path=("sweep",), place=str(sweep.place), expected=expected)
+        raise _error("the sweep has no cells", ("sweep",), sweep.place, "an exclude that leaves at least one cell")
     return points
 
 
-def _kept(points: list[Point], axes: Axes) -> Iterator[Point]:
-    used: set[int] = set()
-    kept = []
-    for point in points:
-        values = axis_values(point) if axes.exclude else {}
-        matching = {index for index, exclusion in enumerate(axes.exclude) if exclusion.matches(values)}
-        used |= matching
-        if not matching:
-            kept.append(point)
-    for index, exclusion in enumerate(axes.exclude):
-        if index not in used:
-            raise InputError(
-                "no cell has these values",
-                path=("sweep", "exclude", index),
-                place=str(exclusion.place),
-                expected="values of the axes; or remove the entry",
-            )
-    return iter(kept)
+def _kept(points: list[Point], exclude: Sequence[Exclusion]) -> list[Point]:
+    """Return the points that no exclusion matches. Raises InputError for an exclusion that matches no point."""
+    matches = [[exclusion.matches(axis_values(point)) for exclusion in exclude] for point in points]
+    for index, exclusion in enumerate(exclude):
+        if not any(row[index] for row in matches):
+            expected = "values of the axes; or remove the entry"
+            raise _error("no cell has these values", ("sweep", "exclude", index), exclusion.place, expected)
+    return [point for point, row in zip(points, matches, strict=True) if not any(row)]
 
 
 # ---- Changes of axes: ``sweep.workers=[2, 4]``, also of axes whose names have dots -----------------------------------
@@ -281,16 +263,12 @@ def _inside(document: Node, path: FieldPath) -> FieldPath:
 
 def _of_axis(axes: Node | None, path: FieldPath) -> FieldPath:
     """Return the key of the axis of ``path``, followed by the rest of ``path``, which leads into the axis's values."""
-    for key in _keys(axes):
+    for key in axes.content if axes is not None and isinstance(axes.content, dict) else ():
         name = path_parts(str(key))
         inner = path[len(name) :]
         if path[: len(name)] == name and (not inner or _goes_on(axes, key, inner[0])):
             return (key, *inner)
     return (dotted(path),)
-
-
-def _keys(axes: Node | None) -> list[Key]:
-    return list(axes.content) if axes is not None and isinstance(axes.content, dict) else []
 
 
 def _goes_on(axes: Node | None, key: Key, part: Key) -> bool:

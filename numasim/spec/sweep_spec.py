@@ -15,9 +15,9 @@ from typing import Any
 from numasim.errors import InputError, together
 from numasim.files.reader import YAML, read_text
 from numasim.parts import catalog
-from numasim.parts.base import canonical_json
+from numasim.parts.yaml.document import flow_text
 from numasim.parts.yaml.nodes import Key, Node, path_parts, shown
-from numasim.spec.overrides import Assignment, put_all
+from numasim.spec.overrides import Assignment, put_all, put_whole
 from numasim.spec.part_reader import CATALOG
 from numasim.spec.run_spec import (
     FIELDS,
@@ -29,7 +29,17 @@ from numasim.spec.run_spec import (
     workload_json,
     workload_mapping,
 )
-from numasim.spec.sweep_axes import SPECIAL, Axes, Point, all_points, axis_name, axis_values, read_axes, with_axes
+from numasim.spec.sweep_axes import (
+    NO_AXES,
+    SPECIAL,
+    Axes,
+    Point,
+    all_points,
+    axis_name,
+    axis_values,
+    read_axes,
+    with_axes,
+)
 from numasim.spec.written_sweep import written
 from numasim.workload.parameters import WorkloadFile
 
@@ -78,11 +88,11 @@ def load_sweep(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, 
     document = with_axes(document_of(spec), assignments)
     others = [each for each in assignments if each.path[0] != "sweep"]
     resolver = Resolver()
-    made = expand(document, others, "", resolver)
+    made = _expanded(document, others, resolver)
     if isinstance(spec, str | Path) and not assignments and not _refers_to_files(made, resolver):
         return replace(made, text=read_text(catalog.find_spec(str(spec)), YAML))
-    out = written(document, others, resolver)
-    return replace(made, text=out.text, files=out.files)
+    text, files = written(document, others, resolver)
+    return replace(made, text=text, files=files)
 
 
 def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
@@ -92,9 +102,9 @@ def _refers_to_files(made: SweepSpec, resolver: Resolver) -> bool:
     return calls or resolver.reads_files or any(isinstance(cell.spec.workload, WorkloadFile) for cell in made.cells)
 
 
-def expand(document: Node, assignments: Sequence[Assignment], text: str, resolver: Resolver | None = None) -> SweepSpec:
-    """Return the sweep that ``document`` describes after ``assignments`` to its fields."""
-    sweep, resolver = document.child("sweep"), resolver or Resolver()
+def _expanded(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> SweepSpec:
+    """Return the sweep that ``document`` describes after ``assignments`` to its fields; the text is empty."""
+    sweep = document.child("sweep")
     try:
         axes = read_axes(sweep) if sweep else Axes((), ((),), ((),), ())
         _refuse_set_axes(axes, assignments)
@@ -102,25 +112,16 @@ def expand(document: Node, assignments: Sequence[Assignment], text: str, resolve
     except InputError as error:
         raise together([error, *_beside_axes(resolver, document, assignments)]) from None
     cells = tuple(_cells(resolver, document, assignments, points))
-    return SweepSpec(
-        axes.names,
-        cells,
-        cells[0].spec.seed,
-        cells[0].spec.repeat,
-        _shared_contents(resolver, document, assignments),
-        text,
-    )
+    first = cells[0].spec
+    contents = _shared_contents(resolver, document, assignments)
+    return SweepSpec(axes.names, cells, first.seed, first.repeat, contents, text="")
 
 
 def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
     for each in assignments:
-        if axis_name(each) in axes.names:
-            name = axis_name(each)
-            raise InputError(
-                f"{name} is an axis of this sweep",
-                place=str(each.place) or None,
-                expected=f"another field, or sweep.{name}=[...] to change the axis",
-            )
+        if (name := axis_name(each)) in axes.names:
+            expected = f"another field, or sweep.{name}=[...] to change the axis"
+            raise InputError(f"{name} is an axis of this sweep", place=each.place, expected=expected)
 
 
 def _check_runs(cells: int, repeat: int, document: Node) -> None:
@@ -130,7 +131,7 @@ def _check_runs(cells: int, repeat: int, document: Node) -> None:
         raise InputError(
             f"{repeat:,} repeats of {cells:,} cells are {cells * repeat:,} runs",
             path=("repeat",),
-            place=str(node.place) or None,
+            place=node.place,
             expected=f"at most {MOST_RUNS // cells:,} repeats",
         )
 
@@ -154,15 +155,12 @@ MOST_TRIED, ENOUGH = 300, 100  # the most cells to try, and the number of mistak
 
 def _in_cell(error: InputError, index: int, point: Point) -> InputError:
     """Return the same error with the cell in its sentence."""
-    values = ", ".join(f"{name} = {_short(value)}" for name, value in axis_values(point).items())
+    values = ", ".join(
+        f"{name} = {flow_text(value) if isinstance(value, dict) else shown(value)}"
+        for name, value in axis_values(point).items()
+    )
     problem = f"{error.problem} (in cell {index}: {values})" if point else error.problem
-    again = InputError(problem, path=error.path, place=error.place, expected=error.expected)
-    again.nearest = error.nearest
-    return again
-
-
-def _short(value: Any) -> str:
-    return canonical_json(value).replace('"', "") if isinstance(value, dict) else shown(value)
+    return error.with_(problem=problem)
 
 
 def _of_cells(
@@ -221,13 +219,12 @@ def _varied(axes: Node | None) -> Iterator[Key]:
 # that is incomplete without the axes enters as it was written.
 
 NAMES = ("name", "sources")  # keys of a part that do not count as contents
-NO_CONTENTS = ("sweep", "repeat")
 
 
 def _shared_contents(resolver: Resolver, document: Node, assignments: Sequence[Assignment]) -> dict[str, Any]:
     """Return ``document`` after ``assignments`` as plain data, without axes, repeats and names."""
-    whole = put_all(document, [each for each in assignments if len(each.path) == 1]).without(*NO_CONTENTS)
-    inner = [each for each in assignments if len(each.path) > 1]
+    changed, inner = put_whole(document, assignments)
+    whole = changed.without(*NO_AXES)
     contents: dict[str, Any] = {}
     for key in dict.fromkeys([*whole.mapping(), *(each.path[0] for each in inner)]):
         below = tuple(each for each in inner if each.path[0] == key)
@@ -253,7 +250,7 @@ def _part(resolver: Resolver, part: str, node: Node, inner: tuple[Assignment, ..
     try:
         return json.loads(resolver.part(part, node, inner).contents_json)
     except InputError:
-        return put_all(resolver.expand(part, node), inner, 1).without(*NAMES).plain()
+        return put_all(resolver.reader.expand(part, node), inner, 1).without(*NAMES).plain()
 
 
 def _workload(resolver: Resolver, node: Node, inner: tuple[Assignment, ...]) -> Any:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from numasim.parts import catalog
 from numasim.parts.python_function import PythonFunction
 from numasim.parts.yaml.document import yaml_text
 from numasim.parts.yaml.nodes import Held, Node, from_python
-from numasim.spec.overrides import Assignment, put_all
+from numasim.spec.overrides import Assignment, put_all, put_whole
 from numasim.spec.part_reader import CATALOG, with_named_functions
 from numasim.spec.run_spec import Resolver, workload_mapping
 from numasim.spec.sweep_axes import SPECIAL
@@ -31,16 +30,10 @@ CONTROLLERS = "controllers"  # the folder of modules of controllers
 HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FILE -o FOLDER"
 
 
-@dataclass
-class WrittenSweep:
-    """The text of a sweep, and the contents of the files to which the text refers, by their paths beside the text."""
-
-    text: str = ""
-    files: dict[str, bytes] = field(default_factory=dict)
-
-
-def written(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> WrittenSweep:
-    """Return ``document`` after ``assignments`` as text and files; no assignment is to an axis."""
+def written(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[str, dict[str, bytes]]:
+    """Return ``document`` after ``assignments`` as text, and the files to which the text refers, by their paths beside
+    the text. No assignment is to an axis.
+    """
     writer = _Writer(resolver)
     sweep = document.child("sweep")
     changed, writer.of_axes = _changed(document.without("sweep"), assignments, resolver)
@@ -48,8 +41,7 @@ def written(document: Node, assignments: Iterable[Assignment], resolver: Resolve
     if sweep:
         fields["sweep"] = writer.axes(sweep)
     plain = from_python({key: node.plain() for key, node in fields.items()}, document.place).plain()
-    writer.made.text = yaml_text(plain, heading=HEADING, blocks=("sweep", *_long_axes(fields.get("sweep"))))
-    return writer.made
+    return yaml_text(plain, heading=HEADING, blocks=("sweep", *_long_axes(fields.get("sweep")))), writer.files
 
 
 def _long_axes(sweep: Node | None) -> Iterator[str]:
@@ -59,15 +51,12 @@ def _long_axes(sweep: Node | None) -> Iterator[str]:
             yield f"sweep.{key}"
 
 
-def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
+def _changed(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[Node, list[Assignment]]:
     """Return ``document`` after ``assignments``, and the assignments that lead inside of fields that are axes."""
-    assignments = list(assignments)
-    document = put_all(document, (each for each in assignments if len(each.path) == 1))
+    document, inner = put_whole(document, assignments)
     left = []
-    for each in assignments:
+    for each in inner:
         top = each.path[0]
-        if len(each.path) == 1:
-            continue
         node = document.child(top)
         if node is None and top != "model":
             left.append(each)
@@ -80,7 +69,7 @@ def _changed(document: Node, assignments: Iterable[Assignment], resolver: Resolv
 def _whole(field_name: str, node: Node, resolver: Resolver) -> Node:
     """Return the value of a field as a mapping whose fields can be set."""
     if field_name in CATALOG:
-        return resolver.expand(field_name, node)
+        return resolver.reader.expand(field_name, node)
     return workload_mapping(node) if field_name == "workload" else node
 
 
@@ -88,7 +77,7 @@ class _Writer:
     """Writes values in a form that can be read in any folder, and collects the files that the values need."""
 
     def __init__(self, resolver: Resolver) -> None:
-        self.made = WrittenSweep()
+        self.files: dict[str, bytes] = {}
         self.of_axes: list[Assignment] = []
         self._resolver = resolver
 
@@ -124,8 +113,8 @@ class _Writer:
         if isinstance(node.content, dict):
             like = node.content.get("like")
             named = like is None or _is_shipped(part, like)
-            return with_named_functions(part, node) if named else self._resolver.expand(part, node)
-        return node if _is_shipped(part, node) else self._resolver.expand(part, node)
+            return with_named_functions(part, node) if named else self._resolver.reader.expand(part, node)
+        return node if _is_shipped(part, node) else self._resolver.reader.expand(part, node)
 
     def _workload(self, node: Node) -> Node:
         if isinstance(node.content, Held):
@@ -142,9 +131,10 @@ class _Writer:
         folder = node.place.source.folder.absolute()
         file = Path(os.path.abspath(folder / str(node.content)))
         content = read_bytes(file, kind_of(file))
+        short = blake2b(content, digest_size=4).hexdigest()
         inside = file.is_relative_to(folder / GRAPHS)
-        path = file.relative_to(folder).as_posix() if inside else f"{GRAPHS}/{_short_hash(content)}/{file.name}"
-        self.made.files[path] = content
+        path = file.relative_to(folder).as_posix() if inside else f"{GRAPHS}/{short}/{file.name}"
+        self.files[path] = content
         return Node(path, node.place)
 
     def _with_controller(self, part: Node) -> Node:
@@ -158,18 +148,14 @@ class _Writer:
         """Copy the module of a controller and return the name of the controller in the copy."""
         function = PythonFunction.of(str(node.content), node.place.source.folder)
         path = f"{CONTROLLERS}/{function.source_hash()[:8]}/{function.file.name}"
-        self.made.files[path] = function.source()
+        self.files[path] = function.source()
         return Node(f"{path}:{function.name}", node.place)
 
     def _graph(self, graph: Held) -> str:
         label = re.sub(r"[^A-Za-z0-9._-]+", "-", graph.name).strip("-.")[:60] or "graph"
         path = f"{GRAPHS}/{graph.contents[:8]}/{label}.json"
-        self.made.files[path] = graph.written()
+        self.files[path] = graph.written()
         return path
-
-
-def _short_hash(content: bytes) -> str:
-    return blake2b(content, digest_size=4).hexdigest()
 
 
 def _is_shipped(part: str, node: Node) -> bool:

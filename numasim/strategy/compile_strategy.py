@@ -1,4 +1,4 @@
-"""Compiles a strategy, a runtime and the places of the workers into the tables that executors interpret."""
+"""Compilation of a strategy, a runtime and the places of the workers to the tables that executors interpret."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numasim.parts.models.runtime_model import BackoffSpec, FractionRule, Runtim
 from numasim.parts.models.search_model import DispatchSpec
 from numasim.parts.models.strategy_model import StrategySpec, ThresholdSpec
 from numasim.parts.models.strategy_terms import LiveSpec
-from numasim.schema.enumerations import EVERY_TIER, FLAG_COPY, FLAG_SOURCE, NONE8, Anchor, Tier
+from numasim.schema.enumerations import EVERY_TIER, Anchor, Tier
 from numasim.strategy.levels import LevelTable
 from numasim.strategy.queue_families import Units, build_families, own_queues, queue_lines, queue_records
-from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, is_unconditional
+from numasim.strategy.steal_plan import Adaptive, Backoff, StealPlan, Thresholds, decode_levels
 from numasim.workload.builder import frozen
 
 # ---- The default dispatch rules, for a strategy and a runtime without rules ------------------------------------------
@@ -54,7 +54,7 @@ def compile_strategy(
     Raises InputError for a queue that tasks can enter but not leave, and if an extra producer has no dispatch rule.
     """
     runtime = effective_runtime(spec, runtime)
-    units = Units.on(machine, workers)
+    units = Units(machine, workers)
     families = build_families(spec, units)
     table = LevelTable(spec, machine, units, families)
     for level in spec.steal:
@@ -65,14 +65,7 @@ def compile_strategy(
         name=spec.name,
         workers=workers.workers,
         steal_levels=len(spec.steal),
-        level=frozen(table.array()),
-        row=frozen(table.rows.row()),
-        seg=frozen(table.rows.seg()),
-        queue=frozen(table.rows.queue()),
-        weight=frozen(table.rows.weight()),
-        watch=frozen(table.watches.array()),
-        chance=frozen(table.chances.array()),
-        data=frozen(table.data.array()),
+        **table.arrays(),
         node=frozen(units.of["node"].astype(np.int32)),
         domains=frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),
         latency_ps=machine.latency_ps,
@@ -164,12 +157,12 @@ def _first_queue_of_dispatch(plan: StealPlan) -> int:
 
 
 def _check_producer_can_dispatch(plan: StealPlan) -> None:
-    for rule in plan.level[plan.steal_levels :]:
-        at = int(rule["row"]) + plan.workers
-        if rule["anchor"] == Anchor.LABEL or not is_unconditional(rule):
+    for rule in decode_levels(plan)[1]:
+        if rule.anchor is Anchor.LABEL or rule.copies or not rule.is_always:
             continue
-        holds = rule["data"] == NONE8 or plan.data[rule["data"]]["flags"] == FLAG_SOURCE  # items wait for no task
-        if holds and not rule["flags"] & FLAG_COPY and (rule["anchor"] != Anchor.ME or plan.row[at] < plan.row[at + 1]):
+        asked = rule.data
+        takes_items = asked is None or (asked.source and not (asked.looks or asked.uneven or asked.here))
+        if takes_items and (rule.anchor is not Anchor.ME or rule.row(plan.workers).groups):  # items wait for no task
             return
     raise InputError(
         "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks",

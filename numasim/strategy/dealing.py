@@ -22,7 +22,7 @@ from numasim.parts.models.placement_model import DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.unit_factors import MILLION
 from numasim.strategy.control.controller import I32
-from numasim.strategy.control.task_control import label_unit
+from numasim.strategy.control.task_control import NO_LABELS, label_unit
 from numasim.workload.algorithms.serial_parts import with_serial_parts
 from numasim.workload.builder import frozen
 from numasim.workload.graph import I64, Mode, RangeFamily, Workload
@@ -173,70 +173,19 @@ def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
     """
     size = known.bytes.sum(axis=1)
     limit = int(size.sum()) * (MILLION + ppm(spec.overload))  # of load times units times a million
-    most = limit // (known.units * MILLION)
-    found, load, least = given.copy(), [0] * known.units, int(size.min(initial=0))
-    members = [np.flatnonzero(known.node == node).tolist() for node in known.groups]
-    open_from = [0] * len(members)
-    ranks = _ties(known.cost) if len(members) > 1 else None
+    most = min(limit // (known.units * MILLION), np.iinfo(np.int64).max)
+    found, load = given.copy(), np.zeros(known.units, np.int64)
+    group = np.searchsorted(known.groups, known.node)
     for item in np.argsort(-size, kind="stable").tolist():
-        amount = int(size[item])
         unit = int(given[item])
         if unit == NOBODY:
-            tiers = ranks[item] if ranks else ((0,),)
-            unit = _first_with_room(tiers, members, open_from, load, amount, least, most)
-            if unit == NOBODY:
-                unit = _least_loaded(tiers, members, load)
+            room = np.flatnonzero(load <= most - size[item])
+            if not len(room):
+                room = np.flatnonzero(load == load.min())
+            unit = int(room[known.cost[item, group[room]].argmin()])
             found[item] = unit
-        load[unit] += amount
+        load[unit] += size[item]
     return found
-
-
-def _ties(cost: I64) -> list[tuple[tuple[int, ...], ...]]:
-    """Return [items] the groups by ascending cost, groups of equal cost in one tuple; ``cost`` is [items, groups]."""
-    order = np.argsort(cost, axis=1, kind="stable")
-    ordered = np.take_along_axis(cost, order, axis=1)
-    dearer = ordered[:, 1:] != ordered[:, :-1]  # whether each group costs more than the group before it
-    orders, which = np.unique(np.hstack([order, dearer]), axis=0, return_inverse=True)
-    groups = cost.shape[1]
-    tiers = [_tiers(row[:groups], np.flatnonzero(row[groups:]) + 1) for row in orders]
-    return [tiers[number] for number in which.ravel().tolist()]
-
-
-def _tiers(order: I64, starts: I64) -> tuple[tuple[int, ...], ...]:
-    """Return the groups in ``order``, cut before each of ``starts``."""
-    return tuple(tuple(tier.tolist()) for tier in np.split(order, starts))
-
-
-def _first_with_room(
-    tiers: tuple[tuple[int, ...], ...],
-    members: list[list[int]],
-    open_from: list[int],
-    load: list[int],
-    amount: int,
-    least: int,
-    most: int,
-) -> int:
-    """Return the first unit, in the order of cost, whose load stays within ``most``; NOBODY if there is no such unit.
-
-    ``open_from`` [groups] is the number of leading units of each group without room even for the ``least`` item.
-    """
-    for tier in tiers:
-        best = NOBODY
-        for group in tier:
-            units, at = members[group], open_from[group]
-            while at < len(units) and load[units[at]] + least > most:
-                at += 1
-            open_from[group] = at
-            room = next((unit for unit in units[at:] if load[unit] + amount <= most), NOBODY)
-            if room != NOBODY and (best == NOBODY or room < best):
-                best = room
-        if best != NOBODY:
-            return best
-    return NOBODY
-
-
-def _least_loaded(tiers: tuple[tuple[int, ...], ...], members: list[list[int]], load: list[int]) -> int:
-    return min((load[unit], place, unit) for place, tier in enumerate(tiers) for g in tier for unit in members[g])[2]
 
 
 # ---- The labels of a program's items under a strategy's distribution, and the program with the cost of dealing -------
@@ -258,9 +207,6 @@ class DealtItems(NamedTuple):
     segments: int = 0
 
 
-NO_ITEM_LABELS: I32 = np.zeros(0, np.int32)
-
-
 def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> DealtItems:
     """Return the items of ``workload``, which must not be folded, as the distribution of ``spec`` deals them.
 
@@ -268,7 +214,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
     """
     distribution = spec.distribution
     if distribution is None or not workload.ranges:
-        return DealtItems(NO_ITEM_LABELS, NO_ITEM_LABELS, workload)
+        return DealtItems(NO_LABELS, NO_LABELS, workload)
     node = unit_nodes(workers, label_unit(spec))
     deal, pair_ps = BY_NAME[distribution.deal], ps(distribution.pair_ns)
     dealt = [deal(known_items(family, machine, node), distribution) for family in workload.ranges]
@@ -277,10 +223,8 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
         for number, phase in enumerate(workload.phases)
         if phase.range_family is not None and dealt[phase.range_family].pairs * pair_ps
     }
-    labels = np.concatenate([each.units for each in dealt]).astype(np.int32)
-    nodes = node[labels].astype(np.int32)
-    labels.setflags(write=False)
-    nodes.setflags(write=False)
+    labels = frozen(np.concatenate([each.units for each in dealt]).astype(np.int32))
+    nodes = frozen(node[labels].astype(np.int32))
     return DealtItems(labels, nodes, with_serial_parts(workload, before_ps, PHASE), len(before_ps))
 
 
@@ -288,7 +232,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
 def undealt(work: Workload, segments: int) -> Workload:
     """Return ``work`` with a time of zero for its last ``segments`` segments, in which worker 0 deals the items.
 
-    Use it for the program without its strategy, which spends no time on dealing.
+    This is the program without its strategy, since the program alone spends no time on dealing.
     """
     if not segments:
         return work

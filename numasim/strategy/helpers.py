@@ -1,4 +1,4 @@
-"""Which workers have a helper thread (which prefetches), how far it runs ahead and what it costs (model 4.11).
+"""Helper threads, which prefetch for a worker: which workers have a helper, and the costs of helpers (model 4.11).
 
 A helper needs an idle core of its worker's node that shares the last-level cache with the worker. The workers with the
 lowest ids get the idle cores, one core each.
@@ -37,7 +37,7 @@ def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, wor
     Helpers need a program of units that a worker executes one after the other, such as a worklist.
     """
     spec = strategy.helpers
-    if spec is None or not _is_of_units(work):
+    if spec is None or work.ranges or not JOINING.isdisjoint(work.op_code.tolist()):
         return None
     has = tuple(_has_helper(machine, workers))
     if not (spec.lifespan and any(has) and len(work.accesses)):
@@ -57,8 +57,3 @@ def _has_helper(machine: Machine, workers: WorkerMap) -> list[bool]:
         idle[place] -= has
         found.append(has)
     return found
-
-
-def _is_of_units(work: Workload) -> bool:
-    """Return whether a worker executes the tasks one by one: no task waits, calls, or is an item of a range."""
-    return not work.ranges and JOINING.isdisjoint(work.op_code.tolist())

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from numasim.parts.base import ps
 from numasim.parts.models.idle_model import IdlePhase, IdleSpec, SearcherCap, SleepSpec
 from numasim.schema.enumerations import NO_QUEUE, Anchor, CapRule, ChainRule, RecheckRule, WakeRule, WhomRule
-from numasim.strategy.decoded import Level, Row, decode_levels
-from numasim.strategy.steal_plan import StealPlan
+from numasim.strategy.steal_plan import Level, Row, StealPlan, decode_levels
 from numasim.workload.builder import frozen
 
 NEVER_PS = -1

@@ -1,6 +1,6 @@
-"""Picks a queue inside one segment: at random, along a ring, by length, or by task index.
+"""The picks of a queue inside one segment: at random, along a ring, by length, or by task index.
 
-Each picker is a generator that reads the state of the run at the instant at which the next queue is requested.
+A picker is a generator of queues. When the next queue is requested, the generator reads the present state of the run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol
 
 from numasim.draws import GAMMA, MASK, DrawClass, base
 from numasim.schema.enumerations import ALL16, Pick, Tier
-from numasim.strategy.decoded import Level, Segment
+from numasim.strategy.steal_plan import Level, Segment
 
 # ---- A stream of draws, for choices made one by one ------------------------------------------------------------------
 

@@ -20,7 +20,6 @@ import numpy.typing as npt
 from numasim.draws import DrawClass
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import AmountKind, Anchor, Pick, Tier, Visit
-from numasim.strategy.decoded import NO_ROW, Level, Row, Segment, decode_levels
 from numasim.strategy.picking import (
     PICKERS,
     UNKNOWN,
@@ -33,7 +32,7 @@ from numasim.strategy.picking import (
     within_reach,
 )
 from numasim.strategy.similarity import Objects, Similarity
-from numasim.strategy.steal_plan import StealPlan
+from numasim.strategy.steal_plan import NO_ROW, Level, Row, Segment, StealPlan, decode_levels
 
 NO_ROOM = -1
 Choice = tuple[int, Segment, int]  # level, candidates, watch or NO_INDEX
@@ -59,7 +58,8 @@ class QuietRound:
 class Outlook(Enum):
     """The future of a level's chance while all probes fail.
 
-    NONE: the chance stays 0. RISES: the chance is 0 and will rise. OPEN: it is between 0 and 1. CERTAIN: it stays 1.
+    NONE: the chance stays 0. RISES: the chance is 0 and will rise. OPEN: the chance is between 0 and 1. CERTAIN: the
+    chance stays 1.
     """
 
     NONE = auto()
@@ -145,9 +145,7 @@ class Prober:
         """
         every = tuple(range(len(self._capacity)))
         for rule in self._rules:
-            if rule.copies or rule.anchor not in (Anchor.ALL, Anchor.ME) or rule.data is not None:
-                return None
-            if not _holds_always(rule):
+            if rule.copies or rule.anchor not in (Anchor.ALL, Anchor.ME) or rule.data is not None or not rule.is_always:
                 return None
             groups = rule.row(0 if rule.anchor is Anchor.ALL else position).groups
             queues = tuple(queue for group in groups for segment in group for queue in segment)
@@ -282,15 +280,8 @@ class Prober:
     def _usual_home(self, state: WorkerState) -> int:
         """Return the queue that dispatch always tries first and without a draw, or -1 if there is none."""
         rule = self._rules[0]
-        if (
-            rule.copies
-            or rule.anchor is not Anchor.ME
-            or rule.pick is not Pick.IN_ORDER
-            or rule.watch >= 0
-            or rule.data is not None
-        ):
-            return NO_ROOM
-        if not _holds_always(rule):
+        asks = rule.copies or rule.watch >= 0 or rule.data is not None or not rule.is_always
+        if asks or rule.anchor is not Anchor.ME or rule.pick is not Pick.IN_ORDER:
             return NO_ROOM
         queues = [queue for group in rule.row(state.position).groups for segment in group for queue in segment]
         return queues[0] if len(queues) == 1 else NO_ROOM
@@ -400,11 +391,6 @@ def _is_steady(level: Level) -> bool:
     """Return whether the level only picks at random: one draw for each probe, no draw without a candidate."""
     always = level.is_always and level.chance < 0 and not level.heads
     return always and level.visit is Visit.NEAREST and level.pick is Pick.RANDOM and not level.invert
-
-
-def _holds_always(rule: Level) -> bool:
-    """Return whether a dispatch rule is in force all the time, for tasks of any tier."""
-    return rule.is_always and not rule.tiers
 
 
 def _visit(turn: Turn, level: Level, row: Row) -> Iterator[tuple[int, int]]:

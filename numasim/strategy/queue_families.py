@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numasim.machine.routing import distance_classes
 from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.models.runtime_model import RuntimeSpec
-from numasim.parts.models.strategy_model import QueueSpec, StrategySpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import UnitName
 from numasim.schema.enumerations import NO_QUEUE, End, Full
 from numasim.strategy.steal_plan import QUEUE
@@ -28,16 +28,16 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Units:
-    """``of[kind]`` is the unit id of every position, ``NOWHERE`` for a producer that has no such unit."""
+    """The units of the workers ``map`` on ``machine``."""
 
-    of: dict[str, I64]
     machine: Machine
     map: WorkerMap
 
-    @classmethod
-    def on(cls, machine: Machine, workers: WorkerMap) -> Units:
-        """Build the units of ``workers`` on ``machine``."""
-        return cls({kind: _positions(workers, kind) for kind in get_args(UnitName)}, machine, workers)
+    @cached_property
+    def of(self) -> dict[str, I64]:
+        """Return by kind of unit the unit id of every position, ``NOWHERE`` for a producer that has no such unit."""
+        unit = {kind: self.map.unit(kind) for kind in get_args(UnitName)}
+        return {kind: np.append(ids, NOWHERE if kind in ("worker", "core") else ids[0]) for kind, ids in unit.items()}
 
     @property
     def workers(self) -> int:
@@ -60,13 +60,7 @@ class Units:
         return np.asarray(self.machine.latency_ps[node[worker], node[others]])
 
 
-def _positions(workers: WorkerMap, kind: str) -> I64:
-    unit = workers.unit(kind)
-    return np.append(unit, NOWHERE if kind in ("worker", "core") else unit[0])
-
-
-OWN_END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
-STEAL_END = OWN_END
+END = {"lifo": End.BACK, "fifo": End.FRONT}  # tasks are pushed at the back
 NO_NODE = -1
 
 
@@ -137,14 +131,16 @@ def queue_records(
         part["owner"] = families[name].first
         part["home"] = NO_NODE if queue.per == "machine" else units.of["node"][families[name].first]
         part["family"] = number
-        part["own_end"], part["steal_end"] = _ends(queue, runtime)
-        part["capacity"], part["full"] = _bound(queue, runtime)
+        own, steal = (runtime.queue_order if queue.per == "worker" else "lifo-fifo").split("-")
+        part["own_end"], part["steal_end"] = END[queue.own or own], END[queue.steal or steal]
+        capacity, full = (runtime.capacity_tasks, runtime.on_full) if queue.per == "worker" else (0, "grow")
+        part["capacity"], part["full"] = queue.capacity or capacity, Full[(queue.full or full).upper()]
         parts.append(part)
     return np.concatenate(parts)
 
 
 def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) -> npt.NDArray[np.uint32]:
-    """Return [workers] the worker's own queue, from which it pops first, or `NO_QUEUE`."""
+    """Return [workers] the own queue of each worker, from which the worker pops first, or `NO_QUEUE`."""
     name = spec.worker_family
     own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
     return own.astype(np.uint32)
@@ -152,18 +148,5 @@ def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) ->
 
 def queue_lines(spec: StrategySpec, families: dict[str, Family]) -> npt.NDArray[np.uint8]:
     """Return [queues] the number of cache lines on which the words of each queue stand."""
-    return np.repeat(
-        [queue.lines for queue in spec.queues.values()], [len(families[n].queue) for n in spec.queues]
-    ).astype(np.uint8)
-
-
-def _ends(queue: QueueSpec, runtime: RuntimeSpec) -> tuple[End, End]:
-    order = runtime.queue_order if queue.per == "worker" else "lifo-fifo"
-    own, steal = order.split("-")
-    return OWN_END[queue.own or own], STEAL_END[queue.steal or steal]
-
-
-def _bound(queue: QueueSpec, runtime: RuntimeSpec) -> tuple[int, Full]:
-    if queue.per != "worker":
-        return queue.capacity or 0, Full[(queue.full or "grow").upper()]
-    return queue.capacity or runtime.capacity_tasks, Full[(queue.full or runtime.on_full).upper()]
+    sizes = [len(families[name].queue) for name in spec.queues]
+    return np.repeat([queue.lines for queue in spec.queues.values()], sizes).astype(np.uint8)

@@ -9,11 +9,11 @@ never chosen; of equal nodes the lowest is chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numasim.parts.unit_factors import MILLION
-from numasim.schema.enumerations import FLAG_HERE, FLAG_LOOKS, FLAG_SOURCE, FLAG_UNEVEN, Counted, NodeRank, Weigh
-from numasim.strategy.steal_plan import StealPlan
+from numasim.schema.enumerations import NodeRank, Weigh
+from numasim.strategy.steal_plan import DataRule, StealPlan
 
 UNBOUND = -1  # home of an object without placed pages
 
@@ -31,21 +31,6 @@ WEIGHT: dict[Weigh, Callable[[Objects], int]] = {
     Weigh.BYTES: lambda objects: objects.bytes,
     Weigh.OBJECTS: lambda objects: objects.pieces,
 }
-
-
-class DataRule:
-    """The conditions of a dispatch rule on a task: a `numasim.strategy.steal_plan.DATA` record as Python values."""
-
-    __slots__ = ("counted", "here", "looks", "min_bytes", "min_share_ppm", "rank", "source", "uneven", "weigh")
-
-    def __init__(self, record: Any) -> None:
-        """Decode ``record``."""
-        flags = int(record["flags"])
-        self.looks, self.source = bool(flags & FLAG_LOOKS), bool(flags & FLAG_SOURCE)
-        self.uneven, self.here = bool(flags & FLAG_UNEVEN), bool(flags & FLAG_HERE)
-        self.min_bytes, self.min_share_ppm = int(record["min_bytes"]), int(record["min_share_ppm"])
-        self.rank, self.counted = NodeRank(record["rank"]), Counted(record["count"])
-        self.weigh = Weigh(record["weigh"])
 
 
 class Similarity:

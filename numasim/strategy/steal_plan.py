@@ -12,7 +12,7 @@ segments, one for each queue family.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,27 @@ import numpy.typing as npt
 from numasim.schema import record_layouts
 from numasim.schema.enumerations import (
     ALL32,
+    FLAG_ATTEMPT,
     FLAG_COPY,
     FLAG_GATED,
+    FLAG_HEADS,
+    FLAG_HERE,
+    FLAG_INVERT,
     FLAG_LOOKS,
+    FLAG_OWN_FIRST,
+    FLAG_SOURCE,
     FLAG_TIERS,
+    FLAG_UNEVEN,
+    FLAG_UNLESS,
     NONE8,
+    TIER_SHIFT,
+    AmountKind,
     Anchor,
+    Counted,
+    NodeRank,
     Pick,
+    Visit,
+    Weigh,
 )
 
 LEVEL, QUEUE, CHANCE, DATA = (
@@ -101,7 +115,7 @@ class StealPlan:
     lines: npt.NDArray[np.uint8]  # [queues] the number of cache lines, 1 or 2, on which the queue's words stand
     families: tuple[str, ...]
     refill: int | None  # the refill threshold; None: the queue's own threshold s
-    work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun as they are spawned
+    work_first_tiers: int  # a mask of `Tier`: children of these tiers are begun at their spawn
     adaptive: Adaptive | None  # None unless the spawn order adapts to steals
     thresholds: Thresholds
     backoff: Backoff
@@ -146,22 +160,113 @@ class StealPlan:
         return len(self.level)
 
 
-def is_unconditional(level: Any) -> bool:
-    """Return whether a level or rule is in force all the time, for tasks of any tier, whatever runs."""
-    always = level["first_iteration"] == 0 and level["last_iteration"] == ALL32 and level["toggle"] == NONE8
-    return bool(always and not level["flags"] & (FLAG_TIERS | FLAG_GATED))
+# ---- The records of levels and rules as Python values, which the interpreter reads one by one ------------------------
+
+Segment = tuple[int, ...]
+NO_INDEX = -1
 
 
-def has_own_dispatch(steal: StealPlan) -> bool:
+class Row(NamedTuple):
+    """The candidates of one anchor: groups of segments of queues, and the cumulative weight at each group."""
+
+    groups: tuple[tuple[Segment, ...], ...]
+    weights: tuple[int, ...]
+
+
+NO_ROW = Row((), ())
+
+
+class DataRule:
+    """The conditions of a dispatch rule on a task: a DATA record as Python values."""
+
+    __slots__ = ("counted", "here", "looks", "min_bytes", "min_share_ppm", "rank", "source", "uneven", "weigh")
+
+    def __init__(self, record: Any) -> None:
+        """Decode ``record``."""
+        flags = int(record["flags"])
+        self.looks, self.source = bool(flags & FLAG_LOOKS), bool(flags & FLAG_SOURCE)
+        self.uneven, self.here = bool(flags & FLAG_UNEVEN), bool(flags & FLAG_HERE)
+        self.min_bytes, self.min_share_ppm = int(record["min_bytes"]), int(record["min_share_ppm"])
+        self.rank, self.counted = NodeRank(record["rank"]), Counted(record["count"])
+        self.weigh = Weigh(record["weigh"])
+
+
+class Level:
+    """One steal level or dispatch rule: a LEVEL record and its rows as Python values.
+
+    ``watch``, ``chance`` and ``switch`` are NO_INDEX, and ``data`` is None, if the level has none. ``tiers`` is a mask
+    of the tiers of tasks to which the rule applies, 0 for all tasks. A level has ``heads`` if some workers do not use
+    the level (``who: head``).
+    """
+
+    def __init__(self, plan: StealPlan, index: int) -> None:
+        """Decode record ``index``; each row is decoded at its first use."""
+        record = plan.level[index]
+        end = int(plan.level["row"][index + 1]) if index + 1 < plan.levels else len(plan.row) - 1
+        self._plan = plan
+        self._row = int(record["row"])
+        self._rows: dict[int, Row] = {}
+        self._segments = int(record["segments"])
+        self.index = index
+        self.anchors = end - self._row
+        self.first_iteration, self.last_iteration = int(record["first_iteration"]), int(record["last_iteration"])
+        self.tries, self.sample, self.leave = int(record["tries"]), int(record["sample"]), int(record["leave"])
+        self.anchor, self.pick, self.visit = Anchor(record["anchor"]), Pick(record["pick"]), Visit(record["visit"])
+        self.amount, self.amount_kind = int(record["amount"]), AmountKind(record["amount_kind"])
+        self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
+        self.data = None if record["data"] == NONE8 else DataRule(plan.data[record["data"]])
+        self.attempt = bool(record["flags"] & FLAG_ATTEMPT)
+        self.copies = bool(record["flags"] & FLAG_COPY)
+        self.invert = bool(record["flags"] & FLAG_INVERT)
+        steals = index < plan.steal_levels
+        self.gated = bool(record["flags"] & FLAG_GATED)
+        self.heads = steals and bool(record["flags"] & FLAG_HEADS)
+        self.own_first = steals and bool(record["flags"] & FLAG_OWN_FIRST)
+        self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & FLAG_UNLESS)
+        self.tiers = 0 if steals else int(record["flags"] & FLAG_TIERS) >> TIER_SHIFT
+
+    @property
+    def is_always(self) -> bool:
+        """Return whether the level is in force all the time: in all iterations, for tasks of any tier, without a switch
+        and without a gate.
+        """
+        every = (self.first_iteration, self.last_iteration) == (0, ALL32)
+        return every and self.switch < 0 and not self.gated and not self.tiers
+
+    def row_of(self, anchor: int, worker: int) -> Row:
+        """Return the candidates at ``anchor`` for ``worker``; no candidates if the worker leaves the level out."""
+        if not self.heads:
+            return self.row(anchor)
+        return self.row(self._plan.workers + anchor) if self.row(worker).groups else NO_ROW
+
+    def row(self, anchor: int) -> Row:
+        """Return row number ``anchor``; the candidates of a row are in the order of visits."""
+        found = self._rows.get(anchor)
+        if found is None:
+            found = self._rows[anchor] = self._decode(anchor)
+        return found
+
+    def _decode(self, anchor: int) -> Row:
+        plan, step = self._plan, self._segments
+        first, end = (int(at) for at in plan.row[self._row + anchor : self._row + anchor + 2])
+        segments = [tuple(plan.queue[plan.seg[s] : plan.seg[s + 1]].tolist()) for s in range(first, end)]
+        groups = tuple(tuple(segments[at : at + step]) for at in range(0, len(segments), step))
+        return Row(groups, tuple(plan.weight[first + step - 1 : end : step].tolist()))
+
+
+def _index(number: Any) -> int:
+    return NO_INDEX if number == NONE8 else int(number)
+
+
+def decode_levels(plan: StealPlan) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
+    """Return (steal levels, dispatch rules)."""
+    levels = tuple(Level(plan, index) for index in range(plan.levels))
+    return levels[: plan.steal_levels], levels[plan.steal_levels :]
+
+
+def has_own_dispatch(plan: StealPlan) -> bool:
     """Return whether every worker's new tasks go to the worker's own queue first."""
-    rule = steal.level[steal.steal_levels]
-    if steal.copies or rule["anchor"] != Anchor.ME or rule["watch"] != NONE8 or rule["data"] != NONE8:
+    rule = Level(plan, plan.steal_levels)
+    if plan.copies or rule.anchor is not Anchor.ME or rule.watch >= 0 or rule.data is not None or not rule.is_always:
         return False
-    if not is_unconditional(rule):
-        return False
-    first = int(rule["row"])
-    for worker, own in enumerate(steal.own.tolist()):
-        low, high = int(steal.row[first + worker]), int(steal.row[first + worker + 1])
-        if high - low != 1 or steal.queue[steal.seg[low] : steal.seg[high]].tolist() != [own]:
-            return False
-    return True
+    return all(rule.row(worker).groups == (((own,),),) for worker, own in enumerate(plan.own.tolist()))

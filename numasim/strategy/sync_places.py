@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +21,9 @@ from numasim.machine.topology import Machine, WorkerMap
 from numasim.parts.base import ps
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.steal_plan import StealPlan
+from numasim.workload.builder import frozen
 from numasim.workload.sync_parameters import Role, SyncObject, running_weights, weights_of
 
-Scalar = TypeVar("Scalar", bound=np.generic)
 I32 = npt.NDArray[np.int32]
 NO_LOCK = -1
 
@@ -86,12 +85,12 @@ def place_words(
     node = own if locks.home == "owner" else np.full(workers.workers, own[0])
     return SyncPlaces(
         names=tuple(names),
-        role=_frozen([word.role for word in declared] + [Role.LOCK] * strategy_words, np.uint8),
-        home=_frozen(node[owners] if owners else [], np.int32),
-        worker_home=_frozen(node, np.int32),
-        parties=_frozen([word.parties for word in declared] + [1] * strategy_words, np.int64),
-        undo_ps=_frozen([word.undo_ps for word in declared] + [0] * strategy_words, np.int64),
-        same=_frozen([word.same for word in declared] + [False] * strategy_words, np.uint8),
+        role=frozen(np.array([word.role for word in declared] + [Role.LOCK] * strategy_words, np.uint8)),
+        home=frozen(np.array(node[owners] if owners else [], np.int32)),
+        worker_home=frozen(np.array(node, np.int32)),
+        parties=frozen(np.array([word.parties for word in declared] + [1] * strategy_words, np.int64)),
+        undo_ps=frozen(np.array([word.undo_ps for word in declared] + [0] * strategy_words, np.int64)),
+        same=frozen(np.array([word.same for word in declared] + [False] * strategy_words, np.uint8)),
         weights=(*map(weights_of, declared), *[running_weights(0, 0)] * strategy_words),
         declared=len(declared),
         level_lock=level_lock,
@@ -116,28 +115,28 @@ class _SearchLocks:
 
     def of_levels(self, spec: StrategySpec, steal: StealPlan) -> I32:
         """Return [steal levels, queues] the lock that a probe of each queue by each level takes."""
-        table = np.full((len(spec.steal), len(steal.queues)), NO_LOCK)
+        table = np.full((len(spec.steal), len(steal.queues)), NO_LOCK, np.int32)
         if not any(level.lock for level in spec.steal):
-            return _frozen(table[:0], np.int32)
+            return frozen(table[:0])
         of_unit: dict[str, npt.NDArray[np.int64]] = {}
         for level, entry in enumerate(spec.steal):
             if entry.lock is not None:
                 if entry.lock not in of_unit:
                     of_unit[entry.lock] = self._add_units(entry.lock)
                 table[level] = of_unit[entry.lock][steal.queues["owner"]]
-        return _frozen(table, np.int32)
+        return frozen(table)
 
     def of_queues(self, spec: StrategySpec, steal: StealPlan) -> I32:
         """Return [queues] the lock of each queue, if the queues of its family have locks."""
         locked = np.array([family.lock for family in spec.queues.values()])[steal.queues["family"]]
-        table = np.full(len(steal.queues), NO_LOCK)
+        table = np.full(len(steal.queues), NO_LOCK, np.int32)
         for queue in np.flatnonzero(locked).tolist():
             owner = int(steal.queues["owner"][queue])
             table[queue] = self._add(f"{steal.families[steal.queues['family'][queue]]} of worker {owner}", owner)
-        return _frozen(table if locked.any() else table[:0], np.int32)
+        return frozen(table if locked.any() else table[:0])
 
     def _add_units(self, unit: str) -> npt.NDArray[np.int64]:
-        """Return [workers] the lock of each worker's unit; the first worker of a unit owns it."""
+        """Return [workers] the lock of each worker's unit; the first worker of a unit owns the lock."""
         ids, first, inverse = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
         units = zip(ids.tolist(), first.tolist(), strict=True)
         added = [self._add(f"{unit} {ident}", worker) for ident, worker in units]
@@ -147,9 +146,3 @@ class _SearchLocks:
         self.names.append(name)
         self.owners.append(owner)
         return len(self.names) - 1
-
-
-def _frozen(values: npt.ArrayLike, kind: type[Scalar]) -> npt.NDArray[Scalar]:
-    array = np.ascontiguousarray(values, kind)
-    array.setflags(write=False)
-    return array

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 CONNECT_S = 5.0
 LOOK_AGAIN_S = 0.1
 FIRST_WORKER_S = 30.0  # time limit for the first worker of a cluster
-ANY_WORKER_S = 120.0  # longest time without a worker; within it a batch system may start new workers
+ANY_WORKER_S = 120.0  # longest time without a worker; in this time a batch system may start new workers
 CLOSE_S = 5.0
 CANCELLED = ("tornado.application", "asyncio")  # loggers that report cancelled requests
 LOGGERS = ("distributed", "distributed.client", *CANCELLED)
@@ -137,7 +137,7 @@ class ClusterWorkers:
             time.sleep(LOOK_AGAIN_S)
 
     def _require_worker_within(self, patience_s: float) -> bool:
-        """Return whether a worker exists. Raises `InputError` after ``patience_s`` without it, or if none can join."""
+        """Return whether a worker exists. Raises `InputError` after ``patience_s``, or if no worker can join."""
         if self._threads():
             return True
         if not self._more_may_come():

@@ -97,7 +97,7 @@ def processes(count: int) -> Iterator[Executor]:
 
 class _MainlessProcess(SpawnProcess):
     def start(self) -> None:
-        """Start with an empty main module, so that the child does not import the caller's, and with interrupts blocked.
+        """Start with an empty main module, so that the child does not import the parent's, and block interrupts.
 
         An interrupt could otherwise meet the child in the middle of its imports.
         """

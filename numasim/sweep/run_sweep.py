@@ -1,16 +1,18 @@
-"""Runs a sweep: one process or several simulate the missing runs of a results directory and store them in batches.
+"""Simulate the missing runs of a results directory: the runs of a sweep, or runs of many specifications.
 
-The tables are a function of the sweep alone. The number of processes, the batches, and a kill and restart at any time
-change no byte of the tables.
+One process or several simulate the runs and store them in batches. The tables of a sweep are a function of the sweep
+alone. The number of processes, the batches, and a kill and restart at any time change no byte of the tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from numasim.errors import InputError, when_interrupted
 from numasim.plan.build_plan import built_workload
@@ -20,8 +22,9 @@ from numasim.sweep.batch import Dispatch, Runner, Task
 from numasim.sweep.planned_runs import PlannedRun, by_plan, plan_rows
 from numasim.sweep.pool import LocalWorkers, default_jobs
 from numasim.sweep.progress import progress_bar
+from numasim.sweep.store.parquet import COUNTERS, RUN, read_shards
 from numasim.sweep.store.results_store import Identity, Store, open_store
-from numasim.sweep.store.results_tables import write_tables
+from numasim.sweep.store.results_tables import PAIRS, rows_of_runs, write_tables
 from numasim.workload.parameters import WorkloadFile
 
 if TYPE_CHECKING:
@@ -104,7 +107,7 @@ def _require_sound_files(sweep: SweepSpec) -> None:
 def do_missing(
     runs: Sequence[PlannedRun], store: Store, task: Task, workers: LocalWorkers | ClusterWorkers, progress: bool
 ) -> tuple[Dispatch, bool]:
-    """Simulate those of ``runs`` that ``store`` lacks; return the progress and whether all ``runs`` have ended."""
+    """Simulate each of ``runs`` that ``store`` lacks; return the progress and whether all ``runs`` have ended."""
     wanted, finished = {run.run_id: run for run in runs}, store.finished()
     missing = by_plan([run for run_id, run in wanted.items() if run_id not in finished])
     count = len(wanted)
@@ -118,3 +121,49 @@ def do_missing(
         with when_interrupted(kept):
             dispatch.do(missing)
     return dispatch, dispatch.executed == len(missing)
+
+
+# ---- Runs of many specifications in one directory --------------------------------------------------------------------
+#
+# Such a results directory has no tables. It belongs to no single specification, so that any later call may add runs.
+
+MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specifications\n")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Runs by their id: the counters of each run that succeeded, and the message of each run that failed.
+
+    ``pairs`` has the rows of the table of node pairs of each run that succeeded, if the call asked for pairs.
+    """
+
+    counters: Mapping[str, Mapping[str, Any]]
+    failures: Mapping[str, str]
+    pairs: Mapping[str, Sequence[Mapping[str, int]]] = field(default_factory=dict)
+
+
+def collect_runs(
+    runs: Sequence[PlannedRun],
+    directory: str | Path,
+    *,
+    jobs: int | None = None,
+    engine: str,
+    runner: Runner,
+    progress: bool = True,
+    pairs: bool = False,
+) -> Collected:
+    """Simulate each of ``runs`` that ``directory`` lacks, and return all ``runs``, with node pairs if asked for.
+
+    A run that failed is tried again by the next call. An interrupt or a kill leaves a directory from which the next
+    call continues. Raises `InputError` if ``directory`` cannot be written or has other contents.
+    """
+    with chosen_workers(jobs, None, engine) as workers, open_store(Path(directory), MANY) as store:
+        do_missing(runs, store, Task(runner, engine, check=False, fail_fast=False), workers, progress)
+        columns = [*(name for name in RUN.names if name != "engine_s"), *([PAIRS] if pairs else [])]
+        table = read_shards(store.shard_paths(), columns)
+    wanted = {run.run_id for run in runs}
+    chosen = {run_id: row for run_id, row in rows_of_runs(table).items() if run_id in wanted}
+    rows = table.take(pa.array(chosen.values(), pa.int64())).to_pylist()
+    counters = {row["run_id"]: {name: row[name] for name in COUNTERS} for row in rows if row["error"] is None}
+    failures = {row["run_id"]: row["error"] for row in rows if row["error"] is not None}
+    return Collected(counters, failures, {row["run_id"]: row.get(PAIRS) or () for row in rows if row["error"] is None})

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +39,8 @@ from numasim.spec.identity import MODEL_VERSION
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.validate.comparison import differences, hop_ps, measured_counts, placement_differs, predicted_counts
+from numasim.validate.part_files import Cell, Part
 from numasim.validate.run_store import GRAPHS, StoredRuns, digest, processor, program_digest, read_runs
-from numasim.validate.validation_cells import Cell, Part
 from numasim.workload.builder import frozen
 
 ROUNDS_PER_PROCESS = 10  # rounds of one process, which share a recording
@@ -68,30 +68,22 @@ def run_cell(part: Part, cell: Cell, directory: Path, advance: Advance = lambda 
     stored = read_runs(directory, {**identity, **_measured_by()})
     done = stored.compared if file.exact else stored.measured
     advance(min(part.repeats, len(done)))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         if file.mode != "virtual":
-            _run_rounds(part, cell, Path(folder), stored, advance)
+            _run_rounds(part, cell, folder, stored, advance)
             return stored
-        for seed in seeds_of(part):
-            if str(seed) in done:
-                continue
-            if file.exact:
-                _compare(part, cell, seed, shared_graph(part, cell, directory), Path(folder), stored)
-            else:
-                _measure_beside(part, cell, seed, Path(folder), stored)
-            stored.save()
-            advance(1)
+        for seed in (_seed_of(part, repeat) for repeat in range(part.repeats)):  # equal across cells
+            if str(seed) not in done:
+                _run_virtual(part, cell, seed, directory, folder, stored)
+                stored.save()
+                advance(1)
     return stored
 
 
 def _measured_by() -> dict[str, str]:
     """Return the program and the processor with which stored runs must have been made to be used."""
     return {"program": program_digest(), "processor": processor()}
-
-
-def seeds_of(part: Part) -> list[int]:
-    """Return the seed of each repeat, equal across cells."""
-    return [_seed_of(part, repeat) for repeat in range(part.repeats)]
 
 
 def _seed_of(part: Part, repeat: int) -> int:
@@ -113,23 +105,15 @@ def plan_of(part: Part, cell: Cell, graph: Path) -> Plan:
     return build_plan(resolve(spec))
 
 
-# ---- recordings ------------------------------------------------------------------------------------------------------
+def record(part: Part, cell: Cell, graph: Path) -> int:
+    """Run the cell's program serially, write its ``graph``, and return the time of its serial twin in ps.
 
-
-@dataclass(frozen=True)
-class Recording:
-    """A recorded program: its graph, and the time of its serial twin."""
-
-    graph: Path
-    serial_ps: int
-
-
-def record(part: Part, cell: Cell, graph: Path) -> Recording:
-    """Run the cell's program serially, and write its ``graph``. Errors are as in `run_kernel`."""
+    Errors are as in `run_kernel`.
+    """
     program, file = cell.program, part.file
     order = Order(program.kernel, program.parameters, "serial", file.costs, cell.team, seed=file.seed, record=graph)
     (run,) = run_kernel(order)
-    return Recording(graph, run.serial_ps or 0)
+    return run.serial_ps or 0
 
 
 def shared_graph(part: Part, cell: Cell, directory: Path) -> Path:
@@ -146,32 +130,28 @@ def shared_graph(part: Part, cell: Cell, directory: Path) -> Path:
     return graph
 
 
-# ---- virtual time ----------------------------------------------------------------------------------------------------
+def _run_virtual(part: Part, cell: Cell, seed: int, directory: Path, folder: Path, stored: StoredRuns) -> None:
+    """Predict and run one repeat in virtual time.
 
-
-def _measure_beside(part: Part, cell: Cell, seed: int, folder: Path, stored: StoredRuns) -> None:
-    """Record the program, predict one repeat from the recording, and measure the repeat."""
-    recording = record(part, cell, folder / f"{seed}.json")
-    plan = plan_of(part, cell, recording.graph)
-    stored.predicted[str(seed)] = predicted_counts(simulate(plan, seed), recording.serial_ps)
-    stored.measured[str(seed)] = measured_counts(_run_virtual(part, cell, plan, seed, folder))
-    recording.graph.unlink()
-
-
-def _compare(part: Part, cell: Cell, seed: int, graph: Path, folder: Path, stored: StoredRuns) -> None:
-    """Predict and run one repeat with model costs, and compare all counters."""
+    With model costs, all counters are compared. With measured costs, the program is first recorded, and the repeat is
+    predicted from this recording.
+    """
+    file, path = part.file, folder / "cell.plan"
+    graph = shared_graph(part, cell, directory) if file.exact else folder / f"{seed}.json"
+    serial_ps = 0 if file.exact else record(part, cell, graph)
     plan = plan_of(part, cell, graph)
-    values, differing = differences(simulate(plan, seed), _run_virtual(part, cell, plan, seed, folder))
-    stored.compared[str(seed)] = {"values": values, "differing": differing}
-
-
-def _run_virtual(part: Part, cell: Cell, plan: Plan, seed: int, folder: Path) -> KernelRun:
-    program, file = cell.program, part.file
-    path = folder / "cell.plan"
+    predicted = simulate(plan, seed)
     write_plan(plan, seed, path)
+    program = cell.program
     order = Order(program.kernel, program.parameters, file.mode, file.costs, cell.workers, path, seed=seed)
     (run,) = run_kernel_under(plan, order)
-    return run
+    if file.exact:
+        values, differing = differences(predicted, run)
+        stored.compared[str(seed)] = {"values": values, "differing": differing}
+    else:
+        stored.predicted[str(seed)] = predicted_counts(predicted, serial_ps)
+        stored.measured[str(seed)] = measured_counts(run)
+        graph.unlink()
 
 
 # ---- rounds on threads -----------------------------------------------------------------------------------------------
@@ -184,7 +164,8 @@ def _run_rounds(part: Part, cell: Cell, folder: Path, stored: StoredRuns, advanc
     """
     rejected = 0
     while (missing := part.repeats - len(stored.measured)) > 0:
-        plan = plan_of(part, cell, record(part, cell, folder / "graph.json").graph)
+        record(part, cell, folder / "graph.json")
+        plan = plan_of(part, cell, folder / "graph.json")
         runs = _run_threads(part, cell, plan, min(missing, ROUNDS_PER_PROCESS), folder / "cell.plan", stored)
         counting = [run for run in runs if not placement_differs(run, plan)]
         for run in counting:

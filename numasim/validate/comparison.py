@@ -13,11 +13,10 @@ from numasim.machine.routing import line_transfer_ps
 from numasim.plan.plan import Plan
 from numasim.report.answers.statistics import Estimate
 from numasim.runtime.runtime_program import KernelRun
-from numasim.schema.counter_names import SYNC_COUNTS
-from numasim.validate.part_files import BoundSpec
+from numasim.schema.enumerations import SYNC_COUNTS
+from numasim.validate.part_files import BoundSpec, Cell, Part
 from numasim.validate.run_store import StoredRuns
 from numasim.validate.validated_quantities import QUANTITIES
-from numasim.validate.validation_cells import Cell, Part
 
 # ---- the common form of predicted and measured runs: counters under the names of the simulator's results -------------
 

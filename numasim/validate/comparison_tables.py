@@ -14,10 +14,10 @@ from numasim.reproduce.csv_files import plain_csv
 from numasim.validate import verdict_text
 from numasim.validate.comparison import Equality, Verdict
 from numasim.validate.figure import comparison_figure
+from numasim.validate.part_files import Cell
 from numasim.validate.run_store import PAGE, TABLE, VALIDATION, measurement_origin
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
-from numasim.validate.validation_cells import Cell
 
 COLUMNS = (
     *("part", "kernel", "parameters", "strategy", "workers", "quantity", "unit"),

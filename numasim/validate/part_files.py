@@ -1,4 +1,4 @@
-"""The parts of the validation, read from YAML files: experiments/validation/NAME.yaml.
+"""The parts of the validation, read from YAML files (experiments/validation/NAME.yaml), and their cells.
 
 A part is the product of kernels, strategies and numbers of workers, with a mode of the runtime and bounds on the
 distances of predictions. With measured costs the bounds apply; with model costs every counter must be equal.
@@ -6,10 +6,12 @@ distances of predictions. With measured costs the bounds apply; with model costs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,6 +22,7 @@ from numasim.parts.base import CheckedModel, Model, PositiveCount, Seed, YesNo
 from numasim.parts.choices import Choices
 from numasim.parts.validation import validate
 from numasim.parts.yaml.document import load
+from numasim.spec.single_part import read_machine, read_runtime, read_strategy
 from numasim.validate.validated_quantities import QUANTITIES
 
 Text = Annotated[str, Field(min_length=1)]
@@ -154,23 +157,125 @@ def read_part(name: str) -> tuple[str, PartFile]:
     return legible_text(path.stem), validate(PartFile, load(path))
 
 
-def chosen(what: str, names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return ``names``, or all of ``known`` if ``names`` is empty. Raise InputError for a name that is not in
-    ``known``.
-    """
-    for name in names:
-        if name not in known:
-            raise InputError(
-                f"there is no {what} {name!r} here", expected=f"one of {', '.join(known)}", value=name, known=known
-            )
-    return tuple(name for name in known if not names or name in names)
-
-
-def plain(parameters: dict[str, Any]) -> dict[str, int | str]:
-    """Return parameters as command-line arguments."""
-    return {name: value if isinstance(value, int) else str(value) for name, value in parameters.items()}
-
-
 def _folder() -> Path:
     inside = _PACKAGE / "experiments"
     return (inside if inside.is_dir() else _PACKAGE.parent / "experiments") / "validation"
+
+
+# ---- The cells of a part: every kernel under every strategy with every number of workers -----------------------------
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel with its parameters. With ``team`` the graph of the kernel depends on the number of workers."""
+
+    kernel: str
+    parameters: Mapping[str, int | str] = field(default_factory=dict)
+    team: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return the name with the parameters: ``fib n=20``."""
+        return " ".join([self.kernel, *(f"{name}={value}" for name, value in self.parameters.items())])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One program under one strategy with a number of workers."""
+
+    program: Program
+    strategy: str
+    workers: int
+
+    @property
+    def team(self) -> int | None:
+        """Return the number of workers if the recording of the program depends on this number, otherwise None."""
+        return self.workers if self.program.team else None
+
+    @property
+    def label(self) -> str:
+        """Return the name of the cell: ``fib n=20, randomized, 24 workers``."""
+        return f"{self.program.label}, {self.strategy}, {self.workers} worker{'s' if self.workers > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the validation, with the choices of the command line applied.
+
+    ``left_out`` has those numbers of workers of the part that exceed the hardware threads of the named machine.
+    """
+
+    name: str
+    file: PartFile
+    machine: str
+    runtime: str
+    repeats: int
+    cells: tuple[Cell, ...]
+    left_out: tuple[int, ...] = ()
+
+
+def part_of(
+    name: str,
+    *,
+    kernels: Sequence[str] = (),
+    machine: str | None = None,
+    runtime: str | None = None,
+    quick: bool = False,
+) -> Part:
+    """Return the part ``name``, on its own or on another machine and runtime; with ``kernels``, only these kernels of
+    the part.
+
+    Raise InputError for names that do not exist; if a part has no machine of its own and no machine is given; and for
+    more workers than the machine has hardware threads. If a machine is given, too many workers are an error only if no
+    cell is left.
+    """
+    stem, file = read_part(name)
+    fewer = file.quick if quick else None
+    every = catalog.names("strategies") if file.strategies == "all" else file.strategies
+    strategies = fewer.strategies if fewer and fewer.strategies else every
+    workers = fewer.workers if fewer and fewer.workers else file.workers
+    named = machine
+    machine = _given(stem, "machine", machine or file.machine)
+    runtime = _given(stem, "runtime", runtime or file.runtime)
+    read_runtime(runtime)
+    for strategy in strategies:
+        read_strategy(strategy)
+    threads = read_machine(machine).threads
+    left_out = tuple(each for each in workers if each > threads)
+    if left_out and (named is None or len(left_out) == len(workers)):
+        raise InputError(
+            f"the part {stem!r} asks for {min(left_out)} workers, but {machine!r} has {threads} hardware threads",
+            expected=f"a number of workers from 1 to {threads}, or a larger machine",
+        )
+    known = tuple(dict.fromkeys(each.kernel for each in file.kernels))
+    for kernel in kernels:
+        if kernel not in known:
+            expected = f"one of {', '.join(known)}"
+            raise InputError(f"there is no kernel {kernel!r} here", expected=expected, value=kernel, known=known)
+    shown = [each for each in file.kernels if not (quick and each.quick is None)]
+    programs = [_program(each, quick) for each in shown if not kernels or each.kernel in kernels]
+    return Part(
+        name=stem,
+        file=file,
+        machine=machine,
+        runtime=runtime,
+        repeats=fewer.repeats if fewer and fewer.repeats else file.repeats,
+        cells=tuple(Cell(*each) for each in product(programs, strategies, workers) if each[-1] <= threads),
+        left_out=left_out,
+    )
+
+
+def _program(spec: KernelSpec, quick: bool) -> Program:
+    """Return the kernel with its parameters as command-line arguments."""
+    parameters = {**spec.set, **((quick and spec.quick) or {})}
+    plain = {name: value if isinstance(value, int) else str(value) for name, value in parameters.items()}
+    return Program(spec.kernel, plain, spec.team)
+
+
+def _given(part: str, what: str, name: str | None) -> str:
+    if name is None:
+        raise InputError(
+            f"the part {part!r} of the validation has no {what} of its own",
+            expected=f"--{what} with the file that numasim calibrate has written",
+        )
+    return name

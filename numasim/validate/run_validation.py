@@ -14,8 +14,8 @@ from numasim.files.owned_folder import owned_folder
 from numasim.sweep.progress import progress_bar
 from numasim.validate.cell_runs import Advance, run_cell, shared_graph
 from numasim.validate.comparison import Comparison, Equality, Verdict, compare, equality, judge
+from numasim.validate.part_files import Part
 from numasim.validate.run_store import PAGE, TABLE, VALIDATION, StoredRuns
-from numasim.validate.validation_cells import Part
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from numasim.errors import CheckError
 from numasim.validate.comparison_tables import validation_json, write_pages
+from numasim.validate.part_files import Part, part_of
 from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validated_quantities import QUANTITIES
-from numasim.validate.validation_cells import Part, part_of
 from numasim.validate.verdict_text import (
     bound_text,
     broken_text,

@@ -9,10 +9,9 @@ from numasim.engine.unit_text import MISSING, bytes_text, count_text, time_text
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate
 from numasim.validate.comparison import MOST_FACTOR, Comparison, Verdict
-from numasim.validate.part_files import BoundSpec
+from numasim.validate.part_files import BoundSpec, Part
 from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
-from numasim.validate.validation_cells import Part
 
 TEXTS: dict[str, Callable[[float], str]] = {
     "s": lambda value: time_text(value * PS_PER_S),

@@ -225,10 +225,6 @@ def workload_of(
     rows, segments = len(op_ptr) - 1, len(compute_ps)  # type: ignore[arg-type]
     access_ptr, columns = accesses or (np.zeros(segments + 1, np.int64), {})
     successor_ptr, successor = successors or (np.zeros(rows + 1, np.int64), np.zeros(0))
-
-    def column(values: Any, kind: Any, length: int = 0) -> npt.NDArray[Any]:
-        return frozen(np.full(length, values, kind) if np.ndim(values) == 0 else np.ascontiguousarray(values, kind))
-
     return Workload(
         name=name,
         parameters=parameters or {},
@@ -236,17 +232,17 @@ def workload_of(
         regions=tuple(regions),
         phases=tuple(phases),
         ranges=tuple(ranges),
-        op_ptr=column(op_ptr, np.int64),
-        op_code=column(op_code, np.uint8),
-        op_arg=column(op_arg, np.uint32),
-        kind=column(kind, np.uint8, rows),
-        parent=column(parent, np.int64, rows),
-        segment_compute_ps=column(compute_ps, np.int64),
-        segment_kernel=column(kernel, np.uint8, segments),
-        segment_accesses=column(access_ptr, np.int64),
+        op_ptr=_column(op_ptr, np.int64),
+        op_code=_column(op_code, np.uint8),
+        op_arg=_column(op_arg, np.uint32),
+        kind=_column(kind, np.uint8, rows),
+        parent=_column(parent, np.int64, rows),
+        segment_compute_ps=_column(compute_ps, np.int64),
+        segment_kernel=_column(kernel, np.uint8, segments),
+        segment_accesses=_column(access_ptr, np.int64),
         accesses=accesses_of(int(access_ptr[-1]), **columns),
-        successor_ptr=column(successor_ptr, np.int64),
-        successor=column(successor, np.uint32),
+        successor_ptr=_column(successor_ptr, np.int64),
+        successor=_column(successor, np.uint32),
         **rest,
     )
 
@@ -262,14 +258,12 @@ def accesses_of(count: int = 0, **columns: npt.NDArray[Any] | Sequence[int] | in
 
     A single number counts for all accesses. A column that is left out is 0, or 1 for ``rows`` and ``passes``.
     """
-    usual = {"rows": 1, "passes": 1}
-    given = {name: columns.get(name, usual.get(name, 0)) for name in ACCESS_TYPES}
-    return Accesses(
-        **{
-            name: frozen(np.full(count, values, kind) if np.ndim(values) == 0 else np.ascontiguousarray(values, kind))
-            for (name, kind), values in zip(ACCESS_TYPES.items(), given.values(), strict=True)
-        }
-    )
+    given = {**dict.fromkeys(ACCESS_TYPES, 0), "rows": 1, "passes": 1, **columns}
+    return Accesses(**{name: _column(given[name], kind, count) for name, kind in ACCESS_TYPES.items()})
+
+
+def _column(values: Any, kind: Any, length: int = 0) -> npt.NDArray[Any]:
+    return frozen(np.full(length, values, kind) if np.ndim(values) == 0 else np.ascontiguousarray(values, kind))
 
 
 def ragged_family(

@@ -13,7 +13,7 @@ from numasim.workload.one_worker import by_task, segment_sums, serial_ps
 from numasim.workload.span import depth, span_ps, span_tasks
 
 NO_LATENCY_PS = 0
-MOST_SHOWN = 40  # regions, each on a line
+MOST_SHOWN = 40  # most regions that have a line each
 
 
 def describe(workload: Workload) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.workload.graph import Workload
-from numasim.workload.graph_forms import read_graph
 from numasim.workload.parameters import AnyWorkload, WorkloadFile, WorkloadGraph
 from numasim.workload.registry import FAMILIES
 
@@ -20,6 +19,8 @@ def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
         held: Workload = spec.workload
         return held
     if isinstance(spec, WorkloadFile):
+        from numasim.workload.graph_forms import read_graph
+
         return read_graph(Path(spec.file))
     family = FAMILIES[spec.name]
     generator = family.folded if folded and family.folded else family.generate

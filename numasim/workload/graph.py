@@ -380,7 +380,7 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
             yield from _parts(getattr(value, entry.name))
     elif isinstance(value, tuple):
         yield f"({len(value)}".encode()
-        if set(map(type, value)) <= {int}:  # a million roots
+        if set(map(type, value)) <= {int}:  # fast for a million roots
             yield "".join(map(str, value)).encode()
             return
         for part in value:

@@ -70,17 +70,14 @@ class _Contents:
     hash: str
     path: Path = field(compare=False)
 
-    def workload(self) -> Workload:
-        """Read the graph; raise InputError if the file has changed."""
-        kind = kind_of(self.path)
-        data = read_bytes(self.path, kind)
-        if blake2b(data, digest_size=16).hexdigest() != self.hash:
-            raise InputError("the file changed while it was read", place=str(self.path), expected="a finished file")
-        return graph_of(data, kind, str(self.path))
 
-
-def graph_of(data: bytes, kind: FileKind, place: str) -> Workload:
-    """Return the checked graph in ``data``, the contents of the file ``place`` of ``kind``."""
+@lru_cache(maxsize=2)
+def _workload(contents: _Contents) -> Workload:
+    """Read and check the graph; raise InputError if the file has changed."""
+    kind, place = kind_of(contents.path), str(contents.path)
+    data = read_bytes(contents.path, kind)
+    if blake2b(data, digest_size=16).hexdigest() != contents.hash:
+        raise InputError("the file changed while it was read", place=place, expected="a finished file")
     if kind is PACKED_GRAPH:
         from numasim.workload.binary_form.packed_graph import workload_of
 
@@ -88,11 +85,6 @@ def graph_of(data: bytes, kind: FileKind, place: str) -> Workload:
     from numasim.workload.json_form.graph_io import of_text  # imported late: generators need no models of files
 
     return of_text(text_of(data, place, kind.name), place)
-
-
-@lru_cache(maxsize=2)
-def _workload(contents: _Contents) -> Workload:
-    return contents.workload()
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,7 @@
 """The rules of a well-formed workload. A broken rule is an `InputError` that names the place and the valid values.
 
-Paths are paths of the JSON form: one set of rules serves generated graphs and files of both forms.
+Paths are paths of the JSON form: one set of rules serves graphs in memory, recorded programs and files of both forms.
+The readers of files and the builder see to the lengths of the arrays, and to the bounds of most numbers.
 """
 
 from __future__ import annotations
@@ -14,18 +15,17 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED, MOST_OBJECTS_OPENED
 from numasim.workload.amounts import Amounts
-from numasim.workload.dataflow import Dataflow
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Accesses, Kind, Loop, Mode, Op, Pattern, Workload, parents_of
+from numasim.workload.graph import I64, Accesses, Kind, Loop, Mode, Op, Workload
 from numasim.workload.phases import places
-from numasim.workload.span import is_forward
-from numasim.workload.sync_parameters import MAX_PARTIES, Role
+from numasim.workload.span import cycle_of_tasks
+from numasim.workload.sync_parameters import Role
 
 Path = tuple[str | int, ...]
 Flags = npt.NDArray[np.bool_]
 FAR = 2**61  # beyond the end of any region
-MOST_NESTED = 32  # loops in each other
-MOST_TOGETHER = 2**62  # of the amounts of all items of a range
+MOST_NESTED = 32  # most levels of nested loops
+MOST_TOGETHER = 2**62  # largest sum of the amounts of all items of a range
 SHOWN_CYCLE = 8  # tasks of a cycle that an error lists
 ROLES = {
     **dict.fromkeys((Op.LOCK, Op.UNLOCK), Role.LOCK),
@@ -59,7 +59,7 @@ def _within(key: str, inner: str, pointer: I64) -> Callable[[int], Path]:
     return path
 
 
-# ---- Names, lengths, phases and loops --------------------------------------------------------------------------------
+# ---- Names, phases and loops -----------------------------------------------------------------------------------------
 
 
 def _check_names(workload: Workload) -> None:
@@ -70,43 +70,15 @@ def _check_names(workload: Workload) -> None:
                 raise InputError(f"the name {name!r} is given twice", path=(key, number), expected="distinct names")
 
 
-def _check_lengths(workload: Workload) -> None:
-    tasks, segments = workload.rows, workload.segments
-    pointers = {
-        "op_ptr": (tasks, len(workload.op_code)),
-        "segment_accesses": (segments, len(workload.accesses)),
-        "successor_ptr": (tasks, len(workload.successor)),
-    }
-    for name, (entries, total) in pointers.items():
-        pointer = getattr(workload, name)
-        if len(pointer) != entries + 1 or pointer[0] != 0 or pointer[-1] != total or (np.diff(pointer) < 0).any():
-            right = f"{entries + 1} numbers that ascend from 0 to {total}"
-            raise InputError("the array is not a CSR pointer", path=(name,), expected=right)
-    for name, entries in {"parent": tasks, "op_arg": len(workload.op_code), "segment_kernel": segments}.items():
-        if len(getattr(workload, name)) != entries:
-            problem = f"the array has {len(getattr(workload, name))} entries"
-            raise InputError(problem, path=(name,), expected=f"{entries} entries")
-
-
 def _check_loops(workload: Workload) -> None:
-    """Loops are in the order of their first phases, outer loops before inner ones: each loop lies in an open one."""
     around: list[Loop] = []
     for number, loop in enumerate(workload.loops):
-        path: Path = ("loops", number)
-        before = workload.loops[number - 1] if number else Loop(0, 0, 1)
-        if not 0 <= loop.first < loop.end <= len(workload.phases):
-            problem = f"the loop is over the phases from {loop.first} to {loop.end - 1}"
-            raise InputError(problem, path=path, expected=f"some of the {len(workload.phases)} phases")
-        if loop.repeat < 1:
-            raise InputError(f"the loop runs {loop.repeat} times", path=(*path, "repeat"), expected="1 or more")
         while around and around[-1].end <= loop.first:
             around.pop()
-        if loop.first < before.first or (around and loop.end > around[-1].end):
-            expected = "loops by their first phase, outer ones before those in them"
-            raise InputError(f"{loop} comes behind {before}", path=path, expected=expected)
         around.append(loop)
         if len(around) > MOST_NESTED:
-            raise InputError("loops are nested too deep", path=path, expected=f"at most {MOST_NESTED} in each other")
+            expected = f"at most {MOST_NESTED} in each other"
+            raise InputError("loops are nested too deep", path=("loops", number), expected=expected)
 
 
 def _check_phases(workload: Workload) -> None:
@@ -126,8 +98,6 @@ def _check_phases(workload: Workload) -> None:
                 raise InputError(f"task {root} {problem}", path=(*path, "roots", place), expected=right)
             if not workload.folded:  # a folded class may be the root of several equal trees
                 seen.add(root)
-        if phase.repeat < 1:
-            raise InputError(f"the phase runs {phase.repeat} times", path=(*path, "repeat"), expected="1 or more")
         if runs > MOST_ITEMS:
             expected = f"at most {MOST_ITEMS:,} times, with those of the loops around it"
             raise InputError(f"the phase runs {runs:,} times", path=(*path, "repeat"), expected=expected)
@@ -138,27 +108,18 @@ def _check_phases(workload: Workload) -> None:
 
 def _check_ops(workload: Workload) -> None:
     path, arg = _within("tasks", "ops", workload.op_ptr), workload.op_arg
-    codes = workload.op_code
-    _refuse(codes >= len(Op), path, lambda op: f"op code {codes[op]} does not exist", f"a code below {len(Op)}")
     for wrong, what, most in (
-        (codes == Op.RUN, "segment", workload.segments),
+        (workload.op_code == Op.RUN, "segment", workload.segments),
         (workload.creates, "task", workload.rows),
     ):
         _refuse(wrong & (arg >= most), path, lambda op: f"{what} {arg[op]} does not exist", f"a {what} below {most}")  # noqa: B023
 
 
 def _check_tree(workload: Workload) -> None:
-    parent = parents_of(workload.op_ptr, workload.op_code, workload.op_arg)
     child, roots = workload.op_arg[workload.creates].astype(np.int64), np.array(workload.trees, np.int64)
     starts = np.bincount(np.concatenate([child, roots]), minlength=workload.rows)
     for task in np.flatnonzero(starts != 1)[:1].tolist():
         _refuse_starts(workload, task, int(starts[task]))
-    _refuse(
-        parent != workload.parent,
-        lambda task: ("tasks", task),
-        lambda task: f"the parent is {workload.parent[task]}, but task {parent[task]} spawns it",
-        "the task that spawns it",
-    )
     _check_preorder(workload)
 
 
@@ -196,9 +157,9 @@ def _check_kinds(workload: Workload) -> None:
     roots = workload.parent < 0
     wanted = np.where(called, Kind.CALL, Kind.TASK)
     for task in np.flatnonzero((workload.kind != wanted) & ~(roots & (workload.kind == Kind.IMPLICIT)))[:1].tolist():
-        kind = Kind(workload.kind[task]).name.lower() if workload.kind[task] < len(Kind) else str(workload.kind[task])
         right = "call" if called[task] else "task or implicit" if roots[task] else "task"
-        raise InputError(f"the kind is {kind}", path=("tasks", task, "kind"), expected=right)
+        problem = f"the kind is {Kind(workload.kind[task]).name.lower()}"
+        raise InputError(problem, path=("tasks", task, "kind"), expected=right)
 
 
 # ---- Synchronisation: objects of their roles, locks released, transactions committed, groups ended -------------------
@@ -206,11 +167,6 @@ def _check_kinds(workload: Workload) -> None:
 
 def _check_words(workload: Workload) -> None:
     for number, word in enumerate(workload.words):
-        if word.owner < 0:
-            raise InputError(f"the owner is {word.owner}", path=("words", number, "owner"), expected="0 or more")
-        if not 1 <= word.parties <= MAX_PARTIES:
-            right = f"from 1 to {MAX_PARTIES}"
-            raise InputError(f"the value is {word.parties}", path=("words", number, "parties"), expected=right)
         for name in ("skew_ppm", "undo_ps", "same"):
             if getattr(word, name) and word.role != Role.OBJECTS:
                 problem = f"a synchronisation object of role {word.role.name.lower()} has no {name}"
@@ -292,15 +248,9 @@ class _Program:
 
 
 def _check_segments(workload: Workload) -> None:
-    times, kernel, kernels = workload.segment_compute_ps, workload.segment_kernel, len(workload.kernels)
+    """Check times and accesses, which recordings of programs give, too."""
+    times, offset = workload.segment_compute_ps, workload.accesses.offset
     _refuse(times < 0, lambda at: ("segments", at, "compute_ps"), lambda at: f"the time is {times[at]} ps", "0 or more")
-    _refuse(
-        kernel >= kernels,
-        lambda at: ("segments", at, "kernel"),
-        lambda at: f"kernel {kernel[at]} does not exist",
-        f"a kernel below {kernels}",
-    )
-    offset = workload.accesses.offset
     path = _within("segments", "accesses", workload.segment_accesses)
     _check_accesses(workload, workload.accesses, offset, offset, path)
 
@@ -310,19 +260,15 @@ def _check_accesses(
 ) -> None:
     """Check accesses whose offsets are from ``low`` to ``high`` [accesses]."""
     sizes = np.array([region.bytes for region in workload.regions], np.int64)
-    known = accesses.region < len(sizes)
-    size = np.append(sizes, 0)[np.where(known, accesses.region, len(sizes))]
+    size = sizes[accesses.region]
     rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes  # floats do not overflow
     extent = np.where(rough < FAR, (accesses.rows - 1) * accesses.stride + accesses.row_bytes, FAR)
     moved = accesses.row_bytes.astype(np.float64) * accesses.rows * accesses.passes
     rules: tuple[tuple[str, Flags, str], ...] = (
-        ("region", known, f"a region below {len(sizes)}"),
         ("row_bytes", accesses.row_bytes >= 1, "1 or more"),
         ("rows", accesses.rows >= 1, "1 or more"),
         ("stride", accesses.stride >= 0, "0 or more"),
         ("mode", np.isin(accesses.mode, list(Mode)), "read, write or read-write"),
-        ("pattern", np.isin(accesses.pattern, list(Pattern)), "a known pattern"),
-        ("passes", accesses.passes >= 1, "1 or more"),
         ("offset", low >= 0, "0 or more"),
         ("offset", high <= size - extent, "an end inside the region"),
         ("passes", moved <= MOST_MOVED, f"at most {MOST_MOVED} bytes walked in all"),
@@ -336,14 +282,9 @@ def _check_accesses(
 def _check_ranges(workload: Workload) -> None:
     for number, family in enumerate(workload.ranges):
         path: Path = ("ranges", number)
-        if family.count < 1:
-            raise InputError(f"the range has {family.count} items", path=(*path, "count"), expected="1 or more")
         if not 0 <= family.low_ps <= family.high_ps:
             problem = f"the times are {family.low_ps} to {family.high_ps} ps"
             raise InputError(problem, path=(*path, "low_ps"), expected="0 <= low_ps <= high_ps")
-        if family.kernel >= len(workload.kernels):
-            right = f"a kernel below {len(workload.kernels)}"
-            raise InputError(f"kernel {family.kernel} does not exist", path=(*path, "kernel"), expected=right)
         amounts: list[tuple[Amounts | None, int, Path]] = [
             (family.compute, LONGEST_PS, ("compute_ps",)),
             *(
@@ -380,9 +321,7 @@ def _check_template(workload: Workload, number: int) -> None:
     def path(access: int) -> Path:
         return ("ranges", number, "accesses", access)
 
-    divisors = family.divisor
-    _refuse(divisors < 1, lambda at: (*path(at), "divisor"), lambda at: f"the divisor is {divisors[at]}", "1 or more")
-    last = family.count - 1
+    divisors, last = family.divisor, family.count - 1
     across = [last // divisors * family.step_div, np.minimum(last, divisors - 1) * family.step_mod]
     low = family.accesses.offset + sum(np.minimum(step, 0) for step in across)
     high = family.accesses.offset + sum(np.maximum(step, 0) for step in across)
@@ -435,12 +374,7 @@ def _phases_of_tasks(workload: Workload) -> I64:
 
 
 def _check_cycles(workload: Workload) -> None:
-    if is_forward(workload):
-        return
-    flow = Dataflow(workload, np.zeros(workload.segments, np.int64), np.zeros(workload.rows, np.int64))
-    for phase in workload.phases:
-        flow.run(phase)
-    if cycle := flow.cycle():
+    if cycle := cycle_of_tasks(workload):
         circle = " after ".join(str(task) for task in [*cycle[:SHOWN_CYCLE], *cycle[:1]])
         problem = f"tasks wait for each other in a cycle: {circle}"
         raise InputError(problem, path=("tasks", cycle[0]), expected="a graph without cycles")
@@ -448,7 +382,6 @@ def _check_cycles(workload: Workload) -> None:
 
 CHECKS = (
     _check_names,
-    _check_lengths,
     _check_phases,
     _check_ops,
     _check_tree,

@@ -45,7 +45,7 @@ class TimedParameters(WorkloadParameters):
 
     low_ns: Nanoseconds = Field(description="The shortest compute time of a task's segment.")
     high_ns: Nanoseconds = Field(
-        description="The longest compute time of a task's segment; times are drawn uniformly between the two.",
+        description="The longest compute time of a task's segment; times are drawn uniformly between the two."
     )
 
     @model_validator(mode="after")
@@ -59,8 +59,7 @@ class TeamParameters(WorkloadParameters):
     """A body for each of ``threads`` threads. Default: a thread for each worker of the run, or one thread."""
 
     threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = Field(
-        None,
-        description="Number of threads, each on a worker of its own. Default: as many as the run has workers.",
+        None, description="Number of threads, each on a worker of its own. Default: as many as the run has workers."
     )
 
     @property
@@ -77,9 +76,7 @@ class ColumnParameters(TeamParameters):
     """Data in columns: a column for each of ``threads`` threads, which lies on the node of the thread."""
 
     nodes: Annotated[tuple[NodeNumber, ...], Field(min_length=1, max_length=2**16)] | None = Field(
-        None,
-        description="Node of each thread. Default: those on which the workers of the run are; node 0 where there is no "
-        "run.",
+        None, description="Node of each thread. Default: the nodes of the workers of the run, or node 0 without a run."
     )
 
     @property
@@ -103,8 +100,7 @@ class WorkloadFile(Model):
 
     default_runtime: ClassVar[str] = "bare"
     file: Annotated[str, Field(min_length=1)] = Field(
-        description="Path of a task graph in JSON or npz; a relative one starts at the folder of the file that names "
-        "it.",
+        description="Path of a task graph in JSON or npz; a relative path starts at the folder of the specification."
     )
 
 
@@ -155,7 +151,7 @@ class Family:
 
 
 def compute_ps(units: npt.NDArray[Any] | int, ps_per_1000: int) -> Any:
-    """Integer picoseconds of ``units`` of work, rounded to the nearest; exact for a single number of units."""
+    """Return the whole picoseconds of ``units`` of work, rounded to the nearest; exact for a single number of units."""
     if isinstance(units, int):
         return (units * ps_per_1000 + 500) // 1000
     return (np.asarray(units, np.int64) * ps_per_1000 + 500) // 1000

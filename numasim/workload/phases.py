@@ -69,7 +69,7 @@ def iterations_of(phases: Sequence[Phase], loops: Sequence[Loop]) -> list[int]:
 
 
 def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
-    """Yield the runs of all phases, one after the other; there may be very many."""
+    """Yield the runs of all phases, one after the other; there may be very many runs."""
     turns = [0] * len(phases)
     for part in parts(0, len(phases), loops):
         if isinstance(part, int):

@@ -1,8 +1,8 @@
-"""The workload families by name: every module of `numasim.workload.families` defines one or several.
+"""The workload families by name: every module of `numasim.workload.families` defines one or several families.
 
-A new family is a new file there and a line in `MODULES`. The table gives names without importing modules: a run imports
-only the family that the run generates. The union that validates specifications, and the lists of the command line, of
-the benchmark and of tests, follow from the table.
+A new family is a new file there and a name in `ALONE` or `OTHERS`. The table `MODULES` gives names without importing
+modules: a run imports only the family that the run generates. The union that validates specifications, and the lists of
+the command line, of the benchmark and of tests, follow from the table.
 """
 
 from __future__ import annotations
@@ -19,45 +19,20 @@ from numasim.workload.parameters import Family, WorkloadFile, WorkloadParameters
 
 T = TypeVar("T")
 FILE_TAG = "file"
-MODULES = {  # the module of each family, in alphabetical order
-    "25p": "stencils",
-    "25p-ir": "stencils",
-    "6p": "stencils",
-    "6p-ir": "stencils",
-    "9p": "stencils",
-    "9p-ir": "stencils",
-    "cholesky": "cholesky",
-    "fft": "fft",
-    "fib": "fib",
-    "ga": "ga",
-    "ge": "ge",
-    "ge-ir": "ge",
-    "heat": "stencils",
-    "heat-ir": "stencils",
-    "home-test": "home_test",
-    "horizontal-tournament": "tournaments",
-    "independent": "independent",
-    "knapsack": "knapsack",
-    "mandelbrot": "mandelbrot",
-    "map-reduce": "reductions",
-    "matmul": "matmul",
-    "nqueens": "nqueens",
-    "random-fork-join": "random_graphs",
-    "random-layered": "random_graphs",
-    "reduce": "reductions",
-    "sor": "stencils",
-    "sor-ir": "stencils",
-    "sort": "sort",
-    "sparselu-for": "sparselu",
-    "sparselu-single": "sparselu",
-    "spinlock": "spinlock",
-    "strassen": "strassen",
-    "syncbench": "syncbench",
-    "transactions": "worklists",
-    "uts": "uts",
-    "vertical-tournament": "tournaments",
-    "worklist": "worklists",
+ALONE = ["cholesky", "fft", "fib", "ga", "independent", "knapsack", "mandelbrot", "matmul", "nqueens", "sort"]
+ALONE += ["spinlock", "strassen", "syncbench", "uts"]  # families whose modules have their names
+OTHERS = {  # the families of each other module
+    "ge": ["ge", "ge-ir"],
+    "home_test": ["home-test"],
+    "random_graphs": ["random-fork-join", "random-layered"],
+    "reductions": ["map-reduce", "reduce"],
+    "sparselu": ["sparselu-for", "sparselu-single"],
+    "stencils": ["25p", "25p-ir", "6p", "6p-ir", "9p", "9p-ir", "heat", "heat-ir", "sor", "sor-ir"],
+    "tournaments": ["horizontal-tournament", "vertical-tournament"],
+    "worklists": ["transactions", "worklist"],
 }
+_PAIRS = [(name, module) for module, names in OTHERS.items() for name in names]
+MODULES = dict(sorted([*_PAIRS, *zip(ALONE, ALONE, strict=True)]))  # the module of each family
 
 
 class _ByName(Mapping[str, T]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from numasim.workload.dataflow import Dataflow
-from numasim.workload.graph import I64, Kind, Op, Phase, Workload
+from numasim.workload.algorithms.groups import NO_GROUP, Groups, cycle_of
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Kind, Op, Workload
 from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
@@ -28,29 +30,18 @@ def span_tasks(workload: Workload) -> int:
 
 def depth(workload: Workload) -> int:
     """Return the number of levels of the deepest spawn tree; 1 for tasks without children and for range items."""
-    if workload.folded:
-        return _depth_of_classes(workload)
-    levels = np.zeros(workload.rows, np.int64)
-    ancestor = workload.parent.copy()
-    while (inside := ancestor >= 0).any():
-        levels[inside] += 1
-        ancestor[inside] = workload.parent[ancestor[inside]]
-    return int(levels.max(initial=-1)) + 1 if workload.rows else 1
-
-
-def _depth_of_classes(workload: Workload) -> int:
     levels = [1] * workload.rows
-    for row in reversed(range(workload.rows)):
-        ops = slice(workload.op_ptr[row], workload.op_ptr[row + 1])
-        children = workload.op_arg[ops][workload.creates[ops]].tolist()
-        levels[row] = 1 + max((levels[child] for child in children), default=0)
+    creating = np.flatnonzero(workload.creates)
+    parent = np.searchsorted(workload.op_ptr, creating, side="right") - 1
+    for row, child in zip(parent[::-1].tolist(), workload.op_arg[creating[::-1]].tolist(), strict=True):
+        levels[row] = max(levels[row], 1 + levels[child])  # a child has a higher number than its parent
     return max((levels[root] for root in workload.trees), default=1)
 
 
 def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
     """Return [phases] the longest chain of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time."""
-    longest = (_chains_of_classes if workload.folded else _chains)(workload, segment_ps, _none(workload))
-    return [longest(phase) for phase in workload.phases]
+    last = _last_ends(workload, segment_ps, _none(workload))
+    return [max((last[root] for root in phase.roots), default=0) for phase in workload.phases]
 
 
 def _none(workload: Workload) -> I64:
@@ -59,10 +50,10 @@ def _none(workload: Workload) -> I64:
 
 def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item: list[int], spent: I64) -> int:
     below = workload.below(spent)
-    longest_chain = (_chains_of_classes if workload.folded else _chains)(workload, segment_times, start_times)
+    last = _last_ends(workload, segment_times, start_times)
     total = 0
     for phase, runs in zip(workload.phases, workload.runs, strict=True):
-        chain = longest_chain(phase)
+        chain = max((last[root] for root in phase.roots), default=0)
         items = longest_item[phase.range_family] if phase.range_family is not None else 0
         # a serial phase lasts as long as all its work
         once = sum(int(below[root]) for root in phase.roots) if phase.serial else max(chain, items)
@@ -70,42 +61,15 @@ def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item
     return total
 
 
-def _chains(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
-    """Return a function for the longest chain of a phase; call the function for the phases in their order."""
-    if is_forward(workload):
-        finish = forward_finish(workload, segment_times, start_times)
-        return lambda phase: max((finish[root] for root in phase.roots), default=0)
-    flow = Dataflow(workload, segment_times, start_times)
-    ends = workload.subtree_end()
-
-    def longest(phase: Phase) -> int:
-        flow.run(phase)
-        return max((max(flow.finish[root : ends[root]]) for root in phase.roots), default=0)
-
-    return longest
+def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
+    """Return by root of a phase the end of the last task of the root's tree, if the phase begins at time 0."""
+    if workload.folded:
+        return _last_ends_of_classes(workload, segment_times, start_times)
+    finish, ends = finish_of_tasks(workload, segment_times, start_times), workload.subtree_end()
+    return {root: max(finish[root : ends[root]]) for root in workload.trees}
 
 
-def is_forward(workload: Workload) -> bool:
-    """Return whether tasks neither spawn nor call, and wait only for tasks of lower numbers."""
-    return not workload.creates.any() and bool((workload.predecessor < workload.successor).all())
-
-
-def forward_finish(workload: Workload, segment_times: I64, start_times: I64) -> list[int]:
-    """Return [tasks] the ends of the tasks of a workload that `is_forward`, as `Dataflow` does, in one pass."""
-    pointer, successor = workload.successor_ptr.tolist(), workload.successor.tolist()
-    spent = (by_task(workload, segment_times) + start_times).tolist()
-    finish = [0] * workload.rows  # before the turn of a task: the end of the last predecessor so far
-    begin = 0
-    for task, (cost, end) in enumerate(zip(spent, pointer[1:], strict=True)):
-        done = finish[task] = finish[task] + cost
-        for after in successor[begin:end]:
-            if finish[after] < done:
-                finish[after] = done
-        begin = end
-    return finish
-
-
-def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> Callable[[Phase], int]:
+def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
     """Return the same for a folded workload: without dependences no task outside a subtree delays the subtree."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
@@ -128,4 +92,110 @@ def _chains_of_classes(workload: Workload, segment_times: I64, start_times: I64)
                 groups = [max(ended, clock + last[arg]) for ended in groups]
                 clock += end[arg] if code == Op.CALL else 0
         end[row], last[row] = clock, max(last[row], clock)
-    return lambda phase: max((last[root] for root in phase.roots), default=0)
+    return {root: last[root] for root in workload.trees}
+
+
+# ---- The order that a task graph prescribes, as a graph of moments, and the longest path through that graph ----------
+#
+# A task has one moment at its begin and one moment after each of its ops; the last moment of a task is its end. An edge
+# leads from a moment to each moment that has to wait for it: from op to op, from a spawn or a call to the begin of the
+# child, from the end of a child to the wait, the call or the end of the group, and along dependences. Synchronisation
+# objects are ignored. With an unlimited number of workers, every moment comes as early as its edges allow.
+
+
+class Moments(NamedTuple):
+    """The moments of all tasks, task by task: ``begin`` and ``end`` [tasks], and the edges ``source`` to ``target``."""
+
+    begin: I64
+    end: I64
+    source: I64
+    target: I64
+
+
+def moments_of(workload: Workload) -> Moments:
+    """Return the moments of a workload that is not folded."""
+    tasks = np.arange(workload.rows)
+    begin, end = workload.op_ptr[:-1] + tasks, workload.op_ptr[1:] + tasks
+    before = np.arange(len(workload.op_code)) + np.repeat(tasks, np.diff(workload.op_ptr))
+    op, ended = joins_of(workload)
+    edges = (
+        (before, before + 1),
+        (before[workload.creates], begin[workload.op_arg[workload.creates]]),
+        (end[ended], before[op] + 1),
+        (end[workload.predecessor], begin[workload.successor]),
+    )
+    source, target = (np.concatenate(side) for side in zip(*edges, strict=True))
+    return Moments(begin, end, source, target)
+
+
+def joins_of(workload: Workload) -> tuple[I64, I64]:
+    """Return (op, task) for each task whose end a call, a wait or the end of a group awaits, in the order of ops."""
+    forks = np.flatnonzero(workload.creates)
+    child, called = workload.op_arg[forks].astype(np.int64), workload.op_code[forks] == Op.CALL
+    waits = np.append(np.flatnonzero(workload.op_code == Op.WAIT), len(workload.op_code))
+    wait = waits[np.searchsorted(waits, forks)]  # the next wait, perhaps of a later task
+    awaited = ~called & (wait < workload.op_ptr[workload.parent[child] + 1])
+    members, group_ends = _group_ends(workload)
+    op = np.concatenate([forks[called], wait[awaited], group_ends])
+    order = np.argsort(op, kind="stable")
+    return op[order], np.concatenate([child[called], child[awaited], members])[order]
+
+
+def _group_ends(workload: Workload) -> tuple[I64, I64]:
+    """Return (tasks that a group waits for, the op that ends the group of each of these tasks)."""
+    if not workload.groups:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    groups = Groups(workload)
+    of_task, ends = np.array(groups.of_task, np.int64), np.flatnonzero(workload.op_code == Op.END_GROUP)
+    end_of_group = np.zeros(len(groups.owner), np.int64)
+    end_of_group[np.array(groups.of_op, np.int64)[ends]] = ends
+    members = np.flatnonzero(of_task != NO_GROUP)
+    return members, end_of_group[of_task[members]]
+
+
+def finish_of_tasks(workload: Workload, segment_times: I64, start_times: I64) -> list[int]:
+    """Return [tasks] the time at which each task ends, if phases begin at time 0 and workers are unlimited.
+
+    Segment s takes ``segment_times[s]``; task t takes ``start_times[t]`` before its first op.
+    """
+    if not workload.creates.any():  # then a task is one node
+        return longest_paths(by_task(workload, segment_times) + start_times, workload.predecessor, workload.successor)
+    moments = moments_of(workload)
+    times = np.zeros(len(workload.op_code) + workload.rows, np.int64)
+    runs = np.flatnonzero(workload.op_code == Op.RUN)
+    times[runs + np.searchsorted(workload.op_ptr, runs, side="right")] = segment_times[workload.op_arg[runs]]
+    times[moments.begin] = start_times
+    finish = longest_paths(times, moments.source, moments.target)
+    return [finish[end] for end in moments.end.tolist()]
+
+
+def longest_paths(times: I64, source: I64, target: npt.NDArray[Any]) -> list[int]:
+    """Return [nodes] the time at which each node ends; a node takes ``times`` [nodes] after the last node before it.
+
+    An edge leads from ``source[i]`` to ``target[i]``; the graph has no cycle.
+    """
+    order = np.argsort(source, kind="stable")
+    pointer = offsets(np.bincount(source, minlength=len(times))).tolist()
+    following: list[int] = np.asarray(target)[order].tolist()
+    unmet = np.bincount(target, minlength=len(times))
+    ready = np.flatnonzero(unmet == 0)[::-1].tolist()
+    left, spent, finish = unmet.tolist(), times.tolist(), [0] * len(times)  # at first: the end of the last node before
+    while ready:
+        node = ready.pop()
+        done = finish[node] = finish[node] + spent[node]
+        for after in following[pointer[node] : pointer[node + 1]]:
+            if finish[after] < done:
+                finish[after] = done
+            left[after] -= 1
+            if not left[after]:
+                ready.append(after)
+    return finish
+
+
+def cycle_of_tasks(workload: Workload) -> list[int]:
+    """Return tasks of which each waits for the next, and the last for the first; empty if there is no cycle."""
+    moments = moments_of(workload)
+    cycle = cycle_of(moments.source, moments.target, len(workload.op_code) + workload.rows)
+    tasks = list(dict.fromkeys((np.searchsorted(moments.begin, cycle, side="right") - 1).tolist()))
+    first = tasks.index(min(tasks)) if tasks else 0
+    return tasks[first:] + tasks[:first]

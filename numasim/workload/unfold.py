@@ -19,34 +19,31 @@ from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Accesses, Op, Phase, Workload
 from numasim.workload.size.totals import MAX_TASKS
 
-GIB = 2**30
 _KEPT = "_unfolded"
-TASK_BYTES = 8 + 1 + 8 + 8  # op_ptr, kind, parent, successor_ptr
-OP_BYTES = 1 + 4
-SEGMENT_BYTES = 8 + 1 + 8
 
 
 def unfolded(work: Workload) -> Workload:
     """Return the same program with a row for every task: ``work`` itself unless ``work`` is folded; computed once.
 
-    InputError if there are more tasks than fit in memory.
+    Raise InputError for more tasks than `MAX_TASKS`.
     """
     if not work.folded:
         return work
-    kept = vars(work)  # as functools.cached_property does
+    kept = vars(work)  # the result is kept in the object, as functools.cached_property does
     if _KEPT not in kept:
         kept[_KEPT] = unfold(work)
     return cast(Workload, kept[_KEPT])
 
 
 def unfold(work: Workload) -> Workload:
-    """Return the tasks of a folded workload, each task with ops and segments of its own.
-
-    InputError for more tasks than `MAX_TASKS`.
-    """
+    """Return the tasks of a folded workload, each task with ops and segments of its own."""
     roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes()[roots])
-    _require_room(work, int(starts[-1]))
+    if starts[-1] > MAX_TASKS:
+        raise InputError(
+            f"the {starts[-1]:,} tasks of {work.name} do not fit in memory one by one",
+            expected=f"at most {MAX_TASKS:,} tasks, or a run that skips ahead on an engine that can",
+        )
     distance = _child_distance(work)
     row, parent = _placed(work, roots, starts, distance)
     op_ptr, op_code, op_arg, segments = _programs(work, row, distance)
@@ -121,22 +118,3 @@ def _phases(work: Workload, starts: I64) -> Iterator[Phase]:
     for phase in work.phases:
         yield replace(phase, roots=tuple(starts[done : done + len(phase.roots)].tolist()))
         done += len(phase.roots)
-
-
-def _require_room(work: Workload, tasks: int) -> None:
-    if tasks > MAX_TASKS:
-        raise InputError(
-            f"the {tasks:,} tasks of {work.name} would take {_unfolded_bytes(work) / GIB:,.0f} GiB as arrays",
-            expected=f"at most {MAX_TASKS:,} tasks, or a run that skips ahead on an engine that can",
-        )
-
-
-def _unfolded_bytes(work: Workload) -> int:
-    """Return the size of the arrays that `unfold` would make."""
-    runs = work.op_code == Op.RUN
-    op_bytes = np.full(len(runs), OP_BYTES)
-    access_bytes = sum(getattr(work.accesses, entry.name).itemsize for entry in fields(Accesses))
-    accesses = np.diff(work.segment_accesses)[work.op_arg[runs]]
-    op_bytes[runs] += SEGMENT_BYTES + access_bytes * accesses
-    inside = work.below(TASK_BYTES + np.diff(offsets(op_bytes)[work.op_ptr]))
-    return sum(int(inside[root]) for root in work.trees)

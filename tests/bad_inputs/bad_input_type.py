@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS), str(TESTS / "reproduce")]  # of the makers of inputs, also outside of pytest
 
 Make = Callable[[Path], None]  # makes files in the working directory
 PARTS = 10_000  # parts of a long text that are written at once

@@ -57,20 +57,15 @@ def machine(name: str, old: str, new: str, place: str, *says: str) -> BadInput:
 
 MACHINES = [
     machine("10^60 sockets", "sockets: 2", "sockets: 1" + "0" * 60, "2:10: ", "sockets: got 1000", "at most 1024"),
-    machine("fraction of a socket", "sockets: 2", "sockets: 2.5", "2:10: ", "a whole number"),
     machine("no name", "name: toy", "name: ''", "1:7: ", "name: got ''", "letters, digits"),
-    machine("name of 101 letters", "name: toy", "name: " + "x" * 101, "1:7: ", "name: ", "100 characters"),
     machine("name is a path", "name: toy", "name: ../toy", "1:7: ", "name: got '../toy'", "letters, digits"),
     machine("memory of 2^70 bytes", "1GiB", "1073741824TiB", "3:27: ", "nodes.memory: ", "expected at most "),
     machine("memory in Arabic digits", "1GiB", "\u0661GiB", "3:27: ", "nodes.memory: ", "such as 32KiB"),
     machine("clock of 10^50 GHz", "base_ghz: 2.0", "base_ghz: 1e50", "8:19: ", "clock.base_ghz: ", "at most 100"),
-    machine("negative clock", "base_ghz: 2.0", "base_ghz: -2", "8:19: ", "clock.base_ghz: got -2", "more than 0"),
-    machine("clock is a list", "base_ghz: 2.0", "base_ghz: [2]", "8:19: ", "clock.base_ghz: ", "a number is needed"),
     machine("latency of a century", "77,", "3e18,", "5:15: ", "latency_ns[0][0]: ", "at most 9000000000000"),
     machine("page of 3 bytes", "name: toy", "page: 3\nname: toy", "1:1: ", "page: 3 bytes is no power of two", "64B"),
     machine("2^40 cores", "cores: 2,", "cores: 1099511627776,", "3:16: ", "nodes.cores: ", "at most 65536"),
     machine("too many threads", "cores: 2,", "cores: 65536,", "3:1: ", "nodes: ", "131072 hardware threads", "65536"),
-    machine("bandwidth is text", "bandwidth_gbs: 11", "bandwidth_gbs: eleven", "6:42: ", "a number is needed"),
 ]
 LOOPS = [
     BadInput(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from bad_input_type import GOOD_RUN, BadInput, Make, Text, nothing, text_at, together
-
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "reproduce")]
-
-from small_inputs import VALIDATION_PART  # noqa: E402
-from small_study import write_study  # noqa: E402
-from sysfs_trees import Tree  # noqa: E402
+from small_inputs import VALIDATION_PART
+from small_study import write_study
+from sysfs_trees import Tree
 
 YAML, GRAPH, XML, SYSFS = "a YAML file", "a task graph in JSON", "hwloc XML, as lstopo writes it", "a file of sysfs"
 CSV, TABLE = "a CSV file", "a results directory; run its sweep again"

@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from bad_arguments import ARGUMENTS
 from bad_input_type import BadInput
-from every_bad_input import EVERY
+from bad_specifications import SPECIFICATIONS
+from damaged_data import BAD_CSV, BAD_PROVENANCES, BAD_RESULTS, bad_graphs
+from damaged_files import DAMAGED
+from damaged_machines import BAD_XML, bad_sysfs
+from damaged_yaml import LOOPS, MACHINES, bad_yaml
 
 from numasim.cli import main
 from numasim.errors import MOST_TOLD
@@ -19,8 +24,26 @@ def is_one_message(text: str) -> bool:
     return few and text.endswith("\n") and all(line.startswith("numasim: ") for line in lines)
 
 
+EVERY = [
+    *SPECIFICATIONS,
+    *ARGUMENTS,
+    *DAMAGED,
+    *bad_yaml(),
+    *MACHINES,
+    *LOOPS,
+    *bad_graphs(),
+    *BAD_XML,
+    *bad_sysfs(),
+    *BAD_CSV,
+    *BAD_PROVENANCES,
+    *BAD_RESULTS,
+]
 OF_COMMANDS = {bad.command[0]: bad for bad in reversed(EVERY)}
-FIRST = [bad for number, bad in enumerate(EVERY) if number % 6 == 0 or bad in OF_COMMANDS.values()]  # not slow
+FIRST = [  # not slow
+    bad
+    for number, bad in enumerate(EVERY)
+    if number % (2 if bad in SPECIFICATIONS else 6) == 0 or bad in OF_COMMANDS.values()
+]
 
 
 @pytest.mark.parametrize("bad", FIRST, ids=str)

@@ -2,8 +2,8 @@
 
 ``sh`` and ``python`` blocks are run, those of a page one after the other in one folder. A block of any language with a
 ``:caption:`` is a file of that name, which later blocks find in the folder. ``code-cell`` blocks run while the site is
-built. A block without a language, or ``text``, is shown; one of any other language, or one that cannot be run, has a
-comment ``<!-- not run: REASON -->`` directly above it.
+built. A block without a language, or ``text``, is only shown. A block of any other language, or a block that cannot be
+run, has a comment ``<!-- not run: REASON -->`` directly above it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHOWN = frozenset({"", "text"})
 
 @dataclass(frozen=True)
 class CodeBlock:
-    """One block: the line where it begins, its language, its text, the file that it is, why it is not run."""
+    """A block: the line of its begin, its language, its text, the name of its file, the reason not to run it."""
 
     line: int
     language: str
@@ -34,7 +34,7 @@ class CodeBlock:
 
     @property
     def problem(self) -> str | None:
-        """The reason why the block is not tested although it should be, or None."""
+        """Return the reason why the block is wrongly not tested, or None."""
         if self.language in RUN | SHOWN or self.file or self.not_run:
             return None
         return (
@@ -43,7 +43,7 @@ class CodeBlock:
 
 
 def code_blocks(page: str) -> list[CodeBlock]:
-    """The blocks of a page in their order, without directives and code cells."""
+    """Return the blocks of a page in their order, without directives and code cells."""
     tokens = MarkdownIt("commonmark").parse(
         re.sub(r"\A---\n.*?\n---\n", lambda head: "\n" * head[0].count("\n"), page, flags=re.DOTALL)
     )
@@ -60,7 +60,7 @@ def code_blocks(page: str) -> list[CodeBlock]:
 
 
 def _options(content: str) -> tuple[dict[str, str], str]:
-    """The options at the head of a block, and the rest of it."""
+    """Return the options at the head of a block, and the rest of the block."""
     options = {}
     while option := OPTION.match(content):
         options[option["name"]] = option["value"] or ""

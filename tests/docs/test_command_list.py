@@ -1,4 +1,6 @@
-"""The list of commands has all commands that the documentation shows and does not run, and all of numasim."""
+"""The list of commands has all shown commands that the tests of the documentation do not run, and all commands of
+numasim.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ DOCS = [page for page in PAGES if page.startswith("docs/")]
 
 @pytest.mark.parametrize("page", DOCS)
 def test_what_a_page_does_not_run_is_run_by_the_list_or_needs_what_the_list_names(page: str) -> None:
-    """A block without a listed reason would hide a command that is never run."""
+    """A block without a listed reason would hide a command that nothing runs."""
     text = (ROOT / page).read_text()
     listed = {entry.line for entry in page_entries(page, text)}
     for block in code_blocks(text):

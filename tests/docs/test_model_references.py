@@ -1,4 +1,4 @@
-"""Every reference to the model leads somewhere, sections and readings have no gaps, and named keys exist."""
+"""Every reference to the model has a target, sections and readings are numbered without gaps, named keys exist."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ KEY = re.compile(r"`((?:machine|workload|strategy|runtime|model)(?:\.[a-z_0-9-]+
 
 
 def references(text: str) -> list[str]:
-    """The sections, items of sections and readings that a text names, in their order."""
+    """Return the sections, items of sections and readings that a text names, in their order."""
     flat = COMMENT_BREAK.sub(" ", text)
     found = [(reading.start(), reading[0]) for reading in READING.finditer(flat)]
     for each in (*BEHIND.finditer(flat), *BEFORE.finditer(flat)):
@@ -57,7 +57,7 @@ def references(text: str) -> list[str]:
 
 @cache
 def known() -> set[str]:
-    """All that can be named of the model."""
+    """Return all names of parts of the model: sections, items of sections, readings."""
     found = {*sections(), *readings()}
     for _, text in chapters():
         for section in re.split(r"^(?=#)", text, flags=re.MULTILINE):
@@ -67,7 +67,7 @@ def known() -> set[str]:
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """The files that may name the model, with their texts."""
+    """Yield the files that may name the model, with their texts."""
     for place in PLACES:
         for path in (ROOT / place).rglob("*") if (ROOT / place).is_dir() else [ROOT / place]:
             if path.suffix in SUFFIXES and path.is_file():
@@ -99,7 +99,7 @@ def test_sections_and_readings_are_numbered_without_gaps() -> None:
 
 
 def nodes_at(schema: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """The nodes of a JSON Schema at a dotted key; lists are passed through to their entries."""
+    """Return the nodes of a JSON Schema at a dotted key; the key of a list is also the key of the list's entries."""
     nodes = [schema]
     for name in key.split("."):
         nodes = [node["properties"][name] for node in expanded(schema, nodes) if name in node.get("properties", {})]
@@ -107,7 +107,7 @@ def nodes_at(schema: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def expanded(schema: dict[str, Any], nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The nodes and all that they refer to, offer as an alternative, or have as entries."""
+    """Yield the nodes, and all nodes that they refer to, have as alternatives, or have as entries."""
     for node in nodes:
         yield node
         inner = [each for kind in ("anyOf", "oneOf", "allOf", "prefixItems") for each in node.get(kind, ())]

@@ -76,7 +76,7 @@ def row(model: type, field: str) -> tuple[str, ...]:
 def test_a_field_is_shown_as_users_write_it() -> None:
     assert row(LevelSpec, "from")[1:4] == ("word or [vicinity](#vicinity)", "needed", "")
     assert row(LevelSpec, "leave")[1:4] == ("whole number from 0 below 32,768", "`0`", "")
-    assert row(CostSpec, "line")[1:4] == ("yes or no", "`no`", "")
+    assert row(CostSpec, "line")[1:4] == ("word", "`no`", "")
     assert row(CostSpec, "probe_ns")[2:4] == ("`100`", "ns")
     assert row(MachineSpec, "page")[1:4] == ("whole number or size", "`4KiB`", "B")
     assert "<br>`lifo-fifo`: " in row(RuntimeSpec, "queue_order")[4]

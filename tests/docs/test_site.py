@@ -1,4 +1,4 @@
-"""The site is built without a warning and without a network, its links lead somewhere, and its code runs."""
+"""The site is built without a warning and without a network, its links have targets, and its code runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ runpy.run_module("sphinx", run_name="__main__")
 
 
 class Links(HTMLParser):
-    """The places of one page, where its links lead, and what it loads."""
+    """The anchors of one page, the targets of its links, and the addresses of the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ def build(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def site() -> dict[str, Links]:
-    """The pages of the built site by their paths."""
+    """Return the pages of the built site by their paths."""
     html = built_once("site", build) / "html"
     return {
         path.relative_to(html).as_posix(): Links(path.read_text())

@@ -1,4 +1,4 @@
-"""The page on what numasim cannot say: each row has a nearest way, what is refused is refused, what is near runs."""
+"""The page of strategies that numasim cannot express: numasim refuses the refused ones, and runs the nearest ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_the_page_calls_refused_is_refused(fields: dict[str, Any], said: st
             "steal": [FAMILY_OF_ALL, OTHERS],
             "dispatch": [{"to": "any", "queue": "all", "tier": ["free", "root"]}, {"to": "own"}],
         },
-        {  # a task that finds its queue full goes elsewhere
+        {  # a task whose queue is full goes into another queue
             "queues": {"deque": {"per": "worker", "capacity": 4}, "all": {"per": "machine"}},
             "steal": [FAMILY_OF_ALL, OTHERS],
             "dispatch": [{"to": "own"}, {"to": "any", "queue": "all"}],

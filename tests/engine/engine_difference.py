@@ -19,7 +19,7 @@ from numasim.plan.plan import Run
 
 Outcome = Result | str  # the text is that of a DeadlockError or a TooLongError
 
-COSTS = frozenset({"events"})  # the cost of a run, in which engines may differ
+COSTS = frozenset({"events"})  # the counters of the cost of a run, in which engines may differ
 SHOWN = 12
 
 
@@ -53,7 +53,7 @@ def difference(run: Run, left: str = "reference", right: str = "native", origin:
 
 
 def outcome(run: Run, engine: str, listener: Listener | None = None) -> Outcome:
-    """Return the result of ``run`` on ``engine``, or why there is none: a deadlock, or times that do not fit."""
+    """Return the result of ``run`` on ``engine``, or the text of the refusal: a deadlock, or times that do not fit."""
     try:
         return ENGINES[engine](run, False, listener)[0]
     except (DeadlockError, TooLongError) as refused:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from numasim.engine.check.invariants import violations
 from numasim.engine.observe.trace_hash import Rank
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, Log, simulate
@@ -30,6 +31,7 @@ from numasim.strategy.compile_strategy import compile_strategy, effective_runtim
 from numasim.strategy.control.task_control import compile_control
 from numasim.strategy.dealing import deal_items
 from numasim.strategy.helpers import helpers_of
+from numasim.strategy.idle import compile_idle
 from numasim.strategy.placement.compile_placement import placement_rules
 from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Workload
@@ -72,7 +74,9 @@ def toy(sockets: int = 1, cores: int = 4, threads: int = 1, nodes: int = 1) -> M
 
 
 def toy_with(shape: Mapping[str, int], **changes: Any) -> Machine:
-    """Return a toy machine of that shape with some other fields; a mapping changes the fields that it names."""
+    """Return a toy machine of the given shape with ``changes`` of its fields; a mapping changes only the fields that
+    the mapping names.
+    """
     usual = machine_spec(**shape).model_dump(by_alias=True, exclude_none=True)
     for field, value in changes.items():
         usual[field] = {**usual.get(field, {}), **value} if isinstance(value, Mapping) else value
@@ -152,6 +156,7 @@ def plan_of(
         tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),
         control=compile_control(strategy, work, machine, places, items.labels, items.nodes, items.segments),
         helpers=helpers_of(strategy, machine, places, work),
+        idle=compile_idle(effective.idle, steal),
     )
 
 
@@ -167,8 +172,8 @@ def event_by_event(plan: Plan) -> Plan:
 
 @dataclass
 class Seen:
-    """A finished run: its result, the log of executed stretches (None if the engine passed over them), and the trace as
-    rows (t, rank, actor, a0, a1).
+    """A finished run: the result, the log of executed stretches (None if the engine has simulated some stretches
+    without an event), and the trace as rows (t, rank, actor, a0, a1).
     """
 
     result: Result
@@ -197,13 +202,18 @@ class Seen:
         assert self.log is not None
         return tuple(sorted((each.worker, each.task, each.start_ps, each.end_ps) for each in self.log))
 
+    @property
+    def stretches_ns(self) -> tuple[tuple[float, ...], ...]:
+        """Return the stretches with their times in nanoseconds."""
+        return tuple((worker, task, start / NS, end / NS) for worker, task, start, end in self.stretches)
+
     def order(self, worker: int = 0) -> list[int]:
         """Return the tasks that ``worker`` executed, in order."""
         assert self.log is not None
         return [each.task for each in sorted(self.log, key=lambda each: each.start_ps) if each.worker == worker]
 
 
-Rows = npt.NDArray[np.int64]  # [n, COLUMNS] of what a watch is told
+Rows = npt.NDArray[np.int64]  # [n, COLUMNS] the rows that a watch gets
 
 
 def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: bool = True) -> Seen:
@@ -221,12 +231,13 @@ def observe(plan: Plan, seed: int = SEED, engine: str | None = None, *, logged: 
 
 
 def in_both_modes(plan: Plan, seed: int = SEED) -> tuple[Seen, Seen]:
-    """Run with all shortcuts and event by event, each on every engine; both runs have to agree."""
+    """Run with all shortcuts and event by event, each on every engine; both runs agree and break no invariant."""
     unlogged = (_outcome(plan, seed, engine, logged=False) for engine in ENGINES)
     fast, slow, *_ = outcomes = [_outcome(plan, seed), _outcome(event_by_event(plan), seed), *unlogged]
     _the_same(outcomes)
     assert isinstance(fast, Seen)
     assert isinstance(slow, Seen)
+    assert violations(Run(plan, seed), slow.result, slow.log) == []
     return fast, slow
 
 
@@ -276,7 +287,9 @@ def found(result: Result) -> dict[str, Any]:
 
 
 def assert_agree(fast: Seen, slow: Seen) -> None:
-    """Compare two modes of a run, to the last stretch if both simulated all of them."""
+    """Assert that two modes of a run have the same result, and the same stretches if both modes have logged all
+    stretches.
+    """
     assert found(fast.result) == found(slow.result)
     if None not in (fast["event_hash"], slow["event_hash"]):
         assert fast["event_hash"] == slow["event_hash"]

@@ -29,20 +29,23 @@ from numasim.schema.plan_fields import PLAN
 
 REFERENCE = "reference"
 OTHERS = tuple(name for name in ENGINES if name != REFERENCE)
-# Sanitizers check compiled code: under them the native engine is compared with itself, else with the reference.
+# Sanitizers check compiled code. Under sanitizers the native engine is compared with itself, else with the reference
+# engine.
 EXPECTED = OTHERS[0] if "NUMASIM_TEST_SANITIZED" in os.environ else REFERENCE
-REFUSALS = (DeadlockError, TooLongError)  # all engines have to end so, in the same words
+REFUSALS = (DeadlockError, TooLongError)  # all engines have to end with the same error, in the same words
 MOST_EVENTS = 60_000
 MOST_PASSED_OVER = 20_000_000  # probes
 MOST_WATCHED_EVENTS = 8_000
 
 
 class EndlessError(Exception):
-    """A plan whose workers pass tasks to and fro, or poll, for longer than a test has time."""
+    """The workers of a plan pass tasks to and fro, or poll, for longer than a test may take."""
 
 
 class ImpatientEngine(ReferenceEngine):
-    """The reference engine, given up after ``most_events`` events, or many more probes that it passes over."""
+    """The reference engine, which raises EndlessError after ``most_events`` events, or after `MOST_PASSED_OVER` probes
+    that are no events.
+    """
 
     most_events = MOST_EVENTS
 
@@ -65,7 +68,9 @@ class ImpatientEngine(ReferenceEngine):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a plan: ``labels`` name its parts and how it ended; ``problem`` describes an error."""
+    """The outcome of a plan: ``labels`` name the parts of the plan and the end of the run; ``problem`` describes an
+    error.
+    """
 
     labels: tuple[str, ...]
     problem: str | None = None
@@ -98,8 +103,8 @@ def _patiently(run: Run, most_events: int = MOST_EVENTS, watcher: Watcher | None
 
 
 def _differences(random: RandomRun, expected: Outcome, log: Log | None) -> Iterator[str]:
-    """Return one report for each engine that does not agree; SchemaError if the fields of an engine differ from the
-    schema.
+    """Return one report for each engine that does not agree; raise SchemaError if the fields of an engine differ from
+    the schema.
     """
     for other in OTHERS:
         from numasim.engine.native.native_engine import fields  # where it is built
@@ -129,7 +134,7 @@ def _is_eager(outcome: Outcome) -> bool:
 
 
 def _differences_event_by_event(random: RandomRun, expected: Outcome) -> Iterator[str]:
-    """Return a sentence if shortcuts change the outcome, and one for each engine with other watched rows."""
+    """Return a sentence if shortcuts change the outcome, and a sentence for each engine with other watched rows."""
     run, batches = Run(event_by_event(random.plan), random.seed), list[Rows]()
     try:
         slow, _ = _patiently(run, MOST_WATCHED_EVENTS, batches.append)
@@ -152,7 +157,7 @@ def _end(outcome: Outcome) -> object:
 
 
 def watched(run: Run, engine: str) -> Rows:
-    """Return [n, COLUMNS] the watched rows of ``run`` on ``engine``, up to its refusal if it is refused."""
+    """Return [n, COLUMNS] the watched rows of ``run`` on ``engine``, up to the refusal of a refused run."""
     batches: list[Rows] = []
     if engine == REFERENCE:
         _patiently(run, MOST_WATCHED_EVENTS, batches.append)

@@ -29,7 +29,7 @@ def on(
     pattern: Pattern = Pattern.CHASE,
     returned_ppm: int = 0,
 ) -> NodeAccess:
-    """Return an access to one node, or to several nodes by ``shares``; the misses come one after the other."""
+    """Return an access to one node, or to several nodes by ``shares``; no two misses overlap."""
     names = (nodes,) if isinstance(nodes, int) else tuple(nodes)
     return NodeAccess(names, tuple(shares), int(mode), int(pattern), amounts, returned_ppm)
 

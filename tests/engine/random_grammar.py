@@ -30,6 +30,7 @@ from numasim.parts.models import runtime_model as runtime
 from numasim.parts.models import strategy_terms as terms
 from numasim.parts.models.placement_model import DistributionName
 from numasim.parts.models.search_model import SELF_TAKES
+from numasim.schema.enumerations import ChainRule, RecheckRule, WakeRule, WhomRule
 from numasim.strategy.control.controller import Controls, Measures, Program
 
 HOME_SETS = ([0], [0, 0], [0, 1], [1, 0, 0])
@@ -40,7 +41,7 @@ SCAN: Options = {
     "fault_ns": (40, NANOSECONDS),
     "migrate_after": (50, (1, 2, 3)),
 }
-PLACED: Mapping[str, Options] = {  # the keys of policies; those of 100 percent are needed
+PLACED: Mapping[str, Options] = {  # the keys of policies; a key with 100 percent is required
     **{name: {} for name in get_args(placement.PolicyName)},
     "interleave": {"nodes": (50, HOME_SETS), "grain": (30, (1, "64KiB", "128KiB"))},
     "by-region": {"nodes": (50, HOME_SETS)},
@@ -212,6 +213,7 @@ QUEUE: Options = {
     "capacity": (30, TINY),
     "full": (30, FULL),
     "lock": (15, ("no", "yes")),
+    "lines": (25, (1, 2)),
 }
 LEVEL: Options = {
     "by": (30, ("node", "core", "llc", "socket", "distance")),
@@ -269,8 +271,51 @@ COSTS: Options = {
     "faults_per_s": (40, (0, 1000, 1_000_000, 50_000_000)),
     "fault_alpha": (40, FRACTIONS),
     "unmap_batch": (40, (0, 1, 2, 100)),
-    "line": (40, ("no", "yes")),
+    "line": (50, ("no", "yes", "yes", "latency")),
 }
+SLEEP: Options = {
+    "recheck": (70, get_args(RecheckRule)),
+    "first_ns": (25, (1, 700, 5000)),
+    "misses": (10, ("yes",)),
+}
+WAKE: Options = {
+    "at": (75, get_args(WakeRule)),
+    "whom": (60, get_args(WhomRule)),
+    "chain": (60, (0, 1, 2, 3)),
+    "chain_by": (60, get_args(ChainRule)),
+    "counted": (40, ("no", "yes")),
+    "cancel": (40, ("no", "yes")),
+}
+CAPS = either(("any",), mapping(count=TINY), mapping(share=(1, 2, 3)), mapping(busy_share=(1, 2)))
+
+
+def _idle_phase(chance: Random) -> Document:
+    """Draw a phase of fruitless rounds."""
+    lasts = {"rounds": chance.randint(1, 6)} if happens(chance, 70) else {"for_ns": chance.choice((0, 1, 2000))}
+    wait = {chance.choice(("pause_ns", "yield_ns", "nap_ns")): chance.choice(NANOSECONDS)}
+    return {**lasts, **wait, **({"crowded": "yes"} if happens(chance, 25) else {})}
+
+
+def idle_document(chance: Random) -> Document:
+    """Draw rules for idle workers; most let workers sleep."""
+    document: Document = {"phases": [_idle_phase(chance) for _ in range(chance.choice((0, 0, 1, 2, 3)))]}
+    if happens(chance, 85):
+        sleep, wake = some(chance, SLEEP), some(chance, WAKE)
+        if "first_ns" in sleep and happens(chance, 60):
+            sleep |= {"factor": chance.choice((1, 2)), "max_ns": chance.choice((1, 9000))}
+        if sleep.get("recheck") == "none" and "first_ns" not in sleep:
+            sleep["misses"] = "yes"
+        quiet = wake.get("at", "no-searcher") in ("no-searcher", "empty-queue")
+        if quiet and (not wake.get("chain", 1) or wake.get("chain_by") == "woken"):
+            sleep["misses"] = "yes"
+        document |= {"sleep": sleep, "wake": wake, "searchers": one(chance, CAPS)}
+    elif not document["phases"]:
+        document["between_ns"] = chance.choice((0, 1, 3000))
+    if happens(chance, 25):
+        document["between_ns"] = chance.choice((0, 1, 3000))
+    return document
+
+
 RUNTIME: Options = {
     "join": (85, get_args(runtime.JoinKind)),
     "capacity": (40, TINY),
@@ -283,14 +328,10 @@ RUNTIME: Options = {
     "s_rule": (30, RULES),
     "backoff": (40, lambda chance: some(chance, BACKOFF)),
     "costs": (60, lambda chance: some(chance, COSTS)),
+    "idle": (35, idle_document),
 }
-
-
 CONTROLLER = "random_grammar:choose"
-TUNE: Options = {
-    "profile_ns": (40, NANOSECONDS),
-    "profiled": (40, ([0, "last"], [1, 2], [0, 1])),
-}
+TUNE: Options = {"profile_ns": (40, NANOSECONDS), "profiled": (40, ([0, "last"], [1, 2], [0, 1]))}
 SETS_OF_SWITCHES = ([[], ["a"]], [["a"], []], [["a"]], [[], ["a"], []])
 PACKING: Options = {
     "start": (80, either(("sosc", "slices"), mapping(depth=(0, 1, 2, 3)))),
@@ -388,7 +429,7 @@ def _leave_copies(document: Document) -> None:
 
 
 def _tell_apart(chance: Random, document: Document) -> None:
-    """Give tasks tiers, at times labels, and let rules, spawns and levels ask for them."""
+    """Give tasks tiers, at times labels, and let rules, spawns and levels ask for tiers and labels."""
     families = document["queues"]
     rules = document["dispatch"] = document.get("dispatch") or [{"to": "any", "pick": "in-order"}]
     document["tiers"] = {"depth": chance.choice((0, 1, 1, 2, 2, 3))}
@@ -434,7 +475,7 @@ def dealing_items(chance: Random) -> Document:
     """Draw a strategy that deals the items of ranges to workers, nodes or other units, or to all together."""
     families = _families(chance)
     by_label = {"to": "label", "queue": [chance.choice(["deque"] * 3 * ("deque" in families) + [*families])]}
-    if happens(chance, 40):  # else every item comes to its unit
+    if happens(chance, 40):  # else every item goes to the unit of its label
         by_label |= {**some(chance, RULE), **_switched(chance)}
     written = happens(chance, 40)
     levels = [_level(chance, families) for _ in range(chance.choice((1, 2, 3)))] if written else []
@@ -493,7 +534,7 @@ def _catch_all(chance: Random, families: Document) -> list[Document]:
     if "pool" not in families and not happens(chance, 40):
         return []
     pick = chance.choice(("random", "in-order"))
-    tries = chance.choice((*("all",) * 9, 1))  # with one, some tasks are never found
+    tries = chance.choice((*("all",) * 9, 1))  # with a single try, some tasks are never found
     return [{"from": "others", "self": "yes", "queue": [*families], "pick": pick, "tries": tries}]
 
 
@@ -525,7 +566,7 @@ def _switched(chance: Random) -> Document:
 
 
 def _ranking(chance: Random, rule: Document) -> Document:
-    """Draw how a rule ranks nodes, if it asks for a node; with `any` there is no single node for a share."""
+    """Draw how a rule ranks nodes, if the rule asks for a node; under the rank `any` no single node has a share."""
     if rule["to"] != "data" and not {"share", "uneven", "here"} & {*rule}:
         return {}
     ranking = some(chance, RANKING)
@@ -554,7 +595,7 @@ def choose(program: Program, state: bytes | None, measures: Measures | None) -> 
 
 
 def any_controls(program: Program, chance: Random) -> Controls:
-    """Return random controls; some stay as they were."""
+    """Return random controls; a control that is None keeps its last value."""
     switches = frozenset(name for name in program.switches if chance.random() < 0.5)
     tiers = np.array(chance.choices((1, 2, 4), (1, 2, 3), k=program.tasks), np.uint8)
     labels = np.array([chance.randrange(-1, program.units) for _ in range(program.tasks)], np.int32)

@@ -1,7 +1,7 @@
 """Random programs in the JSON form of task graphs: every op, nested joins, dependences, phases, ranges, accesses.
 
-All random choices are drawn from a `random.Random`, so that a seed gives a program; the first choice is the simplest,
-so that property tests shrink towards it.
+All random choices are drawn from a `random.Random`, so that a seed gives a program. The first choice is the simplest
+choice, so that property tests shrink towards the first choice.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ MOST_TASKS = 24
 MOST_DEPTH = 4
 GRAINS_PS = (1000, 1, 100, 50_000, 700_000)
 OPS = ("run", "spawn", "wait", "run", "spawn", "spawn", "call")
+STRICT_OPS = ("run", "spawn", "wait", "run", "spawn", "spawn")
 REGION_BYTES = (64, 5_000, 70_000, 300_000)
 MOST_ROW_BYTES = (64, 600, 600, 600, 20_000)
 MODES = ("read", "write", "read-write")
@@ -32,7 +33,7 @@ MOST_ITEMS = (12, 12, 60, 400)
 NODE_ACCESSES = (0, 0, 0, 1, 2)
 DEALT_ACCESSES = (1, 1, 2, 3, 0)
 AMOUNTS = (0, 1, 64, 640, 9_999, 300_000)
-DEALT_AMOUNTS = (0, 1, 64, 640, 2_000)  # little, so that runs are over before those who search have tested patience
+DEALT_AMOUNTS = (0, 1, 64, 640, 2_000)  # small amounts, so that searching workers make few probes
 RETURNED = (1_000_000, 1, 333_333)
 PAGE_AMOUNTS = (0, 1, 4096, 4097, 65_536, 1_000_000)
 MOST_NODES = 6
@@ -61,6 +62,9 @@ class Draft:
     moves_bytes: bool
     has_groups: bool = False
     dealt: bool = False  # whether items are to be dealt by their data, which has to be known before the run
+    ops: Sequence[str] = OPS
+    least: int = 0  # grains of a time
+    most_tasks: int = MOST_TASKS
     tasks: list[Document] = field(default_factory=list)
     segments: list[Document] = field(default_factory=list)
     regions: list[Document] = field(default_factory=list)
@@ -79,7 +83,7 @@ class Draft:
             elif self.words and happens(self.chance, 30):
                 ops += self._use(0)
             else:
-                ops.append(self._op(self.chance.choice(OPS), depth))
+                ops.append(self._op(self.chance.choice(self.ops), depth))
         if self.has_groups and happens(self.chance, 50):
             ops[:] = self._grouped(ops)
         return number
@@ -137,7 +141,9 @@ class Draft:
         return [["lock", word], *inside, ["unlock", word]]
 
     def add_team(self) -> list[int]:
-        """Draw bodies that meet at a barrier; the first lets the others begin. More bodies than workers deadlock."""
+        """Draw bodies that meet at a barrier; the first body signals the other bodies to begin. More bodies than
+        workers deadlock.
+        """
         size, rounds = self.chance.randint(1, 5), self.chance.randint(1, 3)
         barrier, start = self._add_word("barrier", size), self._add_word("condition", max(1, size - 1))
         waits = happens(self.chance, 50)
@@ -157,7 +163,7 @@ class Draft:
     def _op(self, name: str, depth: int) -> list[Any]:
         if name == "wait":
             return ["wait"]
-        if name == "run" or depth == MOST_DEPTH or len(self.tasks) >= MOST_TASKS:
+        if name == "run" or depth == MOST_DEPTH or len(self.tasks) >= self.most_tasks:
             return ["run", self._add_segment()]
         return [name, self.add_task("call" if name == "call" else "task", depth + 1)]
 
@@ -167,8 +173,8 @@ class Draft:
         return len(self.segments) - 1
 
     def time_ps(self) -> int:
-        """Draw a time; equal and vanishing ones are frequent, so that events coincide."""
-        return self.chance.randrange(10) * self.grain_ps
+        """Draw a time; equal times and times of zero are frequent, so that events coincide."""
+        return self.chance.randrange(self.least, 10) * self.grain_ps
 
     def add_region(self) -> None:
         """Draw a range of memory."""
@@ -178,7 +184,7 @@ class Draft:
         )
 
     def _access(self, across: int = 0) -> Document:
-        """Draw an access that leaves ``across`` bytes of its region free behind it."""
+        """Draw an access that leaves the last ``across`` bytes of its region free."""
         chance = self.chance
         region = self.regions[chance.randint(0, len(self.regions) - 1)]
         size = region["bytes"] - across
@@ -261,6 +267,11 @@ class Draft:
         reach = 30 // most if most else 30
         return self.chance.randint(-reach, reach)
 
+    def document(self, phases: list[Document]) -> Document:
+        """Return the program of these phases."""
+        lists = {name: getattr(self, name) for name in ("regions", "ranges", "tasks", "segments", "words")}
+        return {"name": "random", "phases": phases, **lists}
+
     def add_dag(self) -> list[int]:
         """Draw the tasks of a plain DAG; each task waits for some earlier tasks."""
         roots = [self.add_task("task", MOST_DEPTH) for _ in range(self.chance.randint(1, 12))]
@@ -273,7 +284,7 @@ class Draft:
             self.add_edges(range(root + 1, end), 3)
 
     def add_edges(self, among: Iterable[int], most: int) -> None:
-        """Draw edges between those of these tasks that can wait, forwards in preorder."""
+        """Draw edges, forwards in preorder, between the tasks of ``among`` that can wait for others."""
         able = [task for task in among if self.tasks[task]["kind"] == "task"]
         for _ in range(self.chance.randint(0, most) if len(able) > 1 else 0):
             low, high = sorted((self.chance.choice(able), self.chance.choice(able)))
@@ -295,7 +306,7 @@ class Draft:
 
 
 def looped(chance: Random, phases: list[Document]) -> list[Document]:
-    """Draw loops over the phases, some nested, after adding some phases once more with the roots that they have."""
+    """Draw loops over the phases, some of them nested. Some phases are first added once more, with the same roots."""
     if not happens(chance, 25):
         return phases
     if happens(chance, 30):
@@ -343,16 +354,22 @@ def graph_document(chance: Random, dealt: bool = False) -> Document:
         every_root += roots
     if happens(chance, 30):
         draft.add_dependences(every_root)
-    document = {
-        "name": "random",
-        "regions": draft.regions,
-        "phases": looped(chance, phases),
-        "ranges": draft.ranges,
-        "tasks": draft.tasks,
-        "segments": draft.segments,
-        "words": draft.words,
-    }
+    document = draft.document(looped(chance, phases))
     return document if _is_acyclic(document) else without_dependences(document)
+
+
+def strict_program(chance: Random, grain_ps: int, moves_bytes: bool, least: int, most_roots: int) -> Workload:
+    """Draw a fully strict program of one phase, in which each task waits for its children before the task ends."""
+    draft = Draft(chance, grain_ps, moves_bytes, ops=STRICT_OPS, least=least, most_tasks=60)
+    draft.add_region()
+    draft.regions[0]["initialised"] = True
+    deal, kind = chance.choice(DEALS), chance.choice(("task", "implicit"))
+    roots = [draft.add_task(kind) for _ in range(1 if deal == "master" else chance.randint(1, most_roots))]
+    for ops in (task["ops"] for task in draft.tasks):
+        last = max((at for at, op in enumerate(ops) if op[0] == "spawn"), default=len(ops))
+        if last < len(ops) and ["wait"] not in ops[last:]:
+            ops.append(["wait"])
+    return workload_of(draft.document([{"roots": roots, "deal": deal, "repeat": chance.randint(1, 2)}]))
 
 
 def _is_acyclic(document: Document) -> bool:
@@ -369,7 +386,7 @@ def without_dependences(document: Document) -> Document:
 
 
 def workload_of(document: Document) -> Workload:
-    """Return the arrays of a document; InputError if it is no well-formed program."""
+    """Return the arrays of a document; raise InputError if the document is no well-formed program."""
     workload = unchecked(document)
     validate(workload)
     return workload

@@ -34,7 +34,7 @@ EVERY = (*SETTLED, "first-touch")
 
 @st.composite
 def effects(draw: st.DrawFn, **fixed: Any) -> Effects:
-    """Draw effects with the ``fixed`` ones as given; at least one effect couples workers."""
+    """Draw effects, with the values of ``fixed`` as given; at least one effect couples workers."""
     chosen = {
         "cache": draw(st.sampled_from(["none", "share", "lru"])),
         "contention": draw(st.sampled_from(["none", "snapshot", "fluid", "fluid"])),
@@ -79,7 +79,7 @@ def machines(draw: st.DrawFn, gbs: tuple[int, ...]) -> Machine:
 
 @st.composite
 def ranges(draw: st.DrawFn, pages: bool = False) -> Workload:
-    """Draw items that read and write; with ``pages``, some touch memory first or give it back."""
+    """Draw items that read and write; with ``pages``, some items touch memory first or give memory back."""
     mode, passes = draw(st.sampled_from(list(Mode))), draw(st.integers(1, 3))
     low = draw(st.integers(1, 2000))
     work = items(
@@ -118,10 +118,10 @@ def coupled_plans(
     pages: bool = False,
     **fixed: Any,
 ) -> Plan:
-    """Draw plans of work that always ends, with bandwidths of ``gbs``; ``fixed`` are those of `effects`."""
+    """Draw plans of work that always ends, with bandwidths of ``gbs``; ``fixed`` is as in `effects`."""
     machine = draw(machines(gbs))
     strategy = shipped_strategy(draw(st.sampled_from(STRATEGIES)))
-    # where a continuation may be stolen, a nested join may steal that of a parent and then wait for itself
+    # where a continuation may be stolen, a nested join may steal the continuation of a parent and then wait for itself
     join = draw(st.sampled_from(("help", "continuation") if strategy.spawn == "help-first" else ("continuation",)))
     costs = {
         "probe_remote_ns": 100,

@@ -1,4 +1,5 @@
-"""Random runs made from recipes: plain data that determines the run, so that a run can be shown, kept and made again.
+"""Random runs made from recipes. A recipe is plain data that determines a run, so that the run can be shown, kept and
+made again.
 
 The machines have small caches, slow controllers and shared cores, so that effects show; some have unlike nodes.
 """
@@ -59,12 +60,12 @@ def model_document(chance: Random) -> Document:
         return dict(SPEEDS_ALONE)
     model = {name: chance.choice(values) for name, values in effect_values().items() if happens(chance, 40)}
     if model.get("contention") == "none":
-        model.pop("background", None)  # others can take nothing away there
+        model.pop("background", None)  # without contention other programs take no bandwidth away
     return model
 
 
 def effect_values() -> dict[str, tuple[Any, ...]]:
-    """Return values of every effect: all values if they have names, else some."""
+    """Return values of every effect: all values if the values have names, else some values."""
     fields = ModelSpec.model_fields.items()
     return {name: _values(name, field.annotation) for name, field in fields if name != "skip"}
 
@@ -99,7 +100,7 @@ def _caches(chance: Random) -> Document:
         }
     if "llc" in caches and happens(chance, 40):
         caches["llc_bandwidth_gbs"] = chance.choice(GIGABYTES_PER_S)
-    if "llc" in caches and caches["l2"] == 600:  # no draw of its own, so that all others stay as they are
+    if "llc" in caches and caches["l2"] == 600:  # without a draw, so that the draws of other values stay the same
         caches["forward"] = "yes"
     return caches
 
@@ -206,7 +207,7 @@ def random_run(chance: Random) -> RandomRun:
         try:
             return RandomRun(plan_from(recipe), recipe["seed"], recipe)
         except InputError:
-            continue  # such as a producer for whose items no rule has a queue
+            continue  # for example no rule has a queue for the items of a producer
 
 
 def numbered_run(seed: int, number: int, fits: Callable[[RandomRun], bool] = lambda run: True) -> RandomRun:
@@ -234,7 +235,7 @@ def random_recipe(chance: Random) -> Document:
 
 
 def plan_from(recipe: Document) -> Plan:
-    """Return the plan of a recipe; InputError if its parts do not fit together."""
+    """Return the plan of a recipe; raise InputError if the parts of the recipe do not fit together."""
     strategy, runtime = recipe["strategy"], recipe["runtime"]
     machine = machine_from(json.dumps(recipe["machine"]))
     spec = shipped_strategy(strategy) if isinstance(strategy, str) else StrategySpec.model_validate(strategy)
@@ -253,7 +254,9 @@ def plan_from(recipe: Document) -> Plan:
 
 
 def _workload(given: Document, folded: bool) -> Workload:
-    """Return a program from the JSON form of graphs, or from a benchmark's parameters, folded if it can be."""
+    """Return a program from the JSON form of graphs, or from a benchmark's parameters; with ``folded``, equal subtrees
+    of a benchmark have one row if the family allows this.
+    """
     return workload_of(given) if "phases" in given else generate(workload_spec(**given), folded=folded)
 
 
@@ -285,7 +288,18 @@ def machine_from(recipe: str) -> Machine:
         document = with_effects(document, given["effects"])
     if "nodes" in given:
         document = unlike(document, given["nodes"], given["unlike_caches"])
+    if "latency_ns" in given["times"]:  # no draw of its own, so that all others stay as they are
+        document["coherence"] = _lines(MachineSpec.model_validate(document), as_matrix="probe" in given["times"])
     return build(MachineSpec.model_validate(document))
+
+
+def _lines(spec: MachineSpec, as_matrix: bool) -> Document:
+    """Return times of cache lines: every level and every distance, or a matrix whose two directions differ."""
+    if as_matrix:
+        cores = range(spec.cores)
+        return {"cores_ns": [[5 if a == b else 10 + (7 * a + 3 * b) % 50 for b in cores] for a in cores]}
+    levels = {"same_core_ns": 5, "same_llc_ns": 12, "same_node_ns": 17, "same_socket_ns": 20}
+    return {**levels, "cross_socket_ns": [40, 70][: max(1, spec.sockets - 1)]}
 
 
 def machine_document(chance: Random, has_effects: bool = False) -> Document:
@@ -381,7 +395,7 @@ def located_parts(chance: Random) -> Document:
 
 
 def placed_parts(chance: Random) -> Document:
-    """Draw a program that moves bytes, if one can be found, under a page placement of any kind."""
+    """Draw a program under a page placement of any kind; the program moves bytes if one of nine draws does."""
     program = next((one for one in (graph_document(chance) for _ in range(9)) if one["regions"]), None)
     strategy = {"name": "placed", "steal": [{"from": "others"}], "placement": placement_document(chance)}
     costs = some(chance, {"fault_ns": (60, (10, 500)), "migrate_ns": (60, (7, 1500))})
@@ -408,7 +422,7 @@ def produced_parts(chance: Random) -> Document:
 def dealt_parts(chance: Random) -> Document:
     """Draw items of ranges that are dealt by the homes of their data."""
     strategy, runtime = dealing_items(chance), runtime_document(chance)
-    if happens(chance, 70):  # the others often end in a deadlock: many items are dealt at once
+    if happens(chance, 70):  # other runs often end in a deadlock, because many items are dealt at once
         runtime["join"] = chance.choice(("help", "continuation"))
         for queue in (runtime, *strategy["queues"].values()):
             queue.pop("capacity", None)
@@ -435,7 +449,7 @@ def helped_parts(chance: Random) -> Document:
 
 
 def units_of_work(chance: Random) -> Document:
-    """Draw units that look up data, as plain work or as transactions; some units are added by others."""
+    """Draw units that look up data, as plain work or as transactions; some units add further units."""
     program: Document = {
         "name": chance.choice(("worklist", "transactions")),
         "units": chance.randint(1, 40),
@@ -496,11 +510,7 @@ def _span(chance: Random) -> Document:
     return {"low_ns": low, "high_ns": high}
 
 
-HELPING: Options = {
-    "work": (50, (0.25, 1)),
-    "start_ns": (40, (0, 300)),
-    "restart_ns": (40, (0, 70)),
-}
+HELPING: Options = {"work": (50, (0.25, 1)), "start_ns": (40, (0, 300)), "restart_ns": (40, (0, 70))}
 
 Maker = Callable[[Random], Document]
 PROGRAMS: tuple[Maker, ...] = (graph_document, graph_document, graph_document, fib, independent, fork_join, layered)

@@ -19,11 +19,11 @@ from numasim.workload.registry import FAMILIES, workload_spec
 SMALL = {name: family.small for name, family in FAMILIES.items()}
 MACHINES = catalog.names("machines")
 STRATEGIES = catalog.names("strategies")
-TEAMS = range(3)  # a pair, an odd team, and one that fills a small machine
+TEAMS = range(3)  # a pair, an odd team, and a team that fills a small machine
 
 
 class Cell(NamedTuple):
-    """One run; ``by_event``: it skips nothing."""
+    """One run; with ``by_event`` the run skips nothing."""
 
     family: str
     strategy: str

@@ -1,6 +1,6 @@
-"""One program, spelled in every way with the same meaning: as a loop, by `repeat`, as phases written out, with tasks of
-their own or shared, as a range and as tasks. The runs of all spellings have to be equal, whatever the model says about
-the result.
+"""One program, spelled in every way with the same meaning: as a loop, by `repeat`, as phases written out, with own or
+shared tasks in each phase, as a range and as tasks. The runs of all spellings have to be equal, whatever the model says
+about the result.
 
 Spellings that have another meaning by a rule of the model are not compared:
 
@@ -23,7 +23,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from engine_setup import NS, plan_of, runtime, shipped_runtime, shipped_strategy, toy
+from engine_setup import NS, plan_of, runtime, shipped_runtime, shipped_strategy, toy_with
 from task_graphs import WAIT, Access, Task, body, graph, table, task
 from task_graphs import Run as Segment
 
@@ -43,17 +43,20 @@ from numasim.workload.graph import Deal, Loop, Mode, Phase, RangeFamily, Region,
 
 STRATEGIES = catalog.names("strategies")
 Spellings = list[tuple[str, Workload]]
-PIECE = 3000  # bytes of memory between those of two tasks: tasks share pages
+PIECE = 3000  # bytes from the memory of one task to the memory of the next task, so that tasks share pages
 MEMORY = 64 * PIECE
+CACHES = {"llc": "64KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A phase of a program: its tasks are ``plain``, one segment each, which a range may have, or trees."""
+    """A phase of a program. The tasks of a ``plain`` phase have one segment each, as the items of a range have; other
+    tasks are trees or wait for each other.
+    """
 
     deal: Deal
     times_ns: tuple[int, ...]
-    bytes: int  # that each task accesses, at a place of its own
+    bytes: int  # of the memory that each task accesses; no two tasks access the same bytes
     writes: bool
     serial: bool
     shape: str  # plain, parents, bodies, chain
@@ -102,7 +105,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Program:
-    """Phases that a program goes through ``passes`` times. ``initialised``: its memory is placed before it begins."""
+    """The phases of a program, which are passed ``passes`` times. With ``initialised`` the memory of the program is
+    placed before the program begins.
+    """
 
     parts: tuple[Part, ...]
     passes: int
@@ -172,7 +177,7 @@ def _rows(root: Task) -> int:
 
 @dataclass(frozen=True)
 class Case:
-    """A program, and what it runs on."""
+    """A program, and the workers, the nodes, the runtime and the effects of its run."""
 
     program: Program
     workers: int
@@ -183,7 +188,7 @@ class Case:
     def plans(self, name: str) -> Iterator[list[tuple[str, Plan]]]:
         """Return groups of (spelling, plan) with the same meaning under the shipped strategy ``name``."""
         strategy = shipped_strategy(name)
-        machine = toy(self.nodes, -(-self.workers // self.nodes))
+        machine = toy_with({"sockets": self.nodes, "cores": -(-self.workers // self.nodes)}, caches=CACHES)
         producers = self.how.producer != "none"
         for group in self.program.groups(
             goes_by_iterations(strategy), strategy.needs_every_task, producers, self.effects
@@ -269,13 +274,10 @@ def random_case(chance: Random) -> Case:
     shapes = ("plain",) * 4 + ("parents", "bodies", "chain")
     parts = [random_part(chance, chance.choice(shapes)) for _ in range(chance.choice((1, 1, 2)))]
     effects = replace(NO_EFFECTS, contention=chance.choice(("none", "none", "none", "fluid")))
-    return Case(
-        Program(tuple(parts), passes=chance.randint(2, 3), initialised=chance.random() < 0.5),
-        workers=chance.randint(1, 8),
-        nodes=chance.choice((1, 2)),
-        how=chance.choice(RUNTIMES),
-        effects=effects,
-    )
+    program = Program(tuple(parts), passes=chance.randint(2, 3), initialised=chance.random() < 0.5)
+    workers, nodes, how = chance.randint(1, 8), chance.choice((1, 2)), chance.choice(RUNTIMES)
+    effects = replace(effects, cache=chance.choice(("none", "none", "share", "lru")))
+    return Case(program, workers, nodes, how, effects)
 
 
 def random_part(chance: Random, shape: str) -> Part:

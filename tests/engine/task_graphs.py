@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, workload_of
@@ -113,7 +115,7 @@ def graph(
     *roots: Task, phases: tuple[Phase, ...] | None = None, regions: tuple[Region, ...] = (),
     words: tuple[SyncObject, ...] = (), deal: Deal = Deal.MASTER,
 ) -> Workload:  # fmt: skip
-    """Return the workload of some root tasks; by default one phase with that ``deal`` of all of them."""
+    """Return the workload of some root tasks; by default in one phase, in which all roots are dealt by ``deal``."""
     rows = _Rows()
     ids = tuple(rows.add(root, -1) for root in roots)
     ops = [op for task in rows.ops for op in task]
@@ -138,6 +140,18 @@ def graph(
         successor=np.array([target for _, target in edges], np.uint32),
         words=words,
     )
+
+
+def in_turn(
+    *steps: tuple[int, Run], regions: tuple[Region, ...], workers: int = 2, names: tuple[str, ...] = ()
+) -> Workload:
+    """Return a program with a phase for each (worker, segment); the other workers have empty bodies in the phase."""
+    bodies = [body(step) if w == worker else body() for worker, step in steps for w in range(workers)]
+    phases = (
+        phase(*range(at * workers, (at + 1) * workers), deal=Deal.CYCLIC, name=name)
+        for at, name in enumerate(names or [""] * len(steps))
+    )
+    return graph(*bodies, phases=tuple(phases), regions=regions)
 
 
 def items(
@@ -184,13 +198,34 @@ def _drips(count: int, alone_ps: int) -> Task:
     return task(*steps, WAIT)
 
 
-def layers(count: int, width: int, compute_ps: int) -> Workload:
-    """Return layers of tasks that are all roots; each task waits for two tasks of the layer before."""
-
-    def one(layer: int, i: int) -> Task:
-        before = {i, (2 * i + layer) % width} if layer else set()
-        after = tuple(f"{layer - 1}-{each}" for each in sorted(before))
-        return task(Run(compute_ps + i * 1000), name=f"{layer}-{i}", after=after)
-
-    tasks = [one(layer, i) for layer in range(count) for i in range(width)]
-    return graph(*tasks)
+def longest_path_ps(work: Workload, roots: Sequence[int], start_ps: int = 0) -> int:
+    """Return the longest path through a network with a node for every op of the trees of ``roots`` and an edge for
+    every demanded order; each spawned task begins ``start_ps`` after the time at which the task may begin.
+    """
+    network, ends = nx.DiGraph(), work.subtree_end().tolist()
+    for row in (row for root in roots for row in range(root, ends[root])):
+        around: list[list[int]] = []  # the tasks of each open group
+        children: list[int] = []
+        ops = range(int(work.op_ptr[row]), int(work.op_ptr[row + 1]))
+        for before, after in pairwise([(row, "begin"), *((row, op) for op in ops), (row, "end")]):
+            spawned = before[1] == "begin" and work.parent[row] >= 0 and work.kind[row] == Kind.TASK
+            network.add_edge(before, after, weight=start_ps if spawned else 0)
+        for op in ops:
+            code, arg = work.op_code[op], int(work.op_arg[op])
+            follows = op + 1 if op + 1 in ops else "end"
+            if code == Op.RUN:
+                network.add_edge((row, op), (row, follows), weight=int(work.segment_compute_ps[arg]))
+            if code in (Op.SPAWN, Op.CALL):
+                network.add_edge((row, op), (arg, "begin"), weight=0)
+                children.append(arg)
+                for group in around:
+                    group.extend(range(arg, ends[arg]))
+            if code == Op.CALL:
+                network.add_edge((arg, "end"), (row, follows), weight=0)
+            if code == Op.GROUP:
+                around.append([])
+            for ended in children if code == Op.WAIT else around.pop() if code == Op.END_GROUP else ():
+                network.add_edge((ended, "end"), (row, follows), weight=0)
+        for successor in work.successor[work.successor_ptr[row] : work.successor_ptr[row + 1]].tolist():
+            network.add_edge((row, "end"), (successor, "begin"), weight=0)
+    return int(nx.dag_longest_path_length(network))

@@ -83,7 +83,7 @@ def test_a_clock_without_turbo_and_bandwidths_without_contention_play_no_part() 
     ],
 )
 def test_a_run_depends_on_what_its_counters_do_not_rule_out(counted: dict[str, int], more: set[str]) -> None:
-    """A list that names bandwidths for a run that moves no bytes would be read by nobody."""
+    """A list must not name bandwidths for a run that moves no bytes."""
     found = depended_on(assumed_fields(spec()), {**IDLE, **counted})
     assert set(found) == {"nodes.cores.speed_ppm", *more}
 

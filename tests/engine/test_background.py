@@ -1,8 +1,7 @@
-"""The use of controllers and links by programs beside the simulated one (model 2.5), worked out by hand on every
-engine.
+"""Controllers and links that other programs use as well (model 2.5), on every engine.
 
-A worker that reads memory of the own node demands 6.4 GB/s: ten misses of 64 bytes at a time at 100 ns. From the other
-node it demands 3.2 GB/s.
+A worker that reads memory of its own node demands 6.4 GB/s: ten misses of 64 bytes at a time at 100 ns. A worker that
+reads memory of the other node demands 3.2 GB/s.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_setup import NS, SEED, Seen, found, observe, plan_of, run, runtime, simulated, stealing, toy_with
+from engine_setup import NS, SEED, found, observe, plan_of, simulated, stealing, toy_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_plans import coupled_plans, seeds, with_effects
@@ -21,19 +20,17 @@ from task_graphs import Access, Run, body, graph
 from numasim.engine.observe.over_time import OverTime
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import InputError
-from numasim.machine.topology import Machine
 from numasim.parts.base import canonical_json
 from numasim.parts.models.effects_model import ModelSpec
 from numasim.parts.unit_factors import GIGA
 from numasim.plan.build_plan import build_plan, revised
-from numasim.plan.effects import NO_BACKGROUND, Background, Effects, effects_of
+from numasim.plan.effects import Background, Effects, effects_of
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
 from numasim.spec.identity import run_id
 from numasim.spec.one_run import load_run
-from numasim.workload.graph import Deal, Region, Workload
+from numasim.workload.graph import Deal, Region
 
-DATA = Region("data", 1 << 20, True)
 HALF = 3_200_000_000  # bytes per second: of a controller of 6.4 GB/s
 GOLDEN_MODEL = (
     '{"cache":"share","clock":"turbo","contention":"fluid","local_share":"0","mlp":"1","overlap":"1",'
@@ -41,92 +38,32 @@ GOLDEN_MODEL = (
 )
 
 
-def toy(controller: float = 6.4, link: float = 100, cores: int = 2) -> Machine:
-    """Return a machine of two nodes with ``cores`` cores each; bandwidths are in GB/s."""
+def reading(worker: int, background: Background, link: float = 100) -> Plan:
+    """Return a plan in which ``worker`` reads 100 lines of node 0, where worker 0 is; worker 1 is on node 1.
+
+    Controllers have 6.4 GB/s, the link between the nodes has ``link`` GB/s.
+    """
     links = [{"between": (0, 1), "bandwidth_gbs": link}]
-    return toy_with({"sockets": 2, "cores": cores}, nodes={"imc_bandwidth_gbs": controller}, links=links)
-
-
-def readers(*workers: int) -> Workload:
-    """Return a program in which these workers read 100 lines of node 0 each; workers 0 and 2 are on node 0."""
-    bodies = [body(*([Run(0, (Access(0, 0, 6400),))] if w in workers else [])) for w in range(4)]
-    return graph(*bodies, deal=Deal.CYCLIC, regions=(DATA,))
-
-
-def seen(work: Workload, machine: Machine, background: Background, **effects: Any) -> Seen:
-    """Run four workers, two on each node, with all data on node 0."""
-    chosen = Effects(**({"contention": "fluid", "background": background} | effects))
-    keys = {"strategy": stealing(placement={"policy": "bind", "node": 0}), "how": runtime()}
-    return run(work, 4, machine=machine, effects=chosen, **keys)
-
-
-def lengths(of: Seen) -> list[int]:
-    """Return the time of the segment of each reader, in ps."""
-    return [end - start for _, _, start, end in of.stretches if end > start]
-
-
-def of_node(node: int, bytes_per_s: int) -> Background:
-    return Background(nodes=((node, bytes_per_s),))
-
-
-def of_link(source: int, target: int, bytes_per_s: int) -> Background:
-    return Background(links=(((source, target), bytes_per_s),))
-
-
-# ---- closed forms --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("contention", ["fluid", "snapshot"])
-def test_one_flow_takes_its_bytes_over_what_is_left(contention: str) -> None:
-    alone = seen(readers(0), toy(), of_node(0, HALF), contention=contention)
-    assert lengths(alone) == [6400 * 10**12 // (6_400_000_000 - HALF)] == [2000 * NS]
-    assert sum(alone.of_worker("inflation_contention_ps")) == 1000 * NS
-
-
-def test_one_flow_over_a_link_takes_its_bytes_over_what_is_left() -> None:
-    one = seen(readers(1), toy(link=3.2), of_link(0, 1, HALF // 2))
-    assert lengths(one) == [6400 * 10**12 // (HALF - HALF // 2)] == [4000 * NS]
-    two = seen(readers(1, 3), toy(link=3.2), of_link(0, 1, HALF // 2))
-    assert lengths(two) == [8000 * NS] * 2
-
-
-@pytest.mark.parametrize("elsewhere", [of_node(1, HALF), of_link(1, 0, HALF // 2)], ids=["other node", "way back"])
-def test_a_load_elsewhere_is_not_felt(elsewhere: Background) -> None:
-    """Everything read is on node 0 and goes from there to node 1."""
-    work, machine = readers(0, 1, 2, 3), toy(link=3.2)
-    with_it, without = (seen(work, machine, background) for background in (elsewhere, NO_BACKGROUND))
-    assert found(with_it.result) == found(without.result)
-    assert with_it["event_hash"] == without["event_hash"]
-
-
-def test_the_local_share_is_one_of_what_is_left() -> None:
-    # of 6.4 GB/s that are left a quarter is for flows of other nodes: 1.6 of the 3.2 that the reader asks for
-    of = seen(readers(1), toy(12.8), of_node(0, 2 * HALF), local_share_ppm=750_000)
-    assert lengths(of) == [4000 * NS]
-
-
-def test_a_program_that_moves_no_bytes_has_its_controllers_to_itself() -> None:
-    work = graph(body(Run(500 * NS)))
-    none, full = (seen(work, toy(), background) for background in (NO_BACKGROUND, of_node(0, 2 * HALF - 1)))
-    assert found(none.result) == found(full.result)
-    assert none["event_hash"] == full["event_hash"]
+    machine = toy_with({"sockets": 2, "cores": 1}, nodes={"imc_bandwidth_gbs": 6.4}, links=links)
+    bodies = [body(*([Run(0, (Access(0, 0, 6400),))] if w == worker else [])) for w in range(2)]
+    work = graph(*bodies, deal=Deal.CYCLIC, regions=(Region("data", 1 << 20, True),))
+    strategy = stealing(placement={"policy": "bind", "node": 0})
+    effects = Effects(contention="fluid", background=background)
+    return plan_of(work, worker + 1, strategy, machine=machine, effects=effects)
 
 
 def test_the_smallest_rest_is_enough_to_end() -> None:
-    effects = Effects(contention="fluid", background=of_node(0, 2 * HALF - 1))
-    plan = plan_of(readers(0), 1, machine=toy(), effects=effects)  # one worker, for which nobody polls in vain
-    share = (1 << 48) // (2 * HALF)  # of one byte per second
-    assert simulated(plan).counters["makespan_ps"] == -(-(1000 * NS << 48) // share)
+    """One worker is alone, for which nobody polls in vain; a byte per second is left."""
+    share = (1 << 48) // (2 * HALF)
+    result = simulated(reading(0, Background(nodes=((0, 2 * HALF - 1),))))
+    assert result.counters["makespan_ps"] == -(-(1000 * NS << 48) // share)
 
 
 def test_busy_shares_are_those_of_the_program() -> None:
     """The counter is a share of the whole controller; tables over time show a share of the bandwidth that is left."""
-    of = seen(readers(0), toy(), of_node(0, HALF))
-    assert of["imc_busy_max"] == 0.5
-    assert seen(readers(1), toy(link=3.2), of_link(0, 1, HALF // 2))["link_busy_max"] == 0.5
-    strategy = stealing(placement={"policy": "bind", "node": 0})
-    effects = Effects(contention="fluid", background=of_node(0, HALF))
-    plan = plan_of(readers(0), 4, strategy, runtime(), toy(), effects=effects)
+    plan = reading(0, Background(nodes=((0, HALF),)))
+    far = reading(1, Background(links=(((0, 1), HALF // 2),)), link=3.2)
+    assert (simulated(plan).counters["imc_busy_max"], simulated(far).counters["link_busy_max"]) == (0.5, 0.5)
     tables = OverTime(plan)
     tables.close(int(simulate(plan, SEED, watch=tables).counters["makespan_ps"]))
     frame = tables.resource_load_frame()
@@ -135,23 +72,24 @@ def test_busy_shares_are_those_of_the_program() -> None:
     assert rows["share"].max() == 1
 
 
-# ---- properties ----------------------------------------------------------------------------------------------------
-
-few = settings(max_examples=40)
 loads = st.sampled_from([0, 1, GIGA // 7, GIGA, 2 * GIGA])
+plans = st.sampled_from(["fluid", "snapshot"]).flatmap(lambda contention: coupled_plans(contention=contention))
 
 
-@few
-@given(plan=coupled_plans(contention="fluid"), node=loads, link=loads, seed=seeds)
-def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(plan: Plan, node: int, link: int, seed: int) -> None:
+@settings(max_examples=60)
+@given(plan=plans, node_load=loads, link_load=loads, data=st.data())
+def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(
+    plan: Plan, node_load: int, link_load: int, data: st.DataObject
+) -> None:
     """Hash for hash, but for the ratios of bytes to the bandwidth of the whole machine."""
-    machine = plan.machine
-    source, target = machine.links.source.tolist(), machine.links.target.tolist()
-    ends = next(iter(zip(source, target, strict=True)), None)
-    background = Background(((0, node),), ((ends, link),) if ends else ())
+    machine, seed = plan.machine, data.draw(seeds)
+    node = data.draw(st.integers(0, machine.nodes - 1))
+    ends = [*zip(machine.links.source.tolist(), machine.links.target.tolist(), strict=True)]
+    link = data.draw(st.integers(0, len(ends) - 1)) if ends else 0
+    background = Background(((node, node_load),), ((ends[link], link_load),) if ends else ())
     controllers, rates = machine.imc_bytes_per_s.copy(), machine.links.bytes_per_s.copy()
-    controllers[0] -= node
-    rates[:1] -= link
+    controllers[node] -= node_load
+    rates[link : link + 1] -= link_load
     smaller = replace(machine, imc_bytes_per_s=controllers, links=replace(machine.links, bytes_per_s=rates))
     loaded, small = (
         observe(each, seed) for each in (with_effects(plan, background=background), revised(plan, machine=smaller))
@@ -234,49 +172,29 @@ def test_the_identity_is_that_of_the_loads_however_they_are_written(spec: Any) -
     assert (len(same), len(others), len(same | others)) == (1, 4, 5)
 
 
-@pytest.mark.parametrize(
-    ("model", "sentence"),
-    [
-        (
-            "{contention: none, background: {nodes: {0: 8}}}",
-            "run.yaml:5:39: model.background: others can take nothing away where contention is none: "
-            "set contention to fluid or snapshot, or leave background out",
-        ),
-        (
-            "{background: {nodes: {2: 8}}}",
-            "run.yaml:5:30: model.background.nodes[2]: there is no node 2 on machine 'xeon-e5-2620-2s'; "
-            "expected 0 to 1",
-        ),
-        (
-            "{background: {nodes: {0: 30}}}",
-            "run.yaml:5:30: model.background.nodes[0]: 30 GB/s leave nothing of the controller of node 0 "
-            "to the program; expected less than 30 GB/s",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 1, gbs: 22.5}]}}",
-            "run.yaml:5:47: model.background.links[0].gbs: 22.5 GB/s leave nothing of the link from node 0 to node 1 "
-            "to the program; expected less than 22 GB/s",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 2, gbs: 1}]}}",
-            "run.yaml:5:30: model.background.links[0]: there is no link from node 0 to node 2 on machine "
-            "'xeon-e5-2620-2s'; expected a link from node 0 to node 1",
-        ),
-        (
-            "{background: {links: [{from: 5, to: 1, gbs: 1}]}}",
-            "run.yaml:5:30: model.background.links[0]: there is no link from node 5 to node 1 on machine "
-            "'xeon-e5-2620-2s'; expected nodes 0 to 1",
-        ),
-        (
-            "{background: {links: [{from: 0, to: 1, gbs: 1}, {from: 0, to: 1, gbs: 2}]}}",
-            "run.yaml:5:56: model.background.links[1]: the link from node 0 to node 1 is given twice: add the loads up",
-        ),
-    ],
-)
-def test_bad_loads(spec: Any, model: str, sentence: str) -> None:
+BAD_LOADS = {  # and the refusal, behind the file and the line
+    "{contention: none, background: {nodes: {0: 8}}}": "39: model.background: others can take nothing away where "
+    "contention is none: set contention to fluid or snapshot, or leave background out",
+    "{background: {nodes: {2: 8}}}": "30: model.background.nodes[2]: there is no node 2 on machine 'xeon-e5-2620-2s'; "
+    "expected 0 to 1",
+    "{background: {nodes: {0: 30}}}": "30: model.background.nodes[0]: 30 GB/s leave nothing of the controller of node "
+    "0 to the program; expected less than 30 GB/s",
+    "{background: {links: [{from: 0, to: 1, gbs: 22.5}]}}": "47: model.background.links[0].gbs: 22.5 GB/s leave "
+    "nothing of the link from node 0 to node 1 to the program; expected less than 22 GB/s",
+    "{background: {links: [{from: 0, to: 2, gbs: 1}]}}": "30: model.background.links[0]: there is no link from node 0 "
+    "to node 2 on machine 'xeon-e5-2620-2s'; expected a link from node 0 to node 1",
+    "{background: {links: [{from: 5, to: 1, gbs: 1}]}}": "30: model.background.links[0]: there is no link from node 5 "
+    "to node 1 on machine 'xeon-e5-2620-2s'; expected nodes 0 to 1",
+    "{background: {links: [{from: 0, to: 1, gbs: 1}, {from: 0, to: 1, gbs: 2}]}}": "56: model.background.links[1]: the "
+    "link from node 0 to node 1 is given twice: add the loads up",
+}
+
+
+@pytest.mark.parametrize("model", BAD_LOADS)
+def test_bad_loads(spec: Any, model: str) -> None:
     with pytest.raises(InputError) as error:
         load_run(spec(f"model: {model}\n"))
-    assert str(error.value) == sentence
+    assert str(error.value) == f"run.yaml:5:{BAD_LOADS[model]}"
 
 
 def test_a_machine_of_one_node_has_no_link_to_load(spec: Any) -> None:

@@ -1,6 +1,4 @@
-"""The repeats of a cell share its plan, and plans share equal parts; each run draws everything that depends on its
-seed.
-"""
+"""The repeats of a cell share a plan, and plans share equal parts; each run draws the values that need the seed."""
 
 from __future__ import annotations
 

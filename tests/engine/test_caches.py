@@ -1,19 +1,20 @@
 """Last-level caches: `lru` against lists kept by hand, the rules of `share` one by one, and runs with both models.
 
 The machine of the runs has two sockets, one core each, in round numbers: a line takes 100 ns from the own memory, 200
-from the other one, 20 from the own cache, 60 from the other one; ten sequential misses overlap.
+from the other memory, 20 from the own cache, 60 from the other cache; ten sequential misses overlap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from engine_setup import NS, Seen, run, stealing, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import Access, Run, body, graph, items, phase
+from task_graphs import Access, Run, body, graph, in_turn, items, phase
 
 from numasim.engine.reference.memory.caches import (
     CACHES,
@@ -33,13 +34,13 @@ KIB = 1024
 CHUNK, PART = CHUNK_BYTES, PART_BYTES
 REAL = ("share", "lru")
 
-Touch = tuple[int, int, set[int], bool]  # domain, chunk, parts of it, whether it writes
+Touch = tuple[int, int, set[int], bool]  # domain, chunk, parts of the chunk, whether the touch writes
 parts_of_a_chunk = st.sets(st.integers(0, CHUNK // PART - 1), min_size=1) | st.just(set(range(CHUNK // PART)))
 touches = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), parts_of_a_chunk, st.booleans()), max_size=60)
 
 
 def walk(cache: Cache, domain: int, chunks: range | tuple[int, ...], size: int = CHUNK, writes: bool = False) -> Found:
-    """Walk ``size`` bytes of each chunk, from its first on, from ``domain``, which is a node of its own."""
+    """Walk the first ``size`` bytes of each chunk from ``domain``; each domain is a node."""
     parts = (1 << min(CHUNK // PART, -(-size // PART))) - 1
     pieces = [Piece(chunk, size, parts) for chunk in chunks]
     return cache.first_pass(Place(domain, domain, CHUNK), 0, pieces, writes=writes)
@@ -111,8 +112,9 @@ def test_a_second_walk_finds_all_or_nothing_of_what_exceeds_the_cache() -> None:
 
 @pytest.mark.parametrize(("again", "hit"), [(3, CHUNK), (2, 0), (1, 0)])
 def test_share_lets_what_comes_to_the_front_push_the_others_back_by_its_age(again: int, hit: int) -> None:
-    """Of four chunks that fill the cache the first has three behind it, and so just fits. The newest comes to the front
-    for nothing, the one before it like a quarter of a chunk that is brought in, the one before that like half a chunk.
+    """Four chunks fill the cache; the first of them is the oldest, and just fits. When a chunk comes to the front
+    again, the other chunks age: not at all for the newest chunk, by a quarter of a chunk for the second newest, by half
+    a chunk for the third newest.
     """
     cache = ShareCache([4 * CHUNK])
     walk(cache, 0, range(4))
@@ -122,7 +124,7 @@ def test_share_lets_what_comes_to_the_front_push_the_others_back_by_its_age(agai
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: str) -> None:
-    cache = CACHES[model]([16 * CHUNK] * 2)  # rows that lie over each other touch more of a chunk than it has
+    cache = CACHES[model]([16 * CHUNK] * 2)  # overlapping rows touch more bytes of a chunk than the chunk has
     for domain, writes, seen in ((0, True, Found()), (0, True, Found(CHUNK)), (1, False, Found(0, {0: CHUNK}))):
         assert walk(cache, domain, (0,), 3 * CHUNK, writes) == seen
     assert walk(cache, 1, (0,), 3 * CHUNK).hit == CHUNK
@@ -130,7 +132,7 @@ def test_a_chunk_holds_no_more_than_its_size_however_often_it_is_walked(model: s
 
 @pytest.mark.parametrize("model", REAL)
 def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: str) -> None:
-    """Domain 1 has one of three parts, the domain behind it another, and the one before it both others."""
+    """Domain 1 has one of three parts, domain 2 another part, and domain 0 the two parts that domain 1 has not."""
     cache = CACHES[model]([10 * CHUNK] * 3, forwards=True)
     for domain, parts in ((1, {0}), (2, {1}), (0, {1, 2})):
         walk_parts(cache, (domain, 7, parts, False))
@@ -143,7 +145,7 @@ def test_caches_that_forward_hand_on_clean_parts_the_next_domain_first(model: st
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize("chunks", [1, 7, 8, 9, 30])
 def test_sweeps_find_everything_or_nothing(model: str, chunks: int) -> None:
-    """Over and over the same bytes: all are found where they fit into the cache together, else none."""
+    """The same bytes are walked five times: all of them are found if they fit into the cache together, else none."""
     cache = CACHES[model]([8 * CHUNK])
     found = [walk(cache, 0, range(chunks)).hit for _ in range(5)]
     assert found == [0] + [chunks * CHUNK if chunks <= 8 else 0] * 4
@@ -168,6 +170,7 @@ UNLIKE = toy_with(
     {"sockets": 2, "cores": 1}, caches={**OF_EACH, "llc_cores": ["0", "1"], "llc_sizes": ["256KiB", "128KiB"]}
 )
 HOME_0 = stealing(placement={"policy": "bind", "node": 0})
+in_data = partial(in_turn, regions=(DATA,))
 
 
 def read(offset: int, size: int, passes: int = 1) -> Run:
@@ -176,13 +179,6 @@ def read(offset: int, size: int, passes: int = 1) -> Run:
 
 def write(offset: int, size: int, mode: Mode = Mode.WRITE) -> Run:
     return Run(0, (Access(0, offset, size, mode=mode),))
-
-
-def in_turn(*steps: tuple[int, Run]) -> Workload:
-    """Return the steps of workers 0 and 1 one after the other, a phase each; the other worker has nothing to do."""
-    bodies = [each for worker, step in steps for each in ((body(step), body()) if not worker else (body(), body(step)))]
-    phases = tuple(phase(2 * i, 2 * i + 1, deal=Deal.CYCLIC) for i in range(len(steps)))
-    return graph(*bodies, phases=phases, regions=(DATA,))
 
 
 def times(seen: Seen) -> list[int]:
@@ -197,7 +193,7 @@ def cached(work: Workload, model: str, machine: object = TWO) -> Seen:
 @pytest.mark.parametrize("model", REAL)
 def test_what_is_read_again_comes_from_the_own_cache(model: str) -> None:
     # 6400 bytes are 100 lines: 10 ns each from the own memory, 2 ns from the cache, 20 ns from the other node
-    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
+    seen = cached(in_data((0, read(0, 6400)), (0, read(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
     assert times(seen) == [1000, 200, 2000, 200]
     assert (seen["bytes_cache"], seen["bytes_local"], seen["bytes_remote"]) == (12_800, 6400, 6400)
     assert seen["work_local_ps"] == (1000 + 200) * 2 * NS
@@ -206,7 +202,7 @@ def test_what_is_read_again_comes_from_the_own_cache(model: str) -> None:
 
 def test_without_a_cache_every_pass_goes_to_memory() -> None:
     # contention couples the workers, so that the same code runs with the model `none`
-    seen = run(in_turn((0, read(0, 6400, passes=3)), (0, read(0, 6400))), 2, HOME_0, machine=TWO,
+    seen = run(in_data((0, read(0, 6400, passes=3)), (0, read(0, 6400))), 2, HOME_0, machine=TWO,
                effects=Effects(contention="fluid"))  # fmt: skip
     assert times(seen) == [3000, 1000]
     assert (seen["bytes_cache"], seen["bytes_local"]) == (0, 4 * 6400)
@@ -214,14 +210,14 @@ def test_without_a_cache_every_pass_goes_to_memory() -> None:
 
 @pytest.mark.parametrize("model", REAL)
 def test_a_machine_without_caches_finds_nothing(model: str) -> None:
-    seen = cached(in_turn((0, read(0, 6400)), (0, read(0, 6400))), model, toy_with({"sockets": 2, "cores": 1}))
+    seen = cached(in_data((0, read(0, 6400)), (0, read(0, 6400))), model, toy_with({"sockets": 2, "cores": 1}))
     assert (times(seen), seen["bytes_cache"]) == ([1000, 1000], 0)
 
 
 @pytest.mark.parametrize("model", REAL)
 def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str) -> None:
     # written: 100 lines in and 100 lines back, 10 ns each; worker 1 fetches 100 lines at 6 ns
-    seen = cached(in_turn((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
+    seen = cached(in_data((0, write(0, 6400)), (1, read(0, 6400)), (1, read(0, 6400))), model)
     assert times(seen) == [2000, 600, 200]
     traffic = {kind: pairs.tolist() for kind, pairs in seen.result.traffic.items()}
     assert traffic == {
@@ -237,7 +233,7 @@ def test_dirty_bytes_come_from_the_cache_of_the_writer_over_the_link(model: str)
 @pytest.mark.parametrize("model", REAL)
 def test_clean_lines_come_from_caches_that_forward(model: str) -> None:
     """16 KiB are 256 lines: 5,120 ns from the other node's memory, ten at a time, and 1,536 ns from the other cache."""
-    work = in_turn((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
+    work = in_data((0, read(0, 16 * KIB)), (1, read(0, 16 * KIB)))
     forwarding = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "forward": "yes"})
     assert times(cached(work, model))[1] == 5120
     assert times(cached(work, model, forwarding))[1] == 1536
@@ -246,7 +242,7 @@ def test_clean_lines_come_from_caches_that_forward(model: str) -> None:
 @pytest.mark.parametrize("model", REAL)
 def test_what_another_writes_is_written_back_by_it(model: str) -> None:
     # worker 1 takes 100 dirty lines at 6 ns and writes them back to node 0: 100 lines at 20 ns
-    seen = cached(in_turn((0, write(0, 6400)), (1, write(0, 6400)), (0, read(0, 6400))), model)
+    seen = cached(in_data((0, write(0, 6400)), (1, write(0, 6400)), (0, read(0, 6400))), model)
     assert times(seen) == [2000, 600 + 2000, 600]
     assert seen.result.traffic["written"].tolist() == [[6400, 0], [6400, 0]]
     assert seen.result.traffic["cache"].tolist() == [[0, 6400], [6400, 0]]
@@ -255,10 +251,10 @@ def test_what_another_writes_is_written_back_by_it(model: str) -> None:
 @pytest.mark.parametrize("model", REAL)
 @pytest.mark.parametrize(("others", "found_by"), [(1, {0, 1}), (2, {0}), (3, {0}), (4, set())])
 def test_unlike_caches_have_room_by_their_own_size(others: int, found_by: set[int], model: str) -> None:
-    """Worker 0 has a cache of four chunks, worker 1 one of two: they read one, some others, and the first one again."""
+    """Worker 0 has a cache of four chunks, worker 1 of two: each reads a chunk, some others, and the first again."""
     for worker in (0, 1):
         steps = ((worker, read(0, CHUNK)), (worker, read(CHUNK, others * CHUNK)), (worker, read(0, CHUNK)))
-        seen = cached(in_turn(*steps), model, UNLIKE)
+        seen = cached(in_data(*steps), model, UNLIKE)
         assert seen["bytes_cache"] == (CHUNK if worker in found_by else 0)
 
 
@@ -277,14 +273,14 @@ def test_items_of_ranges_fit_into_the_cache_of_who_runs_them() -> None:
 def test_a_dirty_chunk_belongs_to_whoever_read_it_last(model: str) -> None:
     """The chunk has left the cache of its writer; the writer fetches the chunk back from the cache of its reader."""
     leave = (0, read(CHUNK, 4 * CHUNK))
-    seen = cached(in_turn((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model)
+    seen = cached(in_data((0, write(0, CHUNK)), (1, read(0, CHUNK)), leave, (0, read(0, CHUNK))), model)
     assert seen["bytes_c2c"] == 2 * CHUNK
     assert seen.result.traffic["cache"].tolist() == [[0, CHUNK], [CHUNK, 0]]
 
 
 @pytest.mark.parametrize(("mode", "kind"), [(Mode.WRITE, "ownership"), (Mode.READ_WRITE, "read")])
 def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str) -> None:
-    seen = cached(in_turn((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share")
+    seen = cached(in_data((0, write(0, 6400, mode)), (0, write(0, 6400, mode))), "share")
     assert times(seen) == [2000, 400]
     assert seen.result.traffic[kind].sum() == seen.result.traffic["written"].sum() == 6400
     assert seen["bytes_cache"] == 2 * 6400
@@ -307,6 +303,6 @@ def test_further_passes_share_the_cache_with_who_works_beside() -> None:
 @pytest.mark.parametrize("model", REAL)
 def test_what_fits_into_the_second_level_takes_no_time_when_passed_again(model: str) -> None:
     machine = toy_with({"sockets": 2, "cores": 1}, caches={**SIZES, "l2": "32KiB"})
-    seen = cached(in_turn((0, read(0, 32 * KIB, 5)), (0, read(64 * KIB, 33 * KIB, 2))), model, machine)
+    seen = cached(in_data((0, read(0, 32 * KIB, 5)), (0, read(64 * KIB, 33 * KIB, 2))), model, machine)
     assert times(seen) == [512 * 10, 528 * 10 + 528 * 2]
     assert seen["bytes_cache"] == 4 * 32 * KIB + 33 * KIB

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from engine_setup import NS, SEED, Seen, observe, plan_of, runtime, seeded, shipped_strategy, stealing, toy
 from random_recipes import numbered_run
-from task_graphs import WAIT, Access, Run, Use, body, call, graph, items, phase, task
+from task_graphs import WAIT, Access, Run, Use, body, graph, items, phase, task
 
 from numasim.engine.check.bounds import Bounds, check_bounds
 from numasim.engine.check.invariants import INVARIANTS, assert_valid, violations
 from numasim.engine.reference.ledger import Executed
-from numasim.engine.simulate import CHAINS, ENGINES, bounds, simulate
+from numasim.engine.simulate import ENGINES, bounds, simulate
 from numasim.errors import CheckError
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
-from numasim.workload.graph import Op, Region, Workload
+from numasim.workload.graph import Op, Region
 from numasim.workload.sync_parameters import Role, SyncObject
 
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)
@@ -220,29 +220,6 @@ def test_items_that_were_passed_over_are_counted() -> None:
 PLANS = 400
 
 
-def chain_ps(work: Workload, engine: str) -> list[int]:
-    return list(CHAINS[engine](seeded(plan_of(work, 1)), work.segment_compute_ps))
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    ("work", "chains"),
-    [
-        (graph(task(5, task(7), task(9), WAIT, 3)), [5 + 9 + 3]),
-        (graph(task(5, call(7, task(100)), 2, task(9), WAIT, 3)), [5 + 7 + 100]),  # nobody waits for the call's child
-        (graph(task(5, task(7), 3)), [12]),  # nobody waits for the child
-        (graph(task(5, name="a"), task(1, after=("a",)), task(4)), [6]),
-        (graph(task(task(8, name="a"), task(1, after=("a",)), WAIT, 2)), [11]),
-        (graph(task(task(1, after=("b",)), task(8, name="b"), WAIT, 2)), [11]),  # backwards in program order
-        (graph(task(5), task(6), task(7), phases=(phase(0, 1), phase(2))), [6, 7]),
-        (graph(body(5, task(6)), body(7)), [11]),
-        (graph(task()), [0]),
-    ],
-)
-def test_longest_chains_by_hand(engine: str, work: Workload, chains: list[int]) -> None:
-    assert chain_ps(work, engine) == chains
-
-
 def test_bounds_of_phases_ranges_and_repeats_by_hand() -> None:
     work = graph(task(5 * NS, task(7 * NS)), task(6 * NS), phases=(phase(0, repeat=3), phase(2, serial=True)))
     assert bounds(plan_of(work)) == Bounds(3 * 12 * NS + 6 * NS, 3 * 12 * NS + 6 * NS)
@@ -309,8 +286,8 @@ def test_rounds_without_a_candidate_count_as_searching() -> None:
     "plan",
     [
         plan_of(TASKS, 4),  # thieves find some
-        plan_of(BODIES, 1),  # nobody else is there
-        plan_of(graph(task(1000 * NS)), 4),  # nothing runs beside it
+        plan_of(BODIES, 1),  # there is no other worker
+        plan_of(graph(task(1000 * NS)), 4),  # nothing runs beside the task
         plan_of(graph(*[body(1000 * NS)] * 4, phases=None), 1),
         plan_of(graph(task()), 4),  # nothing to do
         plan_of(graph(task(1000 * NS)), 2, how=runtime(backoff={"first_ns": 50})),

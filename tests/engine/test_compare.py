@@ -1,4 +1,4 @@
-"""Finding where two engines part: an engine with a planted defect is caught, and its first wrong event is named."""
+"""The comparison of two engines catches an engine with a planted defect and names the first wrong event."""
 
 from __future__ import annotations
 
@@ -9,18 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_difference import Record, difference, disagreements, events, outcome
-from engine_setup import NS, Seen, event_by_event, observe, plan_of, run, runtime, seeded
+from engine_setup import NS, event_by_event, observe, plan_of, run, runtime, seeded
 from hypothesis import given
 from hypothesis import strategies as st
 from task_graphs import WAIT, body, graph, items, task
 
-from numasim.engine.observe.trace_hash import (
-    Listener,
-    Rank,
-    RecordSet,
-    hash_sum,
-    pack,
-)
+from numasim.engine.observe.trace_hash import Rank, RecordSet, hash_sum, pack
 from numasim.engine.simulate import ENGINES
 from numasim.plan.plan import Run
 
@@ -37,12 +31,8 @@ def register() -> Iterator[dict[str, Any]]:
     ENGINES.update(before)
 
 
-def with_other_seed(run: Run, keep_log: bool, listener: Listener | None) -> Any:
-    return ENGINES["reference"](Run(run.plan, run.seed + 1), keep_log, listener)
-
-
 def test_a_wrong_engine_is_caught_at_its_first_wrong_event(register: dict[str, Any]) -> None:
-    register["wrong"] = with_other_seed
+    register["wrong"] = lambda run, *rest: ENGINES["reference"](Run(run.plan, run.seed + 1), *rest)
     report = difference(RUN, "reference", "wrong")
     assert report is not None
     left, right = events(RUN, "reference"), events(Run(RUN.plan, RUN.seed + 1), "reference")
@@ -90,7 +80,7 @@ def test_every_counter_of_every_worker_counts() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_listener_has_heard_everything_when_a_run_ends_in_a_deadlock(engine: str) -> None:
-    # the body runs 30 ns, puts its child into its queue, where its join does not look, and waits
+    # the body runs 30 ns, puts its child into a queue in which the join does not look, and waits
     plan = plan_of(graph(body(30 * NS, task(10 * NS), WAIT)), 1, "breadth-first", runtime(join="own"))
     heard = sorted(events(seeded(plan), engine))
     assert heard == [Record(30 * NS, Rank.SEG_END, 0, 0, 0), Record(30 * NS, Rank.PUT, 0, 1, 0)]
@@ -113,13 +103,9 @@ def by_definition(record: tuple[int, ...]) -> int:
     return h
 
 
-def rows_of_trace_hash(records: list[tuple[int, ...]]) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
-    return np.array(records, np.uint64).reshape(-1, 5)
-
-
 @given(RECORDS)
 def test_the_hash_of_a_set_is_the_sum_over_its_records(records: list[tuple[int, ...]]) -> None:
-    assert hash_sum(rows_of_trace_hash(records)) == sum(map(by_definition, records)) % 2**64
+    assert hash_sum(np.array(records, np.uint64).reshape(-1, 5)) == sum(map(by_definition, records)) % 2**64
 
 
 def test_batches_do_not_change_the_hash() -> None:
@@ -148,15 +134,11 @@ def test_the_hashes_of_a_run_are_those_of_its_records(join: str) -> None:
     assert seen["event_hash"] == f"{sum(map(by_definition, records)) % 2**64:016x}"
 
 
-def episodes(seen: Seen) -> tuple[tuple[int, ...], ...]:
-    return seen.of_rank(Rank.POLL)
-
-
 def test_an_idle_episode_is_one_record_with_its_failures() -> None:
-    # worker 1 looks at 100, 200 and 300 ns in vain; its episode is closed with the phase
+    # worker 1 looks at 100, 200 and 300 ns in vain; the end of the phase ends the idle episode of worker 1
     plan = plan_of(items(1, 300 * NS))
     for seen in (observe(plan), observe(event_by_event(plan))):
-        assert episodes(seen) == ((300 * NS, 0, 0, 0), (300 * NS, 1, 3, 0))
+        assert seen.of_rank(Rank.POLL) == ((300 * NS, 0, 0, 0), (300 * NS, 1, 3, 0))
 
 
 def test_the_release_of_each_phase_is_recorded() -> None:

@@ -1,7 +1,7 @@
 """Strategies that compile to other tables are described in other words.
 
-A description that leaves a field out shows two strategies as one: `locks.probe` had no words. Compared are all pairs
-among the shipped strategies, and among random ones with random changes of one field each, as every worker sees them.
+If a description leaves a field out, two strategies look the same. All pairs of shipped strategies are compared, and all
+pairs of random strategies with random changes of one field each, by the descriptions for every worker.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.show_strategy import explained
 from numasim.schema.enumerations import Anchor, Visit
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.decoded import Level, decode_levels
-from numasim.strategy.steal_plan import LEVEL, StealPlan
+from numasim.strategy.steal_plan import LEVEL, Level, StealPlan, decode_levels
 from numasim.strategy.sync_places import place_words
 
 WORKERS = 6  # so few that no list of groups is cut short
@@ -81,7 +80,7 @@ def tables(spec: StrategySpec) -> str:
 
 
 def meant(plan: StealPlan, level: Level) -> Iterator[str]:
-    """Return the record of a level or rule, and the queues of each of its rows, a text each."""
+    """Return texts: the record of a level or rule, and the queues of each row of the level or rule."""
     record = plan.level[level.index]
     yield str({name: int(record[name]) for name in LEVEL.names or () if name not in ("row", "segments", "anchor")})
     yield "workers" if level.anchor is Anchor.ALL else level.anchor.name.replace("ME", "workers")
@@ -119,7 +118,7 @@ def test_random_strategies_and_changes_of_one_field_are_told_apart(seed: int) ->
 
 
 def changed(chance: Random, document: dict[str, Any], other: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return copies of ``document`` with one field each as in ``other``, added or left out, at any depth."""
+    """Return copies of ``document``; in each copy one field, at any depth, is as in ``other``."""
     found = []
     for key in sorted({*document, *other} - {"name"}):
         found.append(with_key(document, key, other.get(key)))
@@ -140,7 +139,7 @@ def with_key(mapping: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
 
 
 def valid(document: dict[str, Any]) -> list[StrategySpec]:
-    """Return the strategy of ``document``, none if it contradicts itself or its tasks could not leave a queue."""
+    """Return the strategy of ``document``; no strategy if the document is refused or does not compile."""
     try:
         spec = StrategySpec.model_validate(document)
         compile_strategy(spec, RUNTIME, MACHINE, map_workers(MACHINE, WORKERS, spec.mapping))

@@ -1,6 +1,4 @@
-"""Runs in which no worker is at work and tasks are left: such runs are refused once it is certain
-that they cannot end.
-"""
+"""Runs in which tasks are left and no worker is at work: an engine refuses a run that certainly cannot end."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ ENDLESS = {
     "the level has no chance": [{**ALL, "chance": 0}],
     "its chance would rise if others failed, and there are none": [{**ALL, "chance": RISING}],
     "a level in front is taken each time": [{**ALL, "queue": "right", "chance": 1}, ALL],
-    # the place after the first queue on the left is the second one on the right, behind which begins the left
+    # the cursor goes from the first queue on the left to the second queue on the right, and back to the left
     "one cursor goes from left to right and back": [{**ALL, "pick": "round-robin", "tries": 1}],
 }
 ENDING = {
@@ -46,10 +44,7 @@ ENDING = {
     "one sample is any queue": [{**ALL, "pick": "shortest", "tries": 1, "sample": 1}],
     "the level has some chance": [{**ALL, "chance": 0.001}],
     "its chance rises as others fail": [{**ALL, "queue": "right"}, {**ALL, "chance": RISING}],
-    "a level in front is taken less and less": [
-        {**ALL, "queue": "right", "chance": {"first": 0.5, "miss": -0.1}},
-        ALL,
-    ],
+    "a level in front is taken less and less": [{**ALL, "queue": "right", "chance": {"first": 0.5, "miss": -0.1}}, ALL],
     "a cursor is for one family": [
         {**ALL, "queue": "left", "pick": "round-robin", "tries": 1},
         {**ALL, "queue": "right", "pick": "round-robin", "tries": 1},
@@ -75,8 +70,8 @@ def refilling(leave: int) -> Plan:
 
 
 def test_tasks_that_thieves_pass_to_and_fro_end_the_run() -> None:
-    # Worker 1 takes a task at 100 ns, which is too few for it; worker 0 begins its other one. From then on each probe
-    # finds the last task in the other worker's queue and takes it along, every 100 ns, before it would be begun.
+    # Worker 1 takes a task at 100 ns and looks for more; worker 0 begins its other task. From then on each worker finds
+    # the last task in the other worker's queue and takes the task, every 100 ns, before the task is begun.
     with pytest.raises(DeadlockError, match=r"1 tasks are left at .* thieves pass them to and fro"):
         observe(refilling(leave=0))
 

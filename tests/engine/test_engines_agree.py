@@ -1,4 +1,4 @@
-"""Every engine of the registry gives what the reference engine gives: counters, tables, hashes, and deadlocks by name.
+"""Every engine of the registry has the results of the reference engine: counters, tables, hashes, and named deadlocks.
 
 Random plans use every key and name of the grammars. Of the shipped parts, every workload family, strategy and machine
 runs, any two of them together in some run; `verification/long_equality.py` runs every three of them, and as many random
@@ -15,40 +15,23 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from engine_difference import difference, disagreements
-from engine_setup import (
-    NS,
-    SEED,
-    observe,
-    plan_of,
-    seeded,
-    shipped_runtime,
-    shipped_strategy,
-    stealing,
-    toy,
-)
+from engine_setup import NS, observe, plan_of, shipped_strategy, toy
 from equality import EXPECTED, OTHERS, REFERENCE, judge
 from hypothesis import event, given, note, settings
 from hypothesis import strategies as st
-from random_recipes import (
-    RandomRun,
-    numbered_run,
-    plan_from,
-    random_recipe,
-    random_run,
-)
-from registry_cells import STRATEGIES, cells_of_every_pair, machine, run_of_cell, workload
-from task_graphs import WAIT, Access, Run, graph, items, task
+from plan_features import features_of
+from random_recipes import RandomRun, numbered_run, plan_from, random_recipe, random_run
+from registry_cells import STRATEGIES, cells_of_every_pair, run_of_cell
+from task_graphs import WAIT, Access, Run, graph, items, task, two_that_drip
 
 from numasim.engine.simulate import simulate
-from numasim.errors import InputError
 from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
-from numasim.parts.models.placement_model import DistributionName, DistributionSpec, PlacementSpec, PolicyName
+from numasim.parts.models.placement_model import DistributionName, DistributionSpec, PolicyName
 from numasim.parts.models.runtime_model import FullRule, JoinKind, ProducerKind, RuntimeSpec
 from numasim.parts.models.search_model import DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import DispatchPick, SourceName, StealPick, TargetName
 from numasim.schema.enumerations import Tier
-from numasim.strategy.placement.policies import POLICIES
 from numasim.workload.generate import generate
 from numasim.workload.graph import Mode, Region
 from numasim.workload.registry import workload_spec
@@ -120,7 +103,9 @@ def test_random_plans_use_every_key_and_name_of_the_grammars() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES[::2])
 def test_engines_agree_on_every_second_strategy(strategy: str) -> None:
-    """With the other tests of the short form of the sanitized tests, these enter every line that all enter."""
+    """The short form of the sanitized tests has these strategies alone, which enter all lines that all strategies
+    enter.
+    """
     engines_agree_on_the_registries(strategy)
 
 
@@ -139,37 +124,34 @@ def engines_agree_on_the_registries(strategy: str) -> None:
                 pytest.fail(f"{cell}: {difference(run, REFERENCE, other)}")
 
 
-# ---- every placement policy under a few programs on all engines -----------------------------------------------------
+# ---- decisions that few random plans make ---------------------------------------------------------------------------
 
-NEEDED: dict[str, dict[str, Any]] = {
-    "bind": {"node": 1},
-    "first-touch-init": {"tasks": 5},
-    "numa-balancing": {"scan": {"delay_ns": 2000, "period_ns": 500, "size": "16KiB"}},
+RARE = {
+    **dict.fromkeys(("chances", "watches", "refill", "copies", "leapfrogging", "adaptive spawn order"), 12),
+    **dict.fromkeys(("gated levels", "gates behind own subtrees", "rules by tier", "rules to: label"), 12),
+    **dict.fromkeys(("levels by switch", "rules by switch", "levels by iteration", "shared queues"), 12),
+    **dict.fromkeys(("dispatch by data", "dispatch by the data of items"), 40),
 }
-PROGRAMS = ("strassen", "random-layered", "sort", "matmul")
 
 
-# a hashed page has no one home that could be full
-CASES = [(policy, overflow) for policy in POLICIES for overflow in ("none", "next") if policy != "hash-home"]
+@pytest.mark.parametrize("feature", RARE)
+def test_engines_agree_on_random_plans_with(feature: str) -> None:
+    """The C interpreter of strategies and the Python one make every decision alike."""
+    for number in range(RARE[feature]):
+        verdict = judge(numbered_run(23, number, lambda run: feature in features_of(run)))
+        assert verdict.problem is None, verdict.problem
 
 
-@pytest.mark.parametrize(("policy", "overflow"), [*CASES, ("hash-home", "none")])
-def test_policy(policy: str, overflow: str) -> None:
-    placement = {"policy": policy, **NEEDED.get(policy, {}), "granule": 1, "overflow": overflow}
-    for program in PROGRAMS:
-        if PlacementSpec.model_validate(placement).rule.migrates and program == "matmul":
-            with pytest.raises(InputError, match="would migrate"):
-                plan_of(workload(program), 5, stealing(placement=placement), machine=machine("xeon-e5-2620-2s"))
-            continue
-        plan = plan_of(
-            workload(program), 5, stealing(placement=placement), shipped_runtime("ompi"), machine("xeon-e5-2620-2s")
-        )
-        result = simulate(plan, SEED, EXPECTED, check=True)
-        assert result.node_pages.sum() > 0
-        assert (result.counters["pages_migrated"] > 0) <= seeded(plan).placement.stages[0].rule.migrates
-        for other in OTHERS:
-            if any(disagreements(result, simulate(plan, SEED, other))):
-                pytest.fail(str(difference(seeded(plan), REFERENCE, other)))
+# ---- more workers than a word has bits ------------------------------------------------------------------------------
+
+
+def test_engines_agree_where_a_set_of_queues_needs_two_words() -> None:
+    """The native engine keeps sets of queues, such as the queues that a watch marks, in words of 64 bits."""
+    plans = [plan_of(two_that_drip(500 * NS), 70, strategy, "bare", toy(7, 10)) for strategy in STRATEGIES]
+    watching = [plan for plan in plans if len(plan.steal.watch)]
+    assert len(watching) > 4
+    for plan in watching:
+        observe(plan)
 
 
 # ---- the rules of papers beside the thesis --------------------------------------------------------------------------

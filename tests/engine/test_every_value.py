@@ -1,8 +1,8 @@
 """Every value of every parameter of every workload family is run on all engines, or refused in one sentence.
 
-Names, types and bounds come from the models of the families, so that a new family is covered by itself. A program that
-is accepted and has more than `BUILT` rows is not built; one of more than `RUN` tasks, or of more than `RUN_PS` of work
-or of undoing an attempt, during which others poll, is built and not run.
+Names, types and bounds come from the models of the families, so that a new family is covered without a change here. An
+accepted program of more than `BUILT` rows is not built. A program is built and not run if it has more than `RUN` tasks,
+more than `RUN_PS` of work, or an abort that takes longer than `RUN_PS`, since other workers poll meanwhile.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def runs(name: str, parameters: object) -> str | None:
 
 
 def tried() -> list[tuple[str, str]]:
-    """Return (family, parameter) pairs; of families with the same parameters and generator, one family alone."""
+    """Return (family, parameter) pairs; of several families with the same parameters and generator only one family."""
     alike = {(family.generate, *keys_of(family)): name for name, family in FAMILIES.items()}
     pairs = {(name, key) for name, key, _ in every_value() if name in alike.values()}
     return sorted(pair for pair in pairs if pair[1] != "nodes")  # a list, one for each thread
@@ -63,7 +63,7 @@ def tried() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "key"), tried())
 def test_every_value_runs_or_is_refused(name: str, key: str) -> None:
-    """A value that the model declares goes with some of the others; any other is refused in a sentence."""
+    """A declared value is accepted together with some values of the other parameters; any other value is refused."""
     field = keys_of(FAMILIES[name])[key]
     values = [value for family, which, value in every_value() if (family, which) == (name, key)]
     allowed = 0

@@ -1,8 +1,8 @@
 """Work as flows, by hand: the sharing of resources by running segments (model 2.5, 2.6 and 2.9).
 
-In the own memory 64 bytes take 100 ns and ten misses overlap, so that a reader that nothing holds back takes 10 ns a
-line, 6.4 GB/s, and half of that from the other node. Capacities are 6.4 GB/s or round parts of it: shares are powers of
-two, and most times come out without rounding.
+A line of 64 bytes takes 100 ns from the own memory and ten misses overlap, so that a reader alone takes 10 ns a line,
+6.4 GB/s, and half of 6.4 GB/s from the other node. Capacities are 6.4 GB/s or round parts of 6.4 GB/s: shares are
+powers of two, and most times come out without rounding.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def test_a_flow_that_asks_for_less_than_its_part_is_held_back_as_all_others() ->
 
 
 def test_what_a_controller_keeps_for_its_own_node() -> None:
-    # a quarter is left for worker 1 on the other node: 1.6 GB/s of the 3.2 that it asks for; worker 0 gets the others
+    # a quarter is left for worker 1 on the other node: 1.6 GB/s of the 3.2 that worker 1 asks for; worker 0 gets the
+    # rest
     effects = Effects(contention="fluid", local_share_ppm=750_000)
     seen = flow(each((read(),), (read(),)), 2, toy(), effects)
     three_quarters = (3 << 48) // 4
@@ -138,7 +139,8 @@ def test_directions_of_a_link_are_apart() -> None:
 
 
 def test_a_long_way_uses_every_link_on_it() -> None:
-    # nodes 0 - 1 - 2 in a row: the reader on node 2 needs both links, that on node 1 the first one, both a half of it
+    # nodes 0 - 1 - 2 in a row: the reader on node 2 needs both links, the reader on node 1 the first link; each gets a
+    # half of the first link
     row = [{"between": (0, 1), "bandwidth_gbs": 3.2}, {"between": (1, 2), "bandwidth_gbs": 100}]
     far = toy_with(
         {"sockets": 3, "cores": 1}, nodes={"imc_bandwidth_gbs": 100}, links=row, latency_ns=[[100, 200, 200]] * 3
@@ -154,7 +156,7 @@ def test_dirty_bytes_travel_over_the_link_between_the_caches() -> None:
         phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=(DATA,),
     )  # fmt: skip
     seen = flow(work, 2, toy(link=6.4, caches=caches), Effects(cache="lru", contention="fluid"))
-    demand = 6400 * 10**12 // (600 * NS)  # a little less than 64 / 6, so that its share is a little more than 0.6
+    demand = 6400 * 10**12 // (600 * NS)  # a little less than 64 / 6 GB/s, so that the share is a little more than 0.6
     assert (
         lengths(seen)
         == [2000 * NS, -((-600 * NS << 48) // ((6_400_000_000 << 48) // demand))]
@@ -166,7 +168,7 @@ def test_dirty_bytes_travel_over_the_link_between_the_caches() -> None:
 
 
 def test_hits_share_the_port_of_their_cache() -> None:
-    # 2 ns a line from the cache are 32 GB/s, and so much is what the cache can deliver
+    # 2 ns a line from the cache are 32 GB/s, which is all that the cache can deliver
     caches = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_bandwidth_gbs": 32}
     machine = toy(shape={"cores": 2}, caches=caches)
     warm = phase(0, deal=Deal.MASTER)
@@ -180,8 +182,8 @@ def test_hits_share_the_port_of_their_cache() -> None:
 
 @pytest.mark.parametrize(("shape", "takes_ns"), [({"cores": 2}, 32_000), ({"sockets": 2, "cores": 1}, 64_000)])
 def test_page_faults_wait_for_the_address_space(shape: dict[str, int], takes_ns: int) -> None:
-    # one line, 10 ns, places 16 pages of 999.375 ns: a million faults a second, which is all there are for two workers;
-    # with faults from two nodes there are half as many
+    # one line, 10 ns, places 16 pages of 999.375 ns: a million faults a second, which is the limit for both workers
+    # together; with faults from two nodes the limit is half
     costs = {"probe_remote_ns": 100, "fault_ns": 999.375, "faults_per_s": 1_000_000, "fault_alpha": 1}
     work = each((read(64, 0),), (read(64, GRANULE),), regions=(FRESH,))
     seen = run(work, 2, how=runtime(costs=costs), machine=toy(shape=shape), effects=FLUID)
@@ -197,7 +199,7 @@ def test_page_faults_wait_for_the_address_space(shape: dict[str, int], takes_ns:
 
 @pytest.mark.parametrize(
     ("controller", "busy"),
-    [(12.8, 0.5), (25.6, 0.25), (8.0, 0.8), (6.4, 0.95)],  # the last one is full: taken as 95 per cent
+    [(12.8, 0.5), (25.6, 0.25), (8.0, 0.8), (6.4, 0.95)],  # the last controller is full, which counts as 95 per cent
 )
 def test_who_comes_to_a_busy_controller_waits_as_in_an_md1_queue(controller: float, busy: float) -> None:
     machine = toy(controller, shape={"cores": 2})
@@ -234,7 +236,7 @@ def test_memory_hides_what_a_sibling_costs_in_computing() -> None:
 
 
 def test_a_polling_sibling_costs_less() -> None:
-    # worker 1 is done at 1000 ns and polls; worker 0 then has half of its 1000 ns left, at three quarters
+    # worker 1 is done at 1000 ns and polls; worker 0 then has 500 of 1000 ns left, at three quarters of its speed
     seen = flow(each((1000 * NS,), (500 * NS,)), 2, CORE, SMT)
     assert ends(seen) == [1_666_667, 1000 * NS]
     assert seen.of_worker("inflation_smt_ps") == [666_667, 500 * NS]
@@ -335,8 +337,8 @@ def test_one_flow_alone_gets_no_more_than_the_controller_has() -> None:
 
 
 def test_overhead_passes_first_but_the_flow_asks_at_once() -> None:
-    # worker 1 owes 500 ns, in which its share lies idle: worker 0 has half the controller until 2000 ns; by then worker
-    # 1 has done three quarters
+    # worker 1 owes 500 ns, and does not use its share meanwhile: worker 0 has half of the controller until 2000 ns; by
+    # then worker 1 has done three quarters of its work
     how = runtime(costs={"probe_remote_ns": 100, "wait_ns": 500})
     seen = flow(each((read(),), (WAIT, read())), 2, ONE_NODE, FLUID, how=how)
     assert ends(seen) == [2000 * NS, 2250 * NS]
@@ -345,7 +347,7 @@ def test_overhead_passes_first_but_the_flow_asks_at_once() -> None:
 
 
 def test_items_ask_for_the_mean_of_their_range() -> None:
-    # items of 64 lines compute 640 or 1280 ns; both ask for the bytes of one in the mean time, 960 ns
+    # items of 64 lines compute 640 or 1280 ns; the demand of each is the bytes of an item in the mean time, 960 ns
     machine = toy(6.4, shape={"cores": 2})
     work = items(2, 640 * NS, 1280 * NS, Deal.CYCLIC, (Access(0, 0, 4 * KIB),), ((1, 4 * KIB, 0),), (DATA,))
     seen = flow(work, 2, machine, FLUID)
@@ -358,8 +360,8 @@ def test_items_ask_for_the_mean_of_their_range() -> None:
 
 
 # ---- flows of one class under levels that change --------------------------------------------------------------------
-# One reader uses up the 6.4 GB/s of a node: 64 bytes take it 10 ns. Equal readers are one class. Classes that the same
-# resource holds back are a group; in the second machine a link leads to the other node.
+# One reader uses up the 6.4 GB/s of a node: 64 bytes take it 10 ns. Equal readers are one class. Classes that are
+# limited by the same resource are a group. In the second machine a link leads to the other node.
 
 FIVE_CORES = toy(shape={"cores": 5})
 TWO_NODES = toy(6, 1.6, {"sockets": 2, "cores": 3})
@@ -377,9 +379,9 @@ def together(*bodies: Task, pop_ns: int = 0, machine: Machine = FIVE_CORES) -> S
 
 
 def test_a_flow_that_has_not_begun_takes_part_but_gets_nothing() -> None:
-    # worker 3 owes 400 ns for a task of 250 ns, and asks for its part from the start: worker 0 has a half; from 200 ns
-    # on there are four who ask, so that the task, begun at 400 ns, takes 1000 ns. By then worker 0 has done 100 + 300
-    # ns of its 1000, and the others 300.
+    # worker 3 owes 400 ns for a task of 250 ns, and demands bandwidth from the start: worker 0 has a half. From 200 ns
+    # on four workers demand bandwidth, so that the task, begun at 400 ns, takes 1000 ns. By then worker 0 has done 100
+    # + 300 of its 1000 ns, and workers 1 and 2 have done 300 ns each.
     late = (Run(200 * NS, ()), reads(100))
     seen = together(body(reads(100)), body(*late), body(*late), body(task(reads(25))), pop_ns=400)
     assert ends(seen)[3] == 1400 * NS
@@ -399,9 +401,10 @@ def test_of_flows_that_end_in_the_same_instant_the_lowest_worker_comes_first() -
 
 
 def test_a_flow_that_begins_where_no_level_changes_may_be_the_next_to_end() -> None:
-    # the node has room for two readers and a half. Three have five sixths each until workers 2 and 3 have done 20 ns,
-    # at 24.001 ns, when worker 1 has done 20.000833 of 100; alone, it ends at 104.000167. Worker 0 begins at 34.001 ns,
-    # holds nobody back, and ends at 104.001: behind worker 1 but in the same picosecond, where the lower comes first
+    # the node has room for two readers and a half. Three readers have five sixths each until workers 2 and 3 have done
+    # 20 ns, at 24.001 ns, when worker 1 has done 20.000833 of 100 ns. Alone, worker 1 ends at 104.000167 ns. Worker 0
+    # begins at 34.001 ns, does not slow worker 1 down, and ends at 104.001 ns: behind worker 1 but in the same
+    # picosecond, in which the lower worker comes first
     short = body(reads(2))
     machine = toy_with({"cores": 5}, nodes={"imc_bandwidth_gbs": 16}, links=[])
     seen = together(body(Run(34_001, ()), reads(7)), body(reads(10)), short, short, machine=machine)
@@ -411,23 +414,21 @@ def test_a_flow_that_begins_where_no_level_changes_may_be_the_next_to_end() -> N
 
 
 def test_a_class_that_another_resource_holds_back_goes_on_from_where_it_was() -> None:
-    # workers 1 and 3 read over the link, which gives each a fourth of the 3.2 GB/s that it asks for; of the other 4.4
-    # GB/s of the controller the readers beside it, who ask for 6.4 each, get 11/32
+    # workers 1 and 3 read over the link and get a fourth of their demand of 3.2 GB/s each; 4.4 GB/s of the controller
+    # are left for the two near readers, which demand 6.4 GB/s each and get 11/32
     near, far = body(reads(200)), body(reads(100))
     seen = together(near, far, near, body(reads(25)), machine=TWO_NODES)
-    # 500 ns at a fourth; from then on the controller is what holds all three back: 6 GB/s for 16
+    # 500 ns at a fourth; from then on the controller limits all three: 6 GB/s for a demand of 16
     assert ends(seen)[3] == 2000 * NS
     # 2000 ns, of which 687.5 are done, the rest at 3/8
     assert ends(seen)[0] == ends(seen)[2] == 5500 * NS
-    # 500 ns at a fourth, 1312.5 at 3/8, and 187.5 alone, when the link gives it a half
+    # 500 ns at a fourth, 1312.5 at 3/8, and 187.5 alone, when the link gives a half
     assert ends(seen)[1] == 5875 * NS
 
 
 # ---- what coherence costs on links ----------------------------------------------------------------------------------
 
 HT = {"request_bytes": 8, "answer_bytes": 4}  # HyperTransport
-LINES = 100
-READY = Region("data", 1 << 20, True)
 EVERY_PAIR = list(product(range(4), repeat=2))
 
 
@@ -456,7 +457,7 @@ def test_without_snooping_a_line_has_its_64_bytes() -> None:
 
 
 def test_a_local_line_asks_all_nodes_and_waits_for_their_answers() -> None:
-    """Questions go down a tree of three links; the answers of 1 and 2 pass one link, that of 3 two."""
+    """Questions go down a tree of three links; the answers of nodes 1 and 2 pass one link, the answer of node 3 two."""
     machine = square()
     questions = {(0, 1): 8, (0, 2): 8, (1, 3): 8}
     answers = {(1, 0): 4, (2, 0): 4 + 4, (3, 2): 4}
@@ -507,11 +508,9 @@ def test_nodes_without_cores_are_not_asked() -> None:
 )
 def test_messages_take_links(reader: int, mode: Mode, link: float, takes_ns: int) -> None:
     machine = toy_with({"sockets": 2, "cores": 1}, links=[{"between": (0, 1), "bandwidth_gbs": link}], snoop=HT)
-    bodies = [body(), body()]
-    bodies[reader] = body(Run(0, (Access(0, 0, 64 * LINES, mode=mode),)))
-    work = graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), regions=(READY,))
-    strategy, how = stealing(placement={"policy": "bind", "node": 0}), runtime(costs={"probe_remote_ns": 100})
-    seen = run(work, 2, machine=machine, strategy=strategy, how=how, effects=Effects(contention="fluid"))
+    steps: list[tuple[Run, ...]] = [(), ()]
+    steps[reader] = (read(mode=mode),)
+    seen = flow(each(*steps), 2, machine, FLUID)
     assert seen["makespan_ps"] == takes_ns * NS
     assert seen["link_busy_max"] == pytest.approx(min(1, {0: 0.8, 1: 3.8 if mode == Mode.READ else 2.1}[reader] / link))
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
-from engine_setup import NS, Seen, event_by_event, observe, plan_of, runtime, seeded, stealing
+from engine_setup import NS, Seen, observe, plan_of, run, runtime, seeded, stealing
 from random_graphs import graph_document, workload_of
-from task_graphs import WAIT, Task, Use, body, call, graph, phase, task
+from task_graphs import WAIT, Task, Use, body, call, graph, longest_path_ps, phase, task
 
 from numasim.engine.check.deadlock import DeadlockError
-from numasim.engine.check.invariants import violations
 from numasim.engine.native.native_engine import longest_chains_ps as native_chains_ps
 from numasim.errors import InputError
 from numasim.objects.graph_object import Graph
@@ -39,13 +36,9 @@ def free(join: str = "continuation", **costs: float) -> Any:
     return runtime(join=join, poll_ns=1, costs={"probe_ns": 0, "probe_remote_ns": 0, **costs})
 
 
-def on_both(work: Workload, workers: int, how: Any, deal_to: Any = ANY) -> Seen:
-    """Run ``work`` on all engines, event by event; the engines agree, and no invariant is broken."""
+def on_both(work: Workload, workers: int, how: Any) -> Seen:
     validate(work)
-    plan = plan_of(work, workers, deal_to, how)
-    seen = observe(event_by_event(plan))
-    assert not list(violations(seeded(plan), seen.result, seen.log))
-    return seen
+    return run(work, workers, ANY, how)
 
 
 def chain(length: int) -> Task:
@@ -71,20 +64,26 @@ def test_a_chain_of_tasks_that_end_at_once_takes_the_sum_of_their_times(join: st
 @pytest.mark.parametrize("join", ["help", "own", "strict", "leapfrog", "continuation"])
 @pytest.mark.parametrize(("count", "workers"), [(1, 2), (7, 1), (7, 3), (9, 3), (8, 3), (13, 4)])
 def test_independent_grandchildren_take_their_number_over_that_of_workers(join: str, count: int, workers: int) -> None:
-    """Worker 0 has them all in its queue; a thief takes each of its own 1 ns later than worker 0 would.
+    """Worker 0 has all children in its queue; a thief begins each stolen child 1 ns later than worker 0 would.
 
-    So worker 0 has the last one where one is left over behind all full rounds.
+    So worker 0 has the last child if one child is left after all full rounds.
     """
     seen = on_both(graph(task(GROUP, independent(count), END, BEHIND)), workers, free(join))
     rounds = -(-count // workers)
     late_ps = rounds * NS if workers > 1 and count % workers != 1 else 0
     assert last_end_ps(seen) == rounds * T + late_ps
     assert seen["span_ps"] == T + BEHIND
-    starts_behind(seen, join)
+    # the root goes on as the last descendant ends; a worker that polls goes on at most 2 ns later
+    (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
+    delay_ps = start - last_end_ps(seen)
+    assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS
+    assert seen["makespan_ps"] == start + BEHIND
 
 
 def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
-    """Worker 1 takes the child at 1 ns and runs what it leaves; worker 0 wakes 500 ns behind the last of it."""
+    """Worker 1 takes the child at 1 ns and runs the four tasks of the child; worker 0 wakes 500 ns after the last of
+    them.
+    """
     seen = on_both(graph(task(GROUP, independent(4), END, BEHIND)), 2, free("block", wake_ns=500))
     assert last_end_ps(seen) == 4 * T + NS
     assert seen["makespan_ps"] == 4 * T + NS + 500 * NS + BEHIND
@@ -94,14 +93,6 @@ def test_a_worker_that_sleeps_in_a_group_is_woken_by_its_last_task() -> None:
 def last_end_ps(seen: Seen) -> int:
     """Return the time at which the last task except the root ends."""
     return max(end for _, ran, _, end in seen.stretches if ran != 0)
-
-
-def starts_behind(seen: Seen, join: str) -> None:
-    """Assert that the root goes on as the last descendant ends; a worker that polls goes on at most 2 ns later."""
-    (start,) = (start for _, ran, start, _ in seen.stretches if ran == 0)
-    delay_ps = start - last_end_ps(seen)
-    assert delay_ps == 0 if join == "continuation" else 0 <= delay_ps <= 2 * NS
-    assert seen["makespan_ps"] == start + BEHIND
 
 
 def test_without_a_group_nobody_waits_for_grandchildren() -> None:
@@ -126,7 +117,7 @@ def test_a_wait_in_a_group_is_for_all_children_as_anywhere() -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation"])
 def test_nested_groups_end_from_the_inside(join: str) -> None:
-    """One worker: last in, first out, so that the inner group's chain runs before what the outer group left."""
+    """One worker, last in, first out: the inner group's chain runs before the tasks that the outer group left."""
     work = graph(task(GROUP, task(task(2 * T)), GROUP, chain(3), END, BEHIND, END, BEHIND))
     seen = on_both(work, 1, free(join))
     assert [start for _, ran, start, _ in seen.stretches if ran == 0] == [3 * T, 5 * T + BEHIND]
@@ -134,7 +125,9 @@ def test_nested_groups_end_from_the_inside(join: str) -> None:
 
 @pytest.mark.parametrize("join", ["help", "continuation", "leapfrog"])
 def test_groups_in_calls_bodies_and_other_tasks(join: str) -> None:
-    """A call's children belong to the group around it; a group in a call, or in a child, ends before it goes on."""
+    """A call's children belong to the group around the call; a group in a call or a child ends before the ops behind
+    it.
+    """
     inner = call(task(T), GROUP, chain(2), END, BEHIND)
     child = task(GROUP, independent(2), END, task(T))
     work = graph(body(GROUP, inner, child, END, BEHIND), body(GROUP, chain(2), END), phases=(
@@ -201,7 +194,7 @@ def written(*, nested: bool) -> Graph:
 
 
 def test_groups_of_a_graph_in_python_and_what_they_leave_to_wait_for() -> None:
-    """The task waits at its end for the child from before the group alone, where there is one."""
+    """At its end the task waits only for a child that was spawned before the group."""
     ops = [Op(code) for code in written(nested=True).workload.op_code[:10]]
     assert ops == [
         Op.SPAWN,
@@ -281,59 +274,18 @@ def test_a_group_in_which_a_task_waits_for_one_behind_it_is_a_cycle() -> None:
 # ---- spans -----------------------------------------------------------------------------------------------------------
 
 
-def longest_path_ps(work: Workload, root: int) -> int:
-    """Return the longest path through a network with a node for every op and an edge for every demanded order."""
-    network = nx.DiGraph()
-    ends = work.subtree_end().tolist()
-    for row in range(root, ends[root]):
-        around: list[list[int]] = []
-        children: list[int] = []
-        ops = range(int(work.op_ptr[row]), int(work.op_ptr[row + 1]))
-        network.add_node((row, "begin"))
-        for before, after in pairwise([(row, "begin"), *((row, op) for op in ops), (row, "end")]):
-            network.add_edge(before, after, weight=0)
-        for op in ops:
-            code, arg = work.op_code[op], int(work.op_arg[op])
-            follows = op + 1 if op + 1 in ops else "end"
-            if code == Op.RUN:
-                network.add_edge((row, op), (row, follows), weight=int(work.segment_compute_ps[arg]))
-            if code in (Op.SPAWN, Op.CALL):
-                network.add_edge((row, op), (arg, "begin"), weight=0)
-                children.append(arg)
-                for group in around:
-                    group.extend(range(arg, ends[arg]))
-            if code == Op.CALL:
-                network.add_edge((arg, "end"), (row, follows), weight=0)
-            if code == Op.GROUP:
-                around.append([])
-            for ended in children if code == Op.WAIT else around.pop() if code == Op.END_GROUP else ():
-                network.add_edge((ended, "end"), (row, follows), weight=0)
-        for successor in work.successor[work.successor_ptr[row] : work.successor_ptr[row + 1]].tolist():
-            network.add_edge((row, "end"), (successor, "begin"), weight=0)
-    return int(nx.dag_longest_path_length(network))
-
-
-def programs_with_groups(count: int) -> list[Workload]:
-    """Return random programs with groups, whose dependences stay inside of trees."""
-    found: list[Workload] = []
-    number = 0
-    while len(found) < count:
-        number += 1
-        work = workload_of(graph_document(Random(number)))
-        tree = np.repeat(work.trees, [work.sizes()[root] for root in work.trees]) if work.rows else []
-        source = np.repeat(np.arange(work.rows), np.diff(work.successor_ptr))
-        if work.groups and not work.ranges and list(work.trees) == sorted(work.trees) and all(
-            tree[a] == tree[b] for a, b in zip(source, work.successor, strict=True)
-        ):  # fmt: skip
-            found.append(work)
-    return found
+BACKWARDS = graph(task(task(1, after=("b",)), task(8, name="b"), WAIT, 2))  # against the order of rows
 
 
 def test_spans_are_longest_paths() -> None:
-    for work in programs_with_groups(40):
-        longest = [max((longest_path_ps(work, root) for root in phase.roots), default=0) for phase in work.phases]
-        assert longest_chains_ps(work, work.segment_compute_ps) == longest
+    """On random programs of every kind, those with groups once more without their dependences."""
+    drawn = (workload_of(graph_document(Random(number))) for number in range(200))
+    works = [BACKWARDS, *(work for work in drawn if work.rows and not work.ranges)]
+    assert sum(work.groups for work in works) > 20
+    for work in works:
         plain = replace(work, successor_ptr=0 * work.successor_ptr, successor=work.successor[:0])
-        for each, right in ((work, longest), (plain, longest_chains_ps(plain, plain.segment_compute_ps))):
+        for each in (work, plain) if work.groups else (work,):
+            longest = [longest_path_ps(each, phase.roots) if phase.roots else 0 for phase in each.phases]
+            assert longest_chains_ps(each, each.segment_compute_ps) == longest
             plan = plan_of(each, 2, ANY, free())
-            assert native_chains_ps(seeded(plan), each.segment_compute_ps) == right
+            assert native_chains_ps(seeded(plan), each.segment_compute_ps) == longest

@@ -1,6 +1,4 @@
-"""Helper threads: the bytes that they bring into caches, their times, and their effects (model 4.11), worked out by
-hand.
-"""
+"""Helper threads: the bytes that helpers bring into caches, times and effects (model 4.11), worked out by hand."""
 
 from __future__ import annotations
 
@@ -8,11 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from engine_setup import NS, SEED, plan_of, runtime, stealing, toy_with
+from engine_setup import NS, plan_of, runtime, simulated, stealing, toy_with
 from task_graphs import WAIT, Access, Run, Task, Use, graph, phase, task
 
-from numasim.engine.result import Result
-from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Region
@@ -48,22 +44,9 @@ def helped(
     return plan_of(work, workers, strategy, runtime(costs=costs), machine, effects=effects)
 
 
-def ran(plan: Plan) -> Result:
-    """Return the result of a run; all engines have the same result."""
-    results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
-    first = seen(results[0])
-    assert all(seen(each) == first for each in results)
-    return results[0]
-
-
-def seen(result: Result) -> dict[str, Any]:
-    workers = {name: column.tolist() for name, column in result.per_worker.items()}
-    return {**result.counters, "events": 0, "workers": workers, "bytes": result.node_bytes.tolist()}
-
-
 def outcome(plan: Plan) -> tuple[int, int, int]:
-    """Return the makespan in ns, the prefetched bytes, and the part of them that was used."""
-    counters = ran(plan).counters
+    """Return the makespan in ns, the prefetched bytes, and the used part of the prefetched bytes."""
+    counters = simulated(plan).counters
     assert counters["makespan_ps"] % NS == 0
     return counters["makespan_ps"] // NS, counters["bytes_prefetched"], counters["bytes_prefetched_used"]
 
@@ -72,8 +55,8 @@ def outcome(plan: Plan) -> tuple[int, int, int]:
 
 
 def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
-    """A look of a nanosecond brings two units: while the first runs, the helper has ten lines of the second to fetch,
-    and the first takes twice as long as that. The second finds them; so does the third, which the second look brings.
+    """A look of a nanosecond takes two units. While the worker runs the first unit, the helper fetches the ten lines of
+    the second unit in half of the time. So the second unit finds its lines in the cache, and the third unit, too.
     """
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
     assert outcome(helped(*units, lifespan=None)) == (1 + 2000 + 1 + 2000 + 1 + 2000, 0, 0)
@@ -81,7 +64,7 @@ def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
 
 
 def test_a_helper_lives_for_so_many_bytes() -> None:
-    """One of two accesses is within its lifespan."""
+    """One of two accesses of a unit is within the lifespan."""
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
     assert outcome(helped(*units, lifespan=639)) == (1 + 2000 + 1 + 1550 + 1 + 1550, 640, 640)
 
@@ -93,7 +76,7 @@ def test_a_helper_gets_as_far_as_its_worker_lets_it() -> None:
 
 
 def test_a_helper_computes_its_share() -> None:
-    """Half of 1600 ns in four parts of 200: with an access, each takes 700, so that 1400 ns are enough for two."""
+    """The helper computes half of 1600 ns, in four parts of 200 ns: a part with its access takes 700 of 1400 ns."""
     units = [task(0), task(1400 * NS), task(Run(1600 * NS, reads(1, 2, 3, 4)))]
     assert outcome(helped(*units, work=0.5)) == (1 + 1 + 1400 + 1 + 1600 + 100 + 1000, 640, 640)
 
@@ -112,7 +95,7 @@ def test_a_helper_uses_bandwidth() -> None:
 
 
 def test_what_a_helper_gains_is_what_its_worker_finds() -> None:
-    """90 ns for every line, whatever it lives and does: never more than the unit waits for memory."""
+    """A used line saves 90 ns, for any lifespan and any share of computing."""
     units = [task(Run(300 * NS * (n % 3), reads(*range(3 * n, 3 * n + n % 4)))) for n in range(12)]
     plain, *_ = outcome(helped(*units, lifespan=None))
     for lifespan in (0, 320, 640, 10**6):
@@ -146,27 +129,29 @@ def test_units_are_executed_one_after_the_other() -> None:
 
 
 def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
-    """Each worker finds two units at 4 ns. Worker 1 meets the other's object 30 ns later, and pays 5 + 7 before it
-    begins anew.
+    """Each worker finds two units at 4 ns. Worker 1 meets the object of worker 0 30 ns later, and pays 5 + 7 ns before
+    the next attempt.
     """
     begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
     units = [task(begin, 10 * NS, store, 50 * NS, commit), task(begin, 30 * NS, store, 20 * NS, commit)]
     last = task(Run(0, reads(1)))
-    result = ran(helped(units[0], last, units[1], last, workers=2, cores=4, start_ns=3, restart_ns=7))
+    result = simulated(helped(units[0], last, units[1], last, workers=2, cores=4, start_ns=3, restart_ns=7))
     assert result.counters["aborts"] == 1
     assert result.per_worker["overhead_ps"].tolist() == [3 * NS, (3 + 5 + 7) * NS]
     assert result.per_worker["wasted_ps"].tolist() == [0, 30 * NS]
 
 
 def test_an_abort_lets_a_helper_begin_anew() -> None:
-    """The attempt of worker 1 aborts while the helper is in its first access: the debt is gone."""
+    """The attempt of worker 1 aborts while the helper is in its first access; the helper restarts without the rest of
+    it.
+    """
     begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
     long = task(begin, store, 900 * NS, commit)
     short = task(begin, 100 * NS, store, 100 * NS, commit)
     last = task(Run(0, reads(1, 2, 3)))
-    counters = ran(helped(long, task(0), short, last, workers=2, cores=4)).counters
+    counters = simulated(helped(long, task(0), short, last, workers=2, cores=4)).counters
     assert counters["aborts"] > 1
-    assert counters["bytes_prefetched"] >= 640  # no attempt is long enough for a second access, but each begins one
+    assert counters["bytes_prefetched"] >= 640  # each attempt begins one access, none begins two
 
 
 # ---- memory that tasks allocate ------------------------------------------------------------------------------------
@@ -179,6 +164,5 @@ def test_fresh_memory_is_with_who_touches_it_first_where_tasks_add_tasks(adds: b
     work = graph(task(write, *([task(NS)] if adds else [])), regions=(Region("fresh", 8192, False),))
     placement = {"policy": "interleave", "adding": "first-touch"}
     machine = toy_with({"sockets": 2, "cores": 1})
-    plan = plan_of(work, 1, stealing(placement=placement), runtime(), machine)
-    results = [simulate(plan, SEED, engine, check=True) for engine in ENGINES]
-    assert [each.counters["bytes_remote"] for each in results] == [0 if adds else 128] * 2
+    result = simulated(plan_of(work, 1, stealing(placement=placement), runtime(), machine))
+    assert result.counters["bytes_remote"] == (0 if adds else 128)

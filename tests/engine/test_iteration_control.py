@@ -26,7 +26,7 @@ READY = Region("ready", 1 << 20, initialised=True)  # on node 0
 
 
 def tree(repeat: int) -> Workload:
-    """Return ``repeat`` turns of task 0: it computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits."""
+    """Return ``repeat`` turns of task 0, which computes 10 ns, spawns task 1 (100 ns; 128 bytes twice) and waits."""
     child = task(Run(100 * NS, (Access(0, 0, 128, passes=2), Access(0, 4096, 64, mode=Mode.WRITE))))
     work = graph(task(10 * NS, child, WAIT), regions=(READY,))
     return replace(work, phases=(replace(work.phases[0], repeat=repeat),))
@@ -75,7 +75,7 @@ def test_times_misses_and_bytes_of_each_task() -> None:
 def test_lines_that_the_second_level_cache_has_are_no_misses() -> None:
     machine = replace(TWO_NODES, caches=replace(TWO_NODES.caches, l2_bytes=192))
     plan = plan_of(tree(2), 1, TUNED, machine=machine, effects=Effects(cache="share"))
-    assert [each.misses.tolist() for each in measured(plan)] == [[0, 3]]  # the second pass finds its two
+    assert [each.misses.tolist() for each in measured(plan)] == [[0, 3]]  # the second pass finds both lines
     smaller = replace(machine, caches=replace(machine.caches, l2_bytes=191))
     plan = plan_of(tree(2), 1, TUNED, machine=smaller, effects=Effects(cache="share"))
     assert [each.misses.tolist() for each in measured(plan)] == [[0, 5]]
@@ -93,7 +93,7 @@ def test_all_that_is_told_is_constant() -> None:
 
 
 def test_profiling_costs_time_in_the_iterations_that_are_profiled() -> None:
-    """Each end owes 7 ns, which the next segment waits for; what is owed at the end of a phase is not waited for."""
+    """Each end of a task owes 7 ns, which the worker pays before its next segment, but not at the end of a phase."""
     spec = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]], "profile_ns": 7, "profiled": [1, 2]})
     work = graph(task(10 * NS, task(100 * NS), task(100 * NS), WAIT, NS))
     told = measured(plan_of(replace(work, phases=(replace(work.phases[0], repeat=5),)), 1, spec))
@@ -102,14 +102,14 @@ def test_profiling_costs_time_in_the_iterations_that_are_profiled() -> None:
 
 
 def test_the_page_policy_that_is_chosen_places_what_is_touched_next() -> None:
-    """A worker on node 0 touches fresh pages; they go to node 1 where the controller says so before, and stay there."""
+    """A worker on node 0 touches fresh pages. The pages go to node 1 if the controller says so, and stay there."""
     placements = {"far": {"policy": "bind", "node": 1}, "next": "next-touch"}
     spec = stealing({"from": "others"}, tune={"what": "fastest", "of": [[]], "placements": placements})
     fresh = replace(tree(4), regions=(replace(READY, initialised=False),))
     choices = {
         (): [[384, 0], [384, 0], [384, 0]],
         ("far",): [[0, 384], [0, 384], [0, 384]],
-        (None, "far"): [[384, 0], [384, 0], [384, 0]],  # what is placed stays
+        (None, "far"): [[384, 0], [384, 0], [384, 0]],  # placed pages stay
         ("far", "next"): [[0, 384], [384, 65536], [384, 0]],  # a granule migrates at its next touch
     }
     for chosen, expected in choices.items():
@@ -127,12 +127,6 @@ def test_the_page_policy_that_is_chosen_places_what_is_touched_next() -> None:
 # ---- what a controller may return ----------------------------------------------------------------------------------
 
 
-def _refusal(returned: Any) -> str:
-    with pytest.raises(InputError) as caught:
-        observe(controlled(plan_of(tree(2), 1, TUNED), lambda program, state, measures: returned))
-    return str(caught.value)
-
-
 WRONG = {
     "nothing": (None, "returned nothing before the first iteration; expected a tuple of a state and Controls"),
     "no state": (Controls(), "returned a Controls before the first iteration; expected a tuple of a state"),
@@ -146,7 +140,9 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_no_controller_may_return(case: str) -> None:
     returned, said = WRONG[case]
-    assert f"strategy.tune.python: the controller mine:choose {said}" in _refusal(returned)
+    with pytest.raises(InputError) as caught:
+        observe(controlled(plan_of(tree(2), 1, TUNED), lambda program, state, measures: returned))
+    assert f"strategy.tune.python: the controller mine:choose {said}" in str(caught.value)
 
 
 def test_an_exception_is_one_sentence() -> None:

@@ -45,7 +45,7 @@ def plan_with(strategy: StrategySpec | str, work: Workload, workers: int, nodes:
 
 
 def test_picks_repeat_from_lap_to_lap(engine: str) -> None:
-    """A worker of four on two nodes, by the numbers of its stream."""
+    """The probes of one of four workers, on two nodes, follow from the numbers of the worker's stream."""
     rounds = 2 * LAP + LAP // 2
     numbers = stream_array(base(SEED, DrawClass.VICTIM, 0), LAP + 1)
     picked = 1 + below_array(numbers, 3).astype(np.int64)  # of workers 1, 2 and 3
@@ -63,7 +63,7 @@ def test_picks_repeat_from_lap_to_lap(engine: str) -> None:
 
 @pytest.mark.parametrize("strategy", ["randomized", "topology-aware"])
 def test_an_hour_of_rounds_is_counted(engine: str, strategy: str) -> None:
-    """All probes take equally long, so that their number follows from the time alone."""
+    """All probes take equally long, so that the number of probes follows from the time alone."""
     result = simulate(plan_with(strategy, long_and_short(HOUR, 0, 0), 3), SEED, engine)
     rounds = (HOUR - PROBE) // (PROBE + WAIT_PS) + 1
     assert result.per_worker["steal_attempts"].tolist() == [0, rounds, rounds]
@@ -72,7 +72,7 @@ def test_an_hour_of_rounds_is_counted(engine: str, strategy: str) -> None:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_long_search_passes_over_what_events_go_through(engine: str, name: str) -> None:
-    """There is something to be found after more than one lap, after more than two, and after a few rounds."""
+    """Thieves find a task after more than one lap, after more than two laps, and after a few rounds."""
     round_ps = (2 if name in LONG_ROUNDS else 1) * (PROBE + FAR) // 2 + WAIT_PS
     late = [task(Run(NS)), task(Run(NS)), Run(LAP * round_ps * 5 // 2), task(Run(40 * PROBE)), Run(9 * PROBE), WAIT]
     work = graph(body(Run(LAP * round_ps * 6 // 5), *late))

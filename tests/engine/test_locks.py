@@ -20,6 +20,7 @@ from engine_setup import (
     simulated,
     stealing,
     toy,
+    toy_with,
 )
 from task_graphs import WAIT, Task, Use, body, graph, items, phase, task
 
@@ -112,7 +113,9 @@ def test_atomics_are_served_one_at_a_time_in_order_of_arrival() -> None:
 
 
 def queue_up(arrivals_ns: list[int], machine: Machine, **keys: Any) -> list[int]:
-    """Return the workers in the order of their grants; worker 0 holds the lock for long, and the others arrive so."""
+    """Return the workers in the order of their grants; the others arrive at ``arrivals_ns`` while worker 0 holds the
+    lock.
+    """
     others = [body(arrival * NS, LOCK, 10 * NS, UNLOCK) for arrival in arrivals_ns]
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *others)
     return [worker for _, worker in grants(locked(work, 1 + len(others), machine, **keys))[1:]]
@@ -157,9 +160,44 @@ def test_the_time_of_a_handoff_to_one_of_three(kind: str) -> None:
     assert handoffs_ps(seen)[0] == STORM[kind] * NS
 
 
+@pytest.mark.parametrize("kind", ["mcs", "clh", "ttas"])
+def test_a_lock_moves_from_the_releasing_core_to_the_next_holder(kind: str) -> None:
+    """A line takes 30 ns from core 0 to core 1, and 70 ns back."""
+    seen = locked(contention(2, 3), 2, lopsided([[5, 30], [70, 6]]), kind=kind)
+    assert [worker for _, worker in grants(seen)] == [0, 1, 0, 1, 0, 1]
+    assert handoffs_ps(seen) == [30 * NS, 70 * NS, 30 * NS, 70 * NS, 30 * NS]
+
+
+def test_the_waiter_to_which_the_line_is_fastest_wins_a_race() -> None:
+    """From core 0 the line is first with worker 2; the way back to core 0 would be shorter from worker 1."""
+    machine = lopsided([[5, 40, 30], [20, 5, 50], [60, 50, 5]])
+    seen = locked(contention(3, 1), 3, machine, kind="ttas")
+    assert [worker for _, worker in grants(seen)] == [0, 2, 1]
+    assert handoffs_ps(seen) == [30 * NS, 50 * NS]
+
+
+def lopsided(times: list[list[int]]) -> Machine:
+    """Return a machine of one socket with a core for each row of the matrix ``times`` of cache lines."""
+    levels = dict.fromkeys(("same_core_ns", "same_socket_ns", "cross_socket_ns"))
+    return toy_with({"sockets": 1, "cores": len(times)}, coherence={**levels, "cores_ns": times})
+
+
+@pytest.mark.parametrize("barrier", get_args(BarrierName))
+@pytest.mark.parametrize("kind", KINDS)
+def test_engines_agree_on_a_lopsided_machine(kind: str, barrier: str) -> None:
+    times = [[5 if a == b else 10 + (17 * a + 5 * b) % 60 for b in range(6)] for a in range(6)]
+    section = [LOCK, CRITICAL_PS, UNLOCK, Use(Op.BARRIER, 1)]
+    words = (*DOOR, SyncObject("gate", Role.BARRIER, parties=6))
+    work = bodies(*[body(*section * 3) for _ in range(6)], words=words)
+    seen = locked(work, 6, lopsided(times), kind=kind, barrier=barrier)
+    assert len(grants(seen)) == 18
+
+
 @pytest.mark.parametrize(("kind", "lines"), [("mcs", 1), ("clh", 2)])
 def test_who_finds_a_clh_lock_free_fetches_its_tail_and_then_the_last_place(kind: str, lines: int) -> None:
-    """Memory is 100 ns away; a line is 5 ns from its own core, 20 from one on its socket, 40 from the other socket."""
+    """Memory is 100 ns away. A line takes 5 ns from the own core, 20 from a core of the socket, 40 from the other
+    socket.
+    """
     starts = [0, 1000, 2000, 3000, 4000]  # of worker 0, twice, then of workers 1, 2 (on the other node) and 3
     first = body(LOCK, 10 * NS, UNLOCK, 1000 * NS, LOCK, 10 * NS, UNLOCK)
     work = bodies(first, *[body(start * NS, LOCK, 10 * NS, UNLOCK) for start in starts[2:]])
@@ -186,7 +224,7 @@ def test_a_waiter_of_a_clh_lock_fetches_the_place_before_its_own_from_the_releas
 
 def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:
     work = bodies(body(LOCK, 300 * NS, UNLOCK), body(200 * NS, LOCK, UNLOCK))
-    for spin_ns, handoff_ns in ((200, 20), (199, 20 + 900 + 2500)):  # it has waited for 100 + 300 - 200 ns
+    for spin_ns, handoff_ns in ((200, 20), (199, 20 + 900 + 2500)):  # worker 1 has waited for 100 + 300 - 200 ns
         seen = locked(work, 2, toy(), {"futex_ns": 900, "wake_ns": 2500}, kind="mutex", spin_ns=spin_ns)
         assert handoffs_ps(seen) == [handoff_ns * NS]
 
@@ -289,8 +327,8 @@ def test_a_lock_for_each_queue_that_is_taken_before_a_probe_looks() -> None:
 
 
 def test_a_probe_looks_before_it_locks_and_one_that_finds_the_lock_taken_fails() -> None:
-    """All look at 100 ns. Worker 1 gets the lock from memory at 200; later from its own core, in 5 ns. The others back
-    off until 9,100 ns.
+    """All workers look at 100 ns. Worker 1 gets the lock from memory at 200 ns, later from its own core in 5 ns.
+    Workers 2 and 3 back off until 9,100 ns.
     """
     seen = stolen(FROM_FIRST, queues=LOCKED)
     assert seen.steals == ((200 * NS, 1, 0, 1), (1305 * NS, 1, 0, 1), (2410 * NS, 1, 0, 1))
@@ -301,7 +339,7 @@ def test_a_probe_looks_before_it_locks_and_one_that_finds_the_lock_taken_fails()
 
 
 def test_a_probe_looks_again_when_it_has_the_lock() -> None:
-    """The thief sees the child at 100 ns and has the lock at 200; its owner has begun it at 150."""
+    """The thief sees the child at 100 ns and has the lock at 200 ns; the owner has begun the child at 150 ns."""
     strategy = stealing(FROM_FIRST, queues=LOCKED, locks={"kind": "mcs"})
     seen = run(graph(task(task(1000 * NS), 150 * NS, WAIT)), 2, strategy, runtime(costs=PROBE, poll_ns=9000), toy())
     assert seen.stretches == ((0, 0, 0, 150 * NS), (0, 1, 150 * NS, 1150 * NS))
@@ -380,7 +418,9 @@ MEET = Use(Op.BARRIER)
 
 
 def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
-    """Return one body for each worker: it comes to the barrier at its time, and to later ones as soon as it can."""
+    """Return one body for each worker: the body comes to the first barrier at its time, to later barriers without
+    delay.
+    """
     bodies = [body(arrival * NS, *[MEET] * rounds) for arrival in arrivals_ns]
     words = (SyncObject("gate", Role.BARRIER, parties=len(bodies)),)
     return graph(*bodies, deal=Deal.CYCLIC, words=words)
@@ -392,13 +432,7 @@ def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
     return run(work, 4, strategy, runtime(poll_ns=50), toy(sockets=sockets, cores=4 // sockets))
 
 
-def leaving_ns(seen: Seen) -> list[float]:
-    """Return [workers] when each left the last barrier."""
-    last = {actor: t / NS for t, actor, _, _ in seen.of_rank(Rank.WAKE)}
-    return [last[worker] for worker in range(4)]
-
-
-# Workers 0 and 1 are on one socket, 2 and 3 on the other; all arrive at 1000, and words live on the master's node.
+# Workers 0 and 1 are on one socket, 2 and 3 on the other; all arrive at 1000 ns, and words are on the master's node.
 FIRST = {
     # 100 from memory to 0, 20 to 1, 40 to 2, 20 to 3, which opens at 1180; then 40 to 0, 40 to 1, 20 to 2
     "central": (1180, [1220, 1260, 1280, 1180]),
@@ -416,7 +450,8 @@ def test_the_first_meeting(kind: str) -> None:
     seen = met(meeting(1000, 1000, 1000, 1000), kind)
     opens, leaves = FIRST[kind]
     assert seen.of_rank(Rank.RELEASE)[0] == (opens * NS, 1, 0, 0)
-    assert leaving_ns(seen) == leaves
+    left_ps = {actor: t for t, actor, _, _ in seen.of_rank(Rank.WAKE)}
+    assert [left_ps[worker] for worker in range(4)] == [leave * NS for leave in leaves]
     assert seen["idle_barrier_ps"] == sum(leave - 1000 for leave in leaves) * NS
 
 
@@ -487,7 +522,7 @@ def test_one_signal_lets_one_pass() -> None:
 @pytest.mark.parametrize("parties", [1, 2])
 @pytest.mark.parametrize("kind", KINDS_BARRIERS)
 def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, parties: int) -> None:
-    """More workers use it than it has parties: the next ones meet by themselves."""
+    """More workers use the barrier than it has parties: the next workers meet without the first."""
     bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]
     words = (SyncObject("gate", Role.BARRIER, parties=parties),)
     work = graph(*bodies, deal=Deal.CYCLIC, words=words)

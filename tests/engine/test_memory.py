@@ -1,11 +1,10 @@
 """Memory times, bytes by node, first touch and page faults, on two nodes by hand (model 2.2 to 2.5).
 
-A line takes 100 ns from the own node and 200 ns from the other one; ten sequential misses overlap.
+A line takes 100 ns from the own node and 200 ns from the other node; ten sequential misses overlap.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from engine_setup import NS, Seen, observe, plan_of, run, runtime, stealing, toy, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import WAIT, Access, Run, body, graph, items, phase, task
+from task_graphs import WAIT, Access, Run, body, graph, in_turn, items, phase, task
 
 from numasim.engine.reference.memory.page_map import split
 from numasim.parts.base import canonical_json
@@ -59,12 +58,7 @@ def test_computing_hides_memory_up_to_its_own_length() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "overlap_x1000"),
-    [
-        (Pattern.SEQUENTIAL, 10_000),
-        (Pattern.STRIDED, 4_000),
-        (Pattern.RANDOM, 3_000),
-        (Pattern.CHASE, 1_000),
-    ],
+    [(Pattern.SEQUENTIAL, 10_000), (Pattern.STRIDED, 4_000), (Pattern.RANDOM, 3_000), (Pattern.CHASE, 1_000)],
 )
 def test_patterns_overlap_their_misses(pattern: Pattern, overlap_x1000: int) -> None:
     seen = run(on_both(Run(0, (Access(0, 0, 6400, pattern=pattern),))), machine=TWO_NODES)
@@ -100,7 +94,7 @@ def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> No
     work = graph(task(task(touch[0]), task(touch[1]), WAIT, Run(0, (Access(0, 0, 2 * GRANULE),))), regions=(FRESH,))
     how = runtime(join="help", costs={"probe_remote_ns": 100, "fault_ns": 10})
     seen = run(work, machine=TWO_NODES, how=how)
-    # 64 KiB written are 2048 lines of 10 ns each; 16 pages cost 160 ns in front of them
+    # 64 KiB written are 2048 lines of 10 ns each; the faults of 16 pages take 160 ns before
     written = 20_480 * NS
     assert seen.stretches[1:] == ((0, 2, 160 * NS, 160 * NS + written), (1, 1, 260 * NS, 260 * NS + written))
     assert seen["page_faults"] == 32
@@ -109,11 +103,6 @@ def test_first_touch_places_pages_on_the_toucher_and_faults_are_overhead() -> No
     read = seen.stretches[0]
     assert (read[1], read[3] - read[2]) == (0, (10_240 + 20_480) * NS)
     assert seen.result.node_bytes.tolist() == [[2 * GRANULE + GRANULE, GRANULE], [0, 2 * GRANULE]]
-
-
-def test_initialised_regions_are_touched_by_worker_0_before_the_start() -> None:
-    seen = run(on_both(Run(0, (Access(0, 0, 64 * KIB),))), machine=TWO_NODES)
-    assert (seen["page_faults"], seen.result.node_bytes.tolist()) == (0, [[64 * KIB, 0], [64 * KIB, 0]])
 
 
 @given(st.integers(0, 10_000), st.integers(1, 5_000), st.integers(1, 6), st.integers(0, 9_000))
@@ -134,12 +123,7 @@ def test_items_of_a_range_move_their_accesses() -> None:
     seen = run(
         work, strategy=stealing(placement="interleave"), machine=TWO_NODES, how=runtime(costs={"probe_remote_ns": 9000})
     )
-    assert seen.stretches == (
-        (0, 0, 0, 640 * NS),
-        (0, 1, 640 * NS, 1920 * NS),
-        (1, 2, 0, 1280 * NS),
-        (1, 3, 1280 * NS, 1920 * NS),
-    )
+    assert seen.stretches_ns == ((0, 0, 0, 640), (0, 1, 640, 1920), (1, 2, 0, 1280), (1, 3, 1280, 1920))
     assert seen.result.node_bytes.tolist() == [[4 * KIB, 4 * KIB]] * 2
 
 
@@ -171,149 +155,37 @@ def test_a_granule_is_a_size_or_a_number_of_pages(granule: str | int, page: str,
     assert run(touches, 1, strategy, machine=machine)["page_faults"] == faults
 
 
-# ---- automatic numa balancing (model 2.11) -------------------------------------------------------------------------
-# One worker at a time reads all pages of one region and computes for 100 us meanwhile, in a phase of its own. As long
-# as nothing costs anything, touch number i is at 100 i us. Unless a case says otherwise, the pages are on node 0, the
-# node of worker 0, and all pages are scanned at 50, 150, 250, ... us: one scan between two touches. A hinting fault
-# takes 100 ns, a page fault 70 ns and a migration 900 ns, too little to change the order.
+# ---- automatic numa balancing (model 2.11); `test_pages` compares it with scans one by one ---------------------------
 
-PAGE = 4096
-STEP_NS = 100_000
-HINT_NS, FAULT_NS, MIGRATE_NS = 100, 70, 900
+STEP_NS, HINT_NS = 100_000, 100
 SCAN: dict[str, Any] = {"delay_ns": 50_000, "period_ns": STEP_NS, "size": "1MiB", "fault_ns": HINT_NS}
 
 
-@dataclass(frozen=True)
-class Balanced:
-    """A program and its results: ``read`` [worker][node] pages, including pages that are copied when they migrate,
-    ``hints`` [worker] pages with hinting faults.
+def scanned(effects: Effects, **costs: float) -> Plan:
+    """Return a plan in which worker 1 twice reads 16 pages of node 0 and computes for 100 us; the scan comes before the
+    second read.
     """
-
-    name: str
-    touchers: tuple[int, ...]
-    read: list[list[int]]
-    hints: tuple[int, int]
-    migrated: int = 0  # pages, all of them to the node of worker 1
-    placed: int = 0  # pages, all of them by worker 1
-    pages: int = 1
-    scan: dict[str, Any] = field(default_factory=dict)  # what differs from SCAN
-    placement: dict[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def overhead_ns(self) -> list[int]:
-        """Return the overhead of each worker."""
-        theirs = self.hints[1] * HINT_NS + self.placed * FAULT_NS + self.migrated * MIGRATE_NS
-        return [self.hints[0] * HINT_NS, theirs]
-
-    @property
-    def makespan_ns(self) -> int:
-        """Return the time of the touches one after the other."""
-        return len(self.touchers) * STEP_NS + sum(self.overhead_ns)
-
-    def plan(self, effects: Effects = NO_EFFECTS, **costs: Any) -> Plan:
-        """Return the plan of the program, with other costs or effects if given."""
-        regions = (Region("data", self.pages * PAGE, initialised=not self.placed),)
-        placement = {"policy": "numa-balancing", "scan": {**SCAN, **self.scan}, "granule": 1, **self.placement}
-        work = touched_in_turn(self.touchers, Access(0, 0, self.pages * PAGE), regions)
-        how = runtime(costs={"fault_ns": FAULT_NS, "migrate_ns": MIGRATE_NS, **costs})
-        return plan_of(work, 2, stealing(placement=placement), how, TWO_NODES, effects=effects)
-
-
-def touched_in_turn(touchers: tuple[int, ...], access: Access, regions: tuple[Region, ...]) -> Workload:
-    """Return a program with a phase for each touch; the worker that does not touch anything waits."""
-    step = Run(STEP_NS * NS, (access,))
-    bodies = [body(step) if w == toucher else body() for toucher in touchers for w in (0, 1)]
-    phases = (phase(2 * at, 2 * at + 1, deal=Deal.CYCLIC) for at in range(len(touchers)))
-    return graph(*bodies, phases=tuple(phases), regions=regions)
-
-
-ON_THE_WAY = {"policy": "numa-balancing", "scan": SCAN}
-CASES = (
-    # Nothing is scanned before touch 0. Touches 1 and 2 take hinting faults; at the second one the page is copied and
-    # then read at home, as in touch 3, which takes a third one.
-    Balanced("twice in a row", (1, 1, 1, 1), [[0, 0], [3, 2]], (0, 3), migrated=1),
-    # Touches 1 to 5 take hinting faults, of worker 0, 1, 0, 1, 0: never two of one node in a row.
-    Balanced("in turn", (1, 0, 1, 0, 1, 0), [[3, 0], [3, 0]], (3, 2)),
-    # Hinting faults of 1, 0, 1, 1: the one of worker 0, whose page it is, comes between; the last two are in a row.
-    Balanced("interrupted", (1, 1, 0, 1, 1), [[1, 0], [4, 1]], (1, 3), migrated=1),
-    # Scans at 100, 300 and 500 us: the first at the very time of touch 1, the second between touches 2 and 3.
-    Balanced(
-        "scan and touch in one instant", (1, 1, 1, 1, 1), [[0, 0], [4, 2]], (0, 2), migrated=1,
-        scan={"delay_ns": STEP_NS, "period_ns": 2 * STEP_NS},
-    ),
-    # Two pages a scan: 0 and 1 before touches 1 and 3, 2 and 3 before touches 2 and 4. At touch 3 two pages are copied
-    # and two read remotely, at touch 4 two are copied.
-    Balanced(
-        "windows", (1, 1, 1, 1, 1), [[0, 0], [4 + 4 + 4 + 4 + 2, 2 + 4]], (0, 8), migrated=4, pages=4,
-        scan={"size": 2 * PAGE},
-    ),
-    # Scanned at 0, 10, 20, ... us, but placed at 0 us by worker 1: touches 1 and 2 take hinting faults at home.
-    Balanced(
-        "placed by the first touch", (1, 1, 1), [[0, 0], [0, 3]], (0, 2), placed=1,
-        scan={"delay_ns": 0, "period_ns": 10_000},
-    ),
-    # Pages that were placed together take hinting faults and migrate together.
-    Balanced(
-        "granules", (1, 1, 1), [[0, 0], [48, 16]], (0, 32), migrated=16, pages=16, placement={"granule": 16},
-    ),
-    # In force from touch 2 on, at 200 us: scans at 250 and 350 us, hinting faults at touches 3 and 4.
-    Balanced(
-        "from a phase on", (1, 1, 1, 1, 1), [[0, 0], [5, 1]], (0, 2), migrated=1,
-        placement={"policy": "first-touch-master", "scan": None, "changes": [{"phase": 2, **ON_THE_WAY}]},
-    ),
-    # Scanned at 50 us; at touch 2 everything begins anew, and the hinting fault of touch 3 is the first again.
-    Balanced(
-        "forgotten", (1, 1, 1, 1), [[0, 0], [4, 0]], (0, 2), placement={"changes": [{"phase": 2, **ON_THE_WAY}]},
-    ),
-)  # fmt: skip
-
-
-TWICE = CASES[0]
-AMPLE = Effects(contention="fluid")  # two workers that take turns ask for less than there is
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("effects", [None, AMPLE], ids=["uncoupled", "coupled"])
-def test_by_hand(case: Balanced, effects: Effects | None) -> None:
-    seen = observe(case.plan(effects) if effects else case.plan())
-    assert seen.result.node_bytes.tolist() == [[PAGE * pages for pages in row] for row in case.read]
-    assert seen.of_worker("overhead_ps") == [NS * each for each in case.overhead_ns]
-    assert (seen["page_faults"], seen["pages_migrated"]) == (case.placed, case.migrated)
-    at_home = case.migrated + case.placed
-    assert seen.result.node_pages.tolist() == [case.pages - at_home, at_home]
-    assert seen["makespan_ps"] == NS * case.makespan_ns
-
-
-def test_pages_that_would_migrate_to_a_full_node_stay() -> None:
-    """Two pages a node: `data` fills node 0, and `more` has gone to node 1."""
-    full = toy_with({"sockets": 2, "cores": 1}, nodes={"memory": 2 * PAGE})
-    regions = (Region("data", 2 * PAGE, True), Region("more", 2 * PAGE, True))
-    placement = {"policy": "numa-balancing", "scan": SCAN, "granule": 1, "overflow": "next"}
-    work = touched_in_turn((1, 1, 1, 1), Access(0, 0, 2 * PAGE), regions)
-    seen = observe(plan_of(work, 2, stealing(placement=placement), runtime(), full))
-    assert (seen["pages_migrated"], seen.result.node_pages.tolist()) == (0, [2, 2])
-    assert seen.of_worker("overhead_ps") == [0, 3 * 2 * 100 * NS]
+    step = Run(STEP_NS * NS, (Access(0, 0, GRANULE),))
+    work = in_turn((1, step), (1, step), regions=(Region("data", GRANULE, True),))
+    strategy = stealing(placement={"policy": "numa-balancing", "scan": SCAN, "granule": 16})
+    return plan_of(work, 2, strategy, runtime(costs=costs), TWO_NODES, effects=effects)
 
 
 def test_hinting_faults_use_the_address_space() -> None:
-    """The 16 pages of case `granules` take 16 faults in touch 1, at 10^5 faults per second.
+    """The second read takes 16 faults, at 10^5 faults per second.
 
-    It computes for 100 us and pays 1.6 us: it asks for 16 faults in 101.6 us, 157480 per second, and gets the share
-    10^5 / 157480, in units of 2^-48; so it takes about 160 us.
+    The read computes for 100 us and pays 1.6 us. Its demand is 16 faults in 101.6 us, 157480 per second, and its share
+    is 10^5 / 157480, in units of 2^-48; so the second read takes about 160 us.
     """
-    granules = replace(next(case for case in CASES if case.name == "granules"), touchers=(1, 1))
-    seen = observe(granules.plan(AMPLE, faults_per_s=10**5))
-    nominal_ps = (STEP_NS + 16 * 100) * NS
+    seen = observe(scanned(Effects(contention="fluid"), faults_per_s=10**5))
+    nominal_ps = (STEP_NS + 16 * HINT_NS) * NS
     share = (10**5 << 48) // (16 * 10**12 // nominal_ps)
     assert seen["makespan_ps"] == STEP_NS * NS - (-(nominal_ps << 48) // share)
-    assert seen.of_worker("overhead_ps") == [0, 16 * 100 * NS]
+    assert seen.of_worker("overhead_ps") == [0, 16 * HINT_NS * NS]
 
 
 def test_what_is_scanned_is_not_skipped() -> None:
-    plan = TWICE.plan()
+    plan = scanned(NO_EFFECTS)
     assert not plan.skippable
     assert obstacle(plan) is not None
 

@@ -1,11 +1,13 @@
-"""The objects of a task, against a walk over its program; homes from the page map (thesis 5.3 to 5.5)."""
+"""The objects of a task, against a walk over the task's program; homes from the page map (thesis 5.3 to 5.5)."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from engine_setup import NS, SEED, Seen, observe, plan_of, runtime, shipped_strategy, stealing, toy
 from hypothesis import given
@@ -19,7 +21,7 @@ from numasim.engine.reference.memory.page_map import ObjectMap, PageMap
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.plan import Plan
 from numasim.plan.task_objects import item_objects
-from numasim.strategy.similarity import UNBOUND, Objects
+from numasim.strategy.similarity import UNBOUND
 from numasim.workload.graph import Kind, Mode, Op, Region
 
 KIB = 1024
@@ -29,10 +31,6 @@ TWO_NODES = toy(sockets=2, cores=1)
 THREE_NODES = toy(sockets=3, cores=1)
 HALVES = (Region("data", 2 * PAGE, True),)  # in blocks: the first page on node 0, the second on node 1
 READ, WRITE, BOTH = int(Mode.READ), int(Mode.WRITE), int(Mode.READ_WRITE)
-
-
-def plan(*steps: Any, regions: tuple[Region, ...] = HALVES, policy: str = "block", machine: Any = TWO_NODES) -> Plan:
-    return plan_of(graph(task(*steps), regions=regions), 1, by_data(policy), machine=machine)
 
 
 def by_data(policy: str) -> Any:
@@ -45,21 +43,15 @@ def objects_and_pages(given_plan: Plan) -> tuple[ObjectMap, PageMap]:
     return ObjectMap(given_plan, placement, pages), pages
 
 
-def using(*accesses: Access) -> Run:
-    return Run(0, accesses)
-
-
 # ---- by hand -------------------------------------------------------------------------------------------------------
 
 
 def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
-    """Afterwards its home is the node of the toucher, or that of most of its bytes."""
+    """After the first touch the home of an object is the node with most of the object's bytes."""
     fresh = (Region("fresh", 4 * GRANULE, False),)
-    access = Access(0, GRANULE - 100, 300, mode=Mode.WRITE)
-    given_plan = plan(
-        using(access), using(Access(0, 0, 10)), using(Access(0, GRANULE, 10)), regions=fresh, policy="first-touch"
-    )
-    objects, pages = objects_and_pages(given_plan)
+    accesses = Access(0, GRANULE - 100, 300, mode=Mode.WRITE), Access(0, 0, 10), Access(0, GRANULE, 10)
+    work = graph(task(*[Run(0, (access,)) for access in accesses]), regions=fresh)
+    objects, pages = objects_and_pages(plan_of(work, 1, by_data("first-touch"), machine=TWO_NODES))
 
     def home() -> int:
         return next(each.home for each in objects.of_task(0) if each.bytes == 300)
@@ -76,17 +68,11 @@ def test_fresh_memory_is_unbound_until_it_is_touched() -> None:
 seeds = st.integers(0, 2**32 - 1)
 
 
-def random_program(seed: int) -> Any:
-    chance = Random(seed)
-    document = graph_document(chance)
-    while not document["regions"]:
-        document = graph_document(chance)
-    return workload_of(document)
-
-
 @given(seeds, st.sampled_from(["block", "interleave", "first-touch"]))
 def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy: str) -> None:
-    work = random_program(seed)
+    chance = Random(seed)
+    documents = (graph_document(chance) for _ in count())
+    work = workload_of(next(document for document in documents if document["regions"]))
     given_plan = plan_of(work, 3, by_data(policy), machine=THREE_NODES)
     objects, pages = objects_and_pages(given_plan)
     for access in range(0, len(work.accesses), 3):
@@ -98,11 +84,15 @@ def test_the_objects_of_tasks_equal_a_walk_over_their_programs(seed: int, policy
             expected[home, mode] += 1
             expected[home, mode, "bytes"] += shape[2] * shape[3]
         if work.kind[row] != Kind.CALL:
-            assert counted(objects.of_task(row)) == expected
+            found = Counter()
+            for some in objects.of_task(row):
+                found[some.home, some.mode] += some.pieces
+                found[some.home, some.mode, "bytes"] += some.bytes
+            assert found == expected
 
 
 def walked(work: Any, row: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return (mode, an access) of each piece of memory that a row and its calls access."""
+    """Return (mode, an access) of each piece of memory that a row and the calls of the row access."""
     seen: dict[tuple[int, ...], tuple[int, int]] = {}
     for op in range(work.op_ptr[row], work.op_ptr[row + 1]):
         code, operand = work.op_code[op], int(work.op_arg[op])
@@ -114,14 +104,6 @@ def walked(work: Any, row: int) -> dict[tuple[int, ...], tuple[int, int]]:
             shape = tuple(int(v[access]) for v in (part.region, part.offset, part.row_bytes, part.rows, part.stride))
             seen[shape] = (seen.get(shape, (0, 0))[0] | int(part.mode[access]), access)
     return seen
-
-
-def counted(objects: list[Objects]) -> Counter[Any]:
-    found: Counter[Any] = Counter()
-    for some in objects:
-        found[some.home, some.mode] += some.pieces
-        found[some.home, some.mode, "bytes"] += some.bytes
-    return found
 
 
 def home_of(bytes_by_node: list[int]) -> int:
@@ -140,19 +122,12 @@ def test_the_objects_of_items_are_their_templates_moved(seed: int, policy: str) 
     given_plan = plan_of(work, 3, by_data(policy), machine=THREE_NODES)
     family = work.ranges[0]
     found = item_objects(given_plan, given_plan.placement.drawn(SEED), family)
-    for item in range(family.count):
-        expected = Counter(moved(given_plan, family, j, item) for j in distinct(family))
-        assert Counter((each.of(item).home, each.of(item).bytes) for each in found) == expected
-
-
-def distinct(family: Any) -> list[int]:
-    """Return the numbers of the templates that differ from all earlier templates."""
     one = family.accesses
-    parts = (one.region, one.offset, one.row_bytes, one.rows, one.stride)
-    keys = [
-        tuple(int(p[j]) for p in (*parts, family.divisor, family.step_div, family.step_mod)) for j in range(len(one))
-    ]
-    return [j for j, key in enumerate(keys) if key not in keys[:j]]
+    shapes = (one.region, one.offset, one.row_bytes, one.rows, one.stride, family.divisor, family.step_div)
+    templates = np.unique(np.stack([*shapes, family.step_mod]), axis=1, return_index=True)[1].tolist()
+    for item in range(family.count):
+        expected = Counter(moved(given_plan, family, j, item) for j in templates)  # equal templates are one object
+        assert Counter((each.of(item).home, each.of(item).bytes) for each in found) == expected
 
 
 def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
@@ -166,7 +141,7 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
         for page in range(begin // page_bytes, -(-end // page_bytes)):
             home = given_plan.placement.drawn(SEED).page_homes(int(one.region[j]))[page]
             here = min(end, (page + 1) * page_bytes) - max(begin, page * page_bytes)
-            total[max(0, home)] += here  # what is fresh is on node 0, where worker 0 is
+            total[max(0, home)] += here  # fresh memory is on node 0, where worker 0 is
     return home_of(total), sum(total)
 
 
@@ -174,20 +149,16 @@ def moved(given_plan: Plan, family: Any, j: int, item: int) -> tuple[int, int]:
 
 FIRST, SECOND = Access(0, 0, 64), Access(0, PAGE, 64)
 LINE = 40 * NS  # from one node to the other
-# Item i uses half a page: the first two are at home on node 0, the others on node 1.
+# Item i uses half a page: the pages of items 0 and 1 are on node 0, of items 2 and 3 on node 1.
 HALF_PAGES = items(4, 1000 * NS, accesses=(Access(0, 0, PAGE // 2),), steps=((1, PAGE // 2, 0),), regions=HALVES)
 
 
-def bound(**keys: Any) -> StrategySpec:
-    """Return the strategy `locality-binding` without steal levels."""
+def seen(work: Any, how: Any, **keys: Any) -> Seen:
+    """Run with the strategy `locality-binding` without steal levels."""
     shipped = shipped_strategy("locality-binding").dispatch or ()
     rules = [rule.model_dump(by_alias=True, exclude_unset=True) for rule in shipped]
     given = {"name": "test", "steal": [], "dispatch": rules, "placement": "block", **keys}
-    return StrategySpec.model_validate(given)
-
-
-def seen(work: Any, how: Any, **keys: Any) -> Seen:
-    return observe(plan_of(work, 2, bound(**keys), how, TWO_NODES))
+    return observe(plan_of(work, 2, StrategySpec.model_validate(given), how, TWO_NODES))
 
 
 def on(*accesses: Access, ns: int = 100) -> Any:
@@ -214,11 +185,11 @@ def test_a_task_goes_to_the_node_that_most_of_its_data_is_on() -> None:
 @pytest.mark.parametrize(("access", "line_ps"), [(FIRST, 0), (SECOND, LINE)])
 def test_a_push_costs_the_look_at_the_data_and_the_line_of_another_queue(access: Access, line_ps: int) -> None:
     """Both costs are owed after the push: the first task is there after 60 ns, the next 150 + line + 60 ns later."""
-    how = runtime(costs={"push_ns": 60, "locate_ns": 150, "line": "yes"})
+    how = runtime(costs={"push_ns": 60, "locate_ns": 150, "line": "latency"})
     run = seen(graph(task(*[on(access, ns=5000)] * 4), regions=HALVES), how)
     step = (60 + 150) * NS + line_ps
     assert [t for t, *_ in run.of_rank(Rank.PUT)] == [60 * NS + k * step for k in range(4)]
-    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]  # paid by who executes the tasks, but for the last
+    joins = [3 * 5 * NS, 0] if access is FIRST else [0, 3 * LINE]  # paid for all tasks but the last
     assert run.of_worker("overhead_ps") == [4 * step + joins[0], joins[1]]
 
 
@@ -243,7 +214,7 @@ def test_items_that_are_dealt_at_the_start_go_to_their_data_for_nothing() -> Non
 
 
 def test_data_that_a_task_has_touched_first_draws_later_tasks_there() -> None:
-    """Fresh memory is unbound, so its first user goes by its other data; where that ran, the next one goes."""
+    """Fresh memory is unbound, so the first task goes to its other data, and the second task goes there, too."""
     regions = (*HALVES, Region("fresh", 2 * PAGE, False))
     fresh = Access(1, 0, 32, mode=Mode.WRITE)
     root = task(on(fresh, SECOND), WAIT, on(fresh), WAIT, 100)
@@ -261,8 +232,8 @@ def test_a_task_whose_data_is_nowhere_goes_to_the_node_with_the_fewest_tasks() -
 
 
 def test_a_full_own_queue_does_not_keep_tasks_from_their_data() -> None:
-    """OMPi executes a spawn at once while the own queue overflows. A task whose data is elsewhere goes there (2), until
-    no queue has room (3), and again when one has (4).
+    """OMPi executes a spawned task at once while the own queue overflows. A task with data on the other node goes to
+    that node (2), unless no queue has room (3), and again when a queue has room (4).
     """
     how = runtime(capacity=1, on_full="inline", join="help", costs={"push_ns": 60})
     root = task(on(FIRST, ns=9000), on(SECOND, ns=9000), on(SECOND, ns=100), on(SECOND, ns=100), WAIT, 100)

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
-from engine_setup import (
-    NS,
-    SEED,
-    event_by_event,
-    observe,
-    plan_of,
-    run,
-    runtime,
-    stealing,
-    toy,
-)
-from task_graphs import WAIT, Run, body, graph, items, layers, phase, task
+from engine_setup import NS, SEED, event_by_event, observe, plan_of, run, runtime, stealing, toy, toy_with
+from task_graphs import WAIT, Run, body, graph, items, phase, task
 
 from numasim import draws
 from numasim.engine.observe.trace_hash import Rank
@@ -80,7 +71,8 @@ def test_a_round_goes_on_to_its_next_level_after_the_wait_that_follows_a_probe()
 
 @pytest.mark.parametrize("visit", ["random", "weighted"])
 def test_a_round_visits_the_group_that_a_draw_chooses(visit: str) -> None:
-    # looks at 300, 600, ..., 1800 ns; the other two nodes are equally far, so that their weights are equal as well
+    # worker 1 looks at 300, 600, ..., 1800 ns; the two other nodes are equally far, so that their weights are equal,
+    # too
     level = {"from": "others", "by": "node", "visit": visit, "pick": "in-order"}
     seen = run(graph(task(2000 * NS)), 3, stealing(level), machine=toy(sockets=3, cores=1))
     stream = draws.base(SEED, draws.DrawClass.VICTIM, 1)
@@ -95,7 +87,8 @@ NOBODY = {"from": "others", "if": {"length": 1000}}
 
 @pytest.mark.parametrize(("empty", "attempts"), [("skip", [0, 0]), ("count", [1, 11])])
 def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
-    # one round every local probe time: at 0, 100, ..., 1000 ns; worker 0 decides once, when it ends its task
+    # worker 1 has a round at 0, 100, ..., 1000 ns, after the time of each local probe; worker 0 has a round at its
+    # task's end
     seen = run(graph(task(1000 * NS)), strategy=stealing(NOBODY, backoff={"empty": empty}))
     assert seen.of_worker("no_victim") == [1, 11]
     assert seen.of_worker("steal_attempts") == attempts
@@ -104,13 +97,6 @@ def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
 
 
 # ---- amounts -------------------------------------------------------------------------------------------------------
-
-
-def stolen(amount: Any, leave: int = 0) -> tuple[int, ...]:
-    """Return (t, thief, queue, tasks) of the first steal from a queue of 7 tasks."""
-    seen = run(items(8, 10_000 * NS), strategy=stealing({**IN_ORDER, "amount": amount, "leave": leave}))
-    assert seen["tasks_stolen"] == sum(count for *_, count in seen.steals)
-    return seen.steals[0]
 
 
 @pytest.mark.parametrize(
@@ -130,17 +116,20 @@ def stolen(amount: Any, leave: int = 0) -> tuple[int, ...]:
     ],
 )
 def test_amount_of_a_queue_of_seven(amount: Any, leave: int, count: int) -> None:
-    assert stolen(amount, leave) == (100 * NS, 1, 0, count)
+    seen = run(items(8, 10_000 * NS), strategy=stealing({**IN_ORDER, "amount": amount, "leave": leave}))
+    assert seen.steals[0] == (100 * NS, 1, 0, count)
+    assert seen["tasks_stolen"] == sum(tasks for *_, tasks in seen.steals)
 
 
 def test_a_queue_no_longer_than_what_is_left_is_not_robbed() -> None:
     seen = run(items(3, 1000 * NS), strategy=stealing({**IN_ORDER, "leave": 1}))
-    assert seen.steals == ((100 * NS, 1, 0, 1),)  # a queue of 2 gives one, the last one stays
+    assert seen.steals == ((100 * NS, 1, 0, 1),)  # a queue of 2 tasks gives one task; the last task stays
     assert seen["makespan_ps"] == 2000 * NS
 
 
 def test_the_first_stolen_task_is_run_and_the_others_are_kept_in_order() -> None:
-    # worker 0 has item 0 in hand; 3 of the front: item 1 runs, 2 and 3 are pushed; worker 1 pops its back
+    # worker 0 executes item 0. Worker 1 takes items 1 to 3 from the front, runs item 1, pushes items 2 and 3, and pops
+    # from the back of its queue
     seen = run(items(8, 1000 * NS), strategy=stealing({**IN_ORDER, "amount": {"count": 3}}))
     assert seen.order(1)[:3] == [1, 3, 2]
     assert seen.order(0)[:3] == [0, 7, 6]
@@ -168,16 +157,11 @@ def test_own_end_and_steal_end(order: str, own: list[int], thief: list[int]) -> 
 
 
 def test_refill_looks_for_work_before_the_own_queue_is_empty() -> None:
-    # worker 1 takes at 100 and 200 ns and runs; at 1000 ns worker 0 has one left, takes one back at 1100 ns;
-    # at 1200 ns worker 1 is empty, takes at 1300 ns, looks again in vain at 1400 ns and runs what it holds;
-    # worker 0 looks in vain at 2200, 2300 and 2400 ns
+    # worker 1 steals at 100 and 200 ns and runs. At 1000 ns worker 0 has one task left, and steals a task at 1100 ns.
+    # At 1200 ns worker 1 has no task, steals at 1300 ns, looks again in vain at 1400 ns and runs its task. Worker 0
+    # looks in vain at 2200, 2300 and 2400 ns
     seen = run(items(4, 1000 * NS), strategy=stealing(IN_ORDER, refill=1))
-    assert seen.steals == (
-        (100 * NS, 1, 0, 1),
-        (200 * NS, 1, 0, 1),
-        (1100 * NS, 0, 1, 1),
-        (1300 * NS, 1, 0, 1),
-    )
+    assert seen.steals == ((100 * NS, 1, 0, 1), (200 * NS, 1, 0, 1), (1100 * NS, 0, 1, 1), (1300 * NS, 1, 0, 1))
     assert (seen["steal_attempts"], seen["makespan_ps"]) == (8, 2400 * NS)
 
 
@@ -194,10 +178,26 @@ def test_probes_of_another_node_take_their_own_time_and_are_remote() -> None:
 
 def test_probes_and_takes_pay_for_the_cache_line() -> None:
     # 100 ns + the line of another socket 40 ns; the take 60 + 40 ns
-    how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100, "take_ns": 60, "line": True})
+    how = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100, "take_ns": 60, "line": "latency"})
     seen = run(items(2, 1000 * NS), machine=toy(sockets=2, cores=1), how=how)
     assert seen.steals == ((140 * NS, 1, 0, 1),)
     assert (1, 1, 240 * NS, 1240 * NS) in seen.stretches
+
+
+def test_a_thief_pays_for_the_direction_in_which_the_line_moves() -> None:
+    """A line takes 30 ns from core 0 to core 1, and 70 ns back; worker 1 steals, and worker 0 is robbed.
+
+    The thief pays 100 + 30 ns for the probe, 60 + 30 for the take. At its end, the stolen task counts itself off in the
+    memory of worker 0: 20 + 30 ns.
+    """
+    one_way = {"cores_ns": [[5, 30], [70, 6]], "same_core_ns": None, "same_socket_ns": None, "cross_socket_ns": None}
+    machine = toy_with({"sockets": 1, "cores": 2}, coherence=one_way)
+    how = runtime(costs={"probe_ns": 100, "take_ns": 60, "join_ns": 20, "line": "latency"})
+    work = graph(body(task(1000 * NS), 5000 * NS, WAIT))
+    seen = run(work, machine=machine, how=how)
+    assert seen.steals == ((130 * NS, 1, 0, 1),)
+    assert (1, 1, 220 * NS, 1220 * NS) in seen.stretches
+    assert seen.of_worker("overhead_ps")[1] == (60 + 30 + 20 + 30) * NS
 
 
 def test_a_probe_takes_a_nanosecond_at_least() -> None:
@@ -206,7 +206,7 @@ def test_a_probe_takes_a_nanosecond_at_least() -> None:
 
 
 def test_a_round_goes_on_after_a_failure() -> None:
-    # worker 2 finds nothing at worker 0 at 100 ns; at worker 1, at 200 ns, it finds the item that was put there
+    # worker 2 finds nothing at worker 0 at 100 ns, and finds the task that worker 1 has put into its queue at 200 ns
     bodies = graph(body(2000 * NS), body(50 * NS, task(1000 * NS), 1500 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
     seen = run(bodies, 3, stealing({**IN_ORDER, "tries": "all"}))
     assert seen.steals == ((200 * NS, 2, 1, 1),)
@@ -217,7 +217,7 @@ def test_a_round_goes_on_after_a_failure() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_victim_is_the_next_draw_of_the_thief_s_own_stream(seed: int) -> None:
-    # workers 0 to 2 hold items, worker 3 has none and looks at one of them at 100 ns
+    # workers 0 to 2 hold tasks, worker 3 has no task and looks at one of the workers at 100 ns
     shared = graph(
         *[body(task(NS), task(NS), 10_000 * NS) for _ in range(3)], phases=(phase(0, 3, 6, deal=Deal.CYCLIC),)
     )
@@ -237,7 +237,7 @@ def test_polls_are_passed_over_up_to_the_instant_of_the_next_change() -> None:
 
 
 def test_work_ends_before_a_probe_looks() -> None:
-    # both items are worker 0's; it takes the second one at the very instant at which worker 1 looks for it
+    # worker 0 has both items; worker 0 takes the second item at the instant at which worker 1 looks
     seen = run(items(2, 100 * NS))
     assert seen.steals == ()
     assert seen["makespan_ps"] == 200 * NS
@@ -283,8 +283,9 @@ def test_priorities_order_by_rank_then_actor_and_spare_those_of_simpy() -> None:
 
 
 def test_an_overflowed_queue_takes_tasks_again_below_the_resume_fill() -> None:
-    # worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns; the queue holds 4, 3, 2 and from 500 ns on 1 task, and
-    # only below a half of 4 it takes tasks again: 5 to 10 run at once, 11 and 12 are queued at 600 ns
+    # worker 1 takes tasks 1, 2 and 3 at 100, 300 and 500 ns, so that the queue holds 4, 3, 2 and from 500 ns on 1 task.
+    # The queue takes tasks again only below a half of 4 tasks: tasks 5 to 10 run at once, 11 and 12 are queued at 600
+    # ns
     work = graph(task(*[task(100 * NS) for _ in range(12)], WAIT))
     seen = run(work, how=runtime(capacity=4, on_full="inline", resume=0.5))
     assert seen.order(0)[:6] == [5, 6, 7, 8, 9, 10]
@@ -306,11 +307,7 @@ def test_an_extra_producer_deals_round_robin_and_waits_for_room() -> None:
     assert seen.steals == ((100 * NS, 0, 1, 1), (100 * NS, 1, 0, 1))
     assert [seen.order(0), seen.order(1)] == [[1, 4, 2], [0, 5, 3]]
     assert seen["makespan_ps"] == 3100 * NS
-
-
-def test_an_extra_producer_is_no_worker() -> None:
-    how = runtime(producer="extra", on_full="next", capacity=2, costs={"push_ns": 10})
-    seen = run(items(6, 1000 * NS), how=how)
+    # the producer is no worker
     assert seen.result.per_worker["role"].tolist() == ["worker", "worker", "producer"]
     assert seen.of_worker("overhead_ps") == [0, 0, 60 * NS]
     assert seen.of_worker("parked_ps") == [0, 0, 60 * NS]
@@ -338,7 +335,9 @@ def room_for(tasks: int, push_ns: int = 0) -> RuntimeSpec:
 
 @pytest.mark.parametrize("push_ps", [0, PUSH])
 def test_a_worker_offers_what_it_has_released_again_once_it_has_executed_one_of_them(push_ps: int) -> None:
-    """Worker 0 releases six tasks with room for one: it puts one, begins the next, and puts another one after that."""
+    """Worker 0 releases six tasks and has room for one: worker 0 puts a task, begins the next task, and then puts
+    another.
+    """
     names = [f"t{i}" for i in range(6)]
     tasks = [task(Run(LONG), name=name, after=("first",)) for name in names]
     work = graph(task(Run(LONG), name="first"), *tasks)
@@ -357,7 +356,9 @@ def test_a_worker_that_is_dealt_more_than_its_queue_holds_offers_it_one_by_one()
 
 
 def test_what_is_released_within_a_join_is_executed_within_it() -> None:
-    """A body waits for children that depend on another one of them, and have no room: it executes all of them."""
+    """A body waits for children that depend on the first child. The queue has no room for them: the body executes them
+    all.
+    """
     children = [task(Run(LONG), name=f"c{i}", after=("first",)) for i in range(5)]
     work = graph(body(task(Run(LONG), name="first"), *children, WAIT, Run(LONG)))
     seen = observe(event_by_event(plan_of(work, 1, how=room_for(1))))
@@ -366,7 +367,12 @@ def test_what_is_released_within_a_join_is_executed_within_it() -> None:
     assert two["makespan_ps"] < 5 * LONG + 1000 * NS
 
 
-def test_engines_agree_on_what_waits_for_room() -> None:
-    for workers in (1, 3, 4):
-        for push_ns in (0, 10):
-            observe(event_by_event(plan_of(layers(6, 9, LONG), workers, "randomized", room_for(3, push_ns))))
+@pytest.mark.parametrize("push_ns", [0, 10])
+@pytest.mark.parametrize("workers", [1, 3, 4])
+def test_engines_agree_on_what_waits_for_room(workers: int, push_ns: int) -> None:
+    """Six layers of nine tasks; each task waits for up to two tasks of the layer before."""
+    tasks = []
+    for layer, i in product(range(6), range(9)):
+        before = {f"{layer - 1}-{each}" for each in (i, (2 * i + layer) % 9) if layer}
+        tasks.append(task(LONG + i * NS, name=f"{layer}-{i}", after=tuple(sorted(before))))
+    observe(event_by_event(plan_of(graph(*tasks), workers, "randomized", room_for(3, push_ns))))

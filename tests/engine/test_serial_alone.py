@@ -1,6 +1,4 @@
-"""The serial time if it depends on caches, overlap, overlapping misses or noise: worker 0 alone,
-depth first (model 6).
-"""
+"""The serial time with caches, overlap, overlapping misses or noise: worker 0 alone, depth first (model 6)."""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ def serial_of(work: Workload, effects: Effects, workers: int = 2) -> int:
 
 @pytest.mark.parametrize("model", ["share", "lru"])
 def test_what_a_parent_has_read_its_children_find(model: str) -> None:
-    # 100 lines: 10 ns each from the own memory, wherever they are in the run at hand, and 2 ns from the cache
+    # 100 lines: 10 ns each as from the own memory, wherever the lines are in the run at hand, and 2 ns from the cache
     work = graph(
         task(read(6400), task(read(6400)), task(read(6400, compute_ps=300 * NS)), WAIT, 50 * NS), regions=(DATA,)
     )
@@ -58,7 +56,8 @@ def test_what_a_parent_has_read_its_children_find(model: str) -> None:
 
 @pytest.mark.parametrize("model", ["share", "lru"])
 def test_the_serial_order_is_depth_first(model: str) -> None:
-    # each child reads 192 KiB after its parent: in the order of spawning the cache of 256 KiB would have lost them
+    # each child reads 192 KiB after its parent; in the order of spawning the cache of 256 KiB would lose these bytes
+    # before
     def pair(offset: int) -> object:
         return task(read(192 * KIB, offset), task(read(192 * KIB, offset)))
 
@@ -153,7 +152,7 @@ def test_a_range_whose_data_fit_is_served_by_the_cache() -> None:
 @given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"), seed=seeds)
 def test_one_worker_without_caches_does_its_work_in_the_serial_time(plan: Plan, seed: int) -> None:
     if plan.control.dealing:
-        plan = with_effects(plan, task_noise_ppm=0)  # so that what dealing takes is what it is declared to take
+        plan = with_effects(plan, task_noise_ppm=0)  # so that dealing takes its declared time
     seen = observe(plan, seed)
     assert seen["serial_ps"] == seen["work_ps"] - dealing_ps(plan)
 

@@ -1,4 +1,4 @@
-"""How far the cache model `share` may be from `lru`, on every family of programs; `pytest -s` prints the figures.
+"""The difference of the cache models `share` and `lru`, on every family of programs; `pytest -s` prints the figures.
 
 `lru` follows the chunks of every cache in order of use; `share` keeps a stamp for each, and its age in bytes stands for
 the order of use. What the own cache serves agrees within 2 per cent of all bytes where one cache serves all workers,
@@ -88,7 +88,7 @@ def figures(name: str, domains: int, model: str) -> Figures:
     return Figures(*map(fmean, parts), fmean(c["makespan_ps"] for c in runs))
 
 
-# No cache serves what their items move (model 1.8).
+# No cache serves the bytes that the items of these families move (model 1.8).
 DEALT = {"reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"}
 
 

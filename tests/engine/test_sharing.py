@@ -1,7 +1,7 @@
 """Max-min fairness in integers as a function of its own: model 2.9 and 8, item 8.
 
-Rounding is bounded throughout: a share is rounded down once a round, by less than one unit in the last place of 2**48;
-sums are exact. Beside it stands a solver in rational arithmetic.
+Rounding is bounded: a share is rounded down once a round, by less than one unit in the last place of 2**48; sums are
+exact. A solver in rational arithmetic gives the exact shares.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from numasim.plan.plan import Plan
 from numasim.plan.segment_times import RangeTimes, segment_times
 
 Units = st.integers(1, 10**11)
-CONTROLLER, LINK, PORT = 0, 1, 2
 
 
 def rate(demand: int, share: int) -> Fraction:
@@ -54,26 +53,12 @@ def networks(draw: st.DrawFn) -> tuple[list[int], list[Demands]]:
     return capacity, [tuple(sorted(flow.items())) for flow in flows]
 
 
-# ---- one resource --------------------------------------------------------------------------------------------------
-
-
 @given(Units, Units, st.integers(1, 100))
 def test_equal_flows_get_equal_parts_within_one_unit_in_the_last_place(capacity: int, demand: int, count: int) -> None:
-    shares = max_min_shares([capacity], [((CONTROLLER, demand),)] * count)
+    shares = max_min_shares([capacity], [((0, demand),)] * count)
     exact = min(Fraction(ONE), Fraction(capacity * ONE, demand * count))
     assert len(set(shares)) == 1
     assert max(1, exact - 1) <= shares[0] <= max(1, exact)
-
-
-def test_who_leaves_one_of_two_resources_may_cost_others() -> None:
-    # the flow over both was held back by the controller; without the other one there it takes more of the link
-    capacity = [100, 100]
-    both, controller, link = ((CONTROLLER, 100), (LINK, 100)), ((CONTROLLER, 300),), ((LINK, 100),)
-    assert max_min_shares(capacity, [both, controller, link]) == [ONE // 4, ONE // 4, ONE * 3 // 4]
-    assert max_min_shares(capacity, [both, link]) == [ONE // 2, ONE // 2]
-
-
-# ---- several resources ---------------------------------------------------------------------------------------------
 
 
 @given(networks())
@@ -107,16 +92,11 @@ def test_no_resource_carries_more_than_it_can(network: tuple[list[int], list[Dem
         assert sum(rate(q, share) for q, share in users) <= most + least
 
 
-@pytest.mark.parametrize("flows", [[], [()], [(), ((CONTROLLER, 0),)]])
-def test_who_asks_for_nothing_runs_freely(flows: list[Demands]) -> None:
-    assert max_min_shares([1], flows) == [ONE] * len(flows)
-
-
 # ---- beside an exact solver ----------------------------------------------------------------------------------------
 
 
 def exact_shares(capacity: list[int], flows: list[Demands]) -> list[Fraction]:
-    """[flows] max-min shares in rational arithmetic.
+    """Return [flows] the max-min shares in rational arithmetic.
 
     All shares are raised together until a resource is full or a share is 1; the flows concerned stay there, and the
     others go on (Bertsekas and Gallager, *Data Networks*, 1992, section 6.5.2).
@@ -280,22 +260,22 @@ PLAIN = {
 @quick
 @given(plan=coupled_plans(placements=SETTLED, **PLAIN), seed=seeds)
 def test_no_segment_takes_less_than_alone_or_than_its_bytes(plan: Plan, seed: int) -> None:
-    """Without caches a segment's own time follows from its node, and its bytes from the pages."""
+    """Without caches the time of a segment alone follows from its node, and its bytes by node follow from the pages."""
     seen = observe(event_by_event(plan), seed)
     longer = 0
     for length_ps, alone_ps, traffic in by_segment(plan, seen, seed):
         assert length_ps >= alone_ps
         longer += length_ps > alone_ps
-        if plan.effects.contention != "none" and not plan.workload.ranges:  # items ask for what the mean one needs
-            # what a flow asks for is rounded down, by one byte per second at most
+        if plan.effects.contention != "none" and not plan.workload.ranges:  # an item demands as the mean item
+            # the demand of a flow is rounded down, by one byte per second at most
             assert (length_ps * plan.machine.imc_bytes_per_s + alone_ps >= traffic * 10**12).all()
     event("some wait" if longer else "all run freely")
     assert longer == 0 or plan.effects.contention != "none"
 
 
 def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.int64]]]]:
-    """Return (length, length if it were alone, [nodes] bytes) of everything that was executed."""
-    alone_by_rule = revised(plan, effects=NO_EFFECTS)  # what is coupled finds its times out while it runs
+    """Return (time, time of the same segment alone, [nodes] bytes) of all executed stretches."""
+    alone_by_rule = revised(plan, effects=NO_EFFECTS)  # a coupled run has no times before
     placement = plan.placement.drawn(seed)
     times = segment_times(alone_by_rule, placement)
     ranges = [RangeTimes(plan, placement, family, seed) for family in plan.workload.ranges]
@@ -325,7 +305,7 @@ def test_contention_plays_no_part_below_capacity(plan: Plan, seed: int) -> None:
 @quick
 @given(plan=coupled_plans(gbs=(10,), most_workers=1, mlp_ppm=UNCHANGED_PPM, local_share_ppm=0), seed=seeds)
 def test_one_worker_alone_contends_with_nobody(plan: Plan, seed: int) -> None:
-    """A flow of memory asks for 6.4 GB/s at most and what it finds in the cache for 32: only the latter is too much."""
+    """The demand of memory is 6.4 GB/s at most, which is there; a demand of cache, 32 GB/s, would be too large."""
     plan = with_effects(revised(plan, costs=replace(plan.costs, faults_per_s=0)), cache="none")
     none, fluid = (observe(with_effects(plan, contention=name), seed) for name in ("none", "fluid"))
     assert found(none.result) == found(fluid.result)

@@ -211,7 +211,7 @@ UNCOUPLED = {
     "fresh memory read by items": tree(work=replace(reading_items(), regions=(FRESH,))),
     "fresh memory with a home": tree(work=reading(FRESH), placement={"policy": "interleave"}),
     "items at the other ends": tree(work=RANGE, how={"queue_order": "fifo-lifo"}),
-    "items whose taking costs": tree(work=RANGE, how={"costs": {"pop_ns": 5, "push_ns": 4, "line": True}}),
+    "items whose taking costs": tree(work=RANGE, how={"costs": {"pop_ns": 5, "push_ns": 4, "line": "latency"}}),
     "items under another join": tree(work=RANGE, how={"join": "help"}),
 }
 
@@ -286,18 +286,15 @@ def test_shipped_strategies_that_can_skip(name: str) -> None:
 needs_native = pytest.mark.skipif("native" not in ENGINES, reason="the native engine is not built")
 
 
-def fib(n: int, **times: int) -> Any:
-    return workload_spec("fib", n=n, **times)
-
-
 ONE_CORE = toy_with({"cores": 1, "threads": 2}, smt={"busy_ppm": 500_000, "poll_ppm": 800_000})
 BESIDE = toy_with({"sockets": 4, "cores": 16, "threads": 4}, smt={"busy_ppm": 650_000, "poll_ppm": 850_000})
-TURBO_SKIPPING = toy_with({"cores": 1}, clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]})
 
 
 @needs_native
 @pytest.mark.parametrize(
-    "work", [generate(fib(16)), items(30_000, 100 * NS, 900 * NS, Deal.BLOCK)], ids=["trees", "ranges"]
+    "work",
+    [generate(workload_spec("fib", n=16)), items(30_000, 100 * NS, 900 * NS, Deal.BLOCK)],
+    ids=["trees", "ranges"],
 )
 def test_many_workers(work: Workload) -> None:
     for workers, machine, effects in ((1024, toy(8, 64, 2), Effects()), (256, BESIDE, SMT)):
@@ -310,7 +307,8 @@ def test_many_workers(work: Workload) -> None:
 @needs_native
 @pytest.mark.parametrize("effects", [Effects(), Effects(clock="turbo")])
 def test_the_course_of_a_run_costs_as_many_events_as_it_has_ends_and_probes(effects: Effects) -> None:
-    plan = plan_of(generate(fib(30), folded=True), 1, machine=TURBO_SKIPPING, effects=effects)
+    machine = toy_with({"cores": 1}, clock={"base_ghz": 2, "turbo": [{"active": 1, "ghz": 3}]})
+    plan = plan_of(generate(workload_spec("fib", n=30), folded=True), 1, machine=machine, effects=effects)
     assert plan.coupled == (effects != Effects())
     result = simulate(plan, SEED)
     assert result.counters["tasks"] == plan.workload.tasks == 2_692_537
@@ -321,7 +319,7 @@ def test_the_course_of_a_run_costs_as_many_events_as_it_has_ends_and_probes(effe
     "times", [{}, {"spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}, {"spawn_ns": 3, "leaf_ns": 5, "join_ns": 0}]
 )
 def test_equal_subtrees_may_be_written_down_once(times: dict[str, int]) -> None:
-    folded = plan_of(generate(fib(14, **times), folded=True), 8, "randomized", machine=toy(2, 4))
+    folded = plan_of(generate(workload_spec("fib", n=14, **times), folded=True), 8, "randomized", machine=toy(2, 4))
     unfolded = folded.unfolded()
     assert folded.workload.rows < unfolded.workload.rows
     skipped, eager = simulate(folded, SEED), simulate(event_by_event(folded), SEED)
@@ -347,9 +345,8 @@ def test_ends_of_an_instant_come_in_worker_order(thief: int) -> None:
 
 
 def test_what_comes_behind_the_segment_in_hand_takes_its_time_at_the_other_speed() -> None:
-    # worker 0 has 1840 ns from 100 ns on, then the second child, which nobody steals before the join: the thief is busy
-    # with the first one, which takes it 2000 ns. At 1940 ns it begins the second, with 160 ns left to the thief; at
-    # 2100 ns, 240 of 400 ns are left, which take 150 ns at 0.8.
+    # worker 0 computes until 1940 ns. The thief has the first child from 100 to 2100 ns, so nobody steals the second
+    # child, which worker 0 begins at 1940 ns. At 2100 ns, 240 of 400 ns are left to worker 0, which take 150 ns at 0.8.
     plan = plan_of(graph(task(task(1000 * NS), task(200 * NS), 1000 * NS, WAIT)), 2, machine=ONE_CORE, effects=SMT)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 2250 * NS
@@ -358,8 +355,9 @@ def test_what_comes_behind_the_segment_in_hand_takes_its_time_at_the_other_speed
 
 
 def test_items_behind_the_one_in_hand_change_their_times_too() -> None:
-    # 500 ns each at 0.8; the far one is stolen at 100 ns and takes the thief until 900 ns. Of the first, 400 ns are
-    # left, 640 ns at 0.5. The second begins at 740 ns; at 900 ns, 640 of 800 ns are left, 400 ns at 0.8.
+    # An item takes 500 ns at 0.8. The last item is stolen at 100 ns and takes the thief until 900 ns. Of the first item
+    # 400 ns are left, which take 640 ns at 0.5. The second item begins at 740 ns; at 900 ns, 640 of 800 ns are left,
+    # which take 400 ns at 0.8.
     plan = plan_of(items(3, 400 * NS, 400 * NS, Deal.MASTER), 2, machine=ONE_CORE, effects=SMT)
     result = assert_skipping_changes_nothing(plan)
     assert result.counters["makespan_ps"] == 1300 * NS
@@ -397,42 +395,47 @@ def lines(compute_ps: int, count: int = 20, mode: Mode = Mode.READ) -> Workload:
     return items(count, compute_ps, compute_ps, Deal.CYCLIC, (Access(0, 0, 64, mode=mode),), ((1, 64, 0),), (READY,))
 
 
-# ---- by hand ---------------------------------------------------------------------------------------------------------
+def one_family_after_another() -> Workload:
+    """Return two families of items, one after the other; the second family demands more bandwidth."""
+    one, other = lines(2 * ENOUGH_PS), lines(ENOUGH_PS)
+    phases = (*one.phases, replace(one.phases[0], range_family=1))
+    return replace(one, ranges=one.ranges + other.ranges, phases=phases)
 
 
-def test_two_workers_that_use_up_a_controller_leave_each_other_alone() -> None:
-    plan = plan_of(lines(ENOUGH_PS), 2, effects=FLUID)
-    assert most_asked(plan) == {0: 10_000_000_000}
-    assert not may_be_scarce(plan)
-    result = assert_skipping_changes_nothing(plan)
-    assert result.counters["makespan_ps"] == 10 * ENOUGH_PS
+@pytest.mark.parametrize(
+    ("work", "workers", "effects", "asked"),
+    [
+        (lines(ENOUGH_PS), 2, FLUID, 10_000_000_000),
+        (lines(ENOUGH_PS - 1), 2, FLUID, 2 * 5_000_390_655),  # 64 bytes in 12.799 ns
+        (lines(2 * ENOUGH_PS, mode=Mode.WRITE), 2, FLUID, 10_000_000_000),  # fetched and written back
+        (lines(1), 1, FLUID, 6_400_000_000),  # the wait is longer than computing
+        (lines(1), 1, replace(FLUID, overlap_ppm=0), 64 * MILLION**2 // 10_001),  # the wait adds to computing
+        # of one ppm of spread, a random number makes at most 131,070 div 37,837 ppm
+        (
+            *(lines(ENOUGH_PS), 2, replace(FLUID, worker_spread_ppm=1)),
+            2 * (64 * MILLION**2 // -(-ENOUGH_PS * MILLION // (MILLION + 3))),
+        ),
+        (one_family_after_another(), 2, FLUID, 10_000_000_000),
+    ],
+)
+def test_what_workers_ask_of_a_controller_at_most(work: Workload, workers: int, effects: Effects, asked: int) -> None:
+    plan = plan_of(work, workers, effects=effects)
+    assert most_asked(plan) == {0: asked}
+    assert may_be_scarce(plan) == (asked > 10_000_000_000)
+
+
+@pytest.mark.parametrize("work", [lines(ENOUGH_PS), one_family_after_another()])
+def test_two_workers_that_use_up_a_controller_leave_each_other_alone(work: Workload) -> None:
+    result = assert_skipping_changes_nothing(plan_of(work, 2, effects=FLUID))
     assert not result.per_worker["inflation_contention_ps"].any()
 
 
 def test_a_picosecond_less_and_they_hold_each_other_back() -> None:
-    # 64 bytes in 12.799 ns are 5,000,390,655 bytes a second, of which a share of 5,000,000,000 is left
     plan = plan_of(lines(ENOUGH_PS - 1), 2, effects=FLUID)
-    assert most_asked(plan) == {0: 2 * 5_000_390_655}
-    assert may_be_scarce(plan)
     assert not plan.skippable
     assert sum(observe(plan).of_worker("inflation_contention_ps")) > 0
-
-
-def test_what_is_written_is_fetched_and_written_back() -> None:
-    assert most_asked(plan_of(lines(2 * ENOUGH_PS, mode=Mode.WRITE), 2, effects=FLUID)) == {0: 10_000_000_000}
-
-
-def test_a_wait_that_is_longer_than_computing_bounds_what_is_asked_for() -> None:
-    assert most_asked(plan_of(lines(1), 1, effects=FLUID)) == {0: 6_400_000_000}
-    assert most_asked(plan_of(lines(1), 1, effects=replace(FLUID, overlap_ppm=0))) == {0: 64 * MILLION**2 // 10_001}
-
-
-def test_others_and_unlike_speeds_count() -> None:
-    plan = plan_of(lines(ENOUGH_PS), 2, effects=FLUID)
-    assert may_be_scarce(revised(plan, effects=replace(FLUID, background=Background(nodes=((0, 1),)))))
-    # of one ppm of spread, a random number makes at most 131,070 div 37,837 ppm
-    spread = revised(plan, effects=replace(FLUID, worker_spread_ppm=1))
-    assert most_asked(spread) == {0: 2 * (64 * MILLION**2 // -(-ENOUGH_PS * MILLION // (MILLION + 3)))}
+    other_program = replace(FLUID, background=Background(nodes=((0, 1),)))
+    assert may_be_scarce(plan_of(lines(ENOUGH_PS), 2, effects=other_program))
 
 
 def test_bytes_from_the_other_node_use_a_link_and_its_controller_alone() -> None:
@@ -440,14 +443,6 @@ def test_bytes_from_the_other_node_use_a_link_and_its_controller_alone() -> None
     plan = plan_of(lines(1), 2, machine=toy(sockets=2, cores=1), effects=FLUID)
     links = [at for at, each in enumerate(resources_of(plan).listed) if each.kind == ResourceKind.LINK]
     assert most_asked(plan) == {0: 9_600_000_000, links[0]: 3_200_000_000}
-
-
-def test_a_worker_asks_for_one_family_at_a_time() -> None:
-    one, other = lines(2 * ENOUGH_PS), lines(ENOUGH_PS)
-    both = replace(one, ranges=one.ranges + other.ranges, phases=(*one.phases, replace(one.phases[0], range_family=1)))
-    plan = plan_of(both, 2, effects=FLUID)
-    assert most_asked(plan) == {0: 10_000_000_000}
-    assert_skipping_changes_nothing(plan)
 
 
 RANDOM_HOMES = stealing(placement={"policy": "random"})
@@ -458,10 +453,7 @@ RANDOM_HOMES = stealing(placement={"policy": "random"})
     [
         (plan_of(lines(ENOUGH_PS), 2), False),
         (plan_of(graph(task(NS)), 2, effects=FLUID), False),
-        (
-            plan_of(graph(task(task(Run(NS, (Access(0, 0, 64),))), WAIT), regions=(READY,)), 2, effects=FLUID),
-            True,
-        ),
+        (plan_of(graph(task(task(Run(NS, (Access(0, 0, 64),))), WAIT), regions=(READY,)), 2, effects=FLUID), True),
         (plan_of(lines(ENOUGH_PS), 2, RANDOM_HOMES, effects=FLUID), True),
     ],
     ids=["no contention", "no bytes", "bytes of tasks", "homes that are drawn"],

@@ -24,17 +24,12 @@ CYCLIC = StrategySpec.model_validate(
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_random_programs_come_to_one_end_however_they_are_spelled(name: str) -> None:
-    """Would catch numbers, draws and counts that go by the whole program, by a row or by an id, and rules that roots
-    have and items do not.
+    """The test finds numbers, draws and counts that depend on the whole program, on a row or on an id, and rules for
+    roots that leave out items.
     """
     chance = Random(f"spellings of {name}")
     for _ in range(3):
         assert not list(random_case(chance).differences(name))
-
-
-def over_program(numbers: TaskNumbers, task: int) -> tuple[int, int]:
-    rows = len(numbers._number)
-    return (task, rows) if task < rows else numbers._tables.item_and_count(task)
 
 
 def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +37,11 @@ def test_numbers_that_go_on_over_the_program_are_seen(monkeypatch: pytest.Monkey
     monkeypatch.setattr(spellings, "ENGINES", ("reference",))
     cases = [random_case(Random(number)) for number in range(20)]
     assert not [each for case in cases for each in case.differences(STATIC)]
+
+    def over_program(numbers: TaskNumbers, task: int) -> tuple[int, int]:
+        rows = len(numbers._number)
+        return (task, rows) if task < rows else numbers._tables.item_and_count(task)
+
     monkeypatch.setattr(TaskNumbers, "index_and_count", over_program)
     assert [each for case in cases for each in case.differences(STATIC)]
 
@@ -64,8 +64,8 @@ def spelled(turns: int, count: int, time_ns: int, deal: Deal) -> dict[str, Workl
 def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal) -> None:
     """schedule(static) of OpenMP 5.2, 11.5.3: P chunks of nearly equal size of the iterations of *the loop*. Two loops
     of four tasks of a millisecond on four workers: one each, 2 ms. Eight loops of 64 tasks of a microsecond on eight:
-    eight each, 64 us. Would catch numbers that go on over phases (4 ms, 456 us) and roots that are begun by whom they
-    were dealt to (72 us).
+    eight each, 64 us. The test finds numbers that go on over phases (4 ms, 456 us) and roots that stay with the worker
+    to which a deal gave them (72 us).
     """
     for strategy in (STATIC, CYCLIC):
         for spelling, work in spelled(2, 4, 10**6, deal).items():
@@ -76,9 +76,9 @@ def test_a_static_schedule_divides_each_turn_of_a_phase(deal: Deal) -> None:
 
 
 def test_tasks_are_numbered_root_by_root_and_calls_and_bodies_have_no_number() -> None:
-    """Four bodies, one dealt to each worker, call another of 10 ns and spawn a task of 100 ns: task i of four, for
-    worker i, in turn as in blocks. The last body is the first of its phase; in rows of the program the tasks are 12, 3,
-    6 and 9, of 13.
+    """Each of four workers is dealt a body, which makes a call of 10 ns and spawns a task of 100 ns. Task i of four is
+    for worker i, in turn and in blocks. The last body is the first body of the phase, so that the rows of the tasks are
+    12, 3, 6 and 9, of 13.
     """
     bodies = [body(call(10 * NS), task(100 * NS)) for _ in range(4)]
     work = graph(task(10 * NS), *bodies, phases=(phase(0), phase(10, 1, 4, 7, deal=Deal.CYCLIC)))
@@ -89,9 +89,9 @@ def test_tasks_are_numbered_root_by_root_and_calls_and_bodies_have_no_number() -
 
 
 def test_self_scheduling_takes_whole_chunks_from_the_first_on() -> None:
-    """Chunks of 16 of 64 tasks of 100 ns on eight workers (Kruskal and Weiss 1985): four workers have one each, at
-    100 ns for the look, so 100 + 1600 ns. With roots that their workers begin without asking it would be 56 in chunks
-    behind eight.
+    """Chunks of 16 of 64 tasks of 100 ns on eight workers (Kruskal and Weiss 1985): four workers get a chunk each after
+    a look of 100 ns, so the time is 100 + 1600 ns. If workers began their roots without a look, only 56 tasks would be
+    in chunks.
     """
     for deal in Deal:
         for spelling, work in spelled(1, 64, 100, deal).items():
@@ -101,8 +101,8 @@ def test_self_scheduling_takes_whole_chunks_from_the_first_on() -> None:
 
 @pytest.mark.parametrize("deal", Deal)
 def test_a_serial_phase_is_the_work_of_worker_0_however_it_is_dealt(deal: Deal) -> None:
-    """Three tasks and three items of 1000 ns, with roots that the others would never begin: 3 us each, one after the
-    other, and nobody steals.
+    """Three tasks, or three items, of 1000 ns take worker 0 3 us, and nobody steals. Some of the strategies would give
+    roots to other workers.
     """
     roots = graph(*[task(1000 * NS) for _ in range(3)], phases=(phase(0, 1, 2, deal=deal, serial=True),))
     ranged = items(3, 1000 * NS, deal=deal)
@@ -116,10 +116,10 @@ def test_a_serial_phase_is_the_work_of_worker_0_however_it_is_dealt(deal: Deal) 
 
 
 def test_an_item_for_which_no_queue_has_room_waits_as_a_root_does() -> None:
-    """Five tasks of 1000 ns, all dealt to worker 0, and two queues that hold one each. Worker 0 has the first in hand,
-    its queue the second, the other queue the third, which worker 1 begins at once. At 1000 ns the fourth finds room in
-    the other queue, from which worker 1 takes it, and the fifth finds none: worker 0 begins the fifth, and then the
-    second. A rule that loses what finds no room would leave two for ever.
+    """Five tasks of 1000 ns are dealt to worker 0; two queues hold one task each. Worker 0 executes the first task, its
+    queue holds the second, the other queue the third, which worker 1 begins at once. At 1000 ns the fourth task finds
+    room in the other queue, from which worker 1 takes the fourth task. The fifth task finds no room: worker 0 begins
+    the fifth task, and then the second. A rule that loses tasks without room would leave two tasks for ever.
     """
     strategy = stealing({"from": "own"}, dispatch=[{"to": "any", "pick": "in-order"}])
     how = runtime(capacity=1, on_full="block", s_rule="avail")
@@ -130,9 +130,9 @@ def test_an_item_for_which_no_queue_has_room_waits_as_a_root_does() -> None:
 
 
 def test_the_parent_of_an_item_is_worker_0_as_that_of_a_root() -> None:
-    """Three workers on nodes of their own, four tasks of 1000 ns: worker 0 has the fourth in hand while others probe,
-    for 300 ns each, at 1300, 1600 and 1900 ns. Worker 1 asks its parent, worker 0, then worker 2, then worker 0;
-    worker 2 asks worker 0 as both. Without a parent worker 1 would ask worker 2 three times.
+    """Three workers on three nodes have four tasks of 1000 ns. Worker 0 executes the fourth task while the others probe
+    at 1300, 1600 and 1900 ns. Worker 1 asks its parent, worker 0, then worker 2, then worker 0. Worker 2 asks worker 0,
+    its parent and next worker. Without a parent worker 1 would ask worker 2 three times.
     """
     levels = {"from": "parent"}, {"from": "others", "pick": "after-me"}
     for spelling, work in spelled(1, 4, 1000, Deal.CYCLIC).items():

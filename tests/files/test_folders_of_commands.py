@@ -1,9 +1,8 @@
-"""Every command that writes a folder: the refused folders, and folders of earlier versions."""
+"""Every command that writes a folder: the refused folders."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from trees import tree
 
 from numasim.cli import BAD_INPUT, OK, main
 from numasim.files.owned_folder import MANIFEST
-from numasim.sweep.store.results_store import REPORT, RESULTS
+from numasim.sweep.store.results_store import RESULTS
 
 Capture = pytest.CaptureFixture[str]
 ENGINE = ("--engine", "reference")
@@ -166,62 +165,3 @@ def test_shards_without_their_provenance_are_refused(here: Path, capsys: Capture
     assert main([*COMMANDS["numasim sweep"], "out"]) == OK
     (here / "out" / "provenance.json").unlink()
     assert "out/provenance.json: is missing" in refused("numasim sweep", "out", here, capsys)
-
-
-# ---- folders of versions without manifests ----
-
-
-def without_manifests(folder: Path) -> Path:
-    """Remove all files that a version without manifests did not write. Returns the folder."""
-    for name in (MANIFEST, *REPORT):
-        for file in folder.rglob(name):
-            if name == MANIFEST or (file.parent / RESULTS).exists():
-                file.unlink()
-    return folder
-
-
-@pytest.mark.parametrize("command", ["numasim sweep", "numasim reproduce"])
-def test_a_folder_of_an_earlier_version_goes_on(here: Path, capsys: Capture, command: str) -> None:
-    arguments = [*COMMANDS[command], "out"]
-    assert main(arguments) == OK
-    before = tree(here / "out")
-    users_folder(without_manifests(here / "out"))
-    (here / "out" / ".lock").touch()  # the lock of a killed command
-    mine = {name: entry for name, entry in tree(here / "out").items() if name not in before}
-    assert main(arguments) == OK
-    found = tree(here / "out")
-    assert {name: found[name] for name in before if name.split("/")[-1] != MANIFEST} == {
-        name: entry for name, entry in before.items() if name.split("/")[-1] != MANIFEST
-    }
-    assert {name: found[name] for name in mine} == mine
-    assert "mine" not in (here / "out" / MANIFEST).read_text()
-    capsys.readouterr()
-
-
-def test_figures_of_an_earlier_version_are_drawn_again(here: Path, capsys: Capture) -> None:
-    plot = ["plot", "input/results"]
-    assert main(plot) == OK
-    figures = here / "input" / "results" / "figures"
-    before = tree(figures)
-    (without_manifests(figures) / "mine.png").write_text("mine")
-    assert main(plot) == OK
-    assert tree(figures) == {**before, "mine.png": tree(figures)["mine.png"]}
-    capsys.readouterr()
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("index.html", lambda text: "<html>mine</html>"),
-        ("scores.csv", lambda text: "mine,too\n"),
-        ("tables/table-1-1.csv", lambda text: "a,b\n"),
-    ],
-)
-def test_what_no_earlier_version_wrote_is_not_taken_for_its_own(
-    here: Path, capsys: Capture, name: str, change: Callable[[str], str]
-) -> None:
-    assert main([*COMMANDS["numasim reproduce"], "out"]) == OK
-    path = without_manifests(here / "out") / name
-    path.write_text(change(path.read_text()))
-    sentence = refused("numasim reproduce", "out", here, capsys)
-    assert f"out/{name}: was not written by `numasim reproduce`, which would replace it" in sentence

@@ -11,7 +11,7 @@ import pytest
 from trees import tree
 
 from numasim.errors import InputError
-from numasim.files.owned_folder import LOCK, MANIFEST, FolderKind, OwnedFolder, locked, owned_folder, require_own
+from numasim.files.owned_folder import LOCK, MANIFEST, FolderKind, OwnedFolder, locked, owned_folder
 
 KIND = FolderKind("numasim toil", {"shards": re.compile(r"[0-9]+\.bin")})
 OTHER = FolderKind("numasim rest")
@@ -210,36 +210,11 @@ def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) ->
     assert set(contents(folder)) == {*OURS, *mine, ".tmp-8-page.html"}
 
 
-@pytest.mark.parametrize("name", [LOCK, ".lock", f".tmp-9-{MANIFEST}", ".tmp-0123456789abcdef-page.html"])
+@pytest.mark.parametrize("name", [LOCK, f".tmp-9-{MANIFEST}", ".tmp-0123456789abcdef-page.html"])
 def test_a_folder_with_nothing_but_leftovers_is_taken(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     written(tmp_path)
     assert set(OURS) <= set(contents(tmp_path))
-
-
-# ---- versions without manifests ----
-
-
-def test_a_folder_of_an_earlier_version_is_taken_with_what_it_wrote(tmp_path: Path) -> None:
-    kind = FolderKind("numasim toil", earlier=lambda folder: OURS if (folder / "state").is_file() else None)
-    files: dict[str, bytes] = {"page.html": b"older", "mine.html": b"mine", "state": b"x"}
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    before = tree(tmp_path)
-    assert set(require_own(tmp_path, kind)) == {"page.html"}
-    assert tree(tmp_path) == before
-    with owned_folder(tmp_path, kind) as owned:
-        owned.write_only(OURS)
-    assert contents(tmp_path) == {**files, **OURS}
-
-
-def test_a_folder_of_an_earlier_version_that_is_refused_later_stays_as_it_was(tmp_path: Path) -> None:
-    kind = FolderKind("numasim toil", earlier=lambda _: OURS)
-    (tmp_path / "page.html").write_bytes(b"older")
-    before = tree(tmp_path)
-    with pytest.raises(InputError, match="no"), owned_folder(tmp_path, kind):
-        raise InputError("no")
-    assert tree(tmp_path) == before
 
 
 # ---- the lock ----

@@ -1,9 +1,10 @@
-"""The writer in Python by itself, and every command that writes a file."""
+"""The writer in Python by itself, every command that writes a file, and the hashes of files that are read."""
 
 from __future__ import annotations
 
 import csv
 import os
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,9 @@ from trees import tree
 
 from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
-from numasim.files.writer import (
-    csv_text,
-    quoted,
-    temporary_name,
-    unfinished,
-    write_bytes,
-    write_text,
-    writing,
-)
+from numasim.files import reader
+from numasim.files.reader import GRAPH, hash_of_file
+from numasim.files.writer import csv_text, quoted, temporary_name, unfinished, write_bytes, write_text, writing
 
 
 def test_written_content_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -115,20 +110,6 @@ def test_what_cannot_be_written_is_one_sentence(
     assert tree(here) == before
 
 
-@pytest.mark.parametrize("command", ["trace", "packed trace", "plan", "graph", "machine", "picture", "drawing"])
-def test_a_full_disk_is_one_sentence(here: Path, capfd: pytest.CaptureFixture[str], command: str) -> None:
-    """The path is a link to the device, so that a wrong writer would replace only the link."""
-    *words, name = WRITERS[command]
-    path = name.format("full")
-    Path("full").mkdir()
-    Path(path).symlink_to(f"/dev/fd/{os.open('/dev/full', os.O_WRONLY)}")
-    before = tree(here)
-    assert main([word.format("") for word in words] + [path]) == BAD_INPUT
-    (sentence,) = capfd.readouterr().err.splitlines()
-    assert sentence.startswith(f"numasim: {path}: cannot be written (No space left on device)")
-    assert tree(here) == before
-
-
 # ---- cells of CSV that a spreadsheet would compute ----
 
 
@@ -148,3 +129,44 @@ def test_the_original_is_read_back_and_nothing_is_computed(text: str) -> None:
 @pytest.mark.parametrize("number", ["-3.5", "+2", "-1e-9", "1e6", "-.5"])
 def test_numbers_that_were_written_as_text_stay(number: str) -> None:
     assert quoted(number) == number
+
+
+# ---- the hash of a file follows the file's contents, whether or not the hash is computed again ----
+
+LONG_AGO_NS = 10**18
+
+
+def right(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def test_a_file_that_is_written_again_at_once_has_another_hash(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    for content in (b"first", b"other", b"third"):  # contents of one length
+        path.write_bytes(content)
+        assert hash_of_file(path, GRAPH) == right(content)
+
+
+def test_a_file_at_rest_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "RESTING_S", -1.0)  # any file is at rest
+    path = tmp_path / "graph.json"
+    path.write_bytes(b"first")
+    reads: list[Path] = []
+    monkeypatch.setattr(reader, "_read_hash", lambda path, kind: reads.append(path) or right(path.read_bytes()))
+    assert [hash_of_file(path, GRAPH) for _ in range(3)] == [right(b"first")] * 3
+    assert len(reads) == 1
+
+
+def test_a_file_that_rested_is_read_again_when_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "RESTING_S", -1.0)
+    path = tmp_path / "graph.json"
+    path.write_bytes(b"first")
+    assert hash_of_file(path, GRAPH) == right(b"first")
+    path.write_bytes(b"other")
+    os.utime(path, ns=(LONG_AGO_NS, LONG_AGO_NS))  # the size is unchanged, and the clock of the file was set back
+    assert hash_of_file(path, GRAPH) == right(b"other")
+
+
+def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no file .*gone\.json"):
+        hash_of_file(tmp_path / "gone.json", GRAPH)

@@ -83,7 +83,7 @@ def test_any_system_is_kept_exactly_unless_a_core_lies_across_nodes(places: list
 
 
 def _in_order(places: list[tuple[int, int, int]]) -> list[int]:
-    """Nodes by their sockets; if one lies across sockets, each is one."""
+    """Return the nodes by their sockets; if a node lies across sockets, every node counts as a socket."""
     sockets: dict[int, set[int]] = {}
     for _, socket, node in places:
         sockets.setdefault(node, set()).add(socket)

@@ -10,8 +10,7 @@ import pytest
 
 import numasim as ns
 from numasim.machine.build_machine import build
-from numasim.machine.drawing import draw
-from numasim.machine.drawing_grid import lay_out, mesh_shape
+from numasim.machine.drawing import draw, lay_out, mesh_shape
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
 

@@ -17,17 +17,10 @@ from numasim.machine.importing import import_machine
 from numasim.machine.typical_values import LOCAL_NS
 from numasim.parts.base import as_list, number_list
 from numasim.parts.models.machine_model import MachineSpec
-from numasim.parts.models.nodes_model import NodesSpec
 from numasim.parts.models.sources import mark_of, unsourced
 from numasim.spec.single_part import read_machine
 
 HWLOC = Path(__file__).parent / "hwloc"
-
-
-def shape(spec: MachineSpec) -> tuple[int, int, int, int]:
-    """Sockets, nodes of each, cores of a node and threads of a core of a machine in the short form."""
-    assert isinstance(spec.nodes, NodesSpec)
-    return spec.sockets, spec.nodes.per_socket, spec.nodes.cores, spec.nodes.threads_per_core
 
 
 def node_by_node(spec: MachineSpec) -> list[tuple[int, int, int, bool]]:
@@ -54,20 +47,11 @@ def test_what_is_written_is_what_was_drafted_and_every_number_has_a_source(name:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("one node", (1, 1, 2, 1)),
-        ("two nodes with hardware threads", (2, 1, 6, 2)),
-        ("eight nodes in a ring", (8, 1, 2, 1)),
-        ("two nodes a socket", (2, 2, 4, 1)),
-        ("clusters that share a cache", (1, 1, 8, 1)),
-    ],
-)
-def test_the_shape_is_the_systems(name: str, expected: tuple[int, int, int, int], tmp_path: Path) -> None:
-    assert shape(imported(tmp_path, TREES[name])[1]) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
+        ("one node", [(0, 2, 2, True)]),
+        ("two nodes with hardware threads", [(0, 6, 12, True), (1, 6, 12, True)]),
+        ("eight nodes in a ring", [(socket, 2, 2, True) for socket in range(8)]),
+        ("two nodes a socket", [(socket, 4, 4, True) for socket in (0, 0, 1, 1)]),
+        ("clusters that share a cache", [(0, 8, 8, True)]),
         ("a core is offline", [(0, 4, 4, True), (1, 3, 3, True)]),
         ("a sibling is offline", [(0, 2, 3, True)]),
         ("a node without memory", [(0, 2, 2, True), (1, 2, 2, False)]),
@@ -76,7 +60,7 @@ def test_the_shape_is_the_systems(name: str, expected: tuple[int, int, int, int]
         ("a control group on one node", [(0, 4, 4, True), (0, 0, 0, True)]),
     ],
 )
-def test_unlike_nodes_are_the_systems(name: str, expected: list[tuple[int, int, int, bool]], tmp_path: Path) -> None:
+def test_the_nodes_are_the_systems(name: str, expected: list[tuple[int, int, int, bool]], tmp_path: Path) -> None:
     assert node_by_node(imported(tmp_path, TREES[name])[1]) == expected
 
 
@@ -101,6 +85,23 @@ def test_caches_are_shared_by_whom_the_system_says(tmp_path: Path) -> None:
     assert (socket.l1, socket.l2, socket.llc, socket.llc_scope) == (2**15, 2**20, 2**24, "socket")
     assert (node.llc, node.llc_scope) == (2**24, "node")
     assert (clusters.llc, clusters.llc_scope, clusters.cores_per_llc) == (2**24, "none", 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("one node", {"same_core_ns": 5, "same_socket_ns": 50}),
+        ("two nodes a socket", {"same_core_ns": 5, "same_socket_ns": 50, "cross_socket_ns": 110}),
+        ("clusters that share a cache", {"same_core_ns": 5, "same_llc_ns": 25, "same_socket_ns": 110}),
+    ],
+)
+def test_lines_are_faster_within_one_of_several_caches_of_a_node(
+    name: str, expected: dict[str, int], tmp_path: Path
+) -> None:
+    draft, spec = imported(tmp_path, TREES[name])
+    assert draft.values["coherence"] == expected
+    assert mark_of(draft.sources["coherence"]) == "assumed"
+    assert spec.coherence.same_llc_ns == expected.get("same_llc_ns")
 
 
 def test_a_second_level_that_cores_share_is_the_last_level(tmp_path: Path) -> None:
@@ -132,7 +133,7 @@ def test_a_node_that_spans_sockets_is_one_socket(tmp_path: Path) -> None:
     put(root, "devices/system/node/node0/cpulist", "0-3")
     put(root, "devices/system/node/node0/distance", "10")
     draft = import_machine(sysfs=root, name="interleaved")
-    assert shape(draft.check()) == (1, 1, 4, 1)
+    assert node_by_node(draft.check()) == [(0, 4, 4, True)]
     assert "node 0 spans several sockets; each node is taken as a socket" in draft.remarks
 
 
@@ -154,32 +155,25 @@ def test_the_clock_is_the_base_frequency(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "expected", "memory"),
+    ("file", "nodes", "node"),
     [
-        ("v1-16em64t-4s2c2t", (1, 1, 8, 2), None),
-        ("v2-2amd64-lstopo", (1, 1, 2, 1), 25274793984),
-        ("v3-24em64t-2n6c2t-pci", (2, 1, 6, 2), 19316633600),
-        ("v3-16amd64-4distances", (8, 1, 2, 1), 8587984896),
+        ("v2-2amd64-lstopo", 1, (2, 2, 25274793984)),
+        ("v3-24em64t-2n6c2t-pci", 2, (6, 12, 19316633600)),
+        ("v3-16amd64-4distances", 8, (2, 2, 8587984896)),
     ],
 )
-def test_all_versions_of_hwlocs_xml(
-    file: str, expected: tuple[int, int, int, int], memory: int | None, tmp_path: Path
-) -> None:
-    path = HWLOC / f"{file}.xml"
-    draft = import_machine(path)
+def test_nodes_of_hwlocs_xml(file: str, nodes: int, node: tuple[int, int, int]) -> None:
+    draft = import_machine(HWLOC / f"{file}.xml")
     assert f"version {file[1]}," in draft.remarks[0]
     spec = draft.check()
-    assert shape(spec) == expected
-    assert memory is None or {node.memory for node in spec.node_shapes} == {memory}
-    output = tmp_path / "machine.yaml"
-    assert main(["machine", "import", str(path), "-o", str(output)]) == 0
-    assert read_machine(str(output)) == spec
+    assert spec.sockets == nodes
+    assert [(each.cores, each.threads, each.memory) for each in spec.node_shapes] == [node] * nodes
 
 
 def test_distances_of_hwloc_are_read_in_every_version() -> None:
     uniform = [[LOCAL_NS * (1 if a == b else Decimal("1.5")) for b in range(8)] for a in range(8)]
     assert import_machine(HWLOC / "v3-16amd64-4distances.xml").check().latency_ns == tuple(map(tuple, uniform))
-    # node 2 of this machine says 17 of itself as of node 0, so its own memory is no nearer
+    # firmware gives node 2 the distance 17 to itself and to node 0: the own memory is no nearer than that of node 0
     uneven = import_machine(HWLOC / "v2-8ia64-2n2s2c+1n.xml").check().latency_ns
     assert uneven is not None
     assert [row[:2] for row in uneven[:2]] == [(LOCAL_NS, LOCAL_NS * Decimal("1.35")), (LOCAL_NS, LOCAL_NS)]

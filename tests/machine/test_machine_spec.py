@@ -9,6 +9,8 @@ from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.sources import unsourced
 
 Make = Callable[..., dict[str, Any]]
+LINES = {"same_core_ns": 1, "same_socket_ns": 15}
+MATRIX = [[1, 2, 3, 4]] * 4  # of the two nodes with two cores
 NODES = {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10}
 
 
@@ -48,6 +50,24 @@ NODES = {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10}
         ({"nodes": {**NODES, "per_socket": 600}}, ("nodes",), "1200 nodes; expected at most 1024 nodes"),
         ({"nodes": {**NODES, "cores": 60_000}}, ("nodes",), "120000 hardware threads"),
         ({"coherence": {"same_core_ns": 1, "same_socket_ns": 2}}, ("coherence",), "needs cross_socket_ns"),
+        ({"coherence": {"same_core_ns": 1}}, ("coherence",), "same_socket_ns is missing; expected same_core_ns and"),
+        ({"coherence": {}}, ("coherence",), "same_core_ns is missing; expected same_core_ns and same_socket_ns, or"),
+        (
+            {"coherence": {"same_core_ns": 1, "same_socket_ns": 2, "cross_socket_ns": [3, 4]}},
+            ("coherence", "cross_socket_ns"),
+            "2 times are given for 1 pair of sockets; expected at most one time for each different latency",
+        ),
+        ({"coherence": {"cores_ns": MATRIX[:3]}}, ("coherence", "cores_ns"), "has 3 rows; expected 4 rows of 4 times"),
+        (
+            {"coherence": {"cores_ns": [*MATRIX[:3], [1, 2]]}},
+            ("coherence", "cores_ns", 3),
+            "the row has 2 times; expected 4 rows of 4 times, one row a core",
+        ),
+        (
+            {"coherence": {"cores_ns": MATRIX, "same_llc_ns": 2}},
+            ("coherence",),
+            "cores_ns and same_llc_ns are given; expected either cores_ns, a matrix of all cores, or times by level",
+        ),
         ({"page": "3KiB"}, ("page",), "no power of two"),
         ({"page": "32B"}, ("line",), "larger than a page"),
         ({"sources": {"node.memory": "x"}}, ("sources", "node.memory"), "did you mean 'nodes.memory'?"),
@@ -72,6 +92,12 @@ def test_inconsistent_machine_is_refused_at_its_field(
         ({"latency_ns": [[1, -2], [2, 1]]}, ("latency_ns", 0, 1)),
         ({"latency_ns": [[1, float("nan")], [2, 1]]}, ("latency_ns", 0, 1)),
         ({"local_latency_ns": 0.0001}, ("local_latency_ns",)),
+        ({"coherence": {**LINES, "cross_socket_ns": []}}, ("coherence", "cross_socket_ns")),
+        ({"coherence": {**LINES, "cross_socket_ns": [38, -1]}}, ("coherence", "cross_socket_ns", 1)),
+        ({"coherence": {**LINES, "cross_socket_ns": "far"}}, ("coherence", "cross_socket_ns")),
+        ({"coherence": {**LINES, "same_llc_ns": [1]}}, ("coherence", "same_llc_ns")),
+        ({"coherence": {"cores_ns": [[1, "x"], [2, 1]]}}, ("coherence", "cores_ns", 0, 1)),
+        ({"coherence": {"cores_ns": 5}}, ("coherence", "cores_ns")),
         ({"links": [{"between": [0, 1], "bandwidth_gbs": 0}]}, ("links", 0, "bandwidth_gbs")),
         ({"links": [{"from": 0, "bandwidth_gbs": 1}]}, ("links", 0)),
         ({"links": [{"from": 0, "to": 1, "between": [0, 1], "bandwidth_gbs": 1}]}, ("links", 0)),
@@ -89,7 +115,10 @@ def test_bad_value_is_refused_at_its_field(
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         MachineSpec.model_validate(document(**changes))
-    found = [tuple(part for part in error["loc"] if part not in ("mapping", "list")) for error in caught.value.errors()]
+    found = [
+        tuple(part for part in error["loc"] if part not in ("mapping", "list", "number"))
+        for error in caught.value.errors()
+    ]
     assert found == [path], "but for the name of a union's branch"
 
 

@@ -8,6 +8,7 @@ from numasim.machine.plausibility import check
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
 
+LINES = {"same_core_ns": 1, "same_socket_ns": 15}
 RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_gbs": 1}]
 
 
@@ -16,10 +17,7 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
     [
         ({}, []),
         ({"latency_ns": [[80, 126], [120, 80]]}, []),
-        (
-            {"latency_ns": [[80, 130], [120, 80]]},
-            ["node 0 reads node 1 in 130 ns, but node 1 reads node 0 in 120 ns"],
-        ),
+        ({"latency_ns": [[80, 130], [120, 80]]}, ["node 0 reads node 1 in 130 ns, but node 1 reads node 0 in 120 ns"]),
         (
             {"latency_ns": [[80, 75.5], [75.5, 75]]},
             ["node 0 reads node 1 in 75.5 ns, faster than its own memory in 80 ns"],
@@ -61,9 +59,45 @@ RING = [{"between": [0, 1], "bandwidth_gbs": 1}, {"between": [1, 2], "bandwidth_
         ),
         (
             {"coherence": {"same_core_ns": 9, "same_socket_ns": 8, "cross_socket_ns": 7}},
+            ["a line takes 9 ns within a core, 8 ns within a socket", "a line takes 8 ns within a socket, 7 ns across"],
+        ),
+        (
+            {
+                "coherence": {**LINES, "same_llc_ns": 20, "same_node_ns": 18, "cross_socket_ns": 38},
+                "nodes": {"cores": 4, "memory": "1GiB", "imc_bandwidth_gbs": 10},
+                "caches": {"llc": "8MiB", "cores_per_llc": 2},
+            },
             [
-                "a line takes 9 ns within a core, 8 ns within a socket",
-                "a line takes 8 ns within a socket, 7 ns across",
+                "a line takes 20 ns within a last-level cache, 18 ns within a node",
+                "a line takes 18 ns within a node, 15 ns within a socket",
+            ],
+        ),
+        (  # the two nodes of a socket share a cache, which is the wider level
+            {
+                "sockets": 1,
+                "nodes": {"per_socket": 2, "cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10},
+                "coherence": {**LINES, "same_llc_ns": 12, "same_node_ns": 11},
+            },
+            [],
+        ),
+        (
+            {
+                "sockets": 3,
+                "links": RING,
+                "latency_ns": [[80, 120, 160], [120, 80, 120], [160, 120, 80]],
+                "coherence": {**LINES, "cross_socket_ns": [60, 50, 90]},
+            },
+            [
+                "a line takes 60 ns across at distance 1, 50 ns across at distance 2",
+                "cross_socket_ns has 3 times, but latencies between sockets have only 2 different values: each time "
+                "beyond has no use",
+            ],
+        ),
+        (  # medians: 30 ns on the diagonal, 20 ns within a socket, 10 ns across
+            {"coherence": {"cores_ns": [[30, 20, 10, 9], [20, 30, 10, 10], [10, 10, 30, 20], [90, 10, 20, 30]]}},
+            [
+                "a line takes 30 ns within a core, 20 ns within a last-level cache",
+                "a line takes 20 ns within a last-level cache, 10 ns across",
             ],
         ),
     ],

@@ -1,4 +1,4 @@
-"""Plans with wrong sizes, types and values never crash the compiled engine: it runs them or raises.
+"""The compiled engine runs a plan with wrong sizes, types and values, or raises an exception; it never crashes.
 
 The arrays of valid plans are distorted in one to three places and given to the engine in another process, which prints
 the number of each case. By hand: ``python tests/native/test_binding_fuzz.py SEED CASES``.
@@ -28,7 +28,7 @@ from numasim.workload.registry import workload_spec
 CASES = 1500
 SEEDS = (1, 2)
 PLANS = 60
-PATIENCE_S = 0.2  # a distorted plan may run for ever; the tests count such runs as passed
+PATIENCE_S = 0.2  # a distorted plan may run for ever; such a run counts as passed
 MOST_BYTES = 3 << 30
 EXTREMES = (-1, 0, 1, 2, 255, 65_535, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1, 2**63, 2**64, -(2**63))
 TYPES = (np.int64, np.int32, np.uint8, np.uint32, np.uint64, np.float64)
@@ -100,7 +100,7 @@ def distorted(chance: Random, value: Any) -> Any:
 
 
 def distort(chance: Random, fields: dict[str, Any]) -> None:
-    """Distort, leave out or add one field of a plan, or one below it."""
+    """Distort, leave out or add one field of a plan, or one field of a record of the plan."""
     name = chance.choice([*fields])
     value = fields[name]
     if isinstance(value, list) and value and isinstance(value[0], dict) and chance.random() < 0.8:
@@ -126,7 +126,7 @@ def valid_plans(chance: Random) -> list[dict[str, Any]]:
 
 
 def fate(fields: dict[str, Any], patience_s: float) -> str:
-    """Run the fields of a plan. Returns how the run ends; other exceptions than those named here are raised."""
+    """Run the fields of a plan. Returns how the run ends; an unexpected exception is raised again."""
     from numasim.engine.native import _engine
 
     try:
@@ -147,7 +147,7 @@ def _lose_patience(*_: object) -> None:
 
 def main(seed: int, cases: int) -> None:
     """Try ``cases`` distorted plans and print the number of each."""
-    if "ASAN_OPTIONS" not in os.environ:  # its shadow memory needs more
+    if "ASAN_OPTIONS" not in os.environ:  # the shadow memory of the sanitizer needs more
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     signal.signal(signal.SIGALRM, _lose_patience)
     plans = valid_plans(Random(seed))

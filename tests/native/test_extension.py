@@ -1,4 +1,4 @@
-"""The tests reach the compiled engine, as it is in the sources, and its stub says what it has."""
+"""The tests reach an engine that is compiled from the current sources, and the stub has its functions."""
 
 from __future__ import annotations
 

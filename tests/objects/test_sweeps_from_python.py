@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from decimal import Decimal
 from pathlib import Path
@@ -54,6 +55,16 @@ def test_a_run_of_a_mapping_takes_dotted_changes() -> None:
     assert ns.run(SWEEP, workers=1).row()["workers"] == 1
     with pytest.raises(InputError, match=r"there is no field 'wrokers' here.*did you mean 'workers'"):
         ns.run(BASE, wrokers=3)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_a_run_leaves_the_garbage_collector_as_the_user_set_it(collects: bool) -> None:
+    (gc.enable if collects else gc.disable)()
+    try:
+        ns.run(BASE)
+        assert gc.isenabled() is collects
+    finally:
+        gc.enable()
 
 
 def test_all_fields_may_be_keywords() -> None:

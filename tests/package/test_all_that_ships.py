@@ -1,4 +1,4 @@
-"""Every shipped strategy, machine and runtime works in commands that name it, or is refused with a true sentence.
+"""Every shipped strategy, machine and runtime works in commands that name them, or a true sentence refuses the name.
 
 The programs are a handful of tasks: a failure here occurs before, or as soon as, a command simulates anything.
 """
@@ -29,9 +29,8 @@ from numasim.runtime.record.recorded_data import RecordedData
 from numasim.runtime.record.recorded_rows import rows_of
 from numasim.runtime.record.recorded_workload import workload_of
 from numasim.spec.single_part import read_machine
-from numasim.validate.benchmark.effort import plan_of
-from numasim.validate.part_files import part_names
-from numasim.validate.validation_cells import part_of
+from numasim.validate.benchmark.simulation_rates import plan_of
+from numasim.validate.part_files import part_names, part_of
 from numasim.workload.json_form.graph_io import write
 
 MACHINES, RUNTIMES, STRATEGIES = (catalog.names(kind) for kind in ("machines", "runtimes", "strategies"))
@@ -52,7 +51,9 @@ workers: [2]
 def test_every_strategy_counts_the_same_in_the_runtime(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """`numasim validate`, for programs of one and of two iterations: before the second, a controller is called."""
+    """`numasim validate`, for programs of one and of two iterations: a controller is called before the second
+    iteration.
+    """
     monkeypatch.chdir(tmp_path)
     Path("part.yaml").write_text(PART)
     options = ["--machine", "opteron-8380-4s", "--runtime", "ompi", "--json"]
@@ -91,7 +92,7 @@ def test_every_study_has_runs_on_every_machine(study: str) -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a graph as `numasim record` writes one: two tasks and a wait, in a parallel region."""
+    """Return a graph as `numasim record` writes graphs: two tasks and a wait, in a parallel region."""
     writer = EventWriter().program().region(2, after=100)
     writer.leaf(50, after=10).leaf(60, after=20).wait(30, 9).end_region(40)
     thread, costs = parse_events(writer.data(), "hand"), PieceCosts()
@@ -120,7 +121,7 @@ def test_ask_takes_every_runtime(runtime: str, recorded: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_bench_can_time_every_strategy_under_every_runtime(runtime: str) -> None:
-    """The plans that `numasim bench` times, on both machines that it has for this number of workers."""
+    """Make the plans that `numasim bench` times, on the machines of `numasim bench` for two and for 32 workers."""
     for number, strategy in enumerate(STRATEGIES):
         workers = (2, 32)[number % 2]
         plan = plan_of({"name": "fib", "n": 2}, workers, runtime, "off", strategy=strategy)

@@ -1,9 +1,10 @@
-"""Every command on a small input: its output, its files, and its exit status."""
+"""Every command on a small input: the output, the files, and the exit status."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -208,10 +209,6 @@ def test_bad_input_is_status_two_and_no_traceback(here: Path, arguments: tuple[s
     assert set(here.rglob("*")) == before
 
 
-def _raise(error: BaseException) -> None:
-    raise error
-
-
 def test_a_graph_that_says_nothing_of_memory_is_said_to_be_one(here: Path, capsys: Capture) -> None:
     silent, told = ns.Graph("silent"), ns.Graph("told")
     for graph, reads in ((silent, {}), (told, {"reads": [told.region("block", 65_536)]})):
@@ -234,7 +231,7 @@ def test_a_graph_that_says_nothing_of_memory_is_said_to_be_one(here: Path, capsy
 def test_a_failed_check_and_an_interrupt_have_statuses_of_their_own(
     error: BaseException, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("numasim.api.run_spec", lambda *_, **__: _raise(error))
+    monkeypatch.setattr("numasim.api.run_spec", Mock(side_effect=error))
     assert main(["run", "spec.yaml"]) == status
 
 

@@ -1,4 +1,7 @@
-"""Only `numasim.files` and the writer in C read and write files; every call that bypasses both is listed here."""
+"""Only `numasim.files` and the writer in C read and write files; every call that bypasses both is listed here.
+
+Comments, docstrings and pages name only files that exist.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ C = re.compile(
 )
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 ELSEWHERE = {  # calls that bypass both, with the reason
-    "numasim/cli/results.py: open": "a browser, not a file",
+    "numasim/cli/runs.py: open": "a browser, not a file",
     "numasim/report/figures/plots.py: savefig": "into memory",
     "numasim/report/notebooks/result_html.py: savefig": "into memory",
     "numasim/runtime/record/event_files.py: read_text": "a list in the temporary folder of the recording",
@@ -37,7 +40,7 @@ ELSEWHERE = {  # calls that bypass both, with the reason
     "numasim/validate/cell_runs.py: unlink": "a file of a temporary folder",
     "numasim/validate/run_store.py: read_bytes": "the compiled program, for its digest",
     "lib/recorder/event_log.c: open": "a file of a temporary folder",
-    "lib/runtime/driver/standard_streams.c: open": "/dev/null",
+    "lib/runtime/driver/main.c: open": "/dev/null",
 }
 
 
@@ -59,3 +62,39 @@ def test_files_are_read_and_written_in_one_place() -> None:
         for call in calls(path)
     }
     assert found == set(ELSEWHERE)
+
+
+# ---- named files -----------------------------------------------------------------------------------------------------
+
+PARTS = ("numasim", "lib", "tests", "verification", "experiments", "notebooks", "docs", "configs")
+WRITTEN_IN = (".py", ".c", ".h", ".cpp", ".hpp", ".md", ".txt", ".toml", ".sh")
+FOLDERS = ("engine", "plan", "runtime", "strategy", "workload", "machine", "report", "spec", "schema")
+NAMED = re.compile(
+    rf"(?<![\w./<-])((?:{'|'.join((*PARTS, *FOLDERS))})/[A-Za-z0-9_./-]*\.(?:py|c|h|hpp|cpp|sh|md))(?![\w.])"
+)
+
+
+def sources() -> list[Path]:
+    """Return the texts of the repository, without files of builds and tests."""
+    found = [path for part in PARTS for path in (ROOT / part).rglob("*") if path.suffix in WRITTEN_IN]
+    return [*found, *ROOT.glob("*.md")]
+
+
+def named_files(text: str) -> list[str]:
+    """Return the paths that a text names, without includes of the compiler and placeholders such as NAME.py."""
+    lines = [line for line in text.splitlines() if "#include" not in line]
+    return [name for name in NAMED.findall("\n".join(lines)) if "NAME" not in name]
+
+
+def test_every_named_file_exists() -> None:
+    paths = [path.relative_to(ROOT).as_posix() for path in sources()]
+    known = {"/" + path for path in paths}
+    ends = {path[at:] for path in known for at in range(len(path)) if path[at] == "/"}
+    missing = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in sources()
+        if path != Path(__file__)
+        for name in named_files(path.read_text())
+        if "/" + name not in ends
+    }
+    assert missing == set()

@@ -49,8 +49,8 @@ def test_every_argument_and_option_is_described() -> None:
 
 
 def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """All examples run one after the other in one folder. Three are replaced: the measurements of `bench`, which take
-    minutes; the measurement of an OpenMP runtime, whose threads spin; and the program that is recorded.
+    """All examples run one after the other in one folder. Three steps are replaced: the measurements of `bench`, which
+    take minutes; the measurement of an OpenMP runtime, whose threads spin; and the recording of a program.
     """
     from matplotlib.figure import Figure
 
@@ -105,66 +105,47 @@ def test_shells_complete_what_ships_and_files(
     assert completions(line, monkeypatch, capsys) == offered
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["rnu"], "numasim: no such command 'rnu'; did you mean 'run'? (see numasim --help)"),
-        (
-            ["run"],
-            "numasim: run: missing argument 'spec'; for example: numasim run quickstart (see numasim run --help)",
-        ),
-        (["run", "x", "--engin", "y"], "numasim: run: no such option: --engin"),
-        (
-            ["machine", "lst"],
-            "numasim: machine: no such command 'lst'; did you mean 'list'? (see numasim machine --help)",
-        ),
-        (
-            ["sweep", "x", "--jobs", "x"],
-            "numasim: sweep: invalid value for '--jobs' / '-j'; expected a valid integer (see numasim sweep --help)",
-        ),
-        (["--verison"], "numasim: no such option: --verison; did you mean --version? (see numasim --help)"),
-        (["run", "quikstart"], "numasim: there is no sweep 'quikstart'; expected one of quickstart, "),
-        (["run", "mine"], "numasim: there is no sweep 'mine'; expected one of quickstart, "),
-        (["sweep", "ring"], "numasim: 'ring' is a strategy; expected a sweep or run that has it, such as numasim run "),
-        (
-            ["machine", "show", "mine.yaml"],
-            "numasim: mine.yaml:1:1: this is the file of a run; expected the file of a ",
-        ),
-        (["run", "mine.yaml", "--trace", "mine.yaml"], "numasim: the trace would replace mine.yaml, which is run; "),
-        (["workload", "export", "fib", "n=5"], "numasim: the file is missing; expected it behind the parameters: fib "),
-        (["workload", "show", "fib", "n"], "numasim: got 'n'; expected parameters of the workload, such as n=10"),
-        (["workload", "show", "fib", "n=1", "n=2"], "numasim: the parameter 'n' is given twice; expected each"),
-        (
-            ["workload", "show", "fib", "n=3", "spwan_ns=3"],
-            "numasim: workload: there is no field 'spwan_ns' here; expected one of name, n, spawn_ns, leaf_ns, "
-            "join_ns; did you mean 'spawn_ns'?",
-        ),
-        (["workload", "show", "fib", "n=-1"], "numasim: workload.n: got -1; expected at least 0"),
-        (["workload", "show", "fbi", "n=1"], "numasim: workload.name: there is no workload 'fbi'; expected one of "),
-    ],
-)
+WRONG_WORDS = {  # and how the refusal begins, behind the name of the program
+    "rnu": "no such command 'rnu'; did you mean 'run'? (see numasim --help)",
+    "run": "run: missing argument 'spec'; for example: numasim run quickstart (see numasim run --help)",
+    "run x --engin y": "run: no such option: --engin",
+    "machine lst": "machine: no such command 'lst'; did you mean 'list'? (see numasim machine --help)",
+    "sweep x --jobs x": "sweep: invalid value for '--jobs' / '-j'; expected a valid integer (see numasim sweep --help)",
+    "--verison": "no such option: --verison; did you mean --version? (see numasim --help)",
+    "run quikstart": "there is no sweep 'quikstart'; expected one of quickstart, ",
+    "run mine": "there is no sweep 'mine'; expected one of quickstart, ",
+    "sweep ring": "'ring' is a strategy; expected a sweep or run that has it, such as numasim run ",
+    "machine show mine.yaml": "mine.yaml:1:1: this is the file of a run; expected the file of a ",
+    "run mine.yaml --trace mine.yaml": "the trace would replace mine.yaml, which is run; ",
+    "workload export fib n=5": "the file is missing; expected it behind the parameters: fib ",
+    "workload show fib n": "got 'n'; expected parameters of the workload, such as n=10",
+    "workload show fib n=1 n=2": "the parameter 'n' is given twice; expected each",
+    "workload show fib n=3 spwan_ns=3": "workload: there is no field 'spwan_ns' here; expected one of name, n, "
+    "spawn_ns, leaf_ns, join_ns; did you mean 'spawn_ns'?",
+    "workload show fib n=-1": "workload.n: got -1; expected at least 0",
+    "workload show fbi n=1": "workload.name: there is no workload 'fbi'; expected one of ",
+}
+
+
+@pytest.mark.parametrize("line", WRONG_WORDS)
 def test_wrong_words_are_one_sentence(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = "machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 5}\nstrategy: ring\nworkers: 2\n"
     (tmp_path / "mine.yaml").write_text(run)
-    assert main(arguments) == BAD_INPUT
+    assert main(shlex.split(line)) == BAD_INPUT
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith(said)
+    assert err.startswith(f"numasim: {WRONG_WORDS[line]}")
     assert err.count("\n") == 1
     assert (tmp_path / "mine.yaml").read_text() == run
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
 def test_parameters_are_words_or_a_mapping(capsys: Capture) -> None:
-    for arguments in (
-        ["fib", "n=6", "leaf_ns=7"],
-        ["{name: fib, n: 6}", "leaf_ns=7"],
-        ["name=fib", "leaf_ns=7", "n=6"],
-    ):
-        assert main(["workload", "show", *arguments]) == OK
+    for words in ("fib n=6 leaf_ns=7", "'{name: fib, n: 6}' leaf_ns=7", "name=fib leaf_ns=7 n=6"):
+        assert main(["workload", "show", *shlex.split(words)]) == OK
     assert len(set(capsys.readouterr().out.split("\n\n")) - {""}) == 1
 
 

@@ -1,14 +1,17 @@
-"""Data goes one way: a module imports only from the packages before its own, and no two modules import each other."""
+"""A module imports only from its own package and packages before it in `ORDER`; no two modules import each other."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import networkx as nx
+
+import numasim.engine.reference
 
 PACKAGE = Path(__file__).resolve().parents[2] / "numasim"
 ORDER = (
@@ -72,3 +75,29 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 def test_no_module_name_means_two_modules() -> None:
     names = Counter(path.stem for path in MODULES.values() if path.stem != "__init__")
     assert [name for name, count in names.items() if count > 1] == []
+
+
+# ---- the reference engine --------------------------------------------------------------------------------------------
+# Ruff checks that no component uses private parts of another component, and that only the clock and actors know SimPy.
+
+
+def steps() -> dict[str, int]:
+    """Return the number of the step in the package's docstring in which each module is named first."""
+    page = numasim.engine.reference.__doc__
+    assert page is not None
+    numbered = page[page.index("1. ") : page.index("Three calls")]
+    found: dict[str, int] = {}
+    for number, text in enumerate(re.split(r"^\d+\. ", numbered, flags=re.MULTILINE)[1:]):
+        for name in re.findall(r"`([a-z_/]+)`", text):
+            found.setdefault(f"{numasim.engine.reference.__name__}.{name.replace('/', '.')}", number)
+    return found
+
+
+def test_modules_of_the_reference_engine_import_only_from_steps_that_are_read_before() -> None:
+    step, package = steps(), numasim.engine.reference.__name__
+    inside = {name: path for name, path in MODULES.items() if name.startswith(f"{package}.")}
+    modules = {name: path for name, path in inside.items() if path.stem != "__init__"}
+    assert sorted(step) == sorted(modules)
+    assert [
+        (name, other) for name, path in modules.items() for other in imported(path) if step.get(other, 0) > step[name]
+    ] == []

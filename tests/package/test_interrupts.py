@@ -17,8 +17,8 @@ from small_inputs import RUN, VALIDATION_PART
 from numasim.cli import INTERRUPTED, OK, main
 from numasim.engine.simulate import simulate_spec
 from numasim.validate import run_validation
+from numasim.validate.part_files import part_of
 from numasim.validate.run_validation import validate_parts
-from numasim.validate.validation_cells import part_of
 
 SWEEP = RUN + "repeat: 3\nsweep: {workers: [2, 4]}\n"
 PART = VALIDATION_PART.replace("[randomized]", "[randomized, ring]")
@@ -116,7 +116,7 @@ def test_an_interrupt_of_an_import_is_one_line(module: str) -> None:
 
 
 def test_the_status_is_the_same_where_an_interrupt_meets_code_in_a_text(tmp_path: Path) -> None:
-    """Without precautions, Python would end the module by the signal here."""
+    """Without precautions, Python itself would end by the signal here, with another status."""
     program = "import numasim.cli, numasim.__main__ as entrance, sys\n"
     program += "numasim.cli.main = lambda: exec('raise KeyboardInterrupt')\nsys.exit(entrance.main())"
     (tmp_path / "program.py").write_text(program)

@@ -1,4 +1,4 @@
-"""The commands and examples of README.md work, and no file of the project names a place on its author's machine."""
+"""The commands and examples of README.md work, and no file of the project names a folder of its author's machine."""
 
 from __future__ import annotations
 

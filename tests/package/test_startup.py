@@ -13,13 +13,6 @@ import pytest
 from numasim.__main__ import QUIET_LIBRARIES
 from numasim.engine.simulate import ENGINES
 
-PROGRAM = """\
-import json, sys
-from numasim.cli import main
-status = main(sys.argv[1:])
-modules = {name.split(".")[0] for name in sys.modules} | {"numpy.ma"} & sys.modules.keys()
-print(json.dumps([status, sorted(modules)]), file=sys.stderr)
-"""
 ENTRANCE = """\
 import json, os, sys
 from numasim.__main__ import main
@@ -51,10 +44,8 @@ def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]
 
 def loaded_by(*arguments: str) -> set[str]:
     """Return the top-level modules that a process has after a successful command, and numpy's masked arrays."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True)
-    status, modules = json.loads(done.stderr)
-    assert status == 0
-    return set(modules)
+    modules, _ = seen_by(*arguments)
+    return {name.split(".")[0] for name in modules} | {"numpy.ma"} & modules
 
 
 @pytest.fixture
@@ -77,15 +68,14 @@ def test_a_run_for_programs_needs_no_console(spec: str) -> None:
 
 
 def test_a_sweep_that_moves_nothing_draws_nothing(spec: str, tmp_path: Path) -> None:
-    """The page of such a sweep has no pictures of traffic, and the reader's browser draws the plot."""
+    """The page of a sweep without traffic has no pictures of traffic, and the reader's browser draws the plot."""
     loaded = loaded_by("sweep", spec, "--jobs", "1", "--quiet", "-o", str(tmp_path / "out"))
     assert "pandas" in loaded
     assert "matplotlib" not in loaded
 
 
 def test_help_imports_the_parser_of_the_command_line_alone() -> None:
-    modules, _ = seen_by("--help")
-    assert {name.split(".")[0] for name in modules} & LARGE == {"typer"}
+    assert loaded_by("--help") & LARGE == {"typer"}
 
 
 def test_a_run_imports_the_family_that_it_generates_alone(spec: str) -> None:

@@ -131,7 +131,7 @@ def test_the_runtime_of_the_wheel_starts(wheel: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def beside_little(tmp_path: Path) -> Path:
-    """Return a copy of the tree with one file in place of each environment and build, which have very many files."""
+    """Return a copy of the tree in which each large folder, such as an environment or a build, has one file."""
     large = shutil.ignore_patterns(".git", *LARGE, *CACHES)
     tree = shutil.copytree(ROOT, tmp_path / "tree", ignore=large)
     for name in LARGE:

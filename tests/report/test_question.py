@@ -356,7 +356,7 @@ def test_a_field_is_asked_about_before_programs_with_their_runtimes():
 
 
 def on_machines(**columns):
-    """Return runs on machines `a` and `b`, those on `b` a fifth shorter; ``columns`` have a value for each machine."""
+    """Return runs on machines `a` and `b`; runs on `b` are shorter by a fifth. ``columns`` have a value by machine."""
     cells = []
     for at, (machine, works) in enumerate((("a", (200, 220, 180) * 2), ("b", (160, 176, 144) * 2))):
         rows = cell(busy(*works), machine=machine)

@@ -12,7 +12,7 @@ import pytest
 from numasim.cli import BAD_INPUT, OK, main
 from numasim.errors import InputError
 from numasim.report.answers.question import compare
-from numasim.report.page.sweep_page import page_pictures, sweep_page
+from numasim.report.sweep_page import page_pictures, sweep_page
 from numasim.report.sweep_result import SweepResult, current_page
 
 NO_PAIRS = pd.DataFrame({"run_id": []})

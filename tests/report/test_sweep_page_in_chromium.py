@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from headless_browser import open_page, started_browser
+from headless_browser import quiet_page, started_browser
 from playwright.sync_api import Browser, Page
 
 from numasim.engine.unit_text import time_text
 from numasim.report.comparison_cells import DRAWN_COLUMNS, estimate
 from numasim.report.components import LINE_COLOURS
-from numasim.report.page.sweep_page import sweep_page
+from numasim.report.sweep_page import sweep_page
 
 HOSTILE = "<img src=x onerror=alert(1)> $$x$$ @{cell}"
 NO_PAIRS = pd.DataFrame({"run_id": []})
@@ -45,21 +45,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser, runs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """Yield one page for all tests; each test chooses its axes. The browser must not complain or request anything."""
+    """Yield one page for all tests; each test chooses its axes."""
     file: Path = tmp_path_factory.mktemp("sent") / "index.html"
     file.write_text(sweep_page(runs, NO_PAIRS, f"# {HOSTILE}", None))
-    opened = open_page(browser, viewport={"width": 1280, "height": 1000})
-    complaints: list[str] = []
-    opened.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
-    asked: list[str] = []
-    opened.on("request", lambda sent: asked.append(sent.url))
-    opened.goto(file.as_uri(), wait_until="load")
-    yield opened
-    opened.context.close()
-    assert complaints == []
-    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
+    with quiet_page(browser, file, viewport={"width": 1280, "height": 1000}) as opened:
+        yield opened
 
 
 def choose(page: Page, column: str, x: str, colour: str, facet: str) -> None:

@@ -1,13 +1,12 @@
 """A made-up reproduction: the published tables of the thesis, with noise added as simulated values.
 
-It has every kind of content that a page must show: columns over workers, benchmarks on many scales, inputs, mixed
+The findings have every kind of content of a page: columns over workers, benchmarks on many scales, inputs, mixed
 roles, cells that were not simulated, a regression, met and missed scores, ablations and fitted parameters.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,7 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter
+from numasim.parts.validation import validate
+from numasim.parts.yaml.document import parse
+from numasim.parts.yaml.nodes import Source
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.findings import Ablation, Findings
 from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import question
@@ -31,7 +33,7 @@ RULES = (
     ScoreRule("volumes", "mape", 0.25),
     ScoreRule("steals", "median-factor", 1.5),
     ScoreRule("miss-ratios", "mean-absolute-error", 0.06),
-    ScoreRule("remote-share", "pooled-share", 0.03, of="steals", tables=("4.2",), part="steal_attempts_remote"),
+    ScoreRule("remote-share", "pooled-share", 0.03, of="steals", tables=("4.2",)),
     ScoreRule("overheads", "mape", 0.15),
     ScoreRule("signs", "sign-agreement", 0.8, of="times"),
     ScoreRule("step", "mape", of="times", question="one-step", unknown="what ran beside it"),
@@ -44,28 +46,38 @@ NOTES = {
     "3.6": ("Strategy and number of workers are not stated; randomized stealing on 24 workers is assumed.",),
     "4.2": ("2 workers, one per node: 21 local steals cannot happen unless a thief picks itself <(equation 4.2)>.",),
 }
+READINGS = {
+    "workers": {
+        "question": "How many workers ran chapter 3?",
+        "role": "input",
+        "scored": "12",
+        "choices": {"12": {"says": "section 2.3.1"}, "24": {"says": "Table 3.1"}},
+    },
+    "heap": {
+        "question": "Whose heap?",
+        "role": "chosen",
+        "scored": "its own",
+        "choices": {"its own": {"says": "nobody says"}},
+    },
+}
 PAPER = Paper(
     "Adaptive Work Stealing Run-times for NUMA Multi-core Architecture",
     "B. Vikranth, PhD thesis, University of Hyderabad, 2018",
-    {
-        name: question(name, {"question": text, "role": role, "scored": scored, "choices": choices})
-        for name, text, role, scored, choices in (
-            (
-                "workers",
-                "How many workers ran chapter 3?",
-                "input",
-                "12",
-                {"12": {"says": "section 2.3.1"}, "24": {"says": "Table 3.1"}},
-            ),
-            ("heap", "Whose heap?", "chosen", "its own", {"its own": {"says": "nobody says"}}),
-        )
-    },
+    {name: question(name, each) for name, each in READINGS.items()},
     learned=("The error of times is {times}, that of the null model {times/null}.", "No {score} of that name."),
     tried=(
         Tried("times", "threads are pinned <b>", "mapping", 0.15, 0.12, True, True),
         Tried("steals", "locks park", "spin_ns", 1.5, 1.7, False, False, "Table 4.2"),
     ),
 )
+CALIBRATED = """\
+parameters:
+  - {name: memory-level parallelism, set: model.mlp, programs: bots, value: 0.8, table: "3.4", columns: randomized}
+  - {name: polling interval, set: runtime.poll_ns, programs: bots, value: 110, unit: ns, residual: 0.07}
+refused:
+  - {name: overlap, set: model.overlap, programs: bots, found: 1, searched: [0, 1],
+     reason: the best value is an end of the range}
+"""
 
 
 @cache
@@ -94,42 +106,7 @@ def made_up(noise: float = 0.1) -> Findings:
         ),
         command="numasim reproduce thesis",
         version="0",
-        calibration=Calibration(
-            parameters=(
-                FittedParameter(
-                    name="memory-level parallelism",
-                    field="model.mlp",
-                    programs=("bots",),
-                    value=Decimal("0.8"),
-                    unit="1",
-                    table="3.4",
-                    columns=("randomized",),
-                    residual=0.07,
-                ),
-                FittedParameter(
-                    name="polling interval",
-                    field="runtime.poll_ns",
-                    programs=("bots",),
-                    value=110,
-                    unit="ns",
-                    table="3.6",
-                    columns=("attempts",),
-                ),
-            ),
-            refused=(
-                RefusedParameter(
-                    name="overlap",
-                    field="model.overlap",
-                    programs=("bots",),
-                    found=Decimal(1),
-                    unit="1",
-                    table="3.4",
-                    columns=("randomized",),
-                    searched=(Decimal(0), Decimal(1)),
-                    reason="the best value is an end of the range",
-                ),
-            ),
-        ),
+        calibration=validate(Calibration, parse(CALIBRATED, Source("calibrated.yaml", Path()))),
         only_rates=worse,
         lead="times",
     )
@@ -164,7 +141,7 @@ class Report:
 
 
 def written(factory: pytest.TempPathFactory) -> Report:
-    """Return the report of the made-up findings. It is written once a session, since its figures take seconds."""
+    """Return the report of the made-up findings, written once a session, since its figures take seconds."""
     return _written(factory.getbasetemp() / "made-up" / "report")
 
 

@@ -8,8 +8,9 @@ STUDY = """\
 from pathlib import Path
 
 from numasim.reproduce.table_cells import Role
-from numasim.reproduce.programs import Program
-from numasim.reproduce.study import FittedRange, Paper, ScoreRule, make_study, question
+from numasim.reproduce.programs import Change, Fields, Program
+from numasim.reproduce.setting import Side
+from numasim.reproduce.study import Paper, ScoreRule, make_study, question
 from numasim.reproduce.study_tables import (
     NOTHING, Claim, Claims, Column, Compared, Elsewhere, Peaks, Quotient, StudyTable, Totals,
 )

@@ -24,6 +24,7 @@ from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import (
     Axis,
     Evidence,
+    Explored,
     Point,
     Reading,
     Readings,
@@ -55,7 +56,7 @@ def test_the_lowest_point_of_a_bowl_is_found_and_no_point_is_asked_for_twice(x: 
         asked.extend(points)
         return [cost(*point) for point in points]
 
-    point, least = lowest(AXES, costs, lambda _, better: told.append(better))
+    point, least = lowest(AXES, Explored(costs), lambda _, better: told.append(better))
     assert cost(*point) == least == told[-1] == min(cost(a, b) for a in range(101) for b in range(-20, 91, 2))
     assert told == sorted(set(told), reverse=True)
     assert len(asked) == len(set(asked))
@@ -63,7 +64,8 @@ def test_the_lowest_point_of_a_bowl_is_found_and_no_point_is_asked_for_twice(x: 
 
 
 def test_a_search_ends_at_a_cost_that_is_enough() -> None:
-    found = lowest(AXES, lambda points: [float(abs(a - 37)) for a, _ in points], start=(50, 0), enough=6)
+    costs = Explored(lambda points: [float(abs(a - 37)) for a, _ in points])
+    found = lowest(AXES, costs, start=(50, 0), enough=6)
     assert found == ((34, 0), 3)
 
 
@@ -269,6 +271,7 @@ def test_a_study_runs_with_what_was_fitted_and_not_with_what_was_refused(small_s
     (small_study / "calibrated.yaml").write_text(calibration_yaml(CALIBRATION, ""))
     study = read_study(str(small_study))
     assert study.refused == (REFUSED,)
+    assert (CALIBRATION.parameters[1].runs, REFUSED.data) == ("trees (small)", "table 1.1: domains s")
     rows = [(only, row) for only, row in itertools.product((False, True), ("small", "large"))]
     specs = [Setting(study, only_rates=only).spec(Wanted(study.programs["trees"], row, "plain")) for only, row in rows]
     assert [float(each.model.overlap) for each in specs] == [0.35, 0.35, 0.5, 0.5]

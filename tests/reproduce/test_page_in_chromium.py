@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from headless_browser import WIDTHS, open_page, started_browser
+from headless_browser import WIDTHS, open_page, quiet_page, started_browser
 from made_up_findings import TABLES, made_up, written
 from playwright.sync_api import Browser, Page
 
@@ -26,17 +26,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(params=WIDTHS)
 def page(request: pytest.FixtureRequest, browser: Browser, page_file: Path) -> Iterator[Page]:
-    opened = open_page(browser, viewport={"width": request.param, "height": 800})
-    complaints: list[str] = []
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    asked: list[str] = []
-    opened.on("request", lambda sent: asked.append(sent.url))
-    opened.goto(page_file.as_uri(), wait_until="load")
-    yield opened
-    opened.context.close()
-    assert complaints == []
-    assert [url for url in asked if not url.startswith("data:")] == [page_file.as_uri()]
+    with quiet_page(browser, page_file, viewport={"width": request.param, "height": 800}) as opened:
+        yield opened
 
 
 def test_every_picture_is_there_and_says_what_it_shows(page: Page) -> None:

@@ -8,10 +8,13 @@ from cells_by_hand import cell, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.reproduce.metrics import METRICS, Observations, spearman
-from numasim.reproduce.scores import Pair, class_scores, degenerate
+from numasim.reproduce.load import read_study
+from numasim.reproduce.metrics import Posed
+from numasim.reproduce.scores import class_scores, degenerate
 from numasim.reproduce.study import ScoreRule
-from numasim.reproduce.table_cells import Role, Score, Table
+from numasim.reproduce.table_cells import Pair, Role, Score, Table
+
+MEASURES = read_study("thesis").part("measures")  # enters the thesis' questions in the table
 
 
 def change(row: str, before: float, after: float, told_before: float, told_after: float) -> list:
@@ -83,22 +86,15 @@ def test_a_departure_is_measured_from_the_mean_of_its_column() -> None:
 # ---- guesses ----
 
 
-def orders(*rows: list[float]) -> Observations:
-    published = np.array([value for row in rows for value in row])
-    numbers = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    nothing = np.zeros(len(published))
-    return Observations(published, nothing, nothing.astype(bool), numbers, numbers)
-
-
 def test_the_least_of_random_orders_is_that_of_all_pairs_of_orders() -> None:
     from itertools import permutations, product
 
     published = np.array([1.0, 2.0, 4.0])
-    scores = [float(spearman(np.array(order, float), published)) for order in permutations(range(3))]
+    scores = [float(MEASURES.spearman(np.array(order, float), published)) for order in permutations(range(3))]
     expected = np.mean([min(pair) for pair in product(scores, repeat=2)])
-    least = METRICS["least-rank-correlation"].chance
-    assert least is not None
-    assert least(orders(list(published), list(published))) == pytest.approx(expected)
+    row = np.repeat([0, 1], 3)
+    twice = Posed(np.tile(published, 2), *[np.zeros(6)] * 4, np.array([""] * 6), row, row)
+    assert MEASURES.least_of_random_orders(twice) == pytest.approx(expected)
 
 
 # ---- predictions that are all alike, intervals over rows ----

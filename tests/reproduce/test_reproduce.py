@@ -9,8 +9,10 @@ import pytest
 
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
+from numasim.reproduce.findings import findings_of
 from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import Reproduction, _union, reproduce
+from numasim.reproduce.scores import class_scores
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.table_cells import Cell, Role
 
@@ -134,6 +136,7 @@ def test_scored_tables_are_made_once_more_with_nothing_fitted_but_rates(make: Ma
     (cell,) = (each for each in table.cells if (each.row, each.column) == ("large", "domains_s"))
     assert cell.simulated == tuple(simulated_alone(repeat, **fib) for repeat in (0, 1))
     assert cell.simulated != cells(found, "1.1")["large", "domains_s"].simulated
+    assert findings_of(found).only_rates == class_scores([table], found.study.score_rules)
 
 
 def test_without_a_mechanism_its_fields_are_on_top(make: Make) -> None:
@@ -153,6 +156,8 @@ def test_ablations_are_of_the_scored_tables_as_a_quick_reproduction_has_them(mak
         assert {len(cell.simulated) for cell in ablated.cells if cell.simulated} == {1}
     (whole,) = found.ablations["nothing"]
     assert whole == next(table for table in quick.tables if table.id == "1.1")
+    scored = [(each.mechanism, each.fields, len(each.scores)) for each in findings_of(found).ablations]
+    assert scored == [("nothing", "", 1), ("caches", "model.cache: none", 1)]
 
 
 def test_tables_that_share_runs_do_them_once(small_study: Path) -> None:

@@ -1,31 +1,24 @@
-"""The command on the small study: its output, its files and its scores."""
+"""The command on the small study, and on all studies: output, files, scores, and options that are refused."""
 
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_up_findings import made_up
 from small_study import write_study
 
 from numasim.cli import BAD_INPUT, OK, main
-from numasim.reproduce.findings import findings_of
-from numasim.reproduce.load import read_study
-from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce import load, terminal
+from numasim.reproduce.findings import Findings
+from numasim.reproduce.page import Reported, studies_page
+from numasim.reproduce.reproduce import Reproduction
+from numasim.reproduce.study import Paper
+from numasim.reproduce.text import score_number
 
 Capture = pytest.CaptureFixture[str]
-CALIBRATED = """\
-parameters:
-  - name: polling interval
-    set: runtime.poll_ns
-    programs: trees
-    rows: large
-    value: 90
-    unit: ns
-    table: "1.1"
-    columns: plain_s
-    residual: 0.02
-"""
 
 
 def ran(study: Path, output: Path, capture: Capture, *options: str) -> str:
@@ -71,34 +64,62 @@ def test_another_machine_is_compared_but_not_scored(small_study: Path, tmp_path:
     assert "this page simulates <code>opteron-8380-4s</code>" in page
 
 
-def test_what_was_fitted_is_told_with_its_data(small_study: Path, tmp_path: Path) -> None:
-    (small_study / "calibrated.yaml").write_text(CALIBRATED)
-    found = findings_of(reproduce(read_study(str(small_study), ["1.1"]), tmp_path / "out", jobs=1))
-    (parameter,) = found.calibration.parameters
-    assert (parameter.value, parameter.unit, parameter.field) == (90, "ns", "runtime.poll_ns")
-    assert (parameter.runs, parameter.data, parameter.residual) == ("trees (large)", "table 1.1: plain s", 0.02)
+# ---- all studies ----
 
 
-def test_the_machine_with_nothing_fitted_but_rates_is_scored_too(small_study: Path, tmp_path: Path) -> None:
-    """The poll interval is not a rate: without the fitted interval the scores are those of an uncalibrated study."""
-    study = read_study(str(small_study), ["1.1"])
-    bare = findings_of(reproduce(study, tmp_path / "bare", jobs=1))
-    assert bare.only_rates == bare.scores
-    (small_study / "calibrated.yaml").write_text(CALIBRATED)
-    found = findings_of(reproduce(read_study(str(small_study), ["1.1"]), tmp_path / "out", jobs=1))
-    assert found.only_rates == bare.scores
+def test_the_page_has_every_score_of_every_study_and_leads_to_the_reports() -> None:
+    first = replace(made_up(), scores=made_up().scores[:2])
+    plain = replace(first, paper=Paper("A <b>bold</b> title", "nobody"), scores=())
+    page = studies_page([Reported("first", first), Reported("plain", plain)])
+    for name in ("first", "plain"):
+        assert f'href="{name}/index.html"' in page
+        assert f'<section id="{name}">' in page
+    for score in first.scores:
+        assert f"<td><strong>{score_number(score, score.value)}</strong></td>" in page
+    assert page.count("<img") == 1  # the second study has no scores
+    assert "A &lt;b&gt;bold&lt;/b&gt; title" in page
+    assert "quick reproductions" not in page
+    assert "quick reproductions" in studies_page([Reported("plain", replace(plain, quick=True))])
 
 
-def test_ablations_are_scored_without_their_mechanism(small_study: Path, tmp_path: Path) -> None:
-    found = findings_of(reproduce(read_study(str(small_study)), tmp_path / "out", jobs=1, ablations=True))
-    nothing, ablation = found.ablations
-    assert (nothing.mechanism, nothing.fields) == ("nothing", "")
-    assert (ablation.mechanism, ablation.fields) == ("caches", "model.cache: none")
-    assert [score.name for score in ablation.scores] == [score.name for score in found.scores] == ["times"]
+@pytest.fixture
+def two_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Replace the shipped studies by two small studies. Return the folder for their reports."""
+    for name in ("early", "late"):
+        write_study(tmp_path / "shipped" / name)
+    monkeypatch.setattr(load, "_shipped", lambda: tmp_path / "shipped")
+    return tmp_path / "out"
 
 
-def test_a_class_that_cannot_be_scored_is_refused_before_anything_is_run(tmp_path: Path, capsys: Capture) -> None:
-    study = write_study(tmp_path / "bad", '"mape"', '"maep"')
-    assert main(["reproduce", str(study), "-o", str(tmp_path / "out")]) == BAD_INPUT
-    assert "there is no metric 'maep'" in capsys.readouterr().err.splitlines()[-1]
-    assert not (tmp_path / "out").exists()
+def test_a_command_that_was_stopped_goes_on_with_the_study_that_is_missing(
+    two_studies: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    line = ["reproduce", "all", "--quick", "--jobs", "1", "-o", str(two_studies)]
+    scored = terminal.findings_of
+
+    def stopped(found: Reproduction) -> Findings:
+        if found.study.name == "late":
+            raise KeyboardInterrupt
+        return scored(found)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(terminal, "findings_of", stopped)
+        assert main(line) not in (OK, BAD_INPUT)
+    assert "late/index.html" not in (two_studies / "index.html").read_text()
+    simulated = {path: path.stat().st_mtime_ns for path in two_studies.rglob("runs/shards/*")}
+    assert len({path.parts[-4] for path in simulated}) == 2
+    capsys.readouterr()
+    assert main(line) == OK
+    assert {path: path.stat().st_mtime_ns for path in simulated} == simulated
+    assert capsys.readouterr().out.splitlines()[-1] == f"all studies: {two_studies / 'index.html'}"
+    page = (two_studies / "index.html").read_text()
+    for name in ("early", "late"):
+        assert f'href="{name}/index.html"' in page
+        assert (two_studies / name / "index.html").is_file()
+
+
+@pytest.mark.parametrize("option", [("--table", "1.1"), ("--machine", "opteron-8380-4s"), ("--without", "caches")])
+def test_what_is_for_one_study_is_refused_for_all(two_studies: Path, capsys: Capture, option: tuple[str, str]) -> None:
+    assert main(["reproduce", *option, "-o", str(two_studies)]) == BAD_INPUT
+    assert f"{option[0]} is for one study; expected its name before it: one of early, late" in capsys.readouterr().err
+    assert not two_studies.exists()

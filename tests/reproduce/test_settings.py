@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -101,20 +102,16 @@ def test_what_was_fitted_is_set_in_its_programs_and_rows_alone(small_study: Path
     assert leaves == {(6, Decimal(100)), (9, Decimal(120))}
 
 
-def test_scores_range_over_readings_and_parameters(tmp_path: Path) -> None:
-    ranges = (
-        "from decimal import Decimal\n"
-        'POLLS = FittedRange("polling", ("poll interval",), Decimal("0.5"), Decimal(2), "a guess")\n'
-        'MORE["fitted_ranges"] = (POLLS,)\n'
-    )
-    folder = tmp_path / "study"
-    folder.mkdir()
-    (folder / "calibrated.yaml").write_text(
-        "parameters: [{name: poll interval, set: runtime.poll_ns, programs: [trees], value: 400, unit: ns}]\n"
-    )
-    from dataclasses import replace
+SIDES = """\
+MORE["fitted_sides"] = lambda study: [
+    Side("polling", side, f"x {factor}", (Change(Fields({"runtime.poll_ns": round(400 * factor)})),))
+    for side, factor in (("low", 0.5), ("high", 2))
+]
+"""
 
-    study = replace(read(folder, more=ranges), chosen=("1.1",))
+
+def test_scores_range_over_readings_and_parameters(tmp_path: Path) -> None:
+    study = replace(read(tmp_path / "study", more=SIDES), chosen=("1.1",))
     found = reproduce(study, tmp_path / "out", jobs=1)
     names = {(side.name, side.label) for side, _ in found.alternatives}
     workers = {("workers of domains", "one on each thread"), ("workers of domains", "all but one")}

@@ -5,15 +5,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import heapq
-import importlib.util
 import math
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from types import ModuleType
 
 import pandas as pd
 import pytest
@@ -34,18 +31,6 @@ from numasim.workload.generate import generate
 
 HOME, LAWS, PHOENIX, SKELAFF, THESIS = STUDIES = [read_study(name) for name in study_names()]
 STAMP = SKELAFF.programs["stamp"]
-
-
-def calibration_of(study: Study, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the calibrate.py of a study as a module."""
-    name = f"calibrate_{study.name}"
-    spec = importlib.util.spec_from_file_location(name, study.folder / "calibrate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, name, script)  # dataclasses look up their module by its name
-    spec.loader.exec_module(script)
-    return script
 
 
 # ---- published values ----
@@ -114,9 +99,9 @@ def test_no_fitted_value_is_called_a_prediction(study: Study) -> None:
         assert column.role is Role.FITTED or row in column.fitted
 
 
-def test_the_fitted_time_saves_what_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fitted_time_saves_what_is_recorded() -> None:
     """The AMD server: the saving equals the printed saving up to the recorded residual."""
-    script = calibration_of(LAWS, monkeypatch)
+    script = LAWS.part("calibrate")
     (fitted,) = LAWS.parameters
     machine = script.MACHINES[0]
     printed = LAWS.published(machine.table, script.COLUMN)[machine.row]
@@ -125,9 +110,9 @@ def test_the_fitted_time_saves_what_is_recorded(monkeypatch: pytest.MonkeyPatch)
     assert abs(printed - saved) / printed == pytest.approx(float(fitted.residual), abs=1e-4)
 
 
-def test_the_fitted_objects_are_the_most_that_come_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fitted_objects_are_the_most_that_come_nearest() -> None:
     """With one more object, the number of workers of the fastest run is further from the printed number."""
-    script = calibration_of(SKELAFF, monkeypatch)
+    script = SKELAFF.part("calibrate")
     printed = SKELAFF.published("2", "scalable_up_to_cores")
     for fitted in SKELAFF.parameters:
         (row,) = fitted.rows

@@ -14,7 +14,7 @@ from sysfs_trees import TREES, Tree
 from numasim.cli import main
 from numasim.errors import CheckError
 from numasim.machine.sysfs import read_sysfs
-from numasim.parts.models.machine_model import MachineSpec
+from numasim.parts.models.machine_model import LEVELS, MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.sources import unsourced
 from numasim.runtime.calibrated_machine import parse_probe, short
@@ -82,6 +82,37 @@ def test_medians_are_the_values_of_the_machine(tmp_path: Path) -> None:
     for field in ("latency_ns", "nodes.imc_bandwidth_gbs", "caches.llc_hit_ns", "coherence.cross_socket_ns"):
         assert machine.sources[field].startswith("measured: ")
     assert "# latency of node 1 reading each node, 95 % intervals in ns: 150 to 152, 90.5 to 92.0\n" in found.machine
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        (Tree(sockets=2, nodes_per_socket=2, cores=8, llc_cores=4), [None, 25, 90, 100, 190]),
+        (Tree(sockets=2, nodes_per_socket=2, cores=4, llc_cores=4), [None, 25, None, 100, 190]),
+        (Tree(sockets=1, cores=8, llc_cores=4), [None, 25, None, 90, None]),
+        (Tree(sockets=1, nodes_per_socket=2, cores=4, llc_cores=8), [None, None, None, 25, None]),
+    ],
+)
+def test_levels_of_lines_that_the_system_has_are_measured(
+    tree: Tree, expected: list[int | None], tmp_path: Path
+) -> None:
+    """The widest level of a socket is same_socket_ns; the time of two threads of a core is assumed."""
+
+    def time_ns(a: int, b: int) -> int:
+        per_socket = tree.nodes_per_socket * tree.cores
+        sizes = ((tree.llc_cores or per_socket, 25), (tree.cores, 90), (per_socket, 100), (tree.all_cores, 190))
+        return next(ns for size, ns in sizes if a // size == b // size)
+
+    probe = without(canned(), "line_transfer", "")
+    pairs = [(a, b) for b in range(tree.all_cores) for a in range(b)]
+    probe["findings"] += [finding("line_transfer", time_ns(a, b), **{"from": a, "to": b}) for a, b in pairs]
+    _, machine, _ = files(tmp_path, probe, tree)
+    measured = [
+        getattr(machine.coherence, name) if "measured" in machine.sources.get(f"coherence.{name}", "") else None
+        for name in LEVELS
+    ]
+    assert measured == expected
+    assert unsourced(machine) == []
 
 
 def test_the_rate_is_that_of_the_fastest_core(tmp_path: Path) -> None:

@@ -2,25 +2,22 @@
 runtime.
 
 The sources are the library's own sources. Their atomic accesses are steps of the explorer in tests/runtime/explorer.
-Tests compare the explorer with known results of memory models, and put bugs into the sources that the explorer must
-find.
+Litmus tests compare the explorer with known results of memory models. Other tests put bugs into the sources, which the
+explorer must find.
 """
 
 from __future__ import annotations
 
-import random
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from compiling import compile_objects, compile_program
-from memory_models import Program, outcomes
 from runtime_sources import HERE, LOCKS, sources
 from seeded_bugs import BUGS, Bug
 
 EXPLORER = HERE / "explorer"
-MEMORIES = ("sequential", "buffered", "reordered")  # the strictest memory first
 FLAGS = ["-O2", "-g1", "-DNS_EXPLORE", f"-I{EXPLORER}"]
 ABOUT = ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent", "sleep")
 IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
@@ -61,9 +58,7 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
     ],
 )
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:
-    """Each case runs in the weakest memory that can be explored, which has all schedules of stricter memories (see
-    below).
-    """
+    """Each case runs in the weakest memory that can be explored, which has all schedules of stricter memories."""
     assert set(explore(program, memory, about).values()) == {"sound"}
 
 
@@ -111,48 +106,6 @@ def test_as_many_schedules_as_permutations_and_no_more(program: Path) -> None:
     for case, schedules in (("litmus/draw", 24), ("litmus/apart", 1)):
         found = subprocess.run([program, "sequential", case], check=True, capture_output=True, text=True)
         assert f"; {schedules} schedules, " in found.stdout
-
-
-def random_program(draw: random.Random) -> Program:
-    """Return two or three threads of two to four steps on two or three words."""
-    threads, words = draw.choice([2, 2, 3]), draw.choice([2, 3])
-    lengths = [draw.randint(2, 4 if threads == 2 else 3) for _ in range(threads)]
-    return tuple(
-        tuple(
-            (draw.choice("llssa"), draw.randrange(words), draw.choice("rroc"), draw.choice("kf")) for _ in range(length)
-        )
-        for length in lengths
-    )
-
-
-def random_programs() -> list[Program]:
-    draw = random.Random(6)
-    return [random_program(draw) for _ in range(120)]
-
-
-def test_all_that_stricter_memory_does_looser_memory_may_do() -> None:
-    for program in random_programs():
-        sequential, buffered, reordered = (outcomes(program, memory) for memory in MEMORIES)
-        assert sequential <= buffered <= reordered
-
-
-@pytest.mark.parametrize("memory", MEMORIES)
-def test_no_outcome_of_a_random_program_is_missed_and_none_is_made_up(program: Path, memory: str) -> None:
-    """The explorer skips equivalent schedules. Enumeration of all states gives the same outcomes."""
-    programs = random_programs()
-    lines = [
-        " | ".join(" ".join(f"{k}{word}{order}{keeps}" for k, word, order, keeps in steps) for steps in each)
-        for each in programs
-    ]
-    found = subprocess.run(
-        [program, memory, "programs"], input="\n".join(lines), check=True, capture_output=True, text=True
-    )
-    told = [
-        {tuple(map(int, outcome.split()[1:])) for outcome in text.splitlines()}
-        for text in found.stdout.split("end\n")[:-1]
-    ]
-    for line, each, outcome in zip(lines, programs, told, strict=True):
-        assert outcome == outcomes(each, memory), line
 
 
 @pytest.mark.parametrize("arguments", [[], ["relaxed"], ["sequential", "lock/spin"], ["sequential", "", ""]])

@@ -27,11 +27,13 @@ from numasim.spec.run_spec import resolve
 WORKERS = (2, 6, 24, 64)
 THIRD = 3
 ALL = bool(os.environ.get("NUMASIM_TEST_ALL_CELLS"))  # every kernel under every strategy with every number of workers
-PLAIN_MODEL = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
-COUPLED_MODEL = {"cache": "lru", "contention": "fluid", "smt": "compute", "clock": "turbo"}
+MODELS = (
+    {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"},
+    {"cache": "lru", "contention": "fluid", "smt": "compute", "clock": "turbo"},  # workers are coupled
+)
 
 
-def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, str] = PLAIN_MODEL) -> Plan:
+def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, str] = MODELS[0]) -> Plan:
     spec: dict[str, Any] = {"machine": "xeon-6130-4s", "workload": {"file": str(graph)}, "strategy": strategy}
     return build_plan(resolve({**spec, "runtime": "ompi", "workers": workers, "model": model}))
 
@@ -74,33 +76,21 @@ def test_a_program_has_the_dependences_of_the_plans_graph(program: Path, tmp_pat
 
 @pytest.mark.parametrize("label", SMALL)
 def test_a_kernel_counts_what_the_simulator_counts(label: str, program: Path, tmp_path: Path) -> None:
+    """In the coupled model, the workers influence each other by caches, bandwidth, hardware threads and clocks."""
     kernel, parameters = label.split(maxsplit=1)[0], SMALL[label]
     for workers in sorted({workers for _, workers in cells(label)}):
         folder = tmp_path / str(workers)  # a team has a part for each worker
         folder.mkdir()
         recorded(program, folder, kernel, workers, **parameters)
-    for strategy, workers in cells(label):
-        plan = plan_of_graph(tmp_path / str(workers) / f"{kernel}.json", strategy, workers)
+    for at, (strategy, workers) in enumerate(cells(label)):
+        plan = plan_of_graph(tmp_path / str(workers) / f"{kernel}.json", strategy, workers, MODELS[at % 2])
         write_plan(plan, workers, tmp_path / "plan")
         order = Order(kernel, parameters, "virtual", "model", workers, tmp_path / "plan")
         (run,) = run_kernel_under(plan, order, program)
         assert counts_of_run(run) == counts_of(plan, simulate(plan, workers, "native")), (strategy, workers)
 
 
-@pytest.mark.parametrize("label", SMALL)
-def test_a_kernel_where_workers_influence_each_other(label: str, program: Path, tmp_path: Path) -> None:
-    kernel, parameters, workers = label.split(maxsplit=1)[0], SMALL[label], WORKERS[[*SMALL].index(label) % 3]
-    recorded(program, tmp_path, kernel, workers, **parameters)
-    for strategy in sorted({strategy for strategy, _ in cells(label)}):
-        plan = plan_of_graph(tmp_path / f"{kernel}.json", strategy, workers, COUPLED_MODEL)
-        assert plan.coupled
-        write_plan(plan, workers, tmp_path / "plan")
-        order = Order(kernel, parameters, "virtual", "model", workers, tmp_path / "plan")
-        (run,) = run_kernel_under(plan, order, program)
-        assert counts_of_run(run) == counts_of(plan, simulate(plan, workers, "native")), strategy
-
-
-@pytest.mark.parametrize("model", [PLAIN_MODEL, COUPLED_MODEL], ids=["alone", "coupled"])
+@pytest.mark.parametrize("model", MODELS, ids=["alone", "coupled"])
 def test_segments_take_what_their_bodies_take(model: Mapping[str, str], program: Path, tmp_path: Path) -> None:
     """With measured costs, a segment takes its time on this processor, and declared work does not count."""
     recorded(program, tmp_path, "fft", 6, n=2**12)

@@ -1,4 +1,4 @@
-"""No cycle among the C and C++ files, neither of includes nor of calls from one source to another.
+"""No cycle of includes among the C and C++ files.
 
 So a file can be read, tested and changed before the files that need it.
 """
@@ -6,19 +6,14 @@ So a file can be read, tested and changed before the files that need it.
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections import defaultdict
 from pathlib import Path
 
 import networkx as nx
-import pytest
-from compiling import ADDRESSES, LIB, PLAIN, compile_objects
-from runtime_sources import VIRTUAL_TIME, library_sources
+from compiling import LIB
 
 SUFFIXES = {".c", ".cpp", ".h", ".hpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-DEFINED, UNDEFINED = set("TDBRVWC"), {"U"}  # classes of symbols in the output of nm
 
 
 def files() -> list[Path]:
@@ -52,31 +47,4 @@ def test_no_file_includes_itself_by_others() -> None:
         for name in INCLUDE.findall(path.read_text()):
             graph.add_edges_from((path, each) for each in included(path, name, known))
     assert graph.number_of_edges() > len(files()) / 2
-    assert circles(graph) == []
-
-
-def symbols(made: Path) -> tuple[set[str], set[str]]:
-    """Return the external functions and variables that an object defines, and those that it uses."""
-    listed = subprocess.run(["nm", "-P", str(made)], check=True, capture_output=True, text=True).stdout
-    kinds = {name: letter for name, letter, *_ in map(str.split, listed.splitlines())}
-    defined = {name for name, letter in kinds.items() if letter in DEFINED}
-    return defined, {name for name, letter in kinds.items() if letter in UNDEFINED}
-
-
-def test_no_source_calls_itself_by_others(c_compiler: str) -> None:
-    """The use of a table of functions counts, too: the user depends on the file that defines the table."""
-    if shutil.which("nm") is None:
-        pytest.skip("no nm here, which reads the symbols of objects")
-    sources = [path for path in files() if path.suffix == ".c" and path.parent.name != "example"]
-    library = {*library_sources(), *VIRTUAL_TIME.glob("*.c")}
-    found = {
-        path: symbols(made)
-        for path in sources
-        for made in compile_objects(c_compiler, [path], ADDRESSES if path in library else PLAIN)
-    }
-    definer = {name: path for path, (defined, _) in found.items() for name in defined}
-    graph = nx.DiGraph()
-    for path, (_, used) in found.items():
-        graph.add_edges_from((path, definer[name]) for name in used if name in definer)
-    assert graph.number_of_edges() > len(sources)
     assert circles(graph) == []

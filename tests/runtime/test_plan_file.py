@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from ctypes import c_void_p
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from parts_library import PlanFile, Toucher, library
+from compiling import ADDRESSES, compile_program, core_sources
+from runtime_sources import HERE, refusal, sources, told
 
-from engine_setup import plan_of, stealing, toy  # isort: skip
-from task_graphs import Access, Run, body, graph, phase, task  # isort: skip
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # machines and graphs of the engine's tests are used here
+
+from engine_setup import plan_of, stealing, toy
+from task_graphs import Access, Run, body, graph, phase, task
 
 from numasim.plan.plan import Plan
+from numasim.runtime.fields_file import plan_fields, write_fields, write_plan
 from numasim.workload.graph import Deal, Mode, Region
 from numasim.workload.sync_parameters import Role, SyncObject
-
-NS_ERROR_FIELD = -4
-
-
-class Pages:
-    """The pages of a plan in the runtime."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan, self.library, self.file = plan, library(), PlanFile(plan)
-        self.made = c_void_p(self.library.probe_pages(self.file.handle))
-
-    def start(self, segment: int, node: int, measured_ps: int = -1) -> tuple[int, int, int]:
-        """Return (time, time if all bytes were local, overhead) of a segment that starts on ``node``."""
-        time = self.library.ns_plan_file_start(self.file.handle, self.made, segment, Toucher(node, 0), measured_ps)
-        return time.total_ps, time.local_ps, time.owed_ps
-
-    def counts(self) -> tuple[int, list[list[int]]]:
-        """Return (page faults, bytes by pair of nodes)."""
-        nodes, node_bytes = self.plan.machine.nodes, self.library.probe_node_bytes(self.made)
-        return self.library.probe_faults(self.made), np.ctypeslib.as_array(node_bytes, (nodes, nodes)).tolist()
-
-    def close(self) -> None:
-        """Free everything."""
-        self.library.probe_pages_destroy(self.made)
-        self.file.close()
-
 
 PAGE = 4096
 REGION = Region("data", 64 * PAGE, initialised=False)
@@ -54,22 +33,26 @@ def touching(*accesses: Access, **placement: Any) -> Plan:
     return plan_of(work, 2, strategy, machine=toy(sockets=2, cores=1), skip=False)
 
 
-def test_a_measured_time_computes_for_as_long_and_waits_as_planned() -> None:
+def test_a_measured_time_computes_for_as_long_and_waits_as_planned(c_compiler: str, tmp_path: Path) -> None:
+    """A start is (segment, node, measured time or -1). The program prints (time, local time, overhead) for each.
+    Then the program prints the page faults and the bytes by pair of nodes.
+    """
+    files = [HERE / "virtual" / "segment_times.c", *sources("fields.c", "plan_file.c"), *core_sources()]
+    program = compile_program(c_compiler, tmp_path / "segment_times", files, ADDRESSES)
+
+    def started(plan: Plan, *starts: tuple[int, int, int]) -> list[int]:
+        write_plan(plan, 1, tmp_path / "plan")
+        return [int(text) for text in told(program, tmp_path / "plan", *sum(starts, ())).split()]
+
     wait_ps = 2 * PAGE // 64 * 100_000 // 10  # 100 ns / 10 overlapping lines of a sequential walk = 10 ns a line
-    pages = Pages(touching(READ))
-    assert pages.start(0, 0) == (wait_ps, wait_ps, 0)
-    assert pages.start(0, 1, 0) == (2 * wait_ps, wait_ps, 0)
-    assert pages.start(0, 1, wait_ps + 5) == (2 * wait_ps, wait_ps + 5, 0)
-    assert pages.start(0, 1, 3 * wait_ps) == (3 * wait_ps, 3 * wait_ps, 0)
-    assert pages.counts() == (2, [[2 * PAGE, 0], [6 * PAGE, 0]])
-    pages.close()
-
-
-def test_work_without_accesses_takes_what_it_computes() -> None:
-    pages = Pages(plan_of(graph(task(7, 11)), 2))
-    assert [pages.start(0, 0), pages.start(1, 0), pages.start(1, 0, 5)] == [(7, 7, 0), (11, 11, 0), (5, 5, 0)]
-    assert pages.counts() == (0, [[0]])
-    pages.close()
+    found = started(touching(READ), (0, 0, -1), (0, 1, 0), (0, 1, wait_ps + 5), (0, 1, 3 * wait_ps))
+    assert found[:3] == [wait_ps, wait_ps, 0]
+    assert found[3:6] == [2 * wait_ps, wait_ps, 0]
+    assert found[6:9] == [2 * wait_ps, wait_ps + 5, 0]
+    assert found[9:12] == [3 * wait_ps, 3 * wait_ps, 0]
+    assert found[12:] == [2, 2 * PAGE, 0, 6 * PAGE, 0]
+    without_accesses = started(plan_of(graph(task(7, 11)), 2), (0, 0, -1), (1, 0, -1), (1, 0, 5))
+    assert without_accesses == [7, 7, 0, 11, 11, 0, 5, 5, 0, 0, 0]
 
 
 WRITE = Access(0, PAGE, PAGE, mode=Mode.WRITE)
@@ -104,20 +87,14 @@ BAD_WORDS: dict[str, tuple[Any, str]] = {
 }
 
 
-def assert_refused(plan: Plan, name: str, value: Any, sentence: str) -> None:
-    """Assert that the file of a plan is refused if a field has another value."""
-    file = PlanFile(plan, {name: value})
-    assert (file.error, file.problem) == (NS_ERROR_FIELD, sentence)
-    file.close()
+WORDS = (SyncObject("gate", Role.BARRIER, parties=2),)
+TEAM = graph(body(0), body(0), phases=(phase(0, 1, deal=Deal.CYCLIC),), words=WORDS)
 
 
-@pytest.mark.parametrize("name", BAD_FIELDS)
-def test_fields_of_segments_and_pages_are_checked(name: str) -> None:
-    assert_refused(touching(READ, WRITE), name, *BAD_FIELDS[name])
-
-
-@pytest.mark.parametrize("name", BAD_WORDS)
-def test_fields_of_words_are_checked(name: str) -> None:
-    words = (SyncObject("gate", Role.BARRIER, parties=2),)
-    work = graph(body(0), body(0), phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
-    assert_refused(plan_of(work, 2), name, *BAD_WORDS[name])
+@pytest.mark.parametrize("name", [*BAD_FIELDS, *BAD_WORDS])
+def test_a_wrong_field_is_named(name: str, program: Path, tmp_path: Path) -> None:
+    """The fields of segments, pages and words."""
+    plan = touching(READ, WRITE) if name in BAD_FIELDS else plan_of(TEAM, 2)
+    value, sentence = {**BAD_FIELDS, **BAD_WORDS}[name]
+    write_fields({**plan_fields(plan, 1), name: value}, tmp_path / "plan")
+    assert refusal(program, "plan", tmp_path / "plan").endswith(f"plan {tmp_path / 'plan'}: {sentence}\n")

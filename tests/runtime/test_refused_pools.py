@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compiling import ADDRESSES, compile_objects, compile_program
+from compiling import ADDRESSES, RUNTIME, compile_objects, compile_program
 from runtime_sources import HERE, library_with_virtual_time, told
 
 from numasim.plan.build_plan import build_plan
@@ -56,7 +56,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def failing(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the program whose requests for memory fail: the linker wraps the requests."""
     program = tmp_path_factory.mktemp("failing") / "failing_requests"
-    files = [HERE / "refused" / "failing_requests.c", *library_with_virtual_time()]
+    kernels = [RUNTIME / "kernels" / name for name in ("kernel.c", "plan.c")]
+    files = [HERE / "refused" / "failing_requests.c", *kernels, *library_with_virtual_time()]
     wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in REQUESTS)
     of_c, others = [path for path in files if path.suffix == ".c"], [path for path in files if path.suffix != ".c"]
     objects = [*compile_objects(c_compiler, of_c, ADDRESSES), *others]
@@ -70,7 +71,7 @@ def refused_programs(c_compiler: str, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def requests(failing: Path, *words: object) -> int:
-    """Start the program once; return the number of requests for memory that it let fail, one in each run of a pool."""
+    """Start the program once. Return the number of requests for memory that failed, one in each run of a pool."""
     return int(told(failing, *words, **LEAKS).splitlines()[-1].split()[0])
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 
 import pytest
 from compiling import THREADS, compile_program
 from idle_rules import RULES, resting
 from runtime_sources import HERE, library_sources, told
-from test_threads import MACHINE, graph_file, holds, plan_file
+from test_threads import MACHINE, holds, plan_file
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
+
+from engine_setup import plan_of, runtime
+from registry_cells import machine
+from task_graphs import WAIT, graph, task
 
 from numasim.errors import InputError
-from numasim.runtime.fields_file import compile_plan, write_plan
+from numasim.plan.plan import Run
+from numasim.runtime.controlled_run import run_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
+from numasim.spec.single_part import read_strategy
 
 WORKERS = 4
 FIB_16_CALLS = 3193  # 2 F(17) - 1
@@ -59,38 +67,32 @@ def test_queues_of_all_kinds_wake_sleepers(program: Path, tmp_path: Path, strate
         rested(run)
 
 
-def long_work(folder: Path) -> str:
-    """Write a graph in which one task works for 20 ms, and then spawns two tasks of 5 ms. Return the file."""
-    root, child = {"ops": [["run", 0], ["spawn", 1], ["spawn", 2], ["wait"]]}, {"ops": [["run", 1]]}
-    graph = json.loads(graph_file(folder, "long", root, child, child).read_text())
-    path = folder / "long work.json"
-    path.write_text(json.dumps({**graph, "segments": [{"compute_ps": 20_000_000_000}, {"compute_ps": 5_000_000_000}]}))
-    return str(path)
+MS = 1_000_000_000  # ps
+LONG_WORK = graph(task(20 * MS, task(5 * MS), task(5 * MS), WAIT))
+
+
+def run_long_work(program: Path, strategy: str) -> KernelRun:
+    """Run a program in which one task works for 20 ms, and then spawns two tasks of 5 ms."""
+    plan = plan_of(LONG_WORK, WORKERS, read_strategy(strategy), runtime(join="help"), machine(MACHINE))
+    return run_plan(Run(plan, 1), "native", program)
 
 
 @pytest.mark.parametrize("rules", SLEEPING)
 def test_workers_sleep_while_there_is_nothing_to_do(program: Path, tmp_path: Path, rules: str) -> None:
     """Three of four workers find nothing for 20 ms. They sleep most of this time."""
-    plan = plan_file(tmp_path, resting(tmp_path, "randomized", rules), "help", WORKERS, "bare")
-    (run,) = run_kernel(Order("graph", {"file": long_work(tmp_path)}, plan=plan), program)
+    run = run_long_work(program, resting(tmp_path, "randomized", rules))
     rested(run)
-    assert run.columns["asleep_ps"] > 30_000_000_000
+    assert run.columns["asleep_ps"] > 30 * MS
 
 
 def test_a_sleeper_is_woken_by_a_task(program: Path, tmp_path: Path) -> None:
-    plan = plan_file(tmp_path, resting(tmp_path, "randomized", "taskflow"), "help", WORKERS, "bare")
-    (run,) = run_kernel(Order("graph", {"file": long_work(tmp_path)}, plan=plan), program)
+    run = run_long_work(program, resting(tmp_path, "randomized", "taskflow"))
     assert run.columns["wakeups"] >= 1
 
 
-def test_without_rules_no_worker_sleeps(program: Path, tmp_path: Path) -> None:
-    write_plan(compile_plan("randomized", MACHINE, WORKERS, "bare"), 0, tmp_path / "plan")
-    (run,) = run_kernel(Order("graph", {"file": long_work(tmp_path)}, plan=tmp_path / "plan"), program)
-    assert {name: run.columns[name] for name in ("asleep_ps", "wakeups", "wakeups_useless")} == {
-        "asleep_ps": 0,
-        "wakeups": 0,
-        "wakeups_useless": 0,
-    }
+def test_without_rules_no_worker_sleeps(program: Path) -> None:
+    run = run_long_work(program, "randomized")
+    assert [run.columns[name] for name in ("asleep_ps", "wakeups", "wakeups_useless")] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("flags", [(), ("-DNS_NO_FUTEX",)], ids=["futex", "condition variable"])

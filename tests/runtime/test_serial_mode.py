@@ -68,7 +68,6 @@ REFUSED = [
     ("future_of_another", UNSUPPORTED, "a task gets a future of another; a task graph cannot say so"),
     ("same_name", PROGRAM, "objects 0 and 1 are both named 'first'; to be recorded, names are distinct"),
     ("await_nobody", DEADLOCK, "run serially, all tasks that are left wait for a lock, a barrier or a condition"),
-    ("part_that_meets_alone", DEADLOCK, "run serially, all tasks that are left wait for a lock"),
 ]
 
 
@@ -81,28 +80,12 @@ def test_what_cannot_go_on_ends_in_a_sentence_and_leaves_no_graph(
     assert not list(tmp_path.iterdir())
 
 
-def test_bodies_get_copies_of_their_arguments(cases: Path, tmp_path: Path) -> None:
-    said, _ = recorded_case(cases, "arguments_are_copied", tmp_path)
-    assert int(said) == 2 * sum(range(200))
-
-
 def test_a_part_that_joins_by_itself_is_a_call(cases: Path, tmp_path: Path) -> None:
     _, graph = recorded_case(cases, "parts_join_by_themselves", tmp_path)
     assert [Kind(kind).name for kind in graph.kind] == ["TASK", "TASK", "CALL", "TASK"]
     assert program_of(graph, 0) == ["spawn", "call", 4, "wait"]
     assert program_of(graph, 2) == [3, "spawn", "wait"]
     assert graph.parent.tolist() == [-1, 0, 0, 2]
-
-
-def test_loops_take_every_index_once(cases: Path, tmp_path: Path) -> None:
-    said, graph = recorded_case(cases, "loops_take_every_index", tmp_path)
-    assert int(said) == sum(range(10, 1000))
-
-    def tasks(indices: int) -> int:
-        """Return the number of tasks that a loop makes: each right half is a task."""
-        return 1 if indices <= 7 else tasks(indices // 2) + tasks(indices - indices // 2)
-
-    assert graph.tasks == tasks(990)
 
 
 def test_what_is_read_first_was_initialised(cases: Path, tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ check that all tasks are counted, that steals add up, that sanitizers report not
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.runtime.fields_file import compile_plan, plan_fields, write_fields, write_plan
 from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
-from numasim.schema.enumerations import LockName
+from numasim.schema.enumerations import BarrierName, LockName
 from numasim.spec.single_part import read_strategy
 
 MACHINE = "xeon-e5-2620-2s"
@@ -84,30 +84,6 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
     holds(run)
 
 
-def graph_file(folder: Path, name: str, *tasks: Any, segments: int = 1, **keys: Any) -> Path:
-    """Write a task graph in JSON with these tasks. Its segments take 1 ns each. Return the file."""
-    graph = {"format": "numasim task graph 1", "name": name, "phases": [{"roots": [0]}], "tasks": tasks, **keys}
-    path = folder / f"{name}.json"
-    path.write_text(json.dumps({**graph, "segments": [{"compute_ps": 1000}] * segments}))
-    return path
-
-
-SIGNAL = {"ops": [["signal", 0], ["run", 0]]}
-BEGUN = {"words": [{"name": "begun", "role": "condition"}]}
-
-
-def waiting_for_a_thief(folder: Path, children: int) -> Path:
-    """Write a graph whose root resumes only after one of its children has begun, which needs a thief."""
-    root = {"ops": [*(["spawn", 1 + child] for child in range(children)), ["await", 0], ["wait"]]}
-    return graph_file(folder, f"waiting-{children}", root, *[SIGNAL] * children, **BEGUN)
-
-
-def waiting_below_others(folder: Path, others: int) -> Path:
-    """Write a graph whose root spawns ``others``, then a task that resumes only after one of the others has begun."""
-    root = {"ops": [*(["spawn", 1 + child] for child in range(others + 1)), ["wait"]]}
-    return graph_file(folder, f"below-{others}", root, *[SIGNAL] * others, {"ops": [["await", 0], ["run", 0]]}, **BEGUN)
-
-
 def stealing_from(folder: Path, least: int) -> str:
     """Write a strategy whose thieves probe only queues of at least ``least`` tasks."""
     path = folder / f"least-{least}.yaml"
@@ -120,11 +96,9 @@ QUEUES = pytest.mark.parametrize("runtime", ["ompi", "bare"])  # bounded queues,
 
 @QUEUES
 @pytest.mark.parametrize("least", [1, 2, 20])
-def test_thieves_come_to_queues_that_are_long_enough(program: Path, plans: Path, least: int, runtime: str) -> None:
+def test_thieves_come_to_queues_that_are_long_enough(watched: Path, plans: Path, least: int, runtime: str) -> None:
     plan = plan_file(plans, stealing_from(plans, least), "help", 4, runtime)
-    for run in run_kernel(Order("graph", {"file": str(waiting_for_a_thief(plans, 30))}, plan=plan, repeat=3), program):
-        holds(run)
-        assert run.columns["steal_success"] > 0
+    assert told(watched / "waiting", "first", 30, 4, plan) == ""
 
 
 @QUEUES
@@ -150,13 +124,11 @@ ANNOUNCED = pytest.mark.parametrize("announce", ["owner", "owner-exact"])
 @QUEUES
 @ANNOUNCED
 def test_thieves_come_to_queues_that_their_owners_announce(
-    program: Path, plans: Path, announce: str, runtime: str
+    watched: Path, plans: Path, announce: str, runtime: str
 ) -> None:
     """The owner takes the newest of 11 tasks. This task can end only after a thief has taken another task."""
     plan = plan_file(plans, announced_by(plans, announce, 11), "help", 4, runtime)
-    for run in run_kernel(Order("graph", {"file": str(waiting_below_others(plans, 10))}, plan=plan, repeat=3), program):
-        holds(run)
-        assert run.columns["steal_success"] > 0
+    assert told(watched / "waiting", "last", 10, 4, plan) == ""
 
 
 @QUEUES
@@ -226,26 +198,6 @@ def test_random_graphs_with_any_number_of_workers(program: Path) -> None:
         holds(run)
 
 
-def test_a_file_holds_one_graph(program: Path) -> None:
-    with pytest.raises(InputError, match="graphs is 2, and a file holds one graph"):
-        run_kernel(Order("graph", {"graphs": 2, "file": "graph.json"}, workers=1), program)
-
-
-@pytest.mark.parametrize("kind", ["", "cilk continuation"])
-def test_parts_of_a_team_are_no_tasks(program: Path, plans: Path, tmp_path: Path, kind: str) -> None:
-    parts = [
-        ({"kind": "implicit", "ops": [["spawn", row + 1], ["wait"]]}, {"ops": [["run", row // 2]]}) for row in (0, 2, 4)
-    ]
-    phases = [{"roots": [0, 2, 4], "deal": "cyclic"}]
-    file = graph_file(tmp_path, "team", *chain(*parts), segments=3, phases=phases)
-    order = Order("graph", {"file": str(file)}, workers=3)
-    plan = plan_file(plans, *kind.split(), workers=3) if kind else None
-    for each in (replace(order, mode="serial"), replace(order, plan=plan)):
-        (run,) = run_kernel(each, program)
-        holds(run)
-        assert run.columns["tasks"] == 3  # the tasks that the parts have spawned
-
-
 def test_eight_threads_never_hang(program: Path) -> None:
     for run in run_kernel(Order("fib", {"n": 18}, workers=8, repeat=60), program):
         holds(run)
@@ -285,8 +237,9 @@ def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: P
     # all cache lines take the same time, so that lines add nothing
     fields["line_ps"] = np.zeros_like(fields["line_ps"])
     write_fields(fields, tmp_path / "far.plan")
-    graph = waiting_for_a_thief(tmp_path, 3)
-    order = Order("graph", {"file": str(graph)}, mode="emulated", plan=tmp_path / "far.plan")
+    order = Order(
+        "graph", {"depth": 6, "low_ns": 100_000, "high_ns": 100_000}, mode="emulated", plan=tmp_path / "far.plan"
+    )
     (run,) = run_kernel(order, program)
     holds(run)
     assert run.columns["steal_attempts"] == run.columns["steal_attempts_remote"]
@@ -323,7 +276,7 @@ LANES = ["4 topology-aware help bare", "3 threshold help bare"]
 
 
 @pytest.mark.parametrize(
-    "case", ["1", "2", "5", "4 cilk help", "4 cilk continuation", "4 randomized continuation", *LANES]
+    "case", ["1", "2", "5", "4 serial", "4 cilk help", "4 cilk continuation", "4 randomized continuation", *LANES]
 )
 def test_all_that_tasks_can_do(watched: Path, plans: Path, case: str) -> None:
     assert told(watched / "everything", *words_of(plans, case)) == ""
@@ -416,3 +369,89 @@ def test_a_plan_says_of_each_worker_where_it_is(program: Path, tmp_path: Path) -
     write_fields({**fields, "thread": np.arange(3, dtype=np.int32)}, tmp_path / "long.plan")
     with pytest.raises(InputError, match="thread has 3 entries for 1 workers"):
         run_kernel(Order("fib", plan=tmp_path / "long.plan"), program)
+
+
+# ---- rehearsed and warmed-up runs, and the distances of the workers of a native run --------------------------------
+
+NQUEENS = {"n": 8, "cutoff": 3}
+
+
+def ran(program: Path, mode: str = "native", **options: object) -> KernelRun:
+    (run,) = run_kernel(Order("nqueens", NQUEENS, mode, **options), program)  # type: ignore[arg-type]
+    return run
+
+
+@pytest.mark.parametrize("mode", ["native", "emulated"])
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_a_rehearsal_is_as_long_as_the_program_and_has_no_part_in_its_run(
+    workers: int, mode: str, program: Path, plans: Path
+) -> None:
+    plan = plan_file(plans, "randomized", "help", workers, "bare")
+    order = Order("nqueens", NQUEENS, mode, plan=plan, rehearse=True, seed=3, repeat=3)
+    plain = ran(program, "serial")
+    for run in run_kernel(order, program):
+        assert run.correct
+        assert run.columns["tasks"] == plain.columns["tasks"]
+        assert run.workers == workers
+        assert run.rehearsed_ps > 0
+
+
+def test_who_does_not_rehearse_says_so(program: Path) -> None:
+    assert ran(program, workers=2).rehearsed_ps == 0
+    assert ran(program, "serial").rehearsed_ps == 0
+
+
+def test_only_native_workers_are_somewhere(program: Path, plans: Path) -> None:
+    alone = ran(program, workers=1)
+    assert alone.hop_ps == (0, 0, 0)
+    assert ran(program, "serial").hop_ps == (0, 0, 0)
+    plan = plan_file(plans, "randomized", "help", 2, "bare")
+    assert ran(program, "emulated", workers=2, plan=plan).hop_ps == (0, 0, 0)
+    if len(os.sched_getaffinity(0)) > 1:
+        unrehearsed, before, after = ran(program, workers=2).hop_ps
+        assert unrehearsed == 0
+        assert all(hop > 0 for hop in (before, after, ran(program, workers=2, rehearse=True).hop_ps[0]))
+    assert ran(program, workers=len(os.sched_getaffinity(0)) + 1).hop_ps == (0, 0, 0)  # the workers share processors
+
+
+def test_what_warms_up_is_not_counted(program: Path) -> None:
+    counted = ("tasks", "tasks_stolen")
+    cold, warm = (ran(program, workers=1, warm_up=each) for each in (False, True))
+    assert [warm.columns[name] for name in counted] == [cold.columns[name] for name in counted]
+    assert warm.correct
+
+
+# ---- locks and barriers of every kind --------------------------------------------------------------------------------
+
+WORKERS, ACQUISITIONS = 4, 300
+
+
+@pytest.mark.parametrize("kind", get_args(LockName))
+def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
+    """The counter is exact. Every acquisition except the first is a hand-over, within a node or between nodes."""
+    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
+    write_plan(replace(plan, words=replace(plan.words, kind=kind)), 0, tmp_path / "plan")
+    (run,) = run_kernel(Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=tmp_path / "plan"), program)
+    ((acquisitions, within, between, waited_ps, held_ps),) = run.words
+    assert run.correct is True
+    assert (acquisitions, within + between) == (WORKERS * ACQUISITIONS, WORKERS * ACQUISITIONS - 1)
+    assert waited_ps >= 0
+    assert held_ps >= 0
+    assert run.columns["tasks"] == 0  # the parts of a team are no tasks
+
+
+@pytest.mark.parametrize("kind", get_args(BarrierName))
+def test_a_barrier_of_every_kind_lets_all_pass(program: Path, tmp_path: Path, kind: str) -> None:
+    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
+    write_plan(replace(plan, words=replace(plan.words, barrier=kind)), 0, tmp_path / "plan")
+    (run,) = run_kernel(Order("syncbench", {"construct": "barrier"}, plan=tmp_path / "plan"), program)
+    assert run.correct is True
+
+
+@pytest.mark.parametrize("kind", [*get_args(LockName), *get_args(BarrierName)])
+def test_no_sanitizer_objects_to_a_lock_or_a_barrier(watched: Path, tmp_path: Path, kind: str) -> None:
+    """The program counts under a lock, meets at a barrier and waits for a condition."""
+    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
+    chosen = {"kind" if kind in get_args(LockName) else "barrier": kind}
+    write_plan(replace(plan, words=replace(plan.words, **chosen)), 0, tmp_path / "plan")
+    assert told(watched / "everything", WORKERS, tmp_path / "plan") == ""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from runtime_sources import refusal
-from sysfs_trees import CHANGES, DAMAGED, RING, TREES, Tree, put
+from sysfs_trees import CHANGES, DAMAGED, TREES, Tree, put
 
 from numasim.errors import InputError
 from numasim.machine.sysfs import read_sysfs
@@ -73,14 +73,6 @@ def test_a_bitmap_of_several_groups(program: Path, tmp_path: Path) -> None:
     put(tmp_path, "devices/system/node/node1/cpumap", "20,\n00000000,00000000")
     seen = topology(program, "--root", tmp_path)
     assert [(cpu["id"], cpu["node"]) for cpu in seen["cpus"]] == [(0, 0), (69, 1)]
-
-
-def test_a_machine_of_eight_nodes(program: Path, tmp_path: Path) -> None:
-    seen = topology(program, "--root", TREES["eight nodes in a ring"].write(tmp_path))
-    assert (seen["source"], seen["sockets"], seen["cores"]) == ("sysfs", 8, 16)
-    assert seen["distance"] == RING
-    assert seen["nodes"] == [{"id": node, "memory_bytes": 2**33, "cpus": 2} for node in range(8)]
-    assert [cpu["cache"] for cpu in seen["cpus"]] == [node for node in range(8) for _ in range(2)]
 
 
 def test_hardware_threads_of_a_core_are_siblings(program: Path, tmp_path: Path) -> None:

@@ -12,30 +12,19 @@ from numasim.engine.reference.sync.cache_lines import SyncCounts
 from numasim.engine.result import COUNTS, TIME, Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan, Run
-from numasim.runtime import controlled_run
+from numasim.runtime.controlled_run import run_plan
 from numasim.runtime.runtime_program import KernelRun
-from numasim.workload.graph import Workload
-
-
-def is_for_the_runtime(work: Workload) -> bool:
-    """Return whether the runtime can execute the program: items of ranges have no bodies."""
-    return not work.ranges
-
-
-def run_plan(program: Path, run: Run) -> KernelRun:
-    """Run the task graph of a plan in virtual time; InputError with the program's sentence if it refuses."""
-    return controlled_run.run_plan(run, program=program)
 
 
 def differences(program: Path, run: Run, engine: str = "native") -> Iterator[tuple[str, Any, Any]]:
     """Yield (name, count in virtual time, count in the simulator) for all counts that differ."""
     expected = counts_of(run.plan, simulate(run.plan, run.seed, engine))
-    found = counts_of_run(run_plan(program, run))
+    found = counts_of_run(run_plan(run, program=program))
     yield from ((name, found[name], value) for name, value in expected.items() if found[name] != value)
 
 
 def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
-    """The counts of the simulator, by name."""
+    """Return the counts of the simulator, by name."""
     words = [result.sync_objects[name] for name in SyncCounts._fields] if result.sync_objects else []
     return {
         "makespan_ps": result.counters["makespan_ps"],
@@ -51,7 +40,7 @@ def counts_of(plan: Plan, result: Result) -> dict[str, Any]:
 
 
 def counts_of_run(run: KernelRun) -> dict[str, Any]:
-    """The counts of a run in virtual time, by the same names."""
+    """Return the counts of a run in virtual time, by the same names."""
     tables = ("node_attempts", "node_success", "node_bytes", "words")
     return {
         "makespan_ps": run.makespan_ps,

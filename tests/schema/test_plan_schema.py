@@ -20,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # where every ran
 from completeness import SchemaError, complete  # isort: skip
 
 from numasim.engine.reference.sync.cache_lines import SyncCounts
-from numasim.schema import counter_names
-from numasim.schema.enumerations import ENUMERATIONS, Names
+from numasim.schema.enumerations import COUNTS, ENUMERATIONS, SYNC_COUNTS, TIMES, Names
 from numasim.schema.field_kinds import Computed, Field, Integer, Listed, Part, Structure
 from numasim.schema.generate_c import files
 from numasim.schema.plan_fields import PLAN
@@ -129,8 +128,8 @@ def test_every_record_member_is_used() -> None:
 
 
 def test_every_counter_is_used() -> None:
-    assert list(unused_counters({**counter_names.COUNTS, **counter_names.TIMES})) == []
-    assert tuple(counter_names.SYNC_COUNTS) == SyncCounts._fields
+    assert list(unused_counters({**COUNTS, **TIMES})) == []
+    assert tuple(SYNC_COUNTS) == SyncCounts._fields
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.c_name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from spec_texts import MACHINE, RUN
+from small_inputs import TOY_MACHINE, TOY_RUN
 
 from numasim.cli import BAD_INPUT, main
 from numasim.errors import MOST_TOLD, InputError, JointInputError, for_each, together
@@ -60,7 +60,7 @@ def test_the_representation_has_field_and_place() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_command_line_prints_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("run.yaml").write_text(RUN + "wrokers: 3\nseed: -1\n")
+    Path("run.yaml").write_text(TOY_RUN + "wrokers: 3\nseed: -1\n")
     assert main(["run", "run.yaml"]) == BAD_INPUT
     assert capsys.readouterr().err == (
         "numasim: run.yaml:5:1: there is no field 'wrokers' here; expected one of machine, workload, strategy, "
@@ -70,9 +70,9 @@ def test_the_command_line_prints_a_line_each(capsys: pytest.CaptureFixture[str])
 
 
 def test_mistakes_of_a_part_in_a_file_of_its_own_stand_in_its_order(folder: Path) -> None:
-    lines = MACHINE.replace("sockets: 2", "sockets: two").replace("caches: {}", "caches: {lcc: 1MiB}").splitlines()
+    lines = TOY_MACHINE.replace("sockets: 2", "sockets: two").replace("caches: {}", "caches: {lcc: 1MiB}").splitlines()
     (folder / "machine.yaml").write_text("\n".join(line for line in lines if not line.startswith("clock")))
-    assert mistakes(RUN.replace("workers: 24", "workers: 0")) == [
+    assert mistakes(TOY_RUN.replace("workers: 24", "workers: 0")) == [
         "4:10 workers",  # the workers are read first; then the machine's file from top to bottom
         "1:1 machine.clock",
         "2:10 machine.sockets",
@@ -90,32 +90,32 @@ def test_mistakes_of_a_part_in_a_file_of_its_own_stand_in_its_order(folder: Path
     ],
 )
 def test_checks_of_parts_together_need_those_parts_alone(extra: str, found: list[str]) -> None:
-    assert mistakes(RUN.replace("workers: 24", "workers: 25") + extra) == found
+    assert mistakes(TOY_RUN.replace("workers: 24", "workers: 25") + extra) == found
 
 
 @pytest.mark.usefixtures("folder")
 def test_changes_are_looked_at_together() -> None:
-    assert mistakes(RUN, ["workers=x", "seed=-1", "wrokers=2"]) == ["", "workers", "seed"]
-    assert mistakes(RUN, ["workers", "a..b=1"]) == ["", ""]
+    assert mistakes(TOY_RUN, ["workers=x", "seed=-1", "wrokers=2"]) == ["", "workers", "seed"]
+    assert mistakes(TOY_RUN, ["workers", "a..b=1"]) == ["", ""]
 
 
 @pytest.mark.usefixtures("folder")
 def test_every_axis_and_what_no_axis_changes_is_looked_at() -> None:
     axes = "sweep:\n  wrokers: [2]\n  seed: []\n  strategy: [ring, ring]\n"
-    text = RUN.replace("workers: 24\n", "").replace("strassen, n: 256", "strassen, m: 256") + axes
+    text = TOY_RUN.replace("workers: 24\n", "").replace("strassen, n: 256", "strassen, m: 256") + axes
     assert mistakes(text, sweep=True) == ["2:28 workload", "5:3 sweep", "6:9 sweep.seed", "7:20 sweep.strategy"]
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("axes", "found"), [("{wrokers: [2]}", "5:9 sweep"), ("{}", "5:8 sweep"), ("[]", "5:8 sweep")])
 def test_axes_may_be_all_that_is_wrong(axes: str, found: str) -> None:
-    assert mistakes(f"{RUN}sweep: {axes}\n", sweep=True) == [found]  # the missing fields hide no check
+    assert mistakes(f"{TOY_RUN}sweep: {axes}\n", sweep=True) == [found]  # the missing fields hide no check
 
 
 @pytest.mark.usefixtures("folder")
 def test_every_wrong_value_of_an_axis_is_found_in_the_first_cell_that_has_it() -> None:
     axes = "sweep:\n  strategy: [rnig, ring, tow-choices]\n  workers: [48, 2, 96]\n"
-    text = RUN.replace("workers: 24\n", "") + axes
+    text = TOY_RUN.replace("workers: 24\n", "") + axes
     assert mistakes(text, sweep=True) == ["5:14 strategy", "5:26 strategy", "6:13 workers", "6:20 workers"]
     with pytest.raises(InputError) as caught:
         load_sweep("run.yaml")
@@ -125,7 +125,7 @@ def test_every_wrong_value_of_an_axis_is_found_in_the_first_cell_that_has_it() -
 
 @pytest.mark.usefixtures("folder")
 def test_one_mistake_in_many_cells_is_said_of_the_first() -> None:
-    text = RUN.replace("workers: 24\n", "seed: -1\nsweep:\n  workers: [2, 3, 4]\n")
+    text = TOY_RUN.replace("workers: 24\n", "seed: -1\nsweep:\n  workers: [2, 3, 4]\n")
     assert mistakes(text, sweep=True) == ["4:7 seed"]
 
 

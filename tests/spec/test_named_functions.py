@@ -16,7 +16,7 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.show_strategy import show
 from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.spec.identity import run_id
-from numasim.spec.run_spec import Resolver, RunSpec, read_spec, resolve
+from numasim.spec.run_spec import Resolver, RunSpec, document_of, resolve
 from numasim.spec.sweep_spec import load_sweep
 from numasim.strategy.control.task_control import LABELLINGS
 
@@ -36,7 +36,7 @@ def read(folder: Path, source: str = RIGHT, run: str = RUN) -> RunSpec:
     folder.mkdir(exist_ok=True)
     (folder / "mine.py").write_text(source)
     (folder / "run.yaml").write_text(run)
-    return Resolver().run(read_spec(folder / "run.yaml"), ())
+    return Resolver().run(document_of(folder / "run.yaml"), ())
 
 
 def test_the_module_beside_the_file_is_found_from_everywhere(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_reading_and_describing_execute_nothing(
     assert Strategy(like=tuned, name="again").yaml()
     write_plan(compile_plan(str(file), "xeon-e5-2620-2s", 4, "bare"), 0, tmp_path / "plan")
     assert load_sweep(run).cells
-    plan = build_plan(Resolver().run(read_spec(run), ()))
+    plan = build_plan(Resolver().run(document_of(run), ()))
     assert not any(each.exists() for each in ran)
     assert not capsys.readouterr().err
 
@@ -228,12 +228,12 @@ def test_labels_are_those_of_a_function_that_is_registered(tmp_path: Path, monke
         Strategy.read(file)
     assert str(caught.value).startswith(f"{file}:{told}")
     with pytest.raises(InputError, match=r"mine\.yaml:4:1: strategy\.labels: there is no function of labels 'of-mine'"):
-        Resolver().run(read_spec(run), ())
+        Resolver().run(document_of(run), ())
     monkeypatch.setitem(LABELLINGS, "of-mine", LABELLINGS["slices"])
     assert "of-mine" in Strategy.read(file).contents
     file.write_text(LABELLED.replace("LABELS", "of_mine"))
     with pytest.raises(InputError, match="did you mean 'of-mine'"):
-        Resolver().run(read_spec(run), ())
+        Resolver().run(document_of(run), ())
 
 
 @pytest.mark.parametrize(

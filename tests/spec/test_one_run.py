@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from spec_texts import RUN
+from small_inputs import TOY_RUN
 
 from numasim.cli import OK, main
 from numasim.spec.identity import run_id
@@ -96,7 +96,7 @@ def test_parts_of_a_range_and_of_an_exclusion_are_changed() -> None:
 def test_the_command_says_which_cell_it_runs_and_how_to_run_another(
     run_file: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = RUN.replace("strassen, n: 256", "fib, n: 4").replace("workers: 24", "sweep: {workers: [2, 4]}")
+    text = TOY_RUN.replace("strassen, n: 256", "fib, n: 4").replace("workers: 24", "sweep: {workers: [2, 4]}")
     path = str(run_file(text=text))
     for sets, said in (
         ((), "the sweep has 2 cells; cell 0 is run: workers = 2; another: --set workers=4"),

@@ -10,6 +10,7 @@ import pytest
 
 from numasim.errors import InputError
 from numasim.parts import catalog
+from numasim.parts.models.machine_model import LEVELS
 from numasim.parts.models.runtime_model import BackoffSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import validate
@@ -44,6 +45,15 @@ def test_lists_and_names_are_replaced() -> None:
     assert expanded("machine", like="opteron-8380-4s", nodes=[{"socket": 0}])["nodes"] == [{"socket": 0}]
     strategy = expanded("strategy", like="topology-aware", steal=[{"from": "others"}])
     assert strategy["steal"] == [{"from": "others"}]
+
+
+def test_a_matrix_of_lines_and_levels_replace_each_other() -> None:
+    machine = expanded("machine", like="xeon-e5-2620-2s", coherence={"cores_ns": [[1]]})
+    assert machine["coherence"] == {"cores_ns": [[1]]}
+    assert not any(field.startswith("coherence") for field in machine["sources"])
+    kept = expanded("machine", like="epyc-9654-2s", coherence={"same_node_ns": 60})["coherence"]
+    assert sorted(kept) == sorted(LEVELS)
+    assert kept["same_node_ns"] == 60
 
 
 def test_routes_go_with_the_links_on_which_they_lie() -> None:

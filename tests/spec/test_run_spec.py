@@ -1,18 +1,23 @@
+"""A run is made of a document, of changes of the document, and of shipped parts that are found by name."""
+
 import os
 import shutil
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from numasim.errors import InputError
+from numasim.errors import InputError, nearest_name
 from numasim.parts import catalog
 from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.yaml.document import parse
+from numasim.parts.yaml.nodes import Source
 from numasim.spec.identity import run_id
 from numasim.spec.one_run import load_run
-from numasim.spec.overrides import from_mapping
-from numasim.spec.run_spec import ModelSpec, Resolver, RunSpec, read_spec, resolve
+from numasim.spec.overrides import from_mapping, from_text, put_all
+from numasim.spec.run_spec import ModelSpec, Resolver, RunSpec, document_of, resolve
 
 Write = Callable[..., Path]
 
@@ -33,14 +38,9 @@ def test_defaults(run_file: Write) -> None:
     ("workload", "runtime"),
     [
         ("{name: strassen, n: 256}", "ompi"),
-        ("{name: sort, n: 4096}", "ompi"),
-        ("sparselu-single", "ompi"),
         ("sparselu-for", "ompi"),
-        ("{name: nqueens, n: 6}", "ompi"),
-        ("{name: fft, n: 64}", "ompi"),
         ("uts", "ompi"),
         ("{name: fib, n: 6}", "bare"),
-        ("{name: matmul, n: 64}", "bare"),
         ("{name: independent, tasks: 5, low_ns: 1, high_ns: 2}", "bare"),
     ],
 )
@@ -55,12 +55,6 @@ def test_default_runtime_with_one_key_changed(run_file: Write) -> None:
     assert changed.costs.push_ns == Decimal("1.5")
     assert changed.costs == plain.costs.model_copy(update={"push_ns": Decimal("1.5")})
     assert changed.model_copy(update={"costs": plain.costs}) == plain
-
-
-@pytest.mark.parametrize("name", catalog.names("strategies"))
-@pytest.mark.parametrize("machine", ["xeon-e5-2620-2s"])
-def test_every_shipped_strategy_resolves(run_file: Write, name: str, machine: str) -> None:
-    assert load_run(run_file(), [f"strategy={name}", f"machine={machine}"]).strategy.name == name
 
 
 def test_a_shipped_file_is_read_again_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,13 +139,6 @@ def test_set_wins_over_keywords(run_file: Write) -> None:
     assert load_run(run_file(), ["workers=5"], {"workers": 3}).workers == 5
 
 
-def test_effects_have_defaults_and_can_be_switched_off(run_file: Write) -> None:
-    every = load_run(run_file()).model
-    assert (every.cache, every.contention, every.smt, every.clock) == ("share", "fluid", "compute", "turbo")
-    none = load_run(run_file("model: {cache: none, contention: none, smt: none, clock: fixed}\n")).model
-    assert (none.cache, none.contention, none.smt, none.clock) == ("none", "none", "none", "fixed")
-
-
 def test_a_graph_file_is_known_by_what_is_in_it(folder: Path, run_file: Write) -> None:
     (folder / "g.json").write_text("{}")
     first = load_run(run_file(), ["workload={file: g.json}"])
@@ -165,7 +152,7 @@ def test_a_graph_file_is_known_by_what_is_in_it(folder: Path, run_file: Write) -
 
 
 def test_parts_that_are_said_in_the_same_words_are_made_once(run_file: Write) -> None:
-    document, resolver = read_spec(run_file()), Resolver()
+    document, resolver = document_of(run_file()), Resolver()
 
     def run(**changes: object) -> RunSpec:
         return resolver.run(document, from_mapping({"machine": "xeon-e5-2620-2s", "workload.n": 512, **changes}))
@@ -177,3 +164,104 @@ def test_parts_that_are_said_in_the_same_words_are_made_once(run_file: Write) ->
     assert (one.workload.n, other.workload.n) == (512, 256)
     assert run(workers=2).workers == 2
     assert run(machine="xeon-x7560-4s").machine is not one.machine
+
+
+# ---- changes of a document ----
+
+BASE = "a: 1\nb: {c: 2, d: [x, {e: 3}]}\n"
+
+
+def after(*sets: str) -> Any:
+    return put_all(parse(BASE, Source("base.yaml", Path())), [from_text(text) for text in sets]).plain()
+
+
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        (["a=5"], {"a": 5, "b": {"c": 2, "d": ["x", {"e": 3}]}}),
+        (["b.c=2.50"], {"a": 1, "b": {"c": Decimal("2.50"), "d": ["x", {"e": 3}]}}),
+        (["b.d[1].e=no"], {"a": 1, "b": {"c": 2, "d": ["x", {"e": "no"}]}}),
+        (["b.d.0={f: [1, 2]}"], {"a": 1, "b": {"c": 2, "d": [{"f": [1, 2]}, {"e": 3}]}}),
+        (["b=q", "a='1'"], {"a": "1", "b": "q"}),
+        (["n.m.o=1", "n.m.p=2"], {"a": 1, "b": {"c": 2, "d": ["x", {"e": 3}]}, "n": {"m": {"o": 1, "p": 2}}}),
+        (["a=x=y"], {"a": "x=y", "b": {"c": 2, "d": ["x", {"e": 3}]}}),
+    ],
+)
+def test_fields_that_are_set(sets: list[str], expected: dict[str, Any]) -> None:
+    assert after(*sets) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a..b=1", "--set a..b=1: 'a..b' is no field"),
+        ("a={b: ", "--set a={b: : "),
+        ("a.b=1", "--set a.b=1: a: the value is 1, which has no field 'b'; expected a mapping"),
+        ("b.d.2=1", "--set b.d.2=1: b.d: there is no entry 2 in a list of 2; expected a number from 0 to 1"),
+        ("b.d.e=1", "--set b.d.e=1: b.d: there is no entry 'e' in a list of 2"),
+    ],
+)
+def test_what_cannot_be_set(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        after(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_fields_that_keyword_arguments_set() -> None:
+    made = from_mapping({"b.c": 7.5, "a": {"x": (1, 2)}})
+    node = put_all(parse(BASE, Source("base.yaml", Path())), made)
+    assert node.plain() == {"a": {"x": [1, 2]}, "b": {"c": Decimal("7.5"), "d": ["x", {"e": 3}]}}
+
+
+def test_the_document_itself_is_left_alone() -> None:
+    base = parse(BASE, Source("base.yaml", Path()))
+    put_all(base, [from_text("b.d[1].e=9"), from_text("z=1")])
+    assert base.plain() == parse(BASE, Source("base.yaml", Path())).plain()
+
+
+# ---- shipped names and paths ----
+
+
+@pytest.mark.parametrize("kind", catalog.KINDS)
+def test_every_shipped_name_is_found(kind: str) -> None:
+    for name in catalog.names(kind):
+        assert catalog.find(kind, name).is_file()
+
+
+def test_the_papers_are_there() -> None:
+    assert "xeon-e5-2620-2s" in catalog.names("machines")
+    assert {"randomized", "threshold", "topology-aware"} <= set(catalog.names("strategies"))
+    assert set(catalog.names("runtimes")) == {"bare", "ompi", "own", "phoenix"}
+
+
+def test_paths_are_seen_from_the_document() -> None:
+    assert catalog.find("strategies", "./mine.yaml", Path("there")) == Path("there/mine.yaml")
+    assert catalog.find("machines", "mine.yml", Path("there")) == Path("there/mine.yml")
+    assert catalog.find("machines", "/abs/mine", Path("there")) == Path("/abs/mine")
+
+
+def test_installed_configs_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = tmp_path / "numasim" / "configs" / "machines"
+    inside.mkdir(parents=True)
+    (inside / "only.yaml").touch()
+    monkeypatch.setattr(catalog, "_PACKAGE", tmp_path / "numasim")
+    assert catalog.names("machines") == ("only",)
+    beside = tmp_path / "configs" / "machines"
+    beside.mkdir(parents=True)
+    (beside / "other.yaml").touch()
+    assert catalog.names("machines") == ("only",)
+    inside.parent.rename(tmp_path / "gone")
+    assert catalog.names("machines") == ("other",)
+
+
+def test_a_file_comes_before_a_shipped_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(catalog, "names", lambda kind: ("quick",) if kind == "sweeps" else ())
+    assert catalog.find_spec("quick") == catalog.folder("sweeps") / "quick.yaml"
+    Path("quick").touch()
+    assert catalog.find_spec("quick") == Path("quick")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("lawz", "laws"), ("heath", "heat"), ("fibb", "fib"), ("qqqq", None)])
+def test_of_names_as_similar_that_with_the_same_beginning_is_meant(typed: str, meant: str | None) -> None:
+    assert nearest_name(typed, ["slaw", "laws", "heat", "fib"]) == meant

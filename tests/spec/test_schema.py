@@ -14,10 +14,7 @@ from numasim.parts.yaml.nodes import Source
 from numasim.spec.json_schema import json_schema
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-FILES = {
-    "calibration": ["thesis/calibrated.yaml"],
-    "validation": ["validation/*.yaml"],
-}
+FILES = {"calibration": ["thesis/calibrated.yaml"], "validation": ["validation/*.yaml"]}
 SHIPPED = [(what, kind, name) for kind, what in catalog.KINDS.items() for name in catalog.names(kind)]
 
 
@@ -32,10 +29,9 @@ def test_schemas_are_schemas(kind: str) -> None:
     assert schema_of(kind)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
-@pytest.mark.parametrize("of", [json_schema, schema_of])
-def test_unknown_kind(of: Callable[[str], object]) -> None:
+def test_unknown_kind() -> None:
     with pytest.raises(InputError, match=r"there is no schema 'machin'.*did you mean 'machine'\?"):
-        of("machin")
+        schema_of("machin")
 
 
 @pytest.mark.parametrize("kind", FILES)

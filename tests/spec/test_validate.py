@@ -60,11 +60,6 @@ def message(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "steal: []\nsiez: 3\n",
-            "p.yaml:2:1: strategy: there is no field 'siez' here; expected one of size, wait_ns, "
-            "steal, named; did you mean 'size'?",
-        ),
         ("size: 1\n", "p.yaml:1:1: strategy.steal: this field is missing; expected a value for it"),
         (
             "stael: []\n",
@@ -77,15 +72,7 @@ def message(text: str) -> str:
             "steal: [{from: othres}]\n",
             "p.yaml:1:16: strategy.steal[0].from: got 'othres'; expected 'own' or 'others'; did you mean 'others'?",
         ),
-        (
-            "steal: [{from: own,\n  form: own}]\n",
-            "p.yaml:2:3: strategy.steal[0]: there is no field 'form' here; "
-            "expected one of from, amount, limit; did you mean 'from'?",
-        ),
-        (
-            "steal: []\nwait_ns: -1\n",
-            "p.yaml:2:10: strategy.wait_ns: got -1; expected at least 0",
-        ),
+        ("steal: []\nwait_ns: -1\n", "p.yaml:2:10: strategy.wait_ns: got -1; expected at least 0"),
         ("steal: []\nwait_ns: soon\n", "p.yaml:2:10: strategy.wait_ns: a number is needed here, got 'soon'"),
         (
             "steal: []\nwait_ns: 0.0001\n",
@@ -109,10 +96,6 @@ def message(text: str) -> str:
         (
             "steal: [{from: own, amount: {count: 0}}]\n",
             "p.yaml:1:37: strategy.steal[0].amount.count: got 0; expected at least 1",
-        ),
-        (
-            "steal: [{from: own, amount: {share: 2, rounded: upp}}]\n",
-            "p.yaml:1:49: strategy.steal[0].amount.rounded: got 'upp'; expected 'up' or 'down'; did you mean 'up'?",
         ),
         (
             "steal: [{from: own, limit: noen}]\n",

@@ -61,7 +61,7 @@ def toy_machine(nodes: int = 2, nodes_a_socket: int = 1, latency_ps: Any = None)
         latency_ps=far,
         links=Links(NONE, NONE, NONE, NONE, NONE, NONE),
         caches=Caches(0, 0, 0, 0, 0),
-        coherence=Coherence(0, 1, 2),
+        coherence=Coherence(0, 1, (2,)),
         clock=Clock(10**9, NONE, NONE),
         smt=Smt(10**6, 10**6),
         probe_ps=None,

@@ -27,10 +27,9 @@ from numasim.schema.enumerations import (
     Full,
 )
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
-from numasim.strategy.decoded import decode_levels
 from numasim.strategy.levels import vicinities
 from numasim.strategy.queue_families import Units, build_families
-from numasim.strategy.steal_plan import Backoff, StealPlan, Thresholds
+from numasim.strategy.steal_plan import Backoff, StealPlan, Thresholds, decode_levels
 
 TWO_NODES = [0, 1, 0, 1, 0, 1]
 
@@ -83,21 +82,6 @@ def test_nearest_groups_come_first() -> None:
     assert groups(plan, 1, 3) == [[[5]], [[4, 6]], [[0, 1, 2]]]
 
 
-def test_equally_far_groups_are_ordered_by_id() -> None:
-    machine = toy_machine(4, latency_ps=np.where(np.eye(4, dtype=bool), 10, 20) * 1000)
-    plan = compile_strategy(
-        stealing({"from": "other-nodes", "by": "node"}), RuntimeSpec(), machine, on_nodes([3, 1, 0, 2, 3])
-    )
-    assert groups(plan, 0, 1) == [[[2]], [[3]], [[0, 4]]]
-
-
-def test_weights_are_inverse_latencies_of_all_members() -> None:
-    spec = stealing({"from": "others", "by": "node", "visit": "weighted"})
-    plan = compiled(spec, TWO_NODES)
-    near, far = 2**40 // 10_000, 2**40 // 15_000
-    assert plan.weight[:2].tolist() == [2 * near, 2 * near + 3 * far]
-
-
 def test_two_families_make_two_segments_a_group() -> None:
     queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
     spec = stealing({"from": "own-node", "self": "yes", "queue": ["pool", "deque"], "by": "node"}, queues=queues)
@@ -131,12 +115,6 @@ def test_worker_queues_follow_the_runtime_unless_the_strategy_speaks() -> None:
     assert set(plan.queues["steal_end"].tolist()) == {End.BACK}
     assert set(plan.queues["capacity"].tolist()) == {7}
     assert set(plan.queues["full"].tolist()) == {Full.GROW}
-
-
-def test_heads_alone_have_a_row() -> None:
-    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
-    plan = compiled(stealing({"from": "own", "queue": "pool", "who": "head"}, queues=queues), TWO_NODES)
-    assert [groups(plan, 0, w) for w in range(6)] == [[[[6]]], [[[7]]], [], [], [], []]
 
 
 def test_each_distinct_condition_is_one_watch() -> None:
@@ -226,15 +204,9 @@ def test_plans_are_read_only() -> None:
             array[:1] = 0
 
 
-def test_a_thousand_workers_have_a_thousand_rows() -> None:
-    plan = compiled(strategy("nearest-first"), (np.arange(1024) % 16).tolist())
-    assert [len(segment) for group in groups(plan, 0, 512) for segment in group] == [63] + [64] * 15
-    assert len(plan.queue) == 1024 * 1023 + 1024
-
-
 def test_units_without_workers_have_no_queue() -> None:
     spec = StrategySpec.model_validate({"queues": {"pool": {"per": "node"}}, "steal": [{"from": "own"}]})
-    units = Units.on(toy_machine(4), on_nodes([3, 1]))
+    units = Units(toy_machine(4), on_nodes([3, 1]))
     family = build_families(spec, units)["pool"]
     assert (family.queue.tolist(), family.first.tolist(), family.mine.tolist()) == ([0, 1], [1, 0], [1, 0, 1])
 
@@ -244,7 +216,7 @@ def test_vicinities_on_a_mesh_are_squares(size: int) -> None:
     """Home scheduling groups the nearest tiles: 4 are 2 x 2 and 16 are 4 x 4 blocks of the 8 x 8 mesh."""
     tile = np.arange(64)
     hops = np.abs(tile[:, None] % 8 - tile % 8) + np.abs(tile[:, None] // 8 - tile // 8)
-    units = Units.on(toy_machine(64, latency_ps=1000 + hops), on_nodes(tile.tolist()))
+    units = Units(toy_machine(64, latency_ps=1000 + hops), on_nodes(tile.tolist()))
     block = vicinities(units, size)
     for members in (tile[block == b] for b in range(64 // size)):
         width, height = np.ptp(members % 8) + 1, np.ptp(members // 8) + 1

@@ -43,18 +43,6 @@ def test_a_task_goes_to_the_shortest_queue_of_its_datas_node() -> None:
     assert placed(plan, on(300, 200), [1, 0, 0, 0], position=3) == 2
 
 
-def test_of_equally_similar_nodes_it_is_the_lower_one() -> None:
-    plan = asking({"to": "data"})
-    assert placed(plan, on(64, 64)) == 0
-    assert placed(plan, [*on(0, 64), *on(64)]) == 0
-
-
-def test_a_task_without_bound_data_is_left_to_the_next_rule() -> None:
-    plan = asking({"to": "data"})
-    assert placed(plan, []) == NOT_FOUND
-    assert placed(plan, [Objects(UNBOUND, READ, 1, 64)]) == NOT_FOUND
-
-
 def test_so_is_one_whose_nodes_queues_are_full() -> None:
     plan = asking({"to": "data", "pick": "shortest"})
     assert placed(plan, on(0, 64), [0, 3, 0, 2]) == 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,61 +31,6 @@ def drawn(prober: Prober, worker: int) -> int:
     return prober.victim_stream(worker).drawn
 
 
-def test_randomized_takes_one_draw_among_the_others() -> None:
-    prober = Prober(compiled(strategy("randomized"), TWO_NODES), SEED)
-    others = [0, 1, 2, 4, 5]
-    expected = [[(0, others[draw(SEED, 3, k, 5)])] for k in range(40)]
-    assert rounds(prober, 3, Snapshot([0] * 6), 40) == expected
-    assert drawn(prober, 3) == 40
-    assert drawn(prober, 2) == 0
-
-
-def test_a_lone_worker_probes_nothing_and_draws_nothing() -> None:
-    prober = Prober(compiled(strategy("randomized"), [0]), SEED)
-    assert rounds(prober, 0, Snapshot([0])) == [[]]
-    assert drawn(prober, 0) == 0
-
-
-def test_threshold_draws_among_the_announced_only() -> None:
-    plan = compiled(strategy("threshold"), TWO_NODES)
-    prober, view = Prober(plan, SEED), Snapshot.of(plan)
-    assert rounds(prober, 0, view) == [[]]
-    assert drawn(prober, 0) == 0
-    view.watch[0] = [1, 0, 0, 0, 1, 1]  # the bit of worker 0's own queue does not count
-    assert rounds(prober, 0, view) == [[(0, [4, 5][draw(SEED, 0, 0, 2)])]]
-    view.watch[0] = [0, 0, 1, 0, 0, 0]
-    assert rounds(prober, 0, view) == [[(0, 2)]]
-    assert drawn(prober, 0) == 2  # a single candidate takes a draw, too
-
-
-def test_topology_aware_goes_abroad_only_for_a_long_queue() -> None:
-    plan = compiled(strategy("topology-aware"), TWO_NODES)
-    prober, view = Prober(plan, SEED), Snapshot.of(plan)
-    assert rounds(prober, 2, view) == [[(0, [0, 4][draw(SEED, 2, 0, 2)])]]
-    view.watch[0] = [1, 1, 1, 0, 1, 1]
-    assert rounds(prober, 2, view) == [[(0, [0, 4][draw(SEED, 2, 1, 2)]), (1, [1, 5][draw(SEED, 2, 2, 2)])]]
-
-
-def test_probes_read_the_state_at_the_instant_they_are_asked_for() -> None:
-    plan = compiled(strategy("topology-aware"), TWO_NODES)
-    prober, view = Prober(plan, SEED), Snapshot.of(plan)
-    probes = prober.probes(0, view)
-    next(probes)
-    view.watch[0] = [0, 0, 0, 1, 0, 0]
-    assert list(probes) == [(1, 3)]
-
-
-def test_a_weighted_visit_enters_the_first_group_whose_cumulative_weight_exceeds_the_draw() -> None:
-    level = {"from": "others", "by": "node", "visit": "weighted"}
-    plan = compiled(stealing(level), TWO_NODES)
-    weight = plan.weight.copy()
-    weight[:2] = [1, 3]  # worker 0's groups: a third of the draws for its own node
-    prober = Prober(replace(plan, weight=weight), SEED)
-    for k in range(0, 60, 2):
-        group = [2, 4] if draw(SEED, 0, k, 3) < 1 else [1, 3, 5]
-        assert rounds(prober, 0, Snapshot([0] * 6)) == [[(0, group[draw(SEED, 0, k + 1, len(group))])]]
-
-
 def test_a_chance_learns_within_its_bounds() -> None:
     learns = {"first": 0, "most": 0.5, "hit": 0.25, "miss": -1, "elsewhere-miss": 0.2}
     plan = compiled(stealing({"from": "other-nodes", "chance": learns}, {"from": "own-node"}), TWO_NODES)
@@ -108,51 +52,6 @@ def test_a_chance_learns_within_its_bounds() -> None:
 
 def _second_draws(count: int) -> list[int]:
     return [[2, 4][draw(SEED, 0, 2 * k + 1, 2)] for k in range(count)]
-
-
-def test_last_parent_and_thief() -> None:
-    plan = compiled(stealing({"from": "last"}, {"from": "parent"}, {"from": "thief"}), TWO_NODES)
-    prober, empty = Prober(plan, SEED), Snapshot([0] * 6)
-    assert rounds(prober, 0, empty) == [[]]
-    prober.found(0, 0, 3, 1)  # worker 0 robs worker 3
-    prober.ran(0, 5)
-    assert rounds(prober, 0, empty) == [[(0, 3), (1, 5)]]
-    assert rounds(prober, 3, empty) == [[(2, 0)]]
-    prober.found(0, 0, 4, 0)  # a failed probe is not remembered
-    prober.ran(0, 0)  # no worker is its own parent
-    assert rounds(prober, 0, empty) == [[(0, 3)]]
-    assert prober.tracks_parent
-    assert not Prober(compiled(strategy("cilk"), TWO_NODES), SEED).tracks_parent
-
-
-@pytest.mark.parametrize("source", ["last", "parent", "thief"])
-def test_a_level_of_one_queue_takes_every_key_that_means_something_to_it(source: str) -> None:
-    """Worker 3 is the last victim, the parent and the thief of worker 0. By hand: a certain chance puts the level first
-    and excludes other levels; with heads only workers 0 and 1 use it; family and length restrict the queues.
-    """
-
-    def first_levels(worker: int = 0, length: int = 2, **keys: Any) -> set[tuple[int, int]]:
-        queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
-        prober = Prober(
-            compiled(stealing({"from": source, **keys}, {"from": "own", "queue": "pool"}, queues=queues), TWO_NODES),
-            SEED,
-        )
-        prober.found(worker, 0, 3, 1)
-        prober.ran(worker, 3)
-        prober.found(3, 0, worker, 1)
-        view = Snapshot([length] * 8, watch=[[int(length >= 3)] * 8], iteration=0)
-        view.live = view.awaited = [0] * 6
-        return {probes[0] for probes in rounds(prober, worker, view, 40)}
-
-    own_pool = 6  # the queue of workers 0, 2 and 4, behind six deques
-    assert first_levels() == first_levels(chance=1) == {(0, 3)}
-    assert first_levels(chance=0) == {(1, own_pool)}
-    assert first_levels(chance=0.5) == {(0, 3), (1, own_pool)}
-    assert first_levels(length=3, **{"if": {"length": 3}}) == {(0, 3)}
-    assert first_levels(length=2, **{"if": {"length": 3}}) == {(1, own_pool)}
-    assert first_levels(who="head", queue=["pool", "deque"]) == ({(0, 3)} if source == "last" else {(0, 7)})
-    assert first_levels(2, who="head", queue=["pool", "deque"]) == {(1, own_pool)}
-    assert first_levels(queue="pool") == ({(1, own_pool)} if source == "last" else {(0, 7)})
 
 
 def test_streams_are_those_of_the_definition() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from strategy_setup import on_nodes, stealing, strategy, toy_machine
 
-from numasim.strategy.control.task_control import LabelUnits, known_program, label_unit
+from numasim.strategy.control.task_control import known_program, label_unit, llc_bytes_of_units
 from numasim.workload.builder import Draft, Shape
 from numasim.workload.graph import Op, Workload
 
@@ -45,18 +45,19 @@ def test_nothing_can_be_written_into() -> None:
 def test_only_units_with_a_worker_count() -> None:
     """Workers on nodes 0 and 3 of four, two nodes a socket: two nodes, two sockets, one machine."""
     machine, workers = toy_machine(4, nodes_a_socket=2), on_nodes([0, 3, 3], nodes_a_socket=2)
-    counts = [LabelUnits.of(kind, machine, workers).count for kind in ("worker", "node", "socket", "machine")]
-    assert counts == [3, 2, 2, 1]
+    kinds = ("worker", "node", "socket", "machine")
+    assert [len(llc_bytes_of_units(kind, machine, workers)) for kind in kinds] == [3, 2, 2, 1]
 
 
-def test_a_unit_has_the_caches_of_its_workers_and_the_least_is_told() -> None:
+def test_a_unit_has_the_caches_of_its_workers() -> None:
     """A cache a node of 100, 200, 400, 800 bytes; sockets of nodes 0, 1 and 2, 3; no worker is on node 2."""
     plain = toy_machine(4, nodes_a_socket=2)
     machine = replace(plain, caches=replace(plain.caches, llc_bytes=800, llc_sizes=(100, 200, 400, 800)))
     workers = on_nodes([0, 1, 1, 3], nodes_a_socket=2)
-    assert LabelUnits.of("socket", machine, workers).llc_bytes == 300  # the other socket has 800
-    assert LabelUnits.of("node", machine, workers).llc_bytes == 100
-    assert LabelUnits.of("machine", machine, workers).llc_bytes == 1100
+    assert llc_bytes_of_units("socket", machine, workers) == [300, 800]
+    assert llc_bytes_of_units("node", machine, workers) == [100, 200, 800]
+    assert llc_bytes_of_units("machine", machine, workers) == [1100]
+    assert known_program(two_trees(), machine, workers, "socket").unit_llc_bytes == 300  # the smallest
 
 
 def test_labels_name_sockets_where_no_rule_puts_tasks_by_label() -> None:

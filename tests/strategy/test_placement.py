@@ -127,11 +127,3 @@ def test_many_large_accesses_lose_no_byte(policy: dict[str, object]) -> None:
     offset = np.arange(count) * 1_000_003
     found = placement.bytes_by_home(np.zeros(count, np.int64), offset, row_bytes, rows, np.full(count, 4321))
     np.testing.assert_array_equal(found.sum(axis=1), row_bytes * rows)
-
-
-def test_halves_of_a_block_region() -> None:
-    work = with_regions(Region("a", 4 * PAGE, True))
-    placement = place(PlacementSpec(policy="block"), toy_machine(2), on_nodes([0, 1]), work)
-    found = placement.bytes_by_home(*(np.array([x]) for x in (0, PAGE + 1, PAGE, 2, PAGE - 1)))
-    # rows [17, 33) and [32, 48): byte 32 begins node 1
-    assert found.tolist() == [[15, 17]]

@@ -53,11 +53,6 @@ def test_a_matrix_that_the_master_initialises_is_on_its_node(n: int) -> None:
     assert rows_by_node(n, thesis_machine(), policy="first-touch") == ON_ONE_NODE[n]
 
 
-@pytest.mark.parametrize("n", SCATTERED)
-def test_first_touch_alone_does_not_scatter_a_matrix(n: int) -> None:
-    assert rows_by_node(n, thesis_machine(), policy="first-touch") == [n, 0] != SCATTERED[n]
-
-
 @pytest.mark.parametrize("n", [*ON_ONE_NODE, *SCATTERED])
 def test_rows_that_do_not_fit_go_to_the_other_node(n: int) -> None:
     published = {**ON_ONE_NODE, **SCATTERED}[n]

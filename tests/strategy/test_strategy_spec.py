@@ -196,6 +196,7 @@ def test_what_a_runtime_leaves_out_is_as_in_bare() -> None:
 
 def test_bare_costs_nothing_but_probes() -> None:
     costs = runtime("bare").costs.model_dump(exclude={"probe_ns", "probe_remote_ns"})
+    assert costs.pop("line") == "no"
     assert not any(costs.values())
     assert runtime("bare").capacity_tasks == 0
 
@@ -205,7 +206,7 @@ def test_bad_runtimes() -> None:
         ({"capacity": 0}, "greater than or equal to 1"),
         ({"capacity": "lots"}, "'none'"),
         ({"on_full": "wait"}, "'grow'"),
-        ({"costs": {"line": "perhaps"}}, "yes or no"),
+        ({"costs": {"line": "perhaps"}}, "'no', 'yes' or 'latency'"),
         ({"backoff": {"first_ns": "never"}}, "'task'"),
         ({"s_rule": {"fraction": 2}}, "less than or equal to 1"),
     ]:

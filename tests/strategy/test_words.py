@@ -11,10 +11,9 @@ from numasim.errors import InputError
 from numasim.parts.models.meanings import LOCK_BARRIER, LOCK_HOME, LOCK_PROBE, LOCK_WORDS
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import LockName
-from numasim.plan.show_strategy import show
+from numasim.plan.show_strategy import describe_plan, listed, lock_lines, show
 from numasim.schema.enumerations import LOCK_DESCRIPTIONS
 from numasim.strategy.compile_strategy import effective_runtime
-from numasim.strategy.plan_description import describe_plan, listed, lock_lines
 
 TWO_NODES = [0, 1, 0, 1]
 
@@ -75,7 +74,7 @@ def test_an_unknown_worker() -> None:
 
 
 def words_on_locks(**keys: object) -> list[str]:
-    return lock_lines(StrategySpec.model_validate({"steal": [{"from": "others"}], **keys}))
+    return list(lock_lines(StrategySpec.model_validate({"steal": [{"from": "others"}], **keys})))
 
 
 def test_the_affinity_aware_locks_of_the_thesis() -> None:
@@ -84,10 +83,10 @@ def test_the_affinity_aware_locks_of_the_thesis() -> None:
         "While it searches by 1, it holds the lock of the node whose queue it probes.",
         "While it searches by 2, it holds the lock of the node whose queue it probes.",
         "Locks are cohort locks that stay on a node for up to 64 grants in a row.",
-        f"locks.home is owner: {LOCK_HOME.meanings['owner']}",
-        f"locks.words is cached: {LOCK_WORDS.meanings['cached']}",
-        f"locks.probe is look-first: {LOCK_PROBE.meanings['look-first']}",
-        f"locks.barrier is per-domain: {LOCK_BARRIER.meanings['per-domain']}",
+        f"locks.home is owner: {LOCK_HOME['owner']}",
+        f"locks.words is cached: {LOCK_WORDS['cached']}",
+        f"locks.probe is look-first: {LOCK_PROBE['look-first']}",
+        f"locks.barrier is per-domain: {LOCK_BARRIER['per-domain']}",
     ]
 
 
@@ -100,7 +99,7 @@ def test_locked_queues_and_words_in_memory() -> None:
     assert lines[1:4] == [
         "Locks are test-and-set locks.",
         "locks.fairness is fair: The waiter that came first.",
-        f"locks.home is master: {LOCK_HOME.meanings['master']}",
+        f"locks.home is master: {LOCK_HOME['master']}",
     ]
 
 

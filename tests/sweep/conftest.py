@@ -14,13 +14,13 @@ import pytest
 HERE = Path(__file__).parent
 
 
-# Shells start background jobs, tests among them, with interrupts ignored.
+# A shell starts background jobs with interrupts ignored. The tests may be such a job.
 HEARS_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the results of a sweep that nobody kills."""
+    """Return the results of a sweep that was not killed."""
     from toy_sweep import REPEAT, sweep_toy, toy_sweep
 
     directory = tmp_path_factory.mktemp("undisturbed")
@@ -38,7 +38,7 @@ def started_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def start_sweep(started_in: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Return a function that starts ``toy_sweep.main`` by a script: ``(directory, jobs or cluster, runner, repeat)``.
 
-    The script has no main guard: its worker processes must not run the sweep again.
+    The script has no main guard: the worker processes of the sweep must not run the script again.
     """
     script = started_in / "sweep.py"
     path = os.pathsep.join([str(HERE), os.environ["PYTHONPATH"]])

@@ -1,3 +1,5 @@
+"""Batches of runs: the processes that simulate batches, and the sizes of batches."""
+
 from __future__ import annotations
 
 import os
@@ -37,7 +39,7 @@ def test_a_worker_leaves_an_interrupt_to_its_parent_and_knows_nothing_of_its_mai
 ) -> None:
     monkeypatch.setattr(sys.modules["__main__"], "__file__", __file__, raising=False)
     with processes(1) as executor:
-        assert executor.submit(interrupts_blocked).result()  # since before its first import
+        assert executor.submit(interrupts_blocked).result()  # interrupts are blocked before the first import
         assert executor.submit(interrupted_by_terminal).result() == "still here"
         assert executor.submit(main_module).result() is None
     assert main_module() == __file__

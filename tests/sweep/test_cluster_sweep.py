@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
-from test_killed_sweep import alive, descendants, shards
+from hypothesis import given
+from hypothesis import strategies as st
+from test_killed_sweep import alive, children_of, shards
 from test_run_sweep import same_tables
 from toy_sweep import (
     REPEAT,
     WAIT_S,
     be_patient,
     die_at_two_workers,
-    fail_at_two_workers,
     interrupt_at_three_workers,
     refuse,
     run_toy,
@@ -189,7 +190,7 @@ def test_a_cluster_of_this_machine_ends_with_its_sweep(
 ) -> None:
     process = start_sweep(tmp_path, "local:1", "stall_at_three_workers", REPEAT)
     wait_until(lambda: shards(tmp_path) and stalled(started_in), process)
-    (worker,) = descendants(process)
+    (worker,) = children_of(process)
     os.killpg(process.pid, number)  # as a terminal does
     _, text = process.communicate(timeout=WAIT_S)
     assert process.returncode == -number
@@ -198,15 +199,6 @@ def test_a_cluster_of_this_machine_ends_with_its_sweep(
     wait_until(lambda: not alive(worker))
     assert 0 < sweep_toy(toy_sweep(repeat=REPEAT), tmp_path).executed < 6 * REPEAT
     assert same_tables(tmp_path, undisturbed)
-
-
-def test_a_run_that_fails_has_its_row_and_fail_fast_ends_the_sweep(tmp_path: Path, two_workers: DaskCluster) -> None:
-    assert sweep_on(two_workers.address, tmp_path / "all", fail_at_two_workers, 1).complete
-    sweep_toy(toy_sweep(repeat=1), tmp_path / "local", fail_at_two_workers)
-    assert same_tables(tmp_path / "all", tmp_path / "local")
-    stopped = sweep_on(two_workers.address, tmp_path / "stopped", fail_at_two_workers, fail_fast=True)
-    assert stopped.failures
-    assert not stopped.complete
 
 
 def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
@@ -464,3 +456,53 @@ def test_the_commands_sweep_on_a_cluster(tmp_path: Path, capsys: pytest.CaptureF
     assert same_tables(tmp_path / "--cluster", tmp_path / "--jobs")
     assert cli.main(["sweep", str(file), "--engine", "reference", "--cluster", "nowhere"]) == cli.BAD_INPUT
     assert "did you mean 'nowhere:8786'?" in capsys.readouterr().err
+
+
+# ---- the address of a cluster ----
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("local:3", 3),
+        ("head:8786", "tcp://head:8786"),
+        ("tls://10.0.0.1:1", "tls://10.0.0.1:1"),
+        ("[::1]:65535", "tcp://[::1]:65535"),
+        ("tcp://[::1]:80", "tcp://[::1]:80"),
+    ],
+)
+def test_the_address_is_read(text: str, address: int | str) -> None:
+    assert handshake.parse_address(text) == address
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("local", "local:2"),
+        ("local:", "local:2"),
+        ("local:0", "local:2"),
+        ("local:two", "local:2"),
+        ("head-node", "head-node:8786"),
+        ("tcp://head-node", "tcp://head-node:8786"),
+        ("head-node:65536", "head-node:8786"),
+        ("head-node:²", "head-node:8786"),
+        ("tpc://head-node:8786", "tcp://head-node:8786"),
+        ("tcp://:8786", "tcp://localhost:8786"),
+        ("", None),
+        (":5", None),
+    ],
+)
+def test_other_texts_are_refused_with_the_nearest_address(text: str, nearest: str | None) -> None:
+    with pytest.raises(InputError, match="expected the address of a Dask scheduler") as caught:
+        handshake.parse_address(text)
+    assert caught.value.nearest == nearest
+    assert repr(text) in str(caught.value)
+
+
+@given(st.text(max_size=20))
+def test_every_text_is_an_address_or_refused(text: str) -> None:
+    try:
+        address = handshake.parse_address(text)
+    except InputError:
+        return
+    assert isinstance(address, int) or handshake.parse_address(address) == address

@@ -1,8 +1,9 @@
-"""Every call by which a sweep reads or writes its folder fails once: the sweep says so, and the next sweep succeeds.
+"""Each call by which a sweep reads or writes its folder fails once: the sweep reports the error, and the next sweep
+succeeds.
 
 Calls are counted, and fail, below Python, so that calls of Python's modules in C are included. With
-``NUMASIM_TEST_ALL_FAULTS`` set, each call fails with each of its errors, which takes minutes; else each call (of the
-longer sweep every third) fails with one of its errors.
+``NUMASIM_TEST_ALL_FAULTS`` set, each call fails with each of its errors, which takes minutes. Otherwise each call of
+the shorter sweep, and every third call of the longer sweep, fails with one of its errors.
 """
 
 from __future__ import annotations

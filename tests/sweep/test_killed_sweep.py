@@ -26,7 +26,7 @@ def shards(directory: Path) -> int:
 def end_by(number: int, process: subprocess.Popen[str]) -> str:
     """Send a signal, wait for the end, and return the text on stderr.
 
-    An interrupt goes to the workers as well, as it does from a terminal; a kill meets only the sweep.
+    An interrupt reaches the workers too, like an interrupt from a terminal. A kill reaches only the sweep.
     """
     send = os.killpg if number == signal.SIGINT else os.kill
     send(process.pid, number)
@@ -42,7 +42,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def descendants(process: subprocess.Popen[str]) -> list[int]:
+def children_of(process: subprocess.Popen[str]) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
 
 
@@ -55,7 +55,7 @@ def test_three_kills_and_a_resume_end_with_the_same_bytes(
         before = shards(tmp_path)
         process = start_sweep(tmp_path, jobs, runner, REPEAT)
         wait_until(lambda seen=before: shards(tmp_path) > seen, process)  # type: ignore[misc]
-        workers = descendants(process)
+        workers = children_of(process)
         assert len(workers) >= jobs - 1
         end_by(signal.SIGKILL, process)
         wait_until(lambda gone=workers: not any(map(alive, gone)))  # type: ignore[misc]
@@ -70,7 +70,7 @@ def test_an_interrupt_leaves_no_process_and_no_temporary_and_can_be_resumed(
 ) -> None:
     process = start_sweep(tmp_path, 2, "stall_at_three_workers", REPEAT)
     wait_until(lambda: shards(tmp_path) > 0 and len(stalled(started_in)) == 2, process)
-    children = descendants(process)
+    children = children_of(process)
     text = end_by(signal.SIGINT, process)
     assert text.count("KeyboardInterrupt") == 1  # the workers print nothing
     wait_until(lambda: not any(map(alive, children)))
@@ -141,4 +141,4 @@ def test_no_room_for_a_file_is_one_message_and_nothing_half_written(
     assert "cannot be written (File too large); expected a file in a folder that can be written" in text
     assert not list(tmp_path.rglob(".tmp-*"))
     assert not any((results / name).exists() for name in TABLES)
-    assert results.exists() == (limit_bytes > 1000)  # where not even the first file had room, there is no directory
+    assert results.exists() == (limit_bytes > 1000)  # if not even the first file fits, there is no directory

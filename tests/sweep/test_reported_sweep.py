@@ -17,7 +17,7 @@ from numasim.sweep.store.results_store import ANSWERS, REPORT
 @pytest.fixture(autouse=True)
 def no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the pictures out of the page: the machine of a toy sweep cannot be drawn."""
-    monkeypatch.setattr("numasim.report.page.sweep_page.page_pictures", lambda *_: [])
+    monkeypatch.setattr("numasim.report.sweep_page.page_pictures", lambda *_: [])
 
 
 def sweep_and_report(sweep: ToySweep, directory: Path, runner: object = run_toy, **options: object) -> None:

@@ -51,7 +51,7 @@ def test_results_of_another_specification(tmp_path: Path) -> None:
 
 
 def test_results_of_another_model_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hash of a specification includes the version. Once, a folder of an older numasim was refused as unknown."""
+    """The hash of a specification includes the version, but the message names the version and not the hash."""
     with monkeypatch.context() as older:
         older.setattr(identity, "MODEL_VERSION", 3)
         older.setattr(run_sweep, "MODEL_VERSION", 3)
@@ -119,12 +119,3 @@ def test_what_no_sweep_wrote_among_the_shards_is_refused(tmp_path: Path, name: s
     with pytest.raises(InputError, match=rf"{name}: is damaged, or was not written by a sweep"):
         sweep_toy(toy_sweep(), tmp_path, refuse)
     assert foreign.exists()
-
-
-def test_what_a_killed_writer_left_is_cleaned_away(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(), tmp_path)
-    left = [tmp_path / f".tmp-9-{RESULTS}", tmp_path / SHARDS / f".tmp-9-000007-{'0' * 32}.parquet"]
-    for path in left:
-        path.touch()
-    assert sweep_toy(toy_sweep(), tmp_path, refuse).executed == 0
-    assert not any(path.exists() for path in left)

@@ -1,3 +1,5 @@
+"""Results as pandas DataFrames: exact numbers, refused tables, and the columns of axes."""
+
 from __future__ import annotations
 
 import subprocess
@@ -56,7 +58,7 @@ def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
 
 @pytest.mark.parametrize("name", [RESULTS, WORKERS])
 def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
-    """Half of the rows are gone. Once, `sweep` refused such a folder but `compare` and `plot` used the other half."""
+    """Half of the rows are gone. No command uses the other half as if all rows were there."""
     sweep_toy(toy_sweep(), tmp_path)
     table = pq.read_table(tmp_path / name)
     pq.write_table(table.slice(0, len(table) // 2), tmp_path / name)
@@ -112,7 +114,7 @@ assert os.listdir("/proc/self/task") == before
 
 
 def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
-    """A row for each value; None leaves the axis out. ``names`` are the strategies' names, a letter each."""
+    """Return a row for each value; None leaves the axis out. Each letter of ``names`` is the name of a strategy."""
     letters = names or "s" * len(values)
     made = []
     for index, (value, letter) in enumerate(zip(values, letters, strict=True)):
@@ -161,9 +163,9 @@ def test_labels_read_like_the_yaml(value: Any, text: str) -> None:
     ("values", "names", "column"),
     [
         (["a.yaml", {"name": "b", "threshold": 2}, None], "abc", ["a", "b", "c"]),
-        # a variant is not called what it was made from
+        # the name of a variant differs from the name of its original
         (["a", {"like": "s", "threshold": 2}, {"like": "t", "name": "c"}], "asc", ["a", "like=s threshold=2", "c"]),
-        # variants of one name are told apart
+        # variants of one name have different labels
         (["s", *({"name": "s", "threshold": n} for n in (2, 3))], "sss", ["s", "s threshold=2", "s threshold=3"]),
     ],
 )

@@ -1,3 +1,5 @@
+"""A sweep of toy runs: the rows of its tables, resumed and failing sweeps, and the number of processes."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -116,12 +116,6 @@ def test_a_sweep_that_is_extended_has_the_bytes_of_one_that_ran_at_once(tmp_path
     assert halves == whole
 
 
-def test_results_of_a_version_without_iterations_have_none(tmp_path: Path) -> None:
-    result = swept(tmp_path)
-    (tmp_path / ITERATIONS).unlink()
-    assert (len(result.iterations()), list(result.iterations().columns)) == (0, ITERATIONS_TABLE.names)
-
-
 # ---- described tables ----
 
 NAMES = {table.name: [column.name for column in table.columns] for table in FILE_TABLES}

@@ -1,3 +1,5 @@
+"""The progress of a sweep on the terminal and in a notebook."""
+
 from __future__ import annotations
 
 from itertools import count

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 NODES = 2
 REPEAT = 12  # of the sweeps that are killed
-WAIT_S = 600  # until a test gives up, because on a busy machine processes may take minutes to start
-LONGEST_STALL_S = 3600  # what nobody kills ends some day
+WAIT_S = 600  # time limit of a test; on a busy machine processes may take minutes to start
+LONGEST_STALL_S = 3600  # time limit of a stall that no test ends
 
 
 class Part(Model):
@@ -112,7 +112,7 @@ def run_toy(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
         node_pages=np.full(NODES, seed % 83),
         node_conflicts=np.full((NODES, NODES), seed % 79),
         object_conflicts=np.zeros(0, np.int64),
-        engine_s=time.perf_counter() % 1,  # differs from run to run, as a clock does
+        engine_s=time.perf_counter() % 1,  # differs between runs, as a measured time does
     )
 
 
@@ -187,7 +187,7 @@ def refuse(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
 def sweep_toy(
     sweep: ToySweep, directory: Any, runner: Runner = run_toy, jobs: int | None = 1, **options: Any
 ) -> SweepOutcome:
-    from numasim.sweep.run_sweep import run_sweep  # here, so that worker processes start without it
+    from numasim.sweep.run_sweep import run_sweep  # imported here, because worker processes do not need the module
 
     return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
 
@@ -202,7 +202,7 @@ def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] |
 
 
 def be_patient(change: Callable[[ModuleType, str, float], None] = setattr) -> None:
-    """Raise all time limits of numasim and of Dask in this process, so that none ends while a test waits."""
+    """Raise all time limits of numasim and of Dask in this process, so that no limit ends while a test waits."""
     import dask
 
     from numasim.sweep import dask_cluster, handshake

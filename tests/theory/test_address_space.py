@@ -72,8 +72,8 @@ def test_faults_and_giving_back_take_turns_at_the_lock(workers: int) -> None:
 
 
 def test_an_item_asks_for_what_the_mean_item_holds_the_lock() -> None:
-    # one item faults for 500 ns, the other gives back for 1050 ns: the mean one has 5 pages of either kind, 800 ns, for
-    # 1050 ns of which it holds the lock, so that both together ask for 21/8 of it
+    # one item faults for 500 ns, the other item gives back for 1050 ns. The mean item has 5 pages of either kind and
+    # takes 800 ns, in which it needs the lock for 1050 ns, so that both items together demand 21/8 of the lock
     work = one_each(2, fresh=of_pages(10, 0), freed=of_pages(0, 10))
     costs = {"fault_ns": 50, "faults_per_s": 10**7, "unmap_ns": 100, "shootdown_ns": 50}
     seen = observe(space(work, 2, **costs))
@@ -93,7 +93,7 @@ def test_nodes_slow_down_giving_back_as_they_do_faults() -> None:
 
 
 def test_what_computes_beside_the_lock_hides_its_holders() -> None:
-    # an item holds the lock for a fifth of its time: five workers have enough of it, six have not
+    # an item holds the lock for a fifth of its time, which is enough for five workers and not for six
     def makespan_ps(workers: int) -> int:
         work = one_each(workers, compute_ps=400 * NS, freed=of_pages(*[1] * workers))
         return int(observe(space(work, workers, unmap_ns=100))["makespan_ps"])
@@ -110,7 +110,7 @@ NEAR_PS, FAR_PS = (int(TWO_NODES.latency_ps[0, home]) for home in (0, 1))
 @pytest.mark.parametrize("workers", [8, 32])
 def test_dealing_by_locality_saves_what_pages_of_others_take_longer(workers: int, deal: str, remote: Fraction) -> None:
     # nothing but the lock limits the phase: a page for each of 4,096 values, at 85 or 140 ns a load, and a flush a row.
-    # Each worker asks for the lock as long as the rows take that are dealt to its node, not those of the whole range.
+    # Each worker demands the lock for the time of the rows that are dealt to its node, not of all rows.
     flush_ps = 10 * NS * (workers - 1)
     work = {"name": "reduce", "emits": 4096, "rows": 512, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
     nothing = {"emit_ns": 0, "key_ns": 0, "copy_ns": 0, "entries_returned": 0}

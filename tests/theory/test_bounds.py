@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import log2, sqrt
 from statistics import mean, stdev
 
 import pytest
 from engine_setup import NS, Seen, plan_of, quickly, run, runtime, shipped_strategy, stealing, toy
-from task_graphs import items
+from task_graphs import items, longest_path_ps
 
 from numasim.workload.generate import generate
-from numasim.workload.graph import Op, Workload
+from numasim.workload.graph import Workload
 from numasim.workload.registry import workload_spec
 
 
+@cache
 def random_graphs(tasks: int = 60, task_bytes: int = 0) -> list[Workload]:
     """Return random trees and layers, from fine to coarse."""
     times = [{"low_ns": 1, "high_ns": 9}, {"low_ns": 10, "high_ns": 900}, {"low_ns": 500, "high_ns": 500}]
@@ -42,32 +44,6 @@ def test_one_worker_without_overheads_takes_the_work(join: str, spawn: str) -> N
         assert seen["makespan_ps"] == seen["work_ps"] == seen["serial_ps"]
 
 
-def span_of(work: Workload, extra_ps: int = 0) -> int:
-    """Return the longest path of a program, with ``extra_ps`` in front of every spawned task."""
-    ends: dict[int, int] = {}
-    before: dict[int, list[int]] = {}
-    for task in range(work.rows):
-        for successor in work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist():
-            before.setdefault(successor, []).append(task)
-
-    def end_of(task: int, now: int) -> int:
-        children = []
-        for at in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
-            code, operand = work.op_code[at], int(work.op_arg[at])
-            if code == Op.RUN:
-                now += int(work.segment_compute_ps[operand])
-            elif code == Op.SPAWN:
-                ready = max([now, *(ends[each] for each in before.get(operand, []))])
-                ends[operand] = end_of(operand, ready + extra_ps)
-                children.append(operand)
-            else:
-                now = max([now, *(ends[each] for each in children)])
-        return now
-
-    longest = end_of(0, 0)
-    return max([longest, *ends.values()])
-
-
 # ---- item 2 --------------------------------------------------------------------------------------------------------
 
 STEP_PS = NS  # the shortest time of a probe
@@ -93,14 +69,11 @@ def test_greedy_bound(workers: int) -> None:
         how = runtime(costs={"probe_ns": 1, "probe_remote_ns": 1})
         seen = run(work, workers, ORACLE, how, toy(1, 8))
         work_ps = seen["work_ps"] + STEP_PS * (seen["tasks"] - 1)
-        bound = work_ps + (workers - 1) * span_of(work, STEP_PS)
+        bound = work_ps + (workers - 1) * longest_path_ps(work, [0], STEP_PS)
         assert workers * seen["makespan_ps"] <= bound
         closest = max(closest, workers * seen["makespan_ps"] / bound)
     print(f"P = {workers}: at most {closest:.3f} of the bound is used")
     assert closest > 0.8  # the bound is near enough to mean something
-
-
-# ---- item 7 --------------------------------------------------------------------------------------------------------
 
 
 # ---- expected steals and makespans ----------------------------------------------------------------------------------

@@ -25,11 +25,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 from laws_equations import Pass, live_at_most, on_machine, packed_work, pass_of, space_checks, time_checks
 
 SOCKETS, CORES = 2, 3
-SEARCH_PS = 10**9  # a millisecond: twenty times what a head waits on average before it looks into another socket
+SEARCH_PS = 10**9  # a millisecond: twenty times the mean wait of a head before a look into another socket
 QUICK = runtime(costs={"probe_ns": 100, "probe_remote_ns": 100}, poll_ns=1000)
 ITERATIONS = 5
 MIXED = [{"from": "own", "queue": "cf"}, {"from": "own-socket"}]  # levels
-ROUND_PS = 10**6  # more than a worker needs to look into every queue that it may take from
+ROUND_PS = 10**6  # more than the time of a look into every queue from which a worker may take
 BARE = {
     "nqueens": {"n": 9, "cutoff": 4, "iterations": 3},
     "mandelbrot": {"x": 128, "y": 64, "leaf_rows": 1, "iterations": 3},
@@ -65,7 +65,7 @@ def test_a_program_without_a_loop_runs_as_under_cilk(strategy: str, program: dic
 def test_the_time_of_an_iteration_is_within_its_bound(depth: int) -> None:
     """A tree of 32 leaves, 0.7 s of work. Each task may wait for a search before it begins.
 
-    Where the whole tree is a subtree, equation 13 as printed does not hold: one of the two sockets executes it alone.
+    If the whole tree is a subtree, equation 13 as printed does not hold: one of two sockets executes the tree alone.
     """
     work = generate(workload_spec("mandelbrot", x=64, y=64, leaf_rows=2, iterations=ITERATIONS))
     plan = plan_of(work, SOCKETS * CORES, shipped_strategy("laws"), QUICK, toy(SOCKETS, CORES))
@@ -120,7 +120,9 @@ def test_sockets_that_mix_subtrees_break_the_bound_of_a_subtree() -> None:
 
 
 def test_heads_alone_execute_the_free_tier() -> None:
-    """Equation 8 where no task is in a subtree; with the time of one socket of three cores it would be broken."""
+    """Equation 8 holds if no task is in a subtree; with the time of one socket of three cores equation 8 would not
+    hold.
+    """
     plan, known, _ = packed_plan("nqueens", 99)
     ran = second_pass(quickly(plan), known)
     none = np.array([], np.int64)
@@ -129,8 +131,8 @@ def test_heads_alone_execute_the_free_tier() -> None:
 
 
 def test_space_on_one_worker_on_many_and_breadth_first() -> None:
-    """Depth first a chain of tasks on one worker, at most one on each of many (equation 14). The free tier is created
-    breadth first: without subtrees equation 15, which has a chain for each of them, does not hold.
+    """Depth first, one worker has a chain of live tasks, and many workers have at most a chain each (equation 14). The
+    free tier is created breadth first: without subtrees equation 15, with a chain for each worker, does not hold.
     """
     work = generate(workload_spec("nqueens", **BARE["nqueens"]))
     free, known, _ = packed_plan("nqueens", 99)
@@ -147,9 +149,9 @@ def test_space_on_one_worker_on_many_and_breadth_first() -> None:
 def test_leaves_wait_for_their_data_as_long_as_the_equations_say() -> None:
     """Eight rows of 128 lines are read from one buffer and written to another, with a row of the halo on either side.
 
-    Under random stealing a leaf takes what equation 3 says in the mean, within 5 %; under LAWS nine of ten take no more
-    than equation 4 says (others were stolen by a socket that had nothing left), and in the mean equation 5 holds. Under
-    random stealing most leaves break equation 4.
+    Under random stealing a leaf takes the time of equation 3 in the mean, within 5 %. Under LAWS nine of ten leaves
+    take at most the time of equation 4 (the other leaves were stolen by an idle socket), and in the mean equation 5
+    holds. Under random stealing most leaves break equation 4.
     """
     machine = toy(4, 2)
     work = generate(workload_spec("heat", x=512, y=1024, sweeps=20, ops_per_point=0))

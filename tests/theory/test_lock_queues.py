@@ -1,12 +1,12 @@
 """A lock as a queue with one server, against queueing theory (model 8, items 9 and 10).
 
-Clients sleep until a source lets one of them pass, at the times of a Poisson process; each then takes the lock, holds
-it for its service time, and sleeps again. Nothing else takes time: lines cost nothing, and there are more clients than
-ever wait. With service of mean s and load rho a client waits for rho s / (2 (1 - rho)) where service is constant
-(M/D/1) and for rho s / (1 - rho) where it is exponential (M/M/1).
+Clients sleep until a source lets one client pass, at the times of a Poisson process. The client takes the lock, holds
+the lock for its service time, and sleeps again. Nothing else takes time: lines cost nothing, and there are more clients
+than ever wait. With a mean service time s and a load rho, a client waits for rho s / (2 (1 - rho)) on average if all
+service times are equal (M/D/1), and for rho s / (1 - rho) if they are exponential (M/M/1).
 
 In the closed system, P clients that think for Z and hold the lock for s finish at most min(P / (Z + s), 1 / s)
-sections a second, and just that many where the times are constant.
+sections a second, and exactly that many if all times are constant.
 """
 
 from __future__ import annotations
@@ -80,15 +80,12 @@ def open_system(gaps: I64, service: I64) -> Workload:
     return draft.finish(name="open", parameters={}, kernels=("work",), phases=phases, words=WORDS)
 
 
-def lindley_ps(gaps_ps: I64, service_ps: I64) -> I64:
-    """Return the wait of each client: W' = max(0, W + service - gap'), from an idle server on."""
-    steps = np.concatenate([[0], service_ps[:-1] - gaps_ps[1:]]).cumsum()
-    return steps - np.minimum.accumulate(steps)  # type: ignore[no-any-return]
-
-
 def wait_by_lindley_ps(gaps: I64, service: I64) -> int:
-    """Return all waits together. A served client goes to the end of the line, so that clients take turns."""
-    return int(lindley_ps(gaps, service.T.ravel()).sum())
+    """Return all waits together, by W' = max(0, W + service - gap') from an idle server on. A served client goes to the
+    end of the line, so that clients take turns.
+    """
+    steps = np.concatenate([[0], service.T.ravel()[:-1] - gaps[1:]]).cumsum()
+    return int((steps - np.minimum.accumulate(steps)).sum())
 
 
 def wait_by_engine_ps(gaps: I64, service: I64, kind: str, simulate: Callable[..., Result] = simulate) -> int:
@@ -113,7 +110,9 @@ SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # clie
 @pytest.mark.parametrize("load", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
-    """The engine has the waits of Lindley's recursion, to the picosecond; those of all runs have the mean of theory."""
+    """The engine has the waits of Lindley's recursion, to the picosecond; the mean wait of all runs is the mean of
+    theory.
+    """
     service, theory = SYSTEMS[system]
     clients, rounds, runs = SIZES[load]
     waits = []
@@ -174,7 +173,7 @@ def test_constant_times_reach_the_bound(clients: int, think: int, hold: int, kin
     )
 )
 def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
-    """The last section ends no sooner than the busiest client, or the lock, can have done its work."""
+    """The last section ends after all the work of the busiest client, and after all the work of the lock."""
     last = max(section[3] for section in held(closed_system(times), len(times)))
     held_ps = sum(hold for each in times for _, hold in each)
     assert last >= max(held_ps + min(each[0][0] for each in times), *(sum(map(sum, each)) for each in times))
@@ -185,42 +184,25 @@ def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
 READS = 7
 
 
-# The thesis takes a wait loop of n reads of the word, each from the memory of its home, and one compare-and-swap. The
-# event model gives the same time if lines are not cached (``words: memory``) and no other worker wants the lock.
-
-
-def numa_ratio(machine: Machine) -> Fraction:
-    """Return R_NUMA, eq. 6.1: the mean latency of remote memory over that of local memory; 1 on one node."""
-    own = np.eye(machine.nodes, dtype=bool)
-    remote, local = machine.latency_ps[~own], machine.latency_ps[own]
-    if not len(remote):
-        return Fraction(1)
-    return Fraction(int(remote.sum()), len(remote)) / Fraction(int(local.sum()), len(local))
-
-
-def lock_ps(machine: Machine, node: int, home: int, reads: int, swap_ps: int = 0) -> int:
-    """Return T_lock, eq. 6.2 (``home`` is ``node``) and 6.3: the time of ``reads`` reads from ``node``
-    and of the swap.
-    """
-    return reads * int(machine.latency_ps[node, home]) + swap_ps
+# The thesis has a wait loop of n reads of the word, each from the memory of the word's home, and one compare-and-swap.
+# The event model gives the same time if lines are not cached (``words: memory``) and no other worker wants the lock.
 
 
 def test_the_ratio_of_the_thesis() -> None:
-    assert numa_ratio(shipped_machine("xeon-e5-2620-2s")) == Fraction(2475, 1523)
-    assert round(float(numa_ratio(shipped_machine("xeon-e5-2620-2s"))), 3) == 1.625
-
-
-def reading(owner: int) -> Workload:
-    """Return a program in which worker 1 alone reads a word of ``owner``, ``READS`` times."""
-    bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]
-    words = (SyncObject("word", Role.ATOMIC, owner),)
-    return graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
+    """R_NUMA, eq. 6.1: the mean latency of remote memory over that of local memory."""
+    latency_ps, own = shipped_machine("xeon-e5-2620-2s").latency_ps, np.eye(2, dtype=bool)
+    ratio = Fraction(int(latency_ps[~own].sum()), int(latency_ps[own].sum()))
+    assert (ratio, round(float(ratio), 3)) == (Fraction(2475, 1523), 1.625)
 
 
 @pytest.mark.parametrize(("home", "owner"), [("owner", 1), ("owner", 0), ("master", 1)])
 def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int) -> None:
+    """T_lock, eq. 6.2 (the home is the own node) and 6.3, without a swap."""
     machine = shipped_machine("xeon-e5-2620-2s")
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
-    result = simulated(plan_of(reading(owner), 2, strategy, runtime(poll_ns=50), machine))
+    bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]  # worker 1 alone reads the word
+    words = (SyncObject("word", Role.ATOMIC, owner),)
+    reading = graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
+    result = simulated(plan_of(reading, 2, strategy, runtime(poll_ns=50), machine))
     node = 1 if home == "owner" and owner == 1 else 0
-    assert result.counters["lock_wait_ps"] == lock_ps(machine, 1, node, READS)
+    assert result.counters["lock_wait_ps"] == READS * int(machine.latency_ps[1, node])

@@ -103,7 +103,7 @@ def limit(rate: float) -> npt.NDArray[np.float64]:
 
 @pytest.mark.parametrize("rate", [0.7, 0.9])
 def test_tail_shares_are_those_of_the_limit(rate: float) -> None:
-    """64 servers for 300 mean service times: S_1, S_2 and S_3 within 3 %; what is rarer is noisier."""
+    """With 64 servers for 300 mean service times S_1, S_2 and S_3 are within 3 %; larger S_i are noisier."""
     seen = quickly(plan_of(arrivals(rate, 1), 2 * SERVERS, ONCE, HOW, toy(1, SERVERS, 2)))
     found, expected = tail_shares(seen), limit(rate)
     print(f"lambda = {rate}: found {found.round(4)}, limit {expected.round(4)}")
@@ -113,7 +113,7 @@ def test_tail_shares_are_those_of_the_limit(rate: float) -> None:
 # ---- the share of attempts that abort -------------------------------------------------------------------------------
 
 TRANSACTIONS = 60_000  # of each worker
-MEAN_PS_TRANSACTION_RATES = 1_000_000  # a thousand times what an abort takes
+MEAN_PS_TRANSACTION_RATES = 1_000_000  # a thousand times the time of an abort
 
 
 def two_workers(objects: int) -> Workload:

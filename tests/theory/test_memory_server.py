@@ -7,8 +7,8 @@ proof has three links:
 - The engine: every single wait is that of the recursion W(n) = max(0, W(n - c) + D - (A(n) - A(n - c))), up to the
   polls of idle workers. (With equal times tasks leave in the order in which they came, so that the n-th one gets the
   worker of the n - c-th one: Kiefer and Wolfowitz's recursion is c of Lindley's.)
-- The recursion: its mean over a million tasks is the wait of the M/D/c queue, by Cosmetatos' approximation (1975) of
-  errors below 2 %, within 2 % in all cases.
+- The recursion: its mean over a million tasks is the wait of the M/D/c queue, within 2 % in all cases. The wait of the
+  queue is by Cosmetatos' approximation (1975), whose error is below 2 %.
 - Lee and Longton (1959): half the wait of the M/M/c queue, exact for one worker, and within 5 % for several where they
   are busy enough for arrivals to queue; at rho = 0.7 and below it is itself 5 to 14 % too low for two and four.
 """

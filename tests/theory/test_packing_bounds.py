@@ -13,13 +13,7 @@ from numasim.strategy.control.controller import Program
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 
-from laws_equations import (
-    live_at_most,
-    packed_work,
-    pass_of,
-    space_checks,
-    time_checks,
-)
+from laws_equations import live_at_most, packed_work, pass_of, space_checks, time_checks
 
 # 0 (10) has the children 1 (2) and 5 (4); 1 has 2, 3 and 4 (6, 8, 6), 5 has 6 (20)
 PARENT = np.array([-1, 0, 1, 1, 1, 0, 5])
@@ -27,18 +21,14 @@ END = np.array([7, 5, 3, 4, 5, 7, 7])
 OWN = np.array([10, 2, 6, 8, 6, 4, 20])
 
 
-def test_work_and_chains_by_hand() -> None:
+def test_work_chains_and_time_bounds_by_hand() -> None:
     found = packed_work(OWN, PARENT, END, np.array([1, 5]))
     assert found.free == 10
     assert found.subtrees == (22, 24)
     assert found.chains == (10, 24)
     assert found.free_chain == 10
     assert found.chain == 34  # 0, 5, 6
-
-
-def test_time_bounds_by_hand() -> None:
-    """Two sockets of two cores."""
-    found = packed_work(OWN, PARENT, END, np.array([1, 5]))
+    # on two sockets of two cores
     assert found.free_ps(2) == 5 + 10
     assert found.subtree_ps(2) == [11 + 10, 12 + 24]
     assert found.local_ps(2, 2) == 12 + 17 + 24  # 46 / 4 and 34 / 2
@@ -62,16 +52,14 @@ STRETCHES = [
 PUT = [(110, 1), (110, 5), (112, 1), (20, 5)]  # the roots; the rest of 1, which another core may take; an earlier pass
 
 
-def known() -> Program:
-    none = np.zeros(len(PARENT), np.int64)
-    depth = np.array([0, 1, 2, 2, 2, 1, 2])
-    return Program(PARENT, depth, END, none, ((0,),), (), (2,), 2, 0, 0, 64, 4, 2)
+DEPTH = np.array([0, 1, 2, 2, 2, 1, 2])
+KNOWN = Program(PARENT, DEPTH, END, np.zeros(len(PARENT), np.int64), ((0,),), (), (2,), 2, 0, 0, 64, 4, 2)
+LOG = [Executed(task, 0, worker, begin, end) for task, worker, begin, end in STRETCHES]
 
 
 def test_a_pass_by_hand() -> None:
-    log = [Executed(each[0], 0, *each[-3:]) for each in STRETCHES]
     records = np.array([(when, Rank.PUT, 0, task, 0) for when, task in PUT], np.uint64)
-    ran = pass_of(log, records, known(), 100, 160)
+    ran = pass_of(LOG, records, KNOWN, 100, 160)
     assert ran.tasks.tolist() == list(range(7))
     assert ran.own_ps.tolist() == OWN.tolist()
     assert ran.begun.tolist() == [100, 110, 112, 113, 118, 111, 115]
@@ -81,10 +69,9 @@ def test_a_pass_by_hand() -> None:
 
 
 def test_checks_of_a_pass_by_hand() -> None:
-    log = [Executed(each[0], 0, *each[-3:]) for each in STRETCHES]
     roots = np.array([1, 5])
-    ran = pass_of(log, np.zeros((0, 5), np.uint64), known(), 100, 160)
-    found = time_checks(ran, known(), roots, 2, 2, search_ps=0)
+    ran = pass_of(LOG, np.zeros((0, 5), np.uint64), KNOWN, 100, 160)
+    found = time_checks(ran, KNOWN, roots, 2, 2, search_ps=0)
     seen = {name: [(each.measured, each.bound) for each in checks] for name, checks in found.items()}
     assert seen == {
         "9": [(14, 21), (24, 36)],
@@ -94,10 +81,10 @@ def test_checks_of_a_pass_by_hand() -> None:
         "13": [(60, 68)],
         "greedy": [(60, 80)],
     }
-    slower = time_checks(ran, known(), roots, 2, 2, search_ps=2)
+    slower = time_checks(ran, KNOWN, roots, 2, 2, search_ps=2)
     assert [each.bound for each in slower["9"]] == [15 + 14, 14 + 28]  # 30 / 2, two tasks in a chain; 28 / 2, two
     assert slower["10"][0].bound == 21 + 28
-    nothing = time_checks(ran, known(), roots[:0], 2, 2, search_ps=0)
+    nothing = time_checks(ran, KNOWN, roots[:0], 2, 2, search_ps=0)
     assert [(each.measured, each.bound) for each in nothing["8"]] == [(60, 28 + 34)]
-    space = space_checks(ran, known(), roots, workers=1)
+    space = space_checks(ran, KNOWN, roots, workers=1)
     assert (space["14"].bound, space["15"].bound) == (3, 6)

@@ -14,10 +14,10 @@ from numasim.engine.result import Result
 from numasim.engine.simulate import simulate
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
-from numasim.schema.counter_names import SYNC_COUNTS
+from numasim.schema.enumerations import SYNC_COUNTS
 from numasim.spec.single_part import read_workload
 from numasim.validate import cell_runs
-from numasim.validate.validation_cells import Cell, Part
+from numasim.validate.part_files import Cell, Part
 from numasim.workload.generate import generate
 from numasim.workload.json_form.graph_io import write
 

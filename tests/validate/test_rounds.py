@@ -1,7 +1,11 @@
-"""Rounds on threads: the bases of their predictions, the rounds that share a process, and the stored results."""
+"""Rounds on threads: the bases of their predictions, the rounds that share a process, and rejected rounds.
+
+A round counts only if cache lines took about the time between workers that the machine file has.
+"""
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -12,17 +16,20 @@ from fake_runtime import FakeRuntime, part_file
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numasim.cli import CHECK_FAILED, OK, main
 from numasim.engine.simulate import simulate
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.spec.run_spec import resolve
 from numasim.validate.cell_runs import ROUNDS_PER_PROCESS, at_speed
+from numasim.validate.comparison import hop_ps, placement_differs
+from numasim.validate.part_files import part_of
 from numasim.validate.run_validation import PartFindings, validate_parts
-from numasim.validate.validation_cells import part_of
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 
+Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 
 
@@ -49,13 +56,6 @@ def test_segments_share_what_the_rehearsal_took(total_ps: int) -> None:
     assert written.tolist() == [each * total_ps // sum(recorded) for each in recorded]
     assert written.dtype == np.int64
     assert not written.flags.writeable
-
-
-def test_a_program_that_took_what_was_recorded_is_as_recorded() -> None:
-    plan = plan_of()
-    same = at_speed(plan, int(plan.workload.segment_compute_ps.sum()))
-    assert (same.workload.segment_compute_ps == plan.workload.segment_compute_ps).all()
-    assert simulate(same, 3).counters == simulate(plan, 3).counters
 
 
 def test_segments_that_take_no_time_share_nothing() -> None:
@@ -107,3 +107,68 @@ def test_more_rounds_are_added_to_those_that_are_kept(tmp_path: Path, monkeypatc
     again = found(tmp_path, 4)
     assert runtime.orders == []
     assert again.comparisons == few.comparisons  # the repeats that were stored first
+
+
+# ---- rejected rounds ----
+
+
+def run_of(*hops_ps: int) -> KernelRun:
+    return KernelRun("fib", {}, "native", 2, 0, True, 1, {}, hop_ps=hops_ps)
+
+
+def test_the_machine_says_how_long_a_line_takes_around_its_workers() -> None:
+    three = plan_of(3)
+    assert three.workers.socket.tolist() == [0, 1, 0]
+    times = three.machine.coherence
+    assert hop_ps(three) == (2 * times.cross_socket_ps + times.same_socket_ps) // 3
+    assert hop_ps(plan_of(2)) == times.cross_socket_ps
+
+
+def test_twice_and_half_are_about_the_same() -> None:
+    plan = plan_of(2)
+    said = hop_ps(plan)
+    assert not placement_differs(run_of(said, said), plan)
+    assert not placement_differs(run_of(2 * said, (said + 1) // 2), plan)
+    assert placement_differs(run_of(2 * said + 1, said), plan)
+    assert placement_differs(run_of(said, said // 2 - 1), plan)
+
+
+def test_who_was_nowhere_has_not_moved() -> None:
+    assert not placement_differs(run_of(), plan_of(2))
+    assert not placement_differs(run_of(0, 0), plan_of(1))
+
+
+def elsewhere(runs: list[int], times: int) -> FakeRuntime:
+    """Return a runtime whose first ``times`` native runs are on another machine. ``runs`` gets a number per run."""
+
+    def change(order: Order, run: KernelRun) -> KernelRun:
+        runs.append(1)
+        return replace(run, hop_ps=(10**7, 10**7)) if len(runs) <= times else run
+
+    return FakeRuntime(change)
+
+
+def test_runs_elsewhere_are_made_again_and_counted(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    runs: list[int] = []
+    elsewhere(runs, 3).install(monkeypatch, tmp_path)
+    part = part_file(tmp_path, mode="native", repeats=2)
+    assert main(["validate", part, "-o", str(tmp_path / "out")]) == OK
+    sentence = "3 more runs were rejected: beside them, cache lines took more than 2 times longer or"
+    assert sentence in capsys.readouterr().out
+    assert sentence in (tmp_path / "out" / "index.html").read_text()
+    assert len(runs) == 2 * 8 + 3
+    # the runs are kept, and so is the number of rejected runs
+    assert main(["validate", part, "-o", str(tmp_path / "out"), "--json"]) == OK
+    assert json.loads(capsys.readouterr().out)["parts"][0]["moved"] == 3
+    assert len(runs) == 2 * 8 + 3
+
+
+def test_a_machine_that_is_always_another_is_said(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    elsewhere([], 10**9).install(monkeypatch, tmp_path)
+    monkeypatch.setattr("numasim.validate.cell_runs.MOST_REJECTED", 12)
+    part = part_file(tmp_path, mode="native", repeats=1)
+    assert main(["validate", part, "-o", str(tmp_path / "out")]) == CHECK_FAILED
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "in each of 12 runs cache lines took another time between workers than the machine file says" in said
+    assert "10 µs in the last one" in said
+    assert said.endswith("Calibrate anew, or elsewhere")

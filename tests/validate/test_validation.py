@@ -15,9 +15,8 @@ from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
 from numasim.engine.simulate import simulate
 from numasim.errors import CheckError, InputError
 from numasim.runtime.runtime_program import KernelRun, Order
-from numasim.validate.comparison_tables import page
+from numasim.validate.part_files import part_of
 from numasim.validate.run_validation import PartFindings, validate_parts
-from numasim.validate.validation_cells import part_of
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 
@@ -107,12 +106,13 @@ def test_on_threads_the_speedup_is_that_over_the_serial_twin(tmp_path: Path, mon
 
 
 def test_with_model_costs_every_value_is_compared(tmp_path: Path, monkeypatch: Patch) -> None:
-    FakeRuntime().install(monkeypatch, tmp_path)
+    runtime = FakeRuntime().install(monkeypatch, tmp_path)
     findings = found(part_file(tmp_path, costs="model"), tmp_path / "out")
     assert findings.met
     assert len(findings.equalities) == CELLS
     once = 1 + 2 + 6 + 7 * 2 + 3 * 2 * 2  # the hash, two numbers of the run, six columns; by worker; by pair of nodes
     assert {each.values for each in findings.equalities if each.cell.workers == 2} == {2 * once}
+    assert [order.mode for order in runtime.orders].count("serial") == 2  # each program is recorded once
 
 
 @pytest.mark.parametrize(
@@ -144,21 +144,17 @@ def test_one_number_that_differs_is_found(
 # ---- stored results ----
 
 
-def test_finished_runs_are_kept_with_their_recordings(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_every_repeat_is_predicted_from_the_serial_run_before_it_and_kept(tmp_path: Path, monkeypatch: Patch) -> None:
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     part = part_file(tmp_path)
     first = found(part, tmp_path / "out")
-    modes = [order.mode for order in runtime.orders]
-    assert (modes.count("serial"), modes.count("virtual")) == (CELLS * 2, CELLS * 2)
+    assert [order.mode for order in runtime.orders] == ["serial", "virtual"] * (CELLS * 2)
+    seeds = {order.seed for order in runtime.orders if order.mode == "virtual"}
+    assert seeds == set(runtime.seeds)  # the simulator draws from the seeds of the runtime
+    assert len(seeds) == 2
     runtime.orders.clear()
     assert found(part, tmp_path / "out") == first
     assert runtime.orders == []
-
-
-def test_with_model_costs_a_program_is_recorded_once(tmp_path: Path, monkeypatch: Patch) -> None:
-    runtime = FakeRuntime().install(monkeypatch, tmp_path)
-    found(part_file(tmp_path, costs="model"), tmp_path / "out")
-    assert [order.mode for order in runtime.orders].count("serial") == 2
 
 
 def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -182,14 +178,6 @@ def test_a_killed_validation_goes_on_where_it_was(tmp_path: Path, monkeypatch: P
     assert resumed == found(part, tmp_path / "afresh")
 
 
-def test_every_repeat_is_predicted_from_the_serial_run_before_it(tmp_path: Path, monkeypatch: Patch) -> None:
-    runtime = FakeRuntime().install(monkeypatch, tmp_path)
-    found(part_file(tmp_path), tmp_path / "out")
-    modes = [order.mode for order in runtime.orders]
-    assert modes == ["serial", "virtual"] * (CELLS * 2)
-    assert len({order.record for order in runtime.orders if order.mode == "serial"}) > 1
-
-
 def test_another_program_is_run_anew(tmp_path: Path, monkeypatch: Patch) -> None:
     part = part_file(tmp_path, repeats=1)
     FakeRuntime().install(monkeypatch, tmp_path)
@@ -206,14 +194,6 @@ def test_more_repeats_are_added_to_those_that_are_kept(tmp_path: Path, monkeypat
     runtime = FakeRuntime().install(monkeypatch, tmp_path)
     found(part_file(tmp_path, repeats=3), tmp_path / "out")
     assert len(runtime.orders) == CELLS * 2  # a serial run, and the run itself
-
-
-def test_strategies_and_the_runtime_draw_from_the_same_seeds(tmp_path: Path, monkeypatch: Patch) -> None:
-    runtime = FakeRuntime().install(monkeypatch, tmp_path)
-    found(part_file(tmp_path), tmp_path / "out")
-    seeds = {order.seed for order in runtime.orders if order.mode == "virtual"}
-    assert seeds == set(runtime.seeds)
-    assert len(seeds) == 2
 
 
 def test_cells_at_a_time_find_the_same(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -268,12 +248,6 @@ def test_a_counter_that_differs_is_status_one_and_named(tmp_path: Path, monkeypa
     assert "2 of 2 cells have counters that differ; first fib n=5, randomized, 2 workers, seed " in err
     assert err.endswith(": page_faults is 0 predicted and 7 found\n")
     assert "page_faults" in (tmp_path / "out" / "index.html").read_text()
-
-
-def test_a_page_is_the_same_text_every_time(tmp_path: Path, monkeypatch: Patch) -> None:
-    FakeRuntime().install(monkeypatch, tmp_path)
-    findings = found(part_file(tmp_path, repeats=1), tmp_path / "out")
-    assert page([findings]) == page([findings])
 
 
 @pytest.mark.parametrize(

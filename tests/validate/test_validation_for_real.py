@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from numasim.cli import CHECK_FAILED, OK, main
-from numasim.validate.part_files import part_names, read_part
-from numasim.validate.validation_cells import part_of
+from numasim.validate.part_files import part_names, part_of, read_part
 
 Capture = pytest.CaptureFixture[str]
 
@@ -78,12 +77,3 @@ def test_a_quick_validation_has_cells_of_the_whole_one(name: str) -> None:
     whole, quick = (part_of(name, quick=quick, machine="xeon-e5-2620-2s", runtime="bare") for quick in (False, True))
     assert {cell.label for cell in quick.cells} < {cell.label for cell in whole.cells}
     assert {cell.program.kernel for cell in quick.cells} == {cell.program.kernel for cell in whole.cells}
-
-
-def test_the_shipped_parts_cover_what_was_asked_of_them() -> None:
-    exact, virtual = part_of("exact"), part_of("virtual")
-    assert {cell.workers for cell in exact.cells} == {2, 6, 24, 64}
-    assert len(virtual.cells) >= 60
-    assert virtual.repeats == 20
-    bounds = {name: (float(bound.within), float(bound.share)) for name, bound in virtual.file.bounds.items()}
-    assert bounds == {"makespan": (0.10, 0.8), "miss_ratio": (0.05, 0.8), "remote_share": (0.03, 0.8)}

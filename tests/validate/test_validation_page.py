@@ -11,8 +11,8 @@ from fake_runtime import FakeRuntime, part_file, slower
 from playwright.sync_api import Page, sync_playwright
 
 from numasim.validate.comparison_tables import write_pages
+from numasim.validate.part_files import part_of
 from numasim.validate.run_validation import validate_parts
-from numasim.validate.validation_cells import part_of
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LONGEST_MS = 1_800_000  # a time limit for any step, so that nothing hangs

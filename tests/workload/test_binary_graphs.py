@@ -21,7 +21,7 @@ import numasim as ns
 from numasim.errors import InputError
 from numasim.files import packed_arrays
 from numasim.files.packed_arrays import read_arrays
-from numasim.workload.binary_form.array_table import FIELDS, KIND_NAMES, MODE_NAMES, OP_NAMES, PATTERN_NAMES
+from numasim.workload.binary_form.array_table import FIELDS
 from numasim.workload.binary_form.packed_graph import to_arrays, workload_of, write
 from numasim.workload.graph import Workload
 from numasim.workload.graph_forms import digest_of_file, read_graph
@@ -132,7 +132,7 @@ def refusal(data: bytes) -> str:
 
 def test_a_graph_with_everything_survives_in_all_forms(tmp_path: Path) -> None:
     used = {op for task in EVERYTHING["tasks"] for op, *_ in task["ops"]}  # type: ignore[attr-defined]
-    assert used == set(OP_NAMES)  # EVERYTHING must have every op
+    assert used == set(FIELDS["op_code"].codes)  # EVERYTHING must have every op
     work = everything()
     arrays = to_arrays(work)
     assert {"ranges.0.compute_ps.items", "ranges.0.node_accesses.0.bytes.items"} == arrays.keys() - FIELDS.keys()
@@ -164,12 +164,13 @@ def test_any_type_of_whole_numbers_is_read(kind: str) -> None:
 
 
 def test_the_codes_of_version_1_stay() -> None:
-    assert OP_NAMES[:4] == ("run", "spawn", "call", "wait")
-    assert OP_NAMES[4:11] == ("lock", "unlock", "atomic", "barrier", "await", "signal", "broadcast")
-    assert OP_NAMES[11:15] == ("begin", "load", "store", "commit")
-    assert OP_NAMES[15:17] == ("group", "end_group")
-    assert (KIND_NAMES, MODE_NAMES) == (("task", "call", "implicit"), ("read", "write", "read-write"))
-    assert PATTERN_NAMES == ("sequential", "strided", "random", "chase")
+    ops = (
+        "run spawn call wait lock unlock atomic barrier await signal broadcast begin load store commit group end_group"
+    )
+    assert FIELDS["op_code"].codes == tuple(ops.split())
+    assert FIELDS["task_kind"].codes == ("task", "call", "implicit")
+    assert FIELDS["access_mode"].codes == ("read", "write", "read-write")
+    assert FIELDS["access_pattern"].codes == ("sequential", "strided", "random", "chase")
 
 
 def test_what_a_run_is_does_not_depend_on_the_form_of_the_graph(tmp_path: Path) -> None:

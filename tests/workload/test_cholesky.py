@@ -65,12 +65,7 @@ def test_dependences_are_those_of_the_tiles(tiles: int) -> None:
 def test_closed_forms(tiles: int, size: int) -> None:
     work, n = make("cholesky", tiles=tiles, tile_size=size, ps_per_1000_flops=10**6), tiles * size
     assert work.facts["tasks_spawned"] == work.tasks - 1 == tiles * (tiles + 1) * (tiles + 2) // 6
-    assert [work.facts[kernel] for kernel in work.kernels] == [
-        tiles,
-        comb(tiles, 2),
-        comb(tiles, 2),
-        comb(tiles, 3),
-    ]
+    assert [work.facts[kernel] for kernel in work.kernels] == [tiles, comb(tiles, 2), comb(tiles, 2), comb(tiles, 3)]
     assert 6 * work.facts["flops"] == 2 * n**3 + 3 * n**2 + n
     assert int(work.segment_compute_ps.sum()) == 1000 * work.facts["flops"]
     assert work.regions[0].bytes == comb(tiles + 1, 2) * size**2 * 8

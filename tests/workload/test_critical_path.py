@@ -1,4 +1,4 @@
-"""Spans against closed forms and against the longest path through a graph of ops."""
+"""Spans against closed forms and against the longest path through a graph of ops; serial times."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workload_setup import SMALL, make, program, small
+from workload_setup import SMALL, make, program, serial_segments, small
 
+from numasim.draws import DrawClass, base, below, draw
 from numasim.objects.graph_arrays import plain_graph
-from numasim.workload.dataflow import Dataflow
-from numasim.workload.graph import Op, Workload
-from numasim.workload.one_worker import segment_ps
-from numasim.workload.span import forward_finish, is_forward, span_ps, span_tasks
+from numasim.workload.graph import Accesses, Op, Workload
+from numasim.workload.one_worker import segment_ps, serial_ps
+from numasim.workload.phases import steps
+from numasim.workload.span import span_ps, span_tasks
 
-RANGES = {"matmul", "independent", "sparselu-for", "reduce", "map-reduce"}
-RANGES |= {"horizontal-tournament", "vertical-tournament"}
+# tests/engine/test_ragged_ranges.py compares ranges of unlike items with the same items as tasks
+RAGGED = {"reduce", "map-reduce", "horizontal-tournament", "vertical-tournament"}
+RANGES = RAGGED | {"matmul", "independent", "sparselu-for"}
 
 
 def longest_path_ps(work: Workload, latency_ps: int) -> int:
@@ -80,23 +82,53 @@ def test_a_serial_phase_counts_all_its_work() -> None:
     assert span_tasks(work) == 5 * 2
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.integers(1, 10), st.data())
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.permutations(range(10)), st.data())
 @settings(max_examples=30)
-def test_tasks_that_wait_for_lower_numbers_end_as_in_the_general_case(
-    pairs: list[tuple[int, int]], count: int, data: st.DataObject
-) -> None:
-    edges = np.array([(a, b) for a, b in pairs if a < b < count], np.int64).reshape(-1, 2)
-    costs = data.draw(st.lists(st.integers(0, 50), min_size=count, max_size=count))
+def test_span_of_tasks_without_children(pairs: list[tuple[int, int]], order: list[int], data: st.DataObject) -> None:
+    """Tasks wait for tasks of lower and of higher numbers."""
+    edges = np.array([(order[a], order[b]) for a, b in pairs if a < b], np.int64).reshape(-1, 2)
+    costs = data.draw(st.lists(st.integers(0, 50), min_size=10, max_size=10))
     work = plain_graph("g", np.array(costs, np.int64), (edges[:, 0], edges[:, 1]))
-    assert is_forward(work)
-    starts = np.array(data.draw(st.lists(st.integers(0, 3), min_size=count, max_size=count)), np.int64)
-    flow = Dataflow(work, work.segment_compute_ps, starts)
-    for phase in work.phases:
-        flow.run(phase)
-    assert forward_finish(work, work.segment_compute_ps, starts) == flow.finish
+    assert span_ps(work, 0) == longest_path_ps(work, 0)
 
 
-def test_who_spawns_or_waits_for_a_higher_number_is_the_general_case() -> None:
-    back = plain_graph("g", np.ones(2, np.int64), (np.array([1]), np.array([0])))
-    assert not is_forward(back)
-    assert not is_forward(make("fib", n=3))
+# ---- the serial time, by the arithmetic of the model on Python's integers, one access at a time ----
+
+OVERLAPPING = {0: 10_000, 1: 4_000, 2: 3_000, 3: 1_000}
+
+
+def waiting_ps(accesses: Accesses, number: int, latency_ps: int) -> int:
+    moved = int(accesses.row_bytes[number]) * int(accesses.rows[number]) * int(accesses.passes[number])
+    moved *= 1 if accesses.mode[number] == 1 else 2
+    lines = (moved + 63) // 64
+    overlap = OVERLAPPING[int(accesses.pattern[number])]
+    return (lines * latency_ps * 1000 + overlap - 1) // overlap
+
+
+def literal_serial_ps(work: Workload, latency_ps: int, seed: int) -> int:
+    total = 0
+    for segment in serial_segments(work):
+        at = range(work.segment_accesses[segment], work.segment_accesses[segment + 1])
+        total += max(int(work.segment_compute_ps[segment]), sum(waiting_ps(work.accesses, i, latency_ps) for i in at))
+    for step in steps(work.phases, work.loops):
+        phase = work.phases[step.phase]
+        if phase.range_family is not None:
+            family = work.ranges[phase.range_family]
+            wait = sum(waiting_ps(family.accesses, i, latency_ps) for i in range(len(family.accesses)))
+            for item in range(family.count):
+                choice = below(draw(base(seed, DrawClass.DURATION, item), 0), family.high_ps - family.low_ps + 1)
+                total += max(family.low_ps + choice, wait)
+    return total
+
+
+@pytest.mark.parametrize("label", [label for label in SMALL if label not in RAGGED])
+@pytest.mark.parametrize("latency_ps", [0, 77_300, 999_999])
+def test_serial_time_is_the_sum_of_its_segments(label: str, latency_ps: int) -> None:
+    work = small(label)
+    assert serial_ps(work, latency_ps, seed=7) == literal_serial_ps(work, latency_ps, 7)
+
+
+def test_matmul_waits_one_whole_miss_a_step() -> None:
+    """n = 8192: 8192 misses of 77.3 ns down a column, plus a row of 1024 lines, ten at a time, plus the result."""
+    item_ps = 8192 * 77_300 + 1024 * 7_730 + 7_730
+    assert serial_ps(make("matmul", n=8192), 77_300) == 67_108_864 * item_ps

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workload_setup import make
+from workload_setup import make, program
 
 from numasim.errors import InputError
-from numasim.workload.builder import ACCESS_TYPES, Draft, Shape, accesses_of
+from numasim.workload.builder import ACCESS_TYPES, accesses_of
 from numasim.workload.describe import describe
 from numasim.workload.generate import generate
 from numasim.workload.graph import Accesses, Kind, Op, Phase, Region, Workload
@@ -139,10 +139,10 @@ def test_unfolding_is_the_recursion(work: Workload) -> None:
     assert whole.parent.tolist() == written.parent
     assert whole.kind.tolist() == work.kind[written.row].tolist()
     runs = 0
-    for task, program in enumerate(written.programs):
+    for task, ops in enumerate(written.programs):
         at = slice(whole.op_ptr[task], whole.op_ptr[task + 1])
-        assert whole.op_code[at].tolist() == [code for code, _ in program]
-        for code, arg, meant in zip(whole.op_code[at], whole.op_arg[at], program, strict=True):
+        assert whole.op_code[at].tolist() == [code for code, _ in ops]
+        for code, arg, meant in zip(whole.op_code[at], whole.op_arg[at], ops, strict=True):
             if code == Op.RUN:
                 assert segment(whole, arg) == segment(work, meant[1])
                 assert arg == runs
@@ -165,53 +165,29 @@ def test_what_is_known_without_unfolding_is_true(work: Workload) -> None:
     assert lines[1:] == [line for line in describe(whole).splitlines() if "digest" not in line][1:]
 
 
-def recursion(n: int) -> tuple[list[int], list[int]]:
-    """(argument, parent) of the calls of fib n, in preorder."""
-    arguments: list[int] = []
-    parents: list[int] = []
-
-    def call(argument: int, parent: int) -> None:
-        arguments.append(argument)
-        parents.append(parent)
-        me = len(arguments) - 1
-        if argument >= 2:
-            call(argument - 1, me)
-            call(argument - 2, me)
-
-    call(n, -1)
-    return arguments, parents
-
-
-def fib_by_drafting(n: int, spawn_ps: int, leaf_ps: int, join_ps: int) -> Workload:
-    """Return the tasks of fib, made by the builder of all other generators."""
-    arguments, parents = (np.array(column) for column in recursion(n))
-    inner = [(kernel, time) for kernel, time in ((0, spawn_ps), (2, join_ps)) if time]
-    leaf = [(1, leaf_ps)] if leaf_ps else []
-    before, after = [Op.RUN] * bool(spawn_ps), [Op.RUN] * bool(join_ps)
-    shapes = [
-        Shape([Op.RUN] * len(leaf), [kernel for kernel, _ in leaf], [0] * len(leaf)),
-        Shape(
-            [*before, Op.SPAWN, Op.SPAWN, Op.WAIT, *after], [kernel for kernel, _ in inner], [0] * len(inner)
-        ),
-    ]  # fmt: skip
-    draft = Draft(parents, (arguments >= 2).astype(np.int64), shapes)
-    for shape, segments in enumerate((leaf, inner)):
-        for run, (_, time) in enumerate(segments):
-            draft.compute(shape, time, run=run)
-    times_ns = {"spawn_ns": spawn_ps, "leaf_ns": leaf_ps, "join_ns": join_ps}
-    spec = {"n": n, **{key: str(time // 1000) for key, time in times_ns.items()}}
-    facts = {"tasks": len(arguments), "leaves": int((arguments < 2).sum())}
-    return draft.finish(name="fib", parameters=spec, kernels=("spawn", "leaf", "join"), facts=facts)
-
-
 @pytest.mark.parametrize("times", [(50, 100, 50), (0, 1, 0), (7, 0, 9), (3, 4, 0), (0, 0, 0)])
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 8])
-def test_fib_is_the_same_array_for_array(n: int, times: tuple[int, int, int]) -> None:
-    spawn, leaf, join = times
-    drafted = fib_by_drafting(n, *(1000 * time for time in times))
-    whole = unfolded(folded_fib(n, spawn_ns=spawn, leaf_ns=leaf, join_ns=join))
-    assert make("fib", n=n, spawn_ns=spawn, leaf_ns=leaf, join_ns=join).digest() == drafted.digest()
-    assert whole.digest() == drafted.digest()
+def test_fib_is_the_recursion(n: int, times: tuple[int, int, int]) -> None:
+    work = make("fib", n=n, **dict(zip(("spawn_ns", "leaf_ns", "join_ns"), times, strict=True)))
+    called: list[int] = []
+
+    def run(kernel: int) -> list[tuple[Op, int]]:
+        return [(Op.RUN, kernel)] if times[kernel] else []
+
+    def call(argument: int) -> int:
+        """Compare the call with its task and return the task; tasks are numbered in the order of the calls."""
+        called.append(argument)
+        task = len(called) - 1
+        forks = [(Op.SPAWN, call(argument - 1)), (Op.SPAWN, call(argument - 2)), (Op.WAIT, 0)] if argument > 1 else []
+        found = [(op, int(work.segment_kernel[arg]) if op == Op.RUN else arg) for op, arg in program(work, task)]
+        assert found == ([*run(0), *forks, *run(2)] if forks else run(1))
+        return task
+
+    call(n)
+    assert work.rows == len(called) == work.facts["tasks"]
+    assert work.facts["leaves"] == sum(argument < 2 for argument in called)
+    assert (work.segment_compute_ps == 1000 * np.array(times)[work.segment_kernel]).all()
+    assert unfolded(folded_fib(n, spawn_ns=times[0], leaf_ns=times[1], join_ns=times[2])).digest() == work.digest()
 
 
 def test_a_workload_that_is_not_folded_is_its_own_unfolding() -> None:
@@ -228,11 +204,6 @@ def test_the_times_of_forty_million_calls() -> None:
     assert (span_ps(work, 0), span_tasks(work)) == (1000 * (34 * 5 + 2), 35)
 
 
-def test_more_tasks_than_fit_say_how_much_memory_they_would_take() -> None:
-    # 29,860,703 tasks of 25 bytes, 14,930,351 of them with 5 ops and 2 segments, the others with one of each
-    needed = 25 * 29_860_703 + (5 * 5 + 2 * 17) * 14_930_351 + (5 + 17) * 14_930_352
-    assert round(needed / 2**30) == 2
-    with pytest.raises(
-        InputError, match=r"the 29,860,703 tasks of fib would take 2 GiB as arrays; expected at most 8,"
-    ):
+def test_more_tasks_than_fit_are_refused() -> None:
+    with pytest.raises(InputError, match=r"the 29,860,703 tasks of fib do not fit in memory one by one; expected at m"):
         make("fib", n=35)

@@ -72,10 +72,7 @@ def test_blocks_do_what_their_rows_do(drawn: tuple[int, int, int]) -> None:
         assert len(leaves(work, number)) == len(expected)
         for segment, (block, (changed, ops)) in zip(leaves(work, number), sorted(expected.items()), strict=True):
             row, rows, row_bytes = update(work, segment)
-            assert (row, row + rows) == (
-                max(block * leaf_rows, first + 1),
-                min((block + 1) * leaf_rows, size),
-            )
+            assert (row, row + rows) == (max(block * leaf_rows, first + 1), min((block + 1) * leaf_rows, size))
             assert abs(row_bytes * rows * phase.repeat - 8 * changed) <= rows * phase.repeat / 2
             assert abs(int(work.segment_compute_ps[segment]) * phase.repeat - ops) <= phase.repeat / 2
         first += phase.repeat

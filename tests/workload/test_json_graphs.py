@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from workload_setup import SMALL, small
 
 from numasim.errors import InputError
+from numasim.workload.describe import describe
 from numasim.workload.generate import generate
-from numasim.workload.graph import Loop, Op, Phase
+from numasim.workload.graph import Loop, Op, Phase, Workload
 from numasim.workload.graph_forms import digest_of_file, read_graph, write_graph
 from numasim.workload.json_form import graph_io
-from numasim.workload.json_form.graph_columns import EntryColumns
+from numasim.workload.json_form.from_json_form import EntryColumns
 from numasim.workload.json_form.graph_io import read, write
-from numasim.workload.json_form.graph_models import AccessEntry, bounds_of
 from numasim.workload.parameters import WorkloadFile
 
 
@@ -83,6 +82,11 @@ def test_loops_of_a_file_by_hand(tmp_path: Path) -> None:
     write(work, path)
     assert same(work, read(path))
     assert json.loads(path.read_text())["phases"][1]["loop"][1]["repeat"] == 3
+
+
+def read_document(folder: Path, document: Any) -> Workload:
+    (folder / "graph.json").write_text(json.dumps(document))
+    return read(folder / "graph.json")
 
 
 def graph(**parts: Any) -> dict[str, Any]:
@@ -184,14 +188,9 @@ BAD = {
     "access past the end": (access(offset=93), r"accesses\[0\].offset: the value is 93; expected an end inside"),
     "rows past the end": (access(rows=3, stride=50), r"accesses\[0\].offset: .*inside the region"),
     "overflowing access": (access(rows=2**31, stride=2**31), r"accesses\[0\].offset: .*inside the region"),
-    "rows beyond the engines": (access(rows=2**31 + 1), r"accesses\[0\].rows: .*less than or equal to 2147483648"),
     "time beyond the engines": (
         graph(segments=[{"compute_ps": 2**60 + 1}]),
         r"segments\[0\].compute_ps: .*less than or equal to 1152921504606846976",
-    ),
-    "repeats beyond the engines": (
-        graph(phases=[{"roots": [0], "repeat": 2**32}]),
-        r"phases\[0\].repeat: .*less than or equal to 4294967295",
     ),
     "root twice in a phase": (
         graph(tasks=[LEAF], phases=[{"roots": [0, 0]}]),
@@ -215,7 +214,6 @@ BAD = {
         graph(phases=[{"roots": [0]}, {"loop": [{"loop": [{"roots": [0]}, {"roots": [7]}]}]}]),
         r"phases\[1\].loop\[0\].loop\[1\].roots\[0\]: task 7 does not exist",
     ),
-    "no pass": (graph(phases=[{"loop": [{"roots": [0]}], "repeat": 0}]), r"phases\[0\].repeat: .*than or equal to 1"),
     "too many passes": (
         graph(phases=[{"loop": [{"roots": [0], "repeat": 2**31}], "repeat": 2}]),
         r"phases\[0\].loop\[0\].repeat: the phase runs 4,294,967,296 times; expected at most 4,294,967,295",
@@ -225,12 +223,8 @@ BAD = {
         r"loops\[32\]: loops are nested too deep; expected at most 32 in each other",
     ),
     "huge passes": (access(passes=2**31, row_bytes=100, rows=2, stride=0), r"accesses\[0\].passes: the value is"),
-    "no rows": (access(rows=0), r"accesses\[0\].rows: .*greater than or equal to 1"),
     "unknown mode": (access(mode="append"), r"accesses\[0\].mode: .*not 'append'"),
     "no phase": (graph(phases=[]), "phases: there is no phase; expected at least one"),
-    "nothing": ({"phases": []}, "phases: there is no phase"),
-    "no repeat": (graph(phases=[{"roots": [0], "repeat": 0}]), r"phases\[0\].repeat: .*greater than or equal to 1"),
-    "empty range": (items(count=0), r"ranges\[0\].count: "),
     "range upside down": (items(low_ps=3), r"ranges\[0\].low_ps: the times are 3 to 2 ps"),
     "range leaves its region": (
         items(accesses=[{"region": "a", "row_bytes": 8, "step_div": 31}]),
@@ -245,14 +239,87 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_graphs_name_place_and_remedy(case: str, tmp_path: Path) -> None:
-    document, message = BAD[case]
-    path = tmp_path / "graph.json"
-    path.write_text(json.dumps(document))
+# ---- ranges of unlike items ----
+
+BYTES: dict[str, Any] = {"items": [1, 2, 3]}
+
+
+def document(**range_keys: Any) -> dict[str, Any]:
+    entry = {"count": 3, "compute_ps": {"items": [5, 6, 7]}, **range_keys}
+    return {"ranges": [{key: value for key, value in entry.items() if value is not None}], "phases": [{"range": 0}]}
+
+
+def on_nodes(**keys: Any) -> dict[str, Any]:
+    return document(node_accesses=[{"nodes": [0, 1], "bytes": BYTES, **keys}])
+
+
+def test_digests_and_descriptions_tell_ragged_items_apart(tmp_path: Path) -> None:
+    table = {"weight": [1, 3], "low": [0, 100], "high": [9, 100]}
+    work = read_document(tmp_path, document(fresh=table, freed=BYTES))
+    shared = [on_nodes(shares=[1, share], bytes=table) for share in (2, 3)]
+    others = [document(freed=table, fresh=BYTES), document(), *shared]
+    assert len({work.digest(), *(read_document(tmp_path, other).digest() for other in others)}) == 5
+    assert (work.ranges[0].low_ps, work.ranges[0].high_ps, work.ranges[0].draws) == (5, 7, True)
+    text = describe(work)
+    assert "    touched first  0 to 100 bytes an item, 76 on average\n" in text
+    assert "    given back     1 to 3 bytes an item, 2 on average, 6 in all\n" in text
+
+
+MISTAKES: dict[str, dict[str, Any]] = {
+    r"ranges\[0\].compute_ps.items: there are 2 numbers; expected 3, one for each item": document(
+        compute_ps={"items": [1, 2]}
+    ),
+    r"ranges\[0\].compute_ps.items\[1\]: .*greater than or equal to 0": document(compute_ps={"items": [1, -2, 3]}),
+    r"ranges\[0\].compute_ps.items\[1\]: a whole number is needed here, not 2.5": document(
+        compute_ps={"items": [1, 2.5, 3]}
+    ),
+    r"ranges\[0\].compute_ps.weight: both numbers and a table": document(
+        compute_ps={"items": [1, 2, 3], "weight": [1]}
+    ),
+    r"ranges\[0\].compute_ps.items: no numbers are given; expected 3 numbers, or a table": document(compute_ps={}),
+    r"ranges\[0\].compute_ps.low: there are 0 numbers; expected 1, one for each weight": document(
+        compute_ps={"weight": [1], "high": [1]}
+    ),
+    r"ranges\[0\].compute_ps.weight: the weights add up to .*; expected at most 4,611": document(
+        compute_ps={"weight": [2**61, 2**61, 1], "low": [1, 1, 1], "high": [1, 1, 1]}
+    ),
+    r"ranges\[0\].compute_ps.high\[0\]: the part ends at 1; expected 2 or more": document(
+        compute_ps={"weight": [1], "low": [2], "high": [1]}
+    ),
+    r"ranges\[0\].compute_ps.wieght.*did you mean 'weight'": document(compute_ps={"wieght": [1]}),
+    r"ranges\[0\].low_ps: the time is given twice": document(low_ps=1, high_ps=2),
+    r"ranges\[0\].low_ps: the time is missing; expected low_ps and high_ps, or compute_ps": document(compute_ps=None),
+    r"node_accesses\[0\].shares: there are 1 shares; expected 2": on_nodes(shares=[1]),
+    r"node_accesses\[0\].shares: the shares add up to 16,777,217": on_nodes(shares=[1, 2**24]),
+    r"node_accesses\[0\].nodes: .*at least 1": on_nodes(nodes=[]),
+    r"node_accesses\[0\].mode: .*'read', 'write' or 'read-write', not 'raed'": on_nodes(mode="raed"),
+    r"node_accesses\[0\].bytes.items: there are 4 numbers": on_nodes(bytes={"items": [1, 2, 3, 4]}),
+    r"node_accesses\[0\].bytes.items\[2\]: the amount is 274877906945; expected 0 to 274877906944": on_nodes(
+        bytes={"items": [1, 2, 2**38 + 1]}
+    ),
+    r"ranges\[0\].fresh.items: there are 2 numbers; expected 3, one for each item": document(fresh={"items": [1, 2]}),
+    r"ranges\[0\].freed.items\[1\]: the amount is 274877906945; expected 0 to 274877906944": document(
+        freed={"items": [1, 2**38 + 1, 2]}
+    ),
+    r"ranges\[0\].freed: input should be .*, not 7": document(freed=7),
+    r"node_accesses\[0\].returned_ppm: .*less than or equal to 1000000": on_nodes(returned_ppm=1_000_001),
+    r"node_accesses\[0\].returned_ppm: a whole number is needed here": on_nodes(returned_ppm=0.5),
+    r"ranges\[0\].fred: .*did you mean 'freed'": document(fred=BYTES),
+    r"node_accesses\[0\].bytes: 67108864 items of the highest amount add up to .*; expected at most": document(
+        count=2**26,
+        compute_ps=None,
+        low_ps=0,
+        high_ps=0,
+        node_accesses=[{"nodes": [0], "bytes": {"weight": [1], "low": [0], "high": [2**37]}}],
+    ),
+}
+
+
+@pytest.mark.parametrize(("message", "given"), [*((message, bad) for bad, message in BAD.values()), *MISTAKES.items()])
+def test_bad_graphs_name_place_and_remedy(message: str, given: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        read(path)
-    assert str(caught.value).startswith(f"{path}: ")
+        read_document(tmp_path, given)
+    assert str(caught.value).startswith(f"{tmp_path / 'graph.json'}: ")
 
 
 ODD = st.sampled_from(
@@ -303,19 +370,6 @@ def test_batches_of_entries_are_what_single_ones_are(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(EntryColumns, "take", lambda columns, batch: False)
         assert outcome(path) == in_batches
-
-
-@pytest.mark.parametrize("name", ["row_bytes", "rows", "stride", "offset", "passes"])
-def test_the_bounds_of_numbers_are_those_of_the_models(name: str) -> None:
-    """The fast columns and the models refuse the same numbers."""
-    low, high = bounds_of(AccessEntry.model_fields[name])
-    for value, right in {low: True, high: True, low - 1: False, high + 1: False}.items():
-        entry = {"region": "a", "row_bytes": 8, name: value}
-        if right:
-            assert getattr(AccessEntry.model_validate(entry), name) == value
-        else:
-            with pytest.raises(ValidationError):
-                AccessEntry.model_validate(entry)
 
 
 def test_there_may_be_only_so_many_regions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,9 +20,8 @@ from numasim.workload.generate import generate
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.parameters import WorkloadParameters
 from numasim.workload.registry import FAMILIES, workload_spec
-from numasim.workload.size.counting import totals_of
 from numasim.workload.size.limits import largest, refusal
-from numasim.workload.size.totals import LIMITS, Totals
+from numasim.workload.size.totals import LIMITS, Totals, totals_of
 from numasim.workload.unfold import unfolded
 
 EXACT = {"cholesky", "fft", "strassen", "matmul"}  # families whose predicted totals are exact

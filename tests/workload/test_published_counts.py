@@ -97,14 +97,6 @@ def test_sort_at_the_published_size() -> None:
     assert round(written.mean()) == 2_802
 
 
-@pytest.mark.parametrize(("n", "calls"), [(0, 1), (1, 1), (2, 3), (10, 177), (20, 21_891)])
-def test_fib_makes_a_task_a_call(n: int, calls: int) -> None:
-    a, b = 0, 1
-    for _ in range(n + 1):
-        a, b = b, a + b
-    assert make("fib", n=n).tasks == calls == 2 * a - 1
-
-
 def literal_fft_tasks(n: int) -> int:
     """Return the number of tasks of a transform by the program's own recursion."""
     if n <= 32:

@@ -57,18 +57,6 @@ def test_the_probabilities_are_those_of_all_interleavings(below: int, above: int
         assert probability(below, above, other, rank) == Fraction(ranks[rank], every)
 
 
-@given(SIZES)
-@settings(max_examples=60)
-def test_the_mode_is_the_likeliest_rank_and_weights_fall_faster_and_faster(sizes: tuple[int, int, int]) -> None:
-    below, above, other = (min(size, 60) for size in sizes)
-    if below + above == 0:
-        return
-    mode = sides(below, above, other)[0]
-    chances = [probability(below, above, other, rank) for rank in range(other + 1)]
-    assert chances[mode] == max(chances)
-    assert all(chances[r - 1] * chances[r + 1] <= chances[r] ** 2 for r in range(1, other))
-
-
 @given(SIZES, st.integers(0, 5000))
 @settings(max_examples=200)
 def test_the_bounds_enclose_the_weight(sizes: tuple[int, int, int], distance: int) -> None:

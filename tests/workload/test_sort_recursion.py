@@ -6,10 +6,9 @@ from bisect import bisect_right
 from typing import Any
 
 import pytest
-from bots_permutation import bots_permutation
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from really_sorted import really_sorted
+from really_sorted import bots_permutation, really_sorted
 from workload_setup import program
 
 from numasim.workload.graph import Op, Workload
@@ -90,7 +89,7 @@ def segment(work: Workload, number: int) -> Any:
 
 
 def without_empty(words: Any) -> Any:
-    """An empty second run has no access, so it has no place."""
+    """Remove the place of empty second runs: a leaf does not access an empty run."""
     if isinstance(words, tuple) and words[0] == "merge" and words[3][1] == 0:
         return (*words[:3], None, words[4])
     return [without_empty(word) for word in words] if isinstance(words, list) else words

@@ -106,7 +106,7 @@ def test_affinity_makes_every_construct_of_table_6_4_cheaper(construct: str) -> 
 
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_what_the_runtime_does_for_a_construct_adds_to_its_overhead(construct: str) -> None:
-    """Once for each construct, on the critical path: without SMT, turbo and parking it adds what it takes."""
+    """Without SMT, turbo and parking, the runtime's work adds its own time, once for each construct."""
     plain, own = (
         overhead_us(construct, {"like": "randomized", "locks": {"kind": "mcs"}}, rounds=48, construct_ns=ns, plain=True)
         for ns in (0, 4000)
@@ -117,7 +117,7 @@ def test_what_the_runtime_does_for_a_construct_adds_to_its_overhead(construct: s
 @pytest.mark.parametrize("lines", [0, 3])
 @pytest.mark.parametrize(("mapping", "access_ns"), [("contiguous", 15.435), ("numa-even-cores-first", 38.428)])
 def test_lines_of_the_runtime_move_with_its_lock(mapping: str, access_ns: float, lines: int) -> None:
-    """Beside that of the lock and that of the variable, from memory at the first access."""
+    """The line of the lock, the line of the variable and the lines of the runtime move; first they come from memory."""
     strategy = {"like": "randomized", "mapping": mapping, "locks": {"kind": "mcs"}}
     work = {"name": "syncbench", "construct": "atomic", "construct_lines": lines}
     row = counters(workload=work, strategy=strategy, workers=2)

@@ -42,7 +42,7 @@ from numasim.engine.simulate import ENGINES, simulate
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan, Run
 from numasim.spec.run_spec import resolve
-from numasim.strategy.control.built_in import Tuned, shared_cache_bytes
+from numasim.strategy.control.built_in import Search, shared_cache_bytes
 from numasim.strategy.control.controller import I64, Controller, Controls, Measures, Program
 from numasim.strategy.control.packing import (
     MOVES,
@@ -125,9 +125,9 @@ class Timed:
         after, controls = self.controller(program, state, measures)
         if measures is not None:
             self.times[measures.phase].append(measures.time_ps)
-            if isinstance(after, Tuned) and after.search is not None:
-                self.initial[measures.phase], self.kept[measures.phase] = after.search.initial, after.search.kept
-                if after.search.ended:
+            if isinstance(after, Search):
+                self.initial[measures.phase], self.kept[measures.phase] = after.initial, after.kept
+                if after.ended:
                     self.ended.setdefault(measures.phase, measures.iteration)
         return after, controls
 

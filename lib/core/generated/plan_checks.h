@@ -4,9 +4,9 @@
 
 #include "plan/plan_reader.h"
 
-/* What holds of a plan beyond types, sizes and bounds; and what is worked out from its fields. Called when
- * a structure has been read, for the whole last. Each keeps the first mistake in the reader and returns
- * whether there is none. */
+/* Functions that check conditions of a plan beyond types, sizes and bounds, and compute members.
+ * Each function is called when its structure has been read, the function of the whole plan last. A function
+ * keeps the first mistake in the reader, and returns whether there is no mistake. */
 bool ns_segment_times_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segment_times *self);
 bool ns_graph_check(ns_plan_reader *reader, ns_full_plan *plan, ns_graph *self);
 bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self);

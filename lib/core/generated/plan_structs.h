@@ -29,10 +29,10 @@ typedef struct ns_graph {
     ns_u32s successor; /* [edges] */
     ns_i64s successor_ptr; /* [rows + 1] */
     int64_t tasks; /* ids of tasks are below this */
-    ns_i64s size; /* [rows] tasks in the subtree of each row, itself included */
-    ns_i64s child; /* [ops] id of the task that an op spawns or calls, less that of its parent, if the graph is folded */
-    ns_u32s segment; /* [ops] likewise: number of the op's segment, or of its child's first one, less that of its task */
-    ns_u32s subtree_segments; /* [rows] likewise: segments of the subtree */
+    ns_i64s size; /* [rows] number of tasks in the subtree of each row, the row included */
+    ns_i64s child; /* [ops] id of the task that an op spawns or calls, less the id of the parent, if the graph is folded */
+    ns_u32s segment; /* [ops] number of the op's segment, or of the first segment of the op's child, less the number of the first segment of the op's task, if the graph is folded */
+    ns_u32s subtree_segments; /* [rows] number of segments of the subtree, if the graph is folded */
 } ns_graph;
 
 /* How automatic NUMA balancing scans memory, and after how many hinting faults pages migrate. */
@@ -40,7 +40,7 @@ typedef struct ns_scan {
     int64_t delay_ps; /* from the begin of the stage to the first scan */
     int64_t period_ps; /* between scans; 0: nothing is scanned */
     int64_t bytes; /* of a scan */
-    int64_t hint_fault_ps; /* of each page; -1: as any page fault */
+    int64_t hint_fault_ps; /* the time of a hinting fault of a page; -1: the time of any page fault */
     int64_t migrate_after; /* hinting faults of one node in a row */
 } ns_scan;
 
@@ -60,11 +60,11 @@ typedef struct ns_memory {
     ns_i64s region_pages; /* [regions] */
     ns_i64s unit_pages; /* [regions] pages that are placed and moved together */
     ns_u8s dynamic; /* [regions] whether pages are placed or moved while the program runs */
-    ns_node_lists home; /* of dynamic regions before the run */
+    ns_node_lists home; /* homes of the pages of dynamic regions before the run */
     ns_stage_list stages; /* by phase; the first one is in force before the run */
     ns_i32s home_of_node; /* [nodes] the node of memory that is wanted on each node: another node if that node has no memory */
     ns_i64s free_pages; /* [nodes] empty if nodes cannot be full */
-    ns_i64s by_distance; /* [nodes, nodes] the nodes from each one on, nearest first; empty likewise */
+    ns_i64s by_distance; /* [nodes, nodes] all nodes by distance from each node, nearest first; empty if nodes cannot be full */
 } ns_memory;
 
 /* The accesses of segments, for runs that need them one by one. */
@@ -148,18 +148,18 @@ typedef struct ns_segment_needs {
     ns_i64s first_access; /* [segments + 1] */
     ns_u8s mode; /* [accesses] Mode */
     ns_i64s passes; /* [accesses] */
-    ns_i64s misses; /* [accesses] under way at once, times 1000 */
+    ns_i64s misses; /* [accesses] misses under way at once, times 1000 */
 } ns_segment_needs;
 
 /* The caches. */
 typedef struct ns_cache_sizes {
     enum ns_cache_model model;
-    int64_t l2_bytes; /* -1: none that counts */
+    int64_t l2_bytes; /* -1: no cache that counts */
     int64_t hit_ps;
     int64_t remote_hit_ps;
     bool forwards; /* clean lines, too, come from other caches */
     uint64_t domains;
-    ns_i64s llc_bytes; /* [llc domains] 0: none */
+    ns_i64s llc_bytes; /* [llc domains] 0: no cache */
     ns_u32s domain; /* [workers] the last-level cache of each worker */
     ns_i64s region_bytes; /* [regions] */
 } ns_cache_sizes;
@@ -167,9 +167,9 @@ typedef struct ns_cache_sizes {
 /* The resources that flows share. Capacities are in units per second: bytes, or page faults. */
 typedef struct ns_resources {
     ns_i64s capacity; /* [resources] */
-    ns_paths reads; /* resources of a line that is read from a home */
-    ns_paths writes; /* resources of a line that is written back to a home */
-    ns_paths moves; /* resources of a line that moves between caches */
+    ns_paths reads; /* the resources that a line uses when it is read from a home */
+    ns_paths writes; /* the resources that a line uses when it is written back to a home */
+    ns_paths moves; /* the resources that a line uses when it moves between caches */
     ns_i32s llc_port; /* [llc domains] -1: none */
     int32_t faults; /* the address space, or -1 */
     int64_t fault_units; /* of the address space that a page fault takes */
@@ -192,15 +192,15 @@ typedef struct ns_speed_rules {
 
 /* The costs of items that touch memory first or give memory back. */
 typedef struct ns_page_costs {
-    int64_t unmap_ps; /* of each page of the own node that is given back */
-    ns_i64s unmap_far_ps; /* [nodes, homes] of each page of a given home that is given back, as seen from a node */
-    int64_t flush_ps; /* of each flush, for all other threads together */
-    int64_t unmap_batch; /* pages a flush; 0: all that an item gives back */
+    int64_t unmap_ps; /* the time of giving back a page of the own node */
+    ns_i64s unmap_far_ps; /* [nodes, homes] the time of giving back a page of each home, as seen from each node */
+    int64_t flush_ps; /* the time of a flush, for all other threads together */
+    int64_t unmap_batch; /* pages a flush; 0: all pages that an item gives back */
 } ns_page_costs;
 
 /* Helper threads (model 4.11). */
 typedef struct ns_helpers {
-    ns_u8s has; /* [workers] each has one */
+    ns_u8s has; /* [workers] whether each worker has a helper */
     int64_t lifespan_bytes;
     int64_t work_ppm;
     int64_t start_ps;
@@ -222,9 +222,9 @@ typedef struct ns_family_price {
     int64_t local_wait_ps;
     int64_t mean_compute_ps;
     int64_t mean_wait_ps;
-    int64_t mean_pages_ps; /* of page faults and of giving back memory */
+    int64_t mean_pages_ps; /* time of page faults and of giving back memory */
     ns_u32s resource; /* [uses] resources that the mean item uses, ascending */
-    ns_i64s units; /* [uses] of each */
+    ns_i64s units; /* [uses] units of each resource */
     ns_item_access_price_list accesses;
 } ns_family_price;
 NS_VIEW(ns_family_price_list, ns_family_price);
@@ -261,7 +261,7 @@ typedef struct ns_phase {
     bool serial;
     int64_t repeat;
     ns_i64s ids; /* [roots] ids of the roots */
-    ns_u32s segments; /* [roots] number of their first segment */
+    ns_u32s segments; /* [roots] number of the first segment of each root */
 } ns_phase;
 NS_VIEW(ns_phase_list, ns_phase);
 
@@ -277,7 +277,7 @@ NS_VIEW(ns_loop_list, ns_loop);
 typedef struct ns_adaptive {
     int64_t stack; /* least depth of calls with help-first; 0: fixed */
     int64_t every; /* spawns between two decisions */
-    int64_t steals; /* least number for help-first */
+    int64_t steals; /* least number of stolen tasks for help-first */
     bool work_first; /* at the start */
 } ns_adaptive;
 
@@ -308,19 +308,19 @@ typedef struct ns_plan {
     uint32_t domain_count;
     const uint64_t *mask; /* [segments][ns_mask_words] the queues of each segment, or NULL: see policy/pick.h */
     const int32_t *gate; /* [workers] the unit of each worker whose live subtrees are counted */
-    int64_t live_most; /* of a unit, from which on gated levels are closed */
+    int64_t live_most; /* live subtrees of a unit from which on gated levels are closed */
 } ns_plan;
 
 /* The decisions of a strategy for all tasks of a program, before the first iteration (model 4.14). */
 typedef struct ns_control {
     ns_u8s tier; /* [rows] Tier; empty: all are local */
-    ns_i32s label; /* [rows] the unit that each task is meant for, -1: none; empty: none has one */
+    ns_i32s label; /* [rows] the unit that each task is meant for, -1: no unit; empty if no task has a unit */
     ns_i32s item_label; /* [items] the unit that each item of a range is meant for; empty: by item_units */
-    int64_t item_units; /* items of ranges have labels below it, in equal blocks */
+    int64_t item_units; /* items of ranges have labels below this number, in equal blocks */
     uint64_t switches; /* a bit for each switch that is on */
 } ns_control;
 
-/* How the thresholds S (high) and s (low) are computed; -1: they are computed, not given. */
+/* The thresholds S (`max_tasks`) and s (`min_tasks`), -1 if computed, and the rule by which they are computed. */
 typedef struct ns_threshold_rules {
     int64_t max_tasks;
     int64_t min_tasks;
@@ -328,7 +328,7 @@ typedef struct ns_threshold_rules {
     enum ns_threshold_rule rule;
 } ns_threshold_rules;
 
-/* How long a worker waits after fruitless rounds. */
+/* How long a worker waits after rounds without a task. */
 typedef struct ns_backoff {
     int64_t first_ps;
     int64_t factor;
@@ -421,13 +421,13 @@ typedef struct ns_plan_words {
     ns_i32s home; /* [words] */
     ns_i32s worker_home; /* [workers] the node of a word that is kept for each worker */
     ns_i64s parties; /* [words] */
-    ns_i64s undo_ps; /* [words] after an attempt on a memory of objects that aborts */
+    ns_i64s undo_ps; /* [words] the wait after an aborted attempt on a memory of objects */
     ns_u8s same; /* [words] the next attempt on a memory of objects opens the same objects */
     ns_i64s weight; /* [weights] of the objects of memories that are not drawn uniformly, summed up to and with each object */
     ns_i64s weight_ptr; /* [words + 1] of each memory of objects; empty where its objects are equally likely */
     uint32_t declared;
-    ns_i32s level_lock; /* [steal levels, queues] or empty; -1: none */
-    ns_i32s queue_lock; /* [queues] or empty; -1: none */
+    ns_i32s level_lock; /* [steal levels, queues] the lock of a probe, -1: no lock; empty if there are none */
+    ns_i32s queue_lock; /* [queues] the lock of each queue, -1: no lock; empty if there are none */
     bool looks_first; /* a probe looks into a queue before it takes the queue's lock */
     enum ns_lock_kind kind;
     enum ns_barrier_kind barrier;
@@ -483,7 +483,7 @@ typedef struct ns_full_plan {
     int64_t refill; /* -1: the queue's own threshold s */
     bool work_first;
     ns_adaptive adaptive;
-    uint32_t work_first_tiers; /* of tasks that are begun as they are spawned */
+    uint32_t work_first_tiers; /* tiers of tasks that are begun at their spawn */
     ns_plan steal;
     ns_control control;
     ns_threshold_rules thresholds;
@@ -498,7 +498,7 @@ typedef struct ns_full_plan {
     ns_plan_words words;
     enum ns_join_kind join;
     enum ns_producer_kind maker;
-    bool begins_released; /* a worker begins the first task whose last predecessor it has finished */
+    bool begins_released; /* a worker begins the first task whose last predecessor the worker has finished */
     int64_t inline_resume_ppm;
     bool own_dispatch; /* every worker puts new tasks into its own queue alone */
     bool sees_marks_only;
@@ -507,7 +507,7 @@ typedef struct ns_full_plan {
     bool looks_at_data; /* a dispatch rule asks where the objects of a new task are */
     ns_task_objects objects;
     bool locks_search; /* a search takes locks */
-    bool locks_probes; /* even for fruitless probes */
+    bool locks_probes; /* probes that find no task take locks, too */
     bool own_never_full; /* every new task finds room in its worker's own queue */
     bool inlines; /* spawns are executed at once if a queue overflows */
     bool puts_take_time;

@@ -1,10 +1,9 @@
-#include "driver/options.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "driver/driver.h"
 #include "record/output_file.h"
 
 const char *const NS_MODE_NAMES[] = {
@@ -19,19 +18,14 @@ const char *const NS_MODE_NAMES[] = {
 const char *const NS_COSTS_NAMES[] = {[NS_COSTS_MODEL] = "model", [NS_COSTS_MEASURED] = "measured", NULL};
 
 enum { MOST_WORKERS = 1 << 16, MOST_REPEATS = 1000000, MOST_NAMES = 32, LONGEST_NAME = 63 };
-enum { TIME_DECIMALS = 3, FRACTION_DECIMALS = 18, CHOICE_BYTES = 32 };
+enum { TIME_DECIMALS = 3, FRACTION_DECIMALS = 18 };
 static const int64_t FRACTION_ONE = INT64_C(1000000000000000000);
 
-/* The place for a sentence to the user. */
-typedef struct {
-    char *text;
-    size_t bytes;
-} complaint;
-
-__attribute__((format(printf, 2, 3))) static bool refuse(const complaint *self, const char *sentence, ...) {
+/* Write a sentence for the user to `problem`. Return false. */
+__attribute__((format(printf, 2, 3))) static bool refuse(char *problem, const char *sentence, ...) {
     va_list arguments;
     va_start(arguments, sentence);
-    vsnprintf(self->text, self->bytes, sentence, arguments);
+    vsnprintf(problem, NS_PROBLEM_BYTES, sentence, arguments);
     va_end(arguments);
     return false;
 }
@@ -71,14 +65,18 @@ int ns_names_find(const char *const *names, const char *name, const char **neare
     return -1;
 }
 
-bool ns_choice_name(const char *names, int64_t place, char *name, size_t bytes) {
-    for (; place > 0; place--) {
-        names = strchr(names, ' ');
-        if (!names) return false;
-        names++;
+/* Return the index of a name in `names`. For an unknown name, return -1, with a sentence. */
+static int read_name(const char *option, const char *const *names, const char *name, char *problem) {
+    const char *nearest;
+    char all[128] = "";
+    const int found = ns_names_find(names, name, &nearest);
+    for (int at = 0; names[at]; at++) {
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", at ? ", " : "", names[at]);
     }
-    snprintf(name, bytes, "%.*s", (int)strcspn(names, " "), names);
-    return true;
+    if (found < 0) {
+        refuse(problem, "%s is '%s', and has to be one of %s; the nearest is %s", option, name, all, nearest);
+    }
+    return found;
 }
 
 /* ---- values of parameters ---------------------------------------------------------------------------------------- */
@@ -112,24 +110,11 @@ static bool read_between(int64_t *value, const char *text, int decimals, int64_t
     return read_decimal(value, text, decimals) && low <= *value && *value <= high;
 }
 
-static bool read_choice(ns_value *self, const ns_parameter *parameter, const char *text, const complaint *problem) {
-    char name[MOST_NAMES][CHOICE_BYTES];
-    const char *names[MOST_NAMES + 1] = {NULL}, *nearest;
-    for (int at = 0; at < MOST_NAMES && ns_choice_name(parameter->choices, at, name[at], CHOICE_BYTES); at++) {
-        names[at] = name[at];
-    }
-    self->number = ns_names_find(names, text, &nearest);
-    if (self->number >= 0) return true;
-    return refuse(problem, "%s is '%s', and has to be one of: %s; the nearest is %s", parameter->name, text,
-                  parameter->choices, nearest);
-}
-
-static bool read_value(ns_value *self, const ns_parameter *parameter, const char *text, const complaint *problem) {
+static bool read_value(ns_value *self, const ns_parameter *parameter, const char *text, char *problem) {
     const char *name = parameter->name;
     const int64_t low = parameter->low, high = parameter->high;
     switch (parameter->kind) {
-        case NS_CHOICE: return read_choice(self, parameter, text, problem);
-        case NS_PATH: self->text = text; return true;
+        case NS_CHOICE: self->number = read_name(name, parameter->choices, text, problem); return self->number >= 0;
         case NS_INTEGER:
             if (read_between(&self->number, text, 0, low, high)) return true;
             return refuse(problem, "%s is '%s', and has to be a whole number from %" PRId64 " to %" PRId64, name, text,
@@ -147,25 +132,20 @@ static bool read_value(ns_value *self, const ns_parameter *parameter, const char
 }
 
 /* Write `number` units of 1 / `one` as a decimal number with `digits` decimals, without zeros at its end. */
-static void write_decimal(FILE *file, int64_t number, int64_t one, int digits) {
+static void write_decimal(int64_t number, int64_t one, int digits) {
     char text[32];
     int length = snprintf(text, sizeof text, "%" PRId64 ".%0*" PRId64, number / one, digits, number % one);
     while (text[length - 1] == '0') length--;
     if (text[length - 1] == '.') length--;
-    fprintf(file, "%.*s", length, text);
+    printf("%.*s", length, text);
 }
 
-void ns_value_write(FILE *file, const ns_parameter *parameter, const ns_value *value) {
-    char name[CHOICE_BYTES];
+void ns_value_write(const ns_parameter *parameter, int64_t value) {
     switch (parameter->kind) {
-        case NS_INTEGER: fprintf(file, "%" PRId64, value->number); return;
-        case NS_TIME: write_decimal(file, value->number, 1000, TIME_DECIMALS); return;
-        case NS_FRACTION: write_decimal(file, value->number, FRACTION_ONE, FRACTION_DECIMALS); return;
-        case NS_PATH: ns_json_write_text(file, value->text); return;
-        case NS_CHOICE:
-            ns_choice_name(parameter->choices, value->number, name, sizeof name);
-            ns_json_write_text(file, name);
-            return;
+        case NS_INTEGER: printf("%" PRId64, value); return;
+        case NS_TIME: write_decimal(value, 1000, TIME_DECIMALS); return;
+        case NS_FRACTION: write_decimal(value, FRACTION_ONE, FRACTION_DECIMALS); return;
+        case NS_CHOICE: ns_json_write_text(stdout, parameter->choices[value]); return;
     }
 }
 
@@ -199,7 +179,7 @@ static const struct {
 };
 enum { OPTIONS = sizeof OPTION / sizeof *OPTION };
 
-static bool read_kernel(ns_options *self, const char *name, const complaint *problem) {
+static bool read_kernel(ns_options *self, const char *name, char *problem) {
     const char *names[MOST_NAMES] = {NULL}, *nearest;
     for (int at = 0; NS_KERNELS[at]; at++) names[at] = NS_KERNELS[at]->name;
     const int found = ns_names_find(names, name, &nearest);
@@ -210,27 +190,13 @@ static bool read_kernel(ns_options *self, const char *name, const complaint *pro
     return true;
 }
 
-/* Return the index of a name in `names`. For an unknown name, return -1, with a sentence. */
-static int read_name(const char *option, const char *const *names, const char *name, const complaint *problem) {
-    const char *nearest;
-    char all[128] = "";
-    const int found = ns_names_find(names, name, &nearest);
-    for (int at = 0; names[at]; at++) {
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", at ? ", " : "", names[at]);
-    }
-    if (found < 0) {
-        refuse(problem, "%s is '%s', and has to be one of %s; the nearest is %s", option, name, all, nearest);
-    }
-    return found;
-}
-
-static bool read_count(const char *option, int64_t *count, const char *text, int most, const complaint *problem) {
+static bool read_count(const char *option, int64_t *count, const char *text, int most, char *problem) {
     if (read_between(count, text, 0, 1, most)) return true;
     return refuse(problem, "%s is '%s', and has to be a whole number from 1 to %d", option, text, most);
 }
 
 /* Read option `at` with its value. Settings of kernel parameters are added to `settings`, which ends with NULL. */
-static bool read_option(ns_options *self, int at, const char *value, const char **settings, const complaint *problem) {
+static bool read_option(ns_options *self, int at, const char *value, const char **settings, char *problem) {
     const char *option = OPTION[at].name;
     void *field = (char *)self + OPTION[at].field;
     int64_t number;
@@ -270,7 +236,7 @@ static bool read_option(ns_options *self, int at, const char *value, const char 
     return true;
 }
 
-static int find_option(const complaint *problem, const char *name) {
+static int find_option(char *problem, const char *name) {
     const char *names[OPTIONS + 1] = {NULL}, *nearest;
     for (int at = 0; at < OPTIONS; at++) names[at] = OPTION[at].name;
     const int found = ns_names_find(names, name, &nearest);
@@ -280,7 +246,7 @@ static int find_option(const complaint *problem, const char *name) {
 
 /* ---- parameters of the kernel ------------------------------------------------------------------------------------ */
 
-static int find_parameter(const ns_options *self, const char *name, const complaint *problem) {
+static int find_parameter(const ns_options *self, const char *name, char *problem) {
     const char *names[NS_MOST_PARAMETERS + 1] = {NULL}, *nearest;
     for (int at = 0; self->kernel->parameters[at].name; at++) names[at] = self->kernel->parameters[at].name;
     const int found = ns_names_find(names, name, &nearest);
@@ -291,7 +257,7 @@ static int find_parameter(const ns_options *self, const char *name, const compla
     return found;
 }
 
-static bool read_setting(ns_options *self, const char *setting, const complaint *problem) {
+static bool read_setting(ns_options *self, const char *setting, char *problem) {
     char name[64];
     const char *equals = strchr(setting, '=');
     if (!equals || (size_t)(equals - setting) >= sizeof name) {
@@ -307,7 +273,7 @@ static bool read_setting(ns_options *self, const char *setting, const complaint 
 
 /* ---- all together ------------------------------------------------------------------------------------------------ */
 
-static bool are_consistent(const ns_options *self, const complaint *problem) {
+static bool are_consistent(const ns_options *self, char *problem) {
     const bool serial = self->pool.mode == NS_MODE_SERIAL;
     if (!self->kernel) return refuse(problem, "there has to be a --kernel; --list shows which there are");
     if (self->pool.record && !serial) return refuse(problem, "--record goes with --mode serial");
@@ -323,25 +289,24 @@ static bool are_consistent(const ns_options *self, const complaint *problem) {
     return true;
 }
 
-bool ns_options_read(ns_options *self, int count, char **arguments, char *text, size_t bytes) {
-    const complaint problem = {text, bytes};
+bool ns_options_read(ns_options *self, int count, char **arguments, char *problem) {
     const char *settings[NS_MOST_PARAMETERS + 1] = {NULL};
     for (int at = 0; at < count; at++) {
-        const int option = find_option(&problem, arguments[at]);
+        const int option = find_option(problem, arguments[at]);
         if (option < 0) return false;
         const bool has_value = OPTION[option].kind != YES && OPTION[option].kind != NO;
         const char *value = has_value ? arguments[++at] : NULL;
-        if (has_value && at >= count) return refuse(&problem, "%s needs a value", OPTION[option].name);
-        if (!read_option(self, option, value, settings, &problem)) return false;
+        if (has_value && at >= count) return refuse(problem, "%s needs a value", OPTION[option].name);
+        if (!read_option(self, option, value, settings, problem)) return false;
     }
     if (self->list || self->help) return true;
-    if (!are_consistent(self, &problem)) return false;
+    if (!are_consistent(self, problem)) return false;
     for (int at = 0; self->kernel->parameters[at].name; at++) {
         const ns_parameter *parameter = &self->kernel->parameters[at];
-        if (!read_value(&self->values[at], parameter, parameter->otherwise, &problem)) return false;
+        if (!read_value(&self->values[at], parameter, parameter->otherwise, problem)) return false;
     }
     for (int at = 0; settings[at]; at++) {
-        if (!read_setting(self, settings[at], &problem)) return false;
+        if (!read_setting(self, settings[at], problem)) return false;
     }
     return true;
 }

@@ -1,27 +1,24 @@
-#include "driver/run.h"
-
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/operations.h"
+#include "driver/driver.h"
 #include "numasim/topology.h"
 #include "platform/atomics.h"
 #include "platform/ticks.h"
 #include "threads/worker.h"
-
-enum { PROBLEM_BYTES = 512 };
 
 static bool has_threads(const ns_pool_options *options) {
     return options->mode == NS_MODE_NATIVE || options->mode == NS_MODE_EMULATED;
 }
 
 /* Create a pool. Return 0 or a negative error code, with a sentence for the user in `problem`. */
-static int create_pool(ns_pool **made, const ns_pool_options *options, char *problem, size_t bytes) {
+static int create_pool(ns_pool **made, const ns_pool_options *options, char *problem) {
     const int error = ns_pool_create(made, options);
     if (!error) return NS_OK;
     const char *why = *made && *ns_pool_problem(*made) ? ns_pool_problem(*made) : ns_error_sentence(error);
-    snprintf(problem, bytes, "mode %s%s%s: %s", NS_MODE_NAMES[options->mode], options->plan ? ", plan " : "",
+    snprintf(problem, NS_PROBLEM_BYTES, "mode %s%s%s: %s", NS_MODE_NAMES[options->mode], options->plan ? ", plan " : "",
              options->plan ? options->plan : "", why);
     ns_pool_destroy(*made);
     *made = NULL;
@@ -119,7 +116,7 @@ static int run_state(ns_outcome *outcome, const ns_options *options, void *state
     return error || !native ? error : measure_hops_of_run(&outcome->hop_ps[2], &options->pool);
 }
 
-static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options, char *problem, size_t bytes) {
+static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options, char *problem) {
     /* Delays that are only declared need not take real time. */
     const bool waits = has_threads(&options->pool) || options->pool.costs == NS_COSTS_MEASURED;
     ns_setting setting = {.values = options->values, .workers = pool->workers, .waits = waits};
@@ -129,14 +126,14 @@ static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options,
     int error = ns_state_create(&state, options->kernel, &setting);
     leave_first_thread(&options->pool, &anywhere);
     if (error) {
-        snprintf(problem, bytes, "%s: %s", options->kernel->name,
+        snprintf(problem, NS_PROBLEM_BYTES, "%s: %s", options->kernel->name,
                  *setting.problem ? setting.problem : ns_error_sentence(error));
         return error;
     }
     error = run_state(outcome, options, state, pool);
     if (error) {
         const char *why = ns_pool_problem(pool);
-        snprintf(problem, bytes, "%s%s%s", ns_error_sentence(error), *why ? ": " : "", why);
+        snprintf(problem, NS_PROBLEM_BYTES, "%s%s%s", ns_error_sentence(error), *why ? ": " : "", why);
     } else if (options->verify) {
         go_to_first_thread(&options->pool, &anywhere);
         verify(outcome, options->kernel, state);
@@ -146,15 +143,15 @@ static int run_in(ns_pool *pool, ns_outcome *outcome, const ns_options *options,
     return error;
 }
 
-int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem) {
     ns_pool *pool;
     ns_pool_options seeded = options->pool;
     seeded.seed = seed;
     *outcome = (ns_outcome){.seed = seed, .correct = true};
-    int error = create_pool(&pool, &seeded, problem, bytes);
+    int error = create_pool(&pool, &seeded, problem);
     if (error) return error;
     outcome->workers = pool->workers;
-    error = run_in(pool, outcome, options, problem, bytes);
+    error = run_in(pool, outcome, options, problem);
     ns_pool_destroy(pool);
     if (error) ns_outcome_destroy(outcome);
     return error;
@@ -168,7 +165,7 @@ void ns_outcome_destroy(ns_outcome *self) { ns_report_destroy(&self->report); }
 typedef struct {
     int64_t ps;
     int error;
-    char problem[PROBLEM_BYTES];
+    char problem[NS_PROBLEM_BYTES];
 } copy;
 
 typedef struct {
@@ -198,18 +195,18 @@ static void run_own_copy(ns_task *self, void *arguments) {
                                     .order = order_of(all->pool, ns_task_worker(self))};
     serial.verify = false;
     ns_outcome outcome;
-    mine->error = ns_run_kernel(&outcome, &serial, 0, mine->problem, sizeof mine->problem);
+    mine->error = ns_run_kernel(&outcome, &serial, 0, mine->problem);
     if (mine->error) return;
     mine->ps = outcome.report.makespan_ps;
     ns_outcome_destroy(&outcome);
 }
 
 /* Set `*ps` to the harmonic mean of the copies' times: stealing divides the work in proportion to the speeds. */
-static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *problem, size_t bytes) {
+static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *problem) {
     double rates = 0;
     for (uint32_t at = 0; at < count; at++) {
         if (copies[at].error) {
-            snprintf(problem, bytes, "%s", copies[at].problem);
+            snprintf(problem, NS_PROBLEM_BYTES, "%s", copies[at].problem);
             return copies[at].error;
         }
         rates += 1.0 / (double)(copies[at].ps > 0 ? copies[at].ps : 1);
@@ -218,39 +215,39 @@ static int take_mean(int64_t *ps, const copy *copies, uint32_t count, char *prob
     return NS_OK;
 }
 
-static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *options, char *problem, size_t bytes) {
+static int run_copies(int64_t *ps, ns_pool *pool, const ns_options *options, char *problem) {
     const crowd all = {pool, options, calloc(pool->workers, sizeof *all.copies)}, *arguments = &all;
     int error = all.copies ? ns_pool_team(pool, run_own_copy, &arguments, sizeof arguments) : NS_ERROR_MEMORY;
     if (error) {
-        snprintf(problem, bytes, "%s", ns_error_sentence(error));
+        snprintf(problem, NS_PROBLEM_BYTES, "%s", ns_error_sentence(error));
     } else {
-        error = take_mean(ps, all.copies, pool->workers, problem, bytes);
+        error = take_mean(ps, all.copies, pool->workers, problem);
     }
     free(all.copies);
     return error;
 }
 
-static int rehearse(int64_t *rehearsed_ps, int64_t *hop_ps, const ns_options *options, char *problem, size_t bytes) {
+static int rehearse(int64_t *rehearsed_ps, int64_t *hop_ps, const ns_options *options, char *problem) {
     ns_pool_options threads = options->pool;
     ns_pool *pool;
     threads.mode = NS_MODE_NATIVE;
     threads.graph = NS_GRAPH_IGNORED;
-    int error = create_pool(&pool, &threads, problem, bytes);
+    int error = create_pool(&pool, &threads, problem);
     if (error) return error;
     if (options->pool.mode == NS_MODE_NATIVE) error = measure_hops(hop_ps, pool);
     if (error) {
-        snprintf(problem, bytes, "%s", ns_error_sentence(error));
+        snprintf(problem, NS_PROBLEM_BYTES, "%s", ns_error_sentence(error));
     } else {
-        error = run_copies(rehearsed_ps, pool, options, problem, bytes);
+        error = run_copies(rehearsed_ps, pool, options, problem);
     }
     ns_pool_destroy(pool);
     return error;
 }
 
-int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem, size_t bytes) {
+int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem) {
     int64_t rehearsed_ps = 0, hop_ps = 0;
-    int error = rehearse(&rehearsed_ps, &hop_ps, options, problem, bytes);
-    if (!error) error = ns_run_kernel(outcome, options, seed, problem, bytes);
+    int error = rehearse(&rehearsed_ps, &hop_ps, options, problem);
+    if (!error) error = ns_run_kernel(outcome, options, seed, problem);
     if (error) return error;
     outcome->hop_ps[0] = hop_ps;
     outcome->rehearsed_ps = rehearsed_ps;

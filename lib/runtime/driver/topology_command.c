@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/commands.h"
+#include "driver/driver.h"
 #include "numasim/runtime.h"
 #include "numasim/topology.h"
 

@@ -27,9 +27,9 @@ static const ns_parameter PARAMETERS[] = {
     {"tiles", NS_INTEGER, "16", 1, 256, NULL, "tiles in a row, and rows of tiles", NS_AT(tiles)},
     {"tile_size", NS_INTEGER, "32", 1, 1024, NULL, "numbers in a row of a tile, and rows", NS_AT(size)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "100000", 0, 1000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "100000", 0, 1000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {"dependences", NS_INTEGER, "0", 0, 1, NULL,
-     "whether tasks wait for those that write their tiles, and not for steps", NS_AT(dependences)},
+     "whether a task waits only for the tasks that write its tiles, and not for whole steps", NS_AT(dependences)},
     {.name = NULL},
 };
 
@@ -147,7 +147,7 @@ static void spawn_step(ns_task *self, const step *s) {
     if (of->dependences)
         ns_spawn_after(self, run_step, s, sizeof *s, all.dependences, all.count);
     else
-        ns_spawn_with(self, run_step, s, sizeof *s, all.accesses, of->memory.objects ? all.count : 0);
+        ns_state_spawn(self, &of->memory, run_step, s, sizeof *s, all.accesses, all.count);
 }
 
 /* Wait for the tasks that were spawned so far, unless each task has dependences of its own. */

@@ -1,8 +1,8 @@
 /* The Fourier transform of n = 2^k complex numbers with radices 8 and 16, after BOTS FFT. One run computes the roots of
- * unity, and the next run transforms. A transform of more than 32 numbers has three parts and waits after each: it
- * spawns the unshuffling of its input, a transform for every residue class, and the butterflies with their twiddle
- * factors. A loop over more than 127 items is split into two halves, a task each. Input and output swap roles at every
- * level. The tasks are as in numasim/workload/families/fft.py.
+ * unity, and the next run transforms. A transform of more than 32 numbers has three parts and waits after each part.
+ * The transform spawns the unshuffling of its input, a transform for every residue class, and the butterflies with
+ * their twiddle factors. A loop over more than 127 items is split into two halves, a task each. Input and output swap
+ * roles at every level. The tasks are as in numasim/workload/families/fft.py.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ typedef struct {
 static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "65536", 2, 16777216, NULL, "complex numbers, a power of two", NS_AT(n)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 
@@ -160,7 +160,6 @@ static ns_access roots_of(const loop *l) {
 static uint32_t accesses_of_loop(const loop *l, ns_access *accesses) {
     const state *of = l->of;
     const int64_t bytes = l->length * ELEMENT_BYTES;
-    if (!of->memory.objects) return 0;
     if (l->loop == ROOTS_LOOP) {
         accesses[0] = ns_piece(of->object[ROOTS], l->first * ELEMENT_BYTES, bytes, NS_WRITE);
         accesses[1] = ns_piece(of->object[ROOTS], (of->n + 1 - l->first - l->length) * ELEMENT_BYTES, bytes, NS_WRITE);
@@ -197,7 +196,7 @@ static void spawn_loop(ns_task *self, loop l) {
     ns_access accesses[MOST_ACCESSES];
     const uint32_t count = is_split(&l) ? 0 : accesses_of_loop(&l, accesses);
     l.announced = true;
-    ns_spawn_with(self, run_loop, &l, sizeof l, accesses, count);
+    ns_state_spawn(self, &l.of->memory, run_loop, &l, sizeof l, accesses, count);
 }
 
 static void split_loop(ns_task *self, const loop *l) {
@@ -219,8 +218,7 @@ static void run_loop(ns_task *self, void *arguments) {
         split_loop(self, l);
         return;
     }
-    const uint32_t count = l->announced ? 0 : accesses_of_loop(l, accesses);
-    for (uint32_t at = 0; at < count; at++) ns_access_declare(self, &accesses[at]);
+    if (!l->announced) ns_state_declare(self, &l->of->memory, accesses, accesses_of_loop(l, accesses));
     RUN[l->loop](l);
     ns_work(self, ns_compute_ps(flops_of(l), l->of->rate));
 }
@@ -237,7 +235,7 @@ static int64_t radix_of(int64_t length) {
 /* Write the accesses of a base case to `accesses`. Return the number of accesses. */
 static uint32_t accesses_of_base(const transform *t, ns_access *accesses) {
     const int64_t place = t->first * ELEMENT_BYTES, bytes = t->length * ELEMENT_BYTES;
-    if (!t->of->memory.objects || radix_of(t->length) > 1) return 0;
+    if (radix_of(t->length) > 1) return 0;
     accesses[0] = ns_piece(t->of->object[t->from], place, bytes, NS_READ);
     accesses[1] = ns_piece(t->of->object[OUT - t->from], place, bytes, NS_WRITE);
     return 2;
@@ -259,7 +257,7 @@ static void spawn_classes(ns_task *self, const transform *t, int64_t radix) {
         const transform inner = {t->of, OUT - t->from, t->first + part * length, length, true};
         ns_access accesses[MOST_ACCESSES];
         const uint32_t count = accesses_of_base(&inner, accesses);
-        ns_spawn_with(self, run_transform, &inner, sizeof inner, accesses, count);
+        ns_state_spawn(self, &t->of->memory, run_transform, &inner, sizeof inner, accesses, count);
     }
     ns_join(self);
 }
@@ -269,8 +267,7 @@ static void run_transform(ns_task *self, void *arguments) {
     const int64_t radix = radix_of(t->length), classes = t->length / radix;
     if (radix == 1) {
         ns_access accesses[MOST_ACCESSES];
-        const uint32_t count = t->announced ? 0 : accesses_of_base(t, accesses);
-        for (uint32_t at = 0; at < count; at++) ns_access_declare(self, &accesses[at]);
+        if (!t->announced) ns_state_declare(self, &t->of->memory, accesses, accesses_of_base(t, accesses));
         run_base(self, t);
         return;
     }

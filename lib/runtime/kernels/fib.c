@@ -10,7 +10,7 @@ typedef struct {
 } state;
 
 static const ns_parameter PARAMETERS[] = {
-    {"n", NS_INTEGER, "20", 0, 50, NULL, "the argument", NS_AT(n)},
+    {"n", NS_INTEGER, "20", 0, 50, NULL, "the argument of the function", NS_AT(n)},
     {"spawn_ns", NS_TIME, "50", 0, 1000000000, NULL, "declared for the part of a call before its children",
      NS_AT(spawn_ps)},
     {"leaf_ns", NS_TIME, "100", 0, 1000000000, NULL, "declared for a call of 0 or 1", NS_AT(leaf_ps)},

@@ -1,9 +1,12 @@
 #include "kernels/kernel.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "platform/ticks.h"
 
 enum { LINE_BYTES = 64 };
 
@@ -25,19 +28,22 @@ void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uin
 
 void *ns_state_take(ns_state_memory *self, int64_t bytes) { return ns_state_share(self, bytes, NULL, NULL); }
 
+void ns_state_spawn(ns_task *self, const ns_state_memory *memory, ns_body *body, const void *arguments, size_t bytes,
+                    const ns_access *accesses, uint32_t count) {
+    ns_spawn_with(self, body, arguments, bytes, accesses, memory->objects ? count : 0);
+}
+
+void ns_state_declare(ns_task *self, const ns_state_memory *memory, const ns_access *accesses, uint32_t count) {
+    for (uint32_t at = 0; at < count && memory->objects; at++) ns_access_declare(self, &accesses[at]);
+}
+
 /* ---- states ------------------------------------------------------------------------------------------------------ */
 
 int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting) {
     *made = calloc(1, kernel->state_bytes);
     if (!*made) return NS_ERROR_MEMORY;
     for (int at = 0; kernel->parameters[at].name; at++) {
-        const ns_value *value = &setting->values[at];
-        char *field = (char *)*made + kernel->parameters[at].field;
-        if (kernel->parameters[at].kind == NS_PATH) {
-            memcpy(field, &value->text, sizeof value->text);
-        } else {
-            memcpy(field, &value->number, sizeof value->number);
-        }
+        memcpy((char *)*made + kernel->parameters[at].field, &setting->values[at].number, sizeof(int64_t));
     }
     const int error = kernel->create ? kernel->create(*made, setting) : NS_OK;
     if (error) ns_state_destroy(*made, kernel);
@@ -76,4 +82,29 @@ void ns_state_destroy(void *state, const ns_kernel *kernel) {
     if (kernel->release) kernel->release(state);
     for (uint32_t at = 0; at < memory->count; at++) free(memory->piece[at].address);
     free(state);
+}
+
+/* ---- delays ------------------------------------------------------------------------------------------------------ */
+
+enum { TRIALS = 7, TRIAL_MS = 1 };
+static const int64_t GUESS_PER_MS = 1000000;
+
+static ns_delay calibrated;
+
+static void calibrate(void) {
+    const ns_delay guess = {GUESS_PER_MS};
+    int64_t least_ps = INT64_MAX;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const int64_t begin_ps = ns_cpu_ps();
+        ns_delay_take(&guess, TRIAL_MS * INT64_C(1000000000));
+        const int64_t took_ps = ns_cpu_ps() - begin_ps;
+        if (took_ps < least_ps) least_ps = took_ps;
+    }
+    calibrated = (ns_delay){GUESS_PER_MS * TRIAL_MS * INT64_C(1000000000) / (least_ps > 0 ? least_ps : 1)};
+}
+
+ns_delay ns_delay_calibrate(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, calibrate);
+    return calibrated;
 }

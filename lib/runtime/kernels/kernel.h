@@ -13,27 +13,27 @@
 
 enum ns_parameter_kind {
     NS_INTEGER,
-    NS_CHOICE,   /* one of several names; the value is the index of the name */
-    NS_TIME,     /* nanoseconds with at most three decimals; the value is in picoseconds */
-    NS_FRACTION, /* from 0 to 1; the value is in units of 10^-18 */
-    NS_PATH      /* a file's path; the value is text */
+    NS_CHOICE,  /* one of several names; the value is the index of the name */
+    NS_TIME,    /* nanoseconds with at most three decimals; the value is in picoseconds */
+    NS_FRACTION /* from 0 to 1; the value is in units of 10^-18 */
 };
 
 typedef struct {
     const char *name;
     enum ns_parameter_kind kind;
-    const char *otherwise; /* the default, as text */
-    int64_t low, high;     /* bounds of an integer; of a time, in picoseconds */
-    const char *choices;   /* names, separated by blanks */
+    const char *otherwise;      /* the default, as text */
+    int64_t low, high;          /* bounds of an integer; of a time, in picoseconds */
+    const char *const *choices; /* the names of a choice, ended by NULL */
     const char *meaning;
-    size_t field; /* offset of the value in a state: an int64_t; for a path, a const char * */
+    size_t field; /* offset of the value in a state, where the value is an int64_t */
 } ns_parameter;
 
 #define NS_AT(field) offsetof(state, field)
+#define NS_CHOICES(...) \
+    (const char *const[]) { __VA_ARGS__, NULL }
 
 typedef struct {
     int64_t number;
-    const char *text;
     bool given; /* whether the user has set the value; otherwise the value is the default */
 } ns_value;
 
@@ -85,6 +85,9 @@ typedef struct {
  * Each kernel is a `const ns_kernel ns_<name>_kernel` at the beginning of a line. */
 extern const ns_kernel *const NS_KERNELS[];
 
+/* The kernel of the command `numasim-runtime plan`, which is not in the table (plan.c). */
+extern const ns_kernel NS_PLAN_KERNEL;
+
 /* The text of the parameter `objects`, which all kernels with shared memory have. */
 #define NS_OBJECTS_MEANING "whether memory that tasks share is registered and accesses are declared"
 #define NS_OBJECTS_PARAMETER {"objects", NS_INTEGER, "1", 0, 1, NULL, NS_OBJECTS_MEANING, NS_AT(memory.objects)}
@@ -95,6 +98,12 @@ int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__
 /* Allocate memory aligned to a cache line, without touching its pages. Return NULL if memory is short. */
 void *ns_state_take(ns_state_memory *self, int64_t bytes);
 void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uint32_t *object);
+
+/* Spawn a task with `count` accesses of its first segment; declare `count` accesses of the running segment. The
+ * accesses are left out if the parameter `objects` is 0. */
+void ns_state_spawn(ns_task *self, const ns_state_memory *memory, ns_body *body, const void *arguments, size_t bytes,
+                    const ns_access *accesses, uint32_t count);
+void ns_state_declare(ns_task *self, const ns_state_memory *memory, const ns_access *accesses, uint32_t count);
 
 /* Create a state; register its objects and words; run the kernel; destroy the state. The functions return 0 or a
  * negative error code. */
@@ -129,6 +138,24 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
         access.stride = stride;
     }
     return access;
+}
+
+/* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ---------------------
+ */
+
+/* How many iterations of a loop take a millisecond on this machine; 0: delays take no time. */
+typedef struct {
+    int64_t turns_per_ms;
+} ns_delay;
+
+/* Measure the iterations per millisecond: the fastest of some trials, by the CPU time of the thread. A process measures
+ * once, so that all its delays have the same length. */
+ns_delay ns_delay_calibrate(void);
+
+/* Keep the processor busy for about `picoseconds`. */
+static inline void ns_delay_take(const ns_delay *self, int64_t picoseconds) {
+    int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)self->turns_per_ms);
+    for (; turns > 0; turns--) __asm__ volatile("" ::: "memory");
 }
 
 #endif

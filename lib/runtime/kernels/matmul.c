@@ -21,7 +21,7 @@ static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "256", 1, 16384, NULL, "rows and columns", NS_AT(n)},
     {"block", NS_INTEGER, "32", 1, 16384, NULL, "rows and columns of a task's block of C", NS_AT(block)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "600000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 
@@ -58,7 +58,7 @@ static void spawn_block(ns_task *self, const block *b) {
         ns_rows(of->object[B], column, width, of->n, row_bytes, NS_READ),
         ns_rows(of->object[C], b->row * row_bytes + column, width, b->rows, row_bytes, NS_WRITE),
     };
-    ns_spawn_with(self, multiply_block, b, sizeof *b, accesses, of->memory.objects ? MATRICES : 0);
+    ns_state_spawn(self, &of->memory, multiply_block, b, sizeof *b, accesses, MATRICES);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

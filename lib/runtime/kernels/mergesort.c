@@ -22,12 +22,13 @@ typedef struct {
 
 static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "1000000", 4, 134217728, NULL, "numbers", NS_AT(n)},
-    {"quicksort_cutoff", NS_INTEGER, "2048", 4, 134217728, NULL, "arrays below it are sorted serially",
+    {"quicksort_cutoff", NS_INTEGER, "2048", 4, 134217728, NULL, "arrays with fewer numbers are sorted serially",
      NS_AT(quicksort_cutoff)},
-    {"merge_cutoff", NS_INTEGER, "2048", 2, 134217728, NULL, "merges whose shorter run is at most that long are serial",
-     NS_AT(merge_cutoff)},
+    {"merge_cutoff", NS_INTEGER, "2048", 2, 134217728, NULL,
+     "merges whose shorter run has at most so many numbers are serial", NS_AT(merge_cutoff)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_comparisons", NS_INTEGER, "7983000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_comparisons", NS_INTEGER, "7983000", 0, 1000000000000, NULL, "the declared time of the work",
+     NS_AT(rate)},
     {.name = NULL},
 };
 
@@ -135,7 +136,7 @@ static bool is_serial(const merge *m) { return m->size2 <= m->of->merge_cutoff; 
 static uint32_t accesses_of_merge(const merge *m, ns_access *accesses) {
     const state *of = m->of;
     const uint32_t from = of->object[m->from], to = of->object[ARRAYS - 1 - m->from];
-    if (!of->memory.objects || !is_serial(m)) return 0;
+    if (!is_serial(m)) return 0;
     accesses[0] = ns_piece(from, m->low1 * ELEMENT_BYTES, m->size1 * ELEMENT_BYTES, NS_READ);
     accesses[1] = ns_piece(to, m->target * ELEMENT_BYTES, (m->size1 + m->size2) * ELEMENT_BYTES, NS_WRITE);
     if (!m->size2) return 2;
@@ -150,7 +151,7 @@ static void spawn_merge(ns_task *self, const merge *m) {
     ns_access accesses[MOST_ACCESSES];
     const uint32_t count = accesses_of_merge(&right, accesses);
     right.announced = true;
-    ns_spawn_with(self, run_merge, &right, sizeof right, accesses, count);
+    ns_state_spawn(self, &m->of->memory, run_merge, &right, sizeof right, accesses, count);
 }
 
 /* Find the place of the longer run's middle number, and merge the numbers below and above in two tasks. */
@@ -175,8 +176,7 @@ static void split_merge(ns_task *self, const merge *m) {
 static void run_merge(ns_task *self, void *arguments) {
     const merge *m = arguments;
     ns_access accesses[MOST_ACCESSES];
-    const uint32_t count = m->announced ? 0 : accesses_of_merge(m, accesses);
-    for (uint32_t at = 0; at < count; at++) ns_access_declare(self, &accesses[at]);
+    if (!m->announced) ns_state_declare(self, &m->of->memory, accesses, accesses_of_merge(m, accesses));
     if (is_serial(m)) {
         merge_serially(m);
         ns_work(self, ns_compute_ps(m->size1 + m->size2, m->of->rate));
@@ -198,10 +198,9 @@ static void run_sort(ns_task *self, void *arguments);
 
 static void spawn_sort(ns_task *self, const sort *s) {
     const state *of = s->of;
-    const bool serial = s->size < of->quicksort_cutoff;
     const ns_access access =
         ns_piece(of->object[ARRAY], s->low * ELEMENT_BYTES, s->size * ELEMENT_BYTES, NS_READ_WRITE);
-    ns_spawn_with(self, run_sort, s, sizeof *s, &access, of->memory.objects && serial ? 1 : 0);
+    ns_state_spawn(self, &of->memory, run_sort, s, sizeof *s, &access, s->size < of->quicksort_cutoff);
 }
 
 static void split_sort(ns_task *self, const sort *s) {
@@ -234,10 +233,8 @@ static void run_sort(ns_task *self, void *arguments) {
 
 static void begin(ns_task *self, void *arguments) {
     const sort *s = arguments;
-    if (s->of->memory.objects && s->size < s->of->quicksort_cutoff) {
-        const ns_access access = ns_piece(s->of->object[ARRAY], 0, s->size * ELEMENT_BYTES, NS_READ_WRITE);
-        ns_access_declare(self, &access);
-    }
+    const ns_access access = ns_piece(s->of->object[ARRAY], 0, s->size * ELEMENT_BYTES, NS_READ_WRITE);
+    ns_state_declare(self, &s->of->memory, &access, s->size < s->of->quicksort_cutoff);
     run_sort(self, arguments);
 }
 

@@ -42,7 +42,7 @@ static const ns_parameter PARAMETERS[] = {
     {"blocks", NS_INTEGER, "16", 1, 256, NULL, "blocks in a row, and rows of blocks", NS_AT(blocks)},
     {"block_size", NS_INTEGER, "32", 1, 4096, NULL, "numbers in a row of a block, and rows", NS_AT(size)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "117200", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "117200", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 
@@ -189,7 +189,6 @@ static uint32_t accesses_of(const step *s, ns_access *accesses) {
     const state *of = s->of;
     const int64_t k = s->step;
     uint32_t count = 0;
-    if (!of->memory.objects) return 0;
     if (s->operation == UPDATE) {
         accesses[count++] = access_to(of, s->row, k, NS_READ);
         accesses[count++] = access_to(of, k, s->column, NS_READ);
@@ -209,7 +208,7 @@ static void run_step(ns_task *self, void *arguments) {
 static void spawn_step(ns_task *self, const step *s) {
     ns_access accesses[MOST_ACCESSES];
     const uint32_t count = accesses_of(s, accesses);
-    ns_spawn_with(self, run_step, s, sizeof *s, accesses, count);
+    ns_state_spawn(self, &s->of->memory, run_step, s, sizeof *s, accesses, count);
 }
 
 static void spawn_divisions(ns_task *self, const state *of, int64_t k) {
@@ -234,7 +233,7 @@ static void decompose(ns_task *self, void *arguments) {
     for (int64_t k = 0; k < of->blocks; k++) {
         step diagonal = {of, FACTOR, k, k, k};
         ns_access access;
-        if (accesses_of(&diagonal, &access)) ns_access_declare(self, &access);
+        ns_state_declare(self, &of->memory, &access, accesses_of(&diagonal, &access));
         run_step(self, &diagonal);
         spawn_divisions(self, of, k);
         ns_join(self);

@@ -1,7 +1,6 @@
 /* Workers that contend for one lock (thesis section 6.2, Table 6.2). Each worker repeats: think, take the lock, count,
  * release the lock. The bodies are as in numasim/workload/families/spinlock.py.
  */
-#include "kernels/delay.h"
 #include "kernels/kernel.h"
 
 typedef struct {
@@ -14,9 +13,9 @@ typedef struct {
 } state;
 
 static const ns_parameter PARAMETERS[] = {
-    {"acquisitions", NS_INTEGER, "1000", 1, 8000000, NULL, "by each worker", NS_AT(acquisitions)},
-    {"critical_ns", NS_TIME, "0", 0, 1000000000000, NULL, "inside the lock", NS_AT(critical_ps)},
-    {"think_ns", NS_TIME, "0", 0, 1000000000000, NULL, "before each acquisition", NS_AT(think_ps)},
+    {"acquisitions", NS_INTEGER, "1000", 1, 8000000, NULL, "how often each worker takes the lock", NS_AT(acquisitions)},
+    {"critical_ns", NS_TIME, "0", 0, 1000000000000, NULL, "the time that a worker holds the lock", NS_AT(critical_ps)},
+    {"think_ns", NS_TIME, "0", 0, 1000000000000, NULL, "the time before each acquisition", NS_AT(think_ps)},
     {.name = NULL},
 };
 

@@ -17,10 +17,10 @@ typedef struct {
 
 static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "512", 3, 32768, NULL, "points in a row, and rows", NS_AT(n)},
-    {"iterations", NS_INTEGER, "10", 1, 1000000, NULL, "of the whole grid", NS_AT(iterations)},
-    {"rows", NS_INTEGER, "16", 1, 32768, NULL, "that a task takes", NS_AT(rows)},
+    {"iterations", NS_INTEGER, "10", 1, 1000000, NULL, "how often the whole grid is computed", NS_AT(iterations)},
+    {"rows", NS_INTEGER, "16", 1, 32768, NULL, "how many rows a task computes", NS_AT(rows)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "500000", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 
@@ -53,7 +53,7 @@ static void spawn_band(ns_task *self, const band *b) {
         ns_piece(of->object[b->from], (b->first - 1) * row_bytes, (rows + 2) * row_bytes, NS_READ),
         ns_piece(of->object[1 - b->from], b->first * row_bytes, rows * row_bytes, NS_WRITE),
     };
-    ns_spawn_with(self, relax_band, b, sizeof *b, accesses, of->memory.objects ? ACCESSES : 0);
+    ns_state_spawn(self, &of->memory, relax_band, b, sizeof *b, accesses, ACCESSES);
 }
 
 static void iterate(ns_task *self, void *arguments) {

@@ -33,11 +33,11 @@ static const ns_parameter PARAMETERS[] = {
     {"n", NS_INTEGER, "256", 2, 4096, NULL, "rows and columns, a power of two", NS_AT(n)},
     {"cutoff", NS_INTEGER, "64", 2, 4096, NULL, "the largest size that is multiplied directly, a power of two",
      NS_AT(cutoff)},
-    {"cutoff_version", NS_CHOICE, "none", 0, 0, "none manual", "whether calls take the place of tasks at some depth",
-     NS_AT(version)},
-    {"cutoff_depth", NS_INTEGER, "3", 1, 20, NULL, "that depth", NS_AT(cutoff_depth)},
+    {"cutoff_version", NS_CHOICE, "none", 0, 0, NS_CHOICES("none", "manual"),
+     "whether calls take the place of tasks at some depth", NS_AT(version)},
+    {"cutoff_depth", NS_INTEGER, "3", 1, 20, NULL, "this depth, for cutoff_version=manual", NS_AT(cutoff_depth)},
     NS_OBJECTS_PARAMETER,
-    {"ps_per_1000_flops", NS_INTEGER, "148400", 0, 1000000000000, NULL, "declared", NS_AT(rate)},
+    {"ps_per_1000_flops", NS_INTEGER, "148400", 0, 1000000000000, NULL, "the declared time of the work", NS_AT(rate)},
     {.name = NULL},
 };
 
@@ -149,11 +149,9 @@ static void first_accesses(const product *p, ns_access *accesses) {
 
 static void last_accesses(ns_task *self, const product *p) {
     const int64_t half = size_of(p) / 2, block = half * half * ELEMENT_BYTES;
-    const ns_access temporaries = ns_piece(p->of->object[HEAP], heap_of(p) + M2 * block, 3 * block, NS_READ);
-    const ns_access result = whole(p->of, &p->c, size_of(p), NS_READ_WRITE);
-    if (!p->of->memory.objects) return;
-    ns_access_declare(self, &temporaries);
-    ns_access_declare(self, &result);
+    const ns_access accesses[] = {ns_piece(p->of->object[HEAP], heap_of(p) + M2 * block, 3 * block, NS_READ),
+                                  whole(p->of, &p->c, size_of(p), NS_READ_WRITE)};
+    ns_state_declare(self, &p->of->memory, accesses, 2);
 }
 
 static void products_of(const product *p, product *children) {
@@ -185,8 +183,7 @@ static void run_children(ns_task *self, const product *p) {
             ns_access accesses[ACCESSES];
             first_accesses(&children[child], accesses);
             children[child].announced = true;
-            ns_spawn_with(self, run_product, &children[child], sizeof(product), accesses,
-                          p->of->memory.objects ? ACCESSES : 0);
+            ns_state_spawn(self, &p->of->memory, run_product, &children[child], sizeof(product), accesses, ACCESSES);
         } else {
             ns_call(self, run_product, &children[child]);
         }
@@ -198,11 +195,9 @@ static void run_product(ns_task *self, void *arguments) {
     const product *p = arguments;
     const state *of = p->of;
     const int64_t size = size_of(p), half = size / 2;
-    if (!p->announced && of->memory.objects) {
-        ns_access accesses[ACCESSES];
-        first_accesses(p, accesses);
-        for (int at = 0; at < ACCESSES; at++) ns_access_declare(self, &accesses[at]);
-    }
+    ns_access accesses[ACCESSES];
+    first_accesses(p, accesses);
+    if (!p->announced) ns_state_declare(self, &of->memory, accesses, ACCESSES);
     if (p->level == of->levels) {
         multiply(of, p);
         ns_work(self, ns_compute_ps(2 * size * size * size, of->rate));

@@ -7,7 +7,6 @@
  */
 #include <stdio.h>
 
-#include "kernels/delay.h"
 #include "kernels/kernel.h"
 
 enum { PARALLEL, FOR, PARALLEL_FOR, BARRIER, SINGLE, CRITICAL, LOCK, ATOMIC, REDUCTION };
@@ -35,14 +34,16 @@ typedef struct {
 
 static const ns_parameter PARAMETERS[] = {
     {"construct", NS_CHOICE, "parallel", 0, 0,
-     "parallel for parallel-for barrier single critical lock atomic reduction", "what is repeated", NS_AT(construct)},
-    {"repetitions", NS_INTEGER, "100", 1, 8000000, NULL, "of the construct", NS_AT(repetitions)},
-    {"delay_ns", NS_TIME, "100", 0, 1000000000000, NULL, "that it surrounds", NS_AT(delay_ps)},
-    {"serial_ns", NS_TIME, "5000", 0, 1000000000000, NULL, "of worker 0 alone before each parallel region",
+     NS_CHOICES("parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction"),
+     "what is repeated", NS_AT(construct)},
+    {"repetitions", NS_INTEGER, "100", 1, 8000000, NULL, "how often the construct is repeated", NS_AT(repetitions)},
+    {"delay_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the delay that the construct surrounds", NS_AT(delay_ps)},
+    {"serial_ns", NS_TIME, "5000", 0, 1000000000000, NULL, "the work of worker 0 alone before each parallel region",
      NS_AT(serial_ps)},
-    {"construct_ns", NS_TIME, "0", 0, 1000000000000, NULL, "of the runtime itself, beside locks and lines",
-     NS_AT(own_ps)},
-    {"construct_lines", NS_INTEGER, "0", 0, 64, NULL, "that the runtime writes inside a section", NS_AT(most_lines)},
+    {"construct_ns", NS_TIME, "0", 0, 1000000000000, NULL,
+     "the time of the runtime itself for a construct, without locks and cache lines", NS_AT(own_ps)},
+    {"construct_lines", NS_INTEGER, "0", 0, 64, NULL,
+     "how many cache lines the runtime writes inside a critical section", NS_AT(most_lines)},
     {.name = NULL},
 };
 

@@ -1,7 +1,7 @@
-#include "probe/estimate.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "probe/probe.h"
 
 static const double TAIL = 0.025;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/commands.h"
+#include "driver/driver.h"
 #include "numasim/runtime.h"
 
 static void (*const PROBE[])(ns_probe *self) = {
@@ -31,14 +31,16 @@ static void print_finding(FILE *file, const ns_finding *found) {
 
 static void print(const ns_probe *self, FILE *file) {
     fprintf(file, "{\"format\": \"numasim probe 1\", \"quick\": %s, \"findings\": [", self->quick ? "true" : "false");
-    for (uint32_t at = 0; at < self->finding_count; at++) {
+    const ns_finding *findings = self->findings.entries;
+    for (uint64_t at = 0; at < self->findings.count; at++) {
         fputs(at ? ",\n " : "\n ", file);
-        print_finding(file, &self->finding[at]);
+        print_finding(file, &findings[at]);
     }
     fputs("], \"missing\": [", file);
-    for (uint32_t at = 0; at < self->gap_count; at++) {
+    const ns_gap *gaps = self->gaps.entries;
+    for (uint64_t at = 0; at < self->gaps.count; at++) {
         fputs(at ? ",\n " : "\n ", file);
-        fprintf(file, "{\"name\": \"%s\", \"why\": \"%s\"}", self->gap[at].name, self->gap[at].why);
+        fprintf(file, "{\"name\": \"%s\", \"why\": \"%s\"}", gaps[at].name, gaps[at].why);
     }
     fputs("]}\n", file);
 }
@@ -72,8 +74,8 @@ int ns_probe_command(int argc, char **argv) {
     } else {
         print(&self, stdout);
     }
-    free(self.finding);
-    free(self.gap);
+    free(self.findings.entries);
+    free(self.gaps.entries);
     ns_topology_destroy(&topology);
     return error ? NS_EXIT_BAD_INPUT : NS_EXIT_OK;
 }

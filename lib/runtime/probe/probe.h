@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "numasim/topology.h"
-#include "probe/estimate.h"
+#include "record/growing.h"
 
 enum {
     NS_PROBE_SAMPLES = 51, /* samples wanted for each figure */
@@ -18,6 +18,29 @@ enum {
     NS_PROBE_NOWHERE = -1,
     NS_PROBE_WORTHLESS = -1 /* the value of a sample that was disturbed */
 };
+
+/* ---- estimates from repeated measurements: the median, and a confidence interval for the true median (estimate.c) -
+ */
+
+enum { NS_FEWEST_SAMPLES = 6 }; /* with fewer samples no interval reaches 95 % confidence */
+
+typedef struct {
+    double median, low, high; /* the interval from low to high covers the true median with at least 95 % */
+    uint32_t samples, discarded;
+} ns_estimate;
+
+/* Estimate the median from `count` samples. The function sorts `sample`. The ends of the interval are two order
+ * statistics: the number of samples below the true median has a binomial distribution, whatever the distribution of the
+ * samples. With fewer than NS_FEWEST_SAMPLES samples the interval is from the least sample to the largest. */
+ns_estimate ns_estimate_of(double *sample, uint32_t count, uint32_t discarded);
+
+/* Find the largest group of samples in which no sample is more than twice another sample. Move the group, sorted, to
+ * the front. Return the size of the group. Of several largest groups, take the group with the least samples. */
+uint32_t ns_estimate_together(double *sample, uint32_t count);
+
+/* Return the number of samples that the interval leaves out at either end: the largest t with P[B(count, 1/2) <= t] <=
+ * 2.5 %. The reason: sample[t] lies above the true median only if at most t samples lie below the true median. */
+uint32_t ns_estimate_trim(uint32_t count);
 
 /* ---- threads that start together, each on a hardware thread of its own (team.c) ------------------------------------
  */
@@ -67,10 +90,9 @@ typedef struct {
     uint32_t wanted; /* number of samples wanted */
     bool quick;
     bool cores_alone;    /* whether only the probe of cores runs */
-    ns_finding *finding; /* [finding_count] */
-    ns_gap *gap;         /* [gap_count] */
-    uint32_t finding_count, gap_count;
-    int error; /* NS_ERROR_MEMORY if memory was too short to keep a finding */
+    ns_growing findings; /* ns_finding */
+    ns_growing gaps;     /* ns_gap */
+    int error;           /* NS_ERROR_MEMORY if memory was too short to keep a finding */
 } ns_probe;
 
 /* How a quantity is sampled. A team runs `body` on the hardware threads `cpu`. A sample is the span divided by
@@ -86,7 +108,7 @@ typedef struct {
     void (*prepare)(void *context);
     double (*value)(const void *context, double span_ns);
     bool wanders;  /* a hypervisor may move hardware threads: only the largest group of similar samples counts
-                      (estimate.h) */
+                      (ns_estimate_together) */
     bool switches; /* the kernel's own threads do the work here: samples with preemptions count, too */
 } ns_sampling;
 

@@ -1,6 +1,4 @@
 /* Samples are taken here, and findings and gaps are kept. */
-#include <stdlib.h>
-
 #include "numasim/runtime.h"
 #include "probe/probe.h"
 
@@ -10,30 +8,16 @@ const char *const NS_PROBE_ONE_CORE = "there is one core only";
 
 /* ---- keeping ----------------------------------------------------------------------------------------------------- */
 
-/* Return `entries` with room for one more entry of `size` bytes. Capacities are powers of two. */
-static void *with_room(void *entries, uint32_t count, size_t size) {
-    const bool full = (count & (count - 1)) == 0;
-    return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
-}
-
 static void keep(ns_probe *self, const ns_finding *finding) {
-    ns_finding *all = with_room(self->finding, self->finding_count, sizeof *all);
-    if (!all) {
-        self->error = NS_ERROR_MEMORY;
-        return;
-    }
-    self->finding = all;
-    all[self->finding_count++] = *finding;
+    ns_finding *made = ns_growing_add(&self->findings, sizeof *made);
+    if (made) *made = *finding;
+    if (!made) self->error = NS_ERROR_MEMORY;
 }
 
 void ns_probe_miss(ns_probe *self, const char *name, const char *why) {
-    ns_gap *all = with_room(self->gap, self->gap_count, sizeof *all);
-    if (!all) {
-        self->error = NS_ERROR_MEMORY;
-        return;
-    }
-    self->gap = all;
-    all[self->gap_count++] = (ns_gap){name, why};
+    ns_gap *made = ns_growing_add(&self->gaps, sizeof *made);
+    if (made) *made = (ns_gap){name, why};
+    if (!made) self->error = NS_ERROR_MEMORY;
 }
 
 /* ---- sampling ---------------------------------------------------------------------------------------------------- */

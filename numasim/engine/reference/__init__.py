@@ -17,10 +17,12 @@ to read them. A module imports only modules of its own step and of earlier steps
    `memory/page_map`, which also has the homes of a task's objects. Flows use `memory/caches`, `memory/access_prices`,
    `memory/speeds` and `memory/helper_threads`, whose threads run ahead of workers.
 4. `sync/sync_objects` are the SyncObjects: locks, atomic words, conditions and barriers. They use `sync/cache_lines`,
-   `sync/lock_queues` and `sync/barriers`. `sync/attempts` are the Transactions: attempts that commit or abort, and the
+   `sync/lock_queues` and `sync/barriers`. `sync/queue_lines` are the lines of queues and of idle workers' sets, which
+   serve one worker after the other. `sync/attempts` are the Transactions: attempts that commit or abort, and the
    objects that each has opened.
 5. The way of tasks to workers. `dispatcher` is the Dispatcher, which chooses the queue of a new task; `producers` make
-   the items of ranges; `liveness` finds deadlocks; `thief` is the Thief, which looks for work.
+   the items of ranges; `liveness` finds deadlocks; `resting` has the rules for idle workers, who sleep and are woken; `thief` is the Thief,
+   which looks for work.
 6. `executor` is the Executor: ops, segments, spawns, joins and dependences. `work_source` is the WorkSource: phases,
    roots and ranges.
 7. Shortcuts, without which the definition is complete: `polling`, `stretch` and `steady`. Each counts in closed form

@@ -136,6 +136,7 @@ class Resting(Component):
         if phase is not None and phase.naps:
             w.naps = w.rests = True
             self._activity_changed()
+            self._report_idle(w)
             w.asleep_ps += wait_ps
         else:
             w.idle_backoff_ps += wait_ps
@@ -162,9 +163,10 @@ class Resting(Component):
         return max(1, searchers // max(1, searchers.bit_length() - 1))
 
     def end_nap(self, w: Worker) -> None:
-        """The timer of a nap has gone off."""
+        """The timer of a nap has gone off, or the phase has ended meanwhile."""
         w.naps = w.rests = False
         self._activity_changed()
+        self._report_sleep(w, w.due - w.step_ps)
 
     # ---- falling asleep --------------------------------------------------------------------------------------------
 
@@ -225,10 +227,7 @@ class Resting(Component):
         w.woken = False
         w.rests = True
         self._activity_changed()
-        if self._recorder.watch:
-            probing_ps = w.idle_steal_ps - w.probing_before_ps
-            self._recorder.watch.stretch(Watched.IDLE, w.id, w.began, now, 0, 0, probing_ps)
-            w.probing_before_ps = w.idle_steal_ps
+        self._report_idle(w)
         w.began = w.slept_since = now
         w.asleep_ps -= now
         w.step_ps = 0
@@ -329,10 +328,21 @@ class Resting(Component):
         self._activity_changed()
         if w.stack:
             self._joining.pop(w.stack[-1], None)
-        if self._recorder.watch:
-            self._recorder.watch.stretch(Watched.PARKED, w.id, w.began, now)
-        w.began = now
+        self._report_sleep(w, w.began)
         self._recorder.step(WAKE, w.id, NO_TASK, 0)
+
+    def _report_idle(self, w: Worker) -> None:
+        """Report the search until now, which a sleep interrupts."""
+        if self._recorder.watch:
+            probing_ps = w.idle_steal_ps - w.probing_before_ps
+            self._recorder.watch.stretch(Watched.IDLE, w.id, w.began, self._clock.now, 0, 0, probing_ps)
+            w.probing_before_ps = w.idle_steal_ps
+
+    def _report_sleep(self, w: Worker, began_ps: int) -> None:
+        """Report a sleep that ends now."""
+        if self._recorder.watch:
+            self._recorder.watch.stretch(Watched.PARKED, w.id, began_ps, self._clock.now)
+        w.began = self._clock.now
 
     def _get_up(self, w: Worker) -> None:
         """The worker searches again."""
@@ -353,12 +363,13 @@ class Resting(Component):
     # ---- phases of the program -------------------------------------------------------------------------------------
 
     def retire(self, w: Worker) -> None:
-        """The phase ends for an idle worker; a sleeper sleeps on."""
+        """The phase ends; a sleeper sleeps on."""
         self._searching &= ~(1 << w.id)
         if w.id in self._sleepers:
             self._sleepers.remove(w.id)
         if w.rests and not w.naps:
             w.asleep_ps += self._clock.now
+            self._report_sleep(w, w.began)
             w.step_ps = 0
             w.waiting = False
             self._clock.cancel(w)

@@ -201,9 +201,9 @@ class Thief(Component):
 
     def retire(self, w: Worker) -> None:
         """End the idle time of a worker at the end of a phase: the worker has no pending event any more."""
+        if self._resting:
+            self._resting.retire(w)
         if w.idle:
-            if self._resting:
-                self._resting.retire(w)
             self._take_back(w, w.due - self._clock.now)
             if w.naps and self._resting:
                 self._resting.end_nap(w)
@@ -283,7 +283,8 @@ class Thief(Component):
 
     def _send_probe(self, w: Worker) -> None:
         if self._lines:
-            self._lines.probe(w, w.target, self._tables.probe_end[w.level][w.target])
+            takes = self._prober.amount(w.level, self._queues.length[w.target]) > 0
+            self._lines.probe(w, w.target, self._tables.probe_end[w.level][w.target], takes)
         step = w.probe_ps[w.target]
         w.idle_steal_ps += step
         self._clock.schedule_idle(w, LOOK, step)

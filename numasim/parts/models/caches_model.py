@@ -3,29 +3,31 @@
 Cores are numbered node by node. On a machine without last-level caches, each core is a cache domain.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import count
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from numasim.errors import InputError
 from numasim.parts.base import (
     Bytes,
     CheckedModel,
     GigabytesPerSecond,
+    LeanModel,
     Nanoseconds,
     PositiveCount,
     YesNo,
     as_list,
     number_list,
 )
-from numasim.parts.models.meanings import CACHES_LLC_SCOPE
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
 from numasim.parts.models.nodes_model import NodeShape
 
 
-class CachesSpec(CheckedModel):
+class CachesSpec(LeanModel, CheckedModel):
     """Cache sizes, and which cores share one last-level cache (LLC).
 
     The sharing is given by ``llc_scope``, as a number of neighbouring cores, or as a list of cores for each cache.
@@ -35,6 +37,7 @@ class CachesSpec(CheckedModel):
         **{way: (way,) for way in ("llc_scope", "cores_per_llc", "llc_cores")},
         "llc_sizes": ("llc_cores",),
     }
+    left_out: ClassVar[Collection[str]] = ("cores_per_llc", "llc_cores", "llc_sizes", "forward")
 
     l1: Bytes = Field(
         0,
@@ -51,9 +54,8 @@ class CachesSpec(CheckedModel):
         description="Size of one last-level cache, of the largest one where they are unlike. Default: no last-level "
         "cache.",
     )
-    llc_scope: Annotated[Literal["socket", "node", "core", "none"], CACHES_LLC_SCOPE] = Field(
-        "none",
-        description="Which cores share one last-level cache.",
+    llc_scope: Annotated[Literal["socket", "node", "core", "none"], Choices(meanings.CACHES_LLC_SCOPE)] = Field(
+        "none", description="Which cores share one last-level cache."
     )
     cores_per_llc: PositiveCount | None = Field(
         None,
@@ -65,20 +67,16 @@ class CachesSpec(CheckedModel):
         description="The cores of each last-level cache, such as ['0-3,8', '4-7,9'], where nothing shorter says it.",
     )
     llc_sizes: tuple[Bytes, ...] | None = Field(
-        None,
-        description="Size of each cache in llc_cores, where they are unlike. Default: llc.",
+        None, description="Size of each cache in llc_cores, where they are unlike. Default: llc."
     )
     llc_hit_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Latency of a load that the last-level cache of the own cache domain serves.",
+        Decimal(0), description="Latency of a load that the last-level cache of the own cache domain serves."
     )
     llc_remote_hit_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Latency of a load that the last-level cache of another cache domain serves.",
+        Decimal(0), description="Latency of a load that the last-level cache of another cache domain serves."
     )
     llc_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth of one last-level cache, which the cores of its domain share. Default: no limit.",
+        None, description="Bandwidth of one last-level cache, which the cores of its domain share. Default: no limit."
     )
     forward: YesNo = Field(
         False,
@@ -96,14 +94,6 @@ class CachesSpec(CheckedModel):
         sizes = self.llc_sizes
         if sizes is not None and (len(sizes) != len(self.llc_cores or ()) or not min(sizes) or max(sizes) != self.llc):
             yield "llc_sizes has a size above 0 for each cache in llc_cores; the largest one is llc"
-
-    @model_serializer(mode="wrap")
-    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without the optional fields that are not given."""
-        contents: dict[str, Any] = contents_of(self)
-        unused = [name for name in ("cores_per_llc", "llc_cores", "llc_sizes") if getattr(self, name) is None]
-        unused += [] if self.forward else ["forward"]
-        return {name: value for name, value in contents.items() if name not in unused}
 
 
 def cache_domains(caches: CachesSpec, nodes: Sequence[NodeShape]) -> list[int]:

@@ -8,19 +8,13 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from numasim.parts.base import CheckedModel, Count, Exact, Fraction, Model, Multiple
 from numasim.parts.choices import Choices
-from numasim.parts.models.meanings import (
-    MODEL_CLOCK,
-    MODEL_CONTENTION,
-    MODEL_QUEUEING,
-    MODEL_SKIP,
-    MODEL_SMT,
-)
+from numasim.parts.models import meanings
 from numasim.schema.enumerations import CACHE_MEANINGS, CacheModel, ContentionModel
 
 __all__ = ["BackgroundSpec", "CacheModel", "ContentionModel", "LinkLoadSpec", "ModelSpec"]
 
 NodeNumber = Annotated[int, Field(ge=0)]  # also as a text, since the keys of a mapping in JSON are texts
-LoadGbs = Annotated[Exact, Field(ge=0, le=100_000, description="of it in use by others, 10**9 bytes per second")]
+LoadGbs = Annotated[Exact, Field(ge=0, le=100_000, description="Bandwidth in use by others, 10**9 bytes per second.")]
 
 
 class LinkLoadSpec(Model):
@@ -42,8 +36,7 @@ class BackgroundSpec(CheckedModel):
         "Default: none.",
     )
     links: tuple[LinkLoadSpec, ...] = Field(
-        (),
-        description="Bandwidth that others use of directed links, all the time. Default: none.",
+        (), description="Bandwidth that others use of directed links, all the time. Default: none."
     )
 
     def __hash__(self) -> int:
@@ -75,26 +68,22 @@ class ModelSpec(CheckedModel):
     cache: Annotated[CacheModel, Choices(CACHE_MEANINGS)] = Field(
         "share", description="How last-level caches are simulated (model 2.4)."
     )
-    contention: Annotated[ContentionModel, MODEL_CONTENTION] = Field(
-        "fluid",
-        description="How segments share the bandwidth of memory controllers, links and caches (model 2.5).",
+    contention: Annotated[ContentionModel, Choices(meanings.MODEL_CONTENTION)] = Field(
+        "fluid", description="How segments share the bandwidth of memory controllers, links and caches (model 2.5)."
     )
-    queueing: Annotated[Literal["none", "md1"], MODEL_QUEUEING] = Field(
-        "none",
-        description="Whether misses wait at memory controllers that are busy but not saturated (model 2.5).",
+    queueing: Annotated[Literal["none", "md1"], Choices(meanings.MODEL_QUEUEING)] = Field(
+        "none", description="Whether misses wait at memory controllers that are busy but not saturated (model 2.5)."
     )
     local_share: Annotated[Fraction, Field(lt=1)] = Field(
         Decimal(0),
         description="Share of each memory controller's bandwidth that is kept for its own node; below 1 (Majo and "
         "Gross, ISMM 2011).",
     )
-    smt: Annotated[Literal["none", "compute", "memory"], MODEL_SMT] = Field(
-        "compute",
-        description="What a hardware thread does more slowly while others on its core work (model 2.6).",
+    smt: Annotated[Literal["none", "compute", "memory"], Choices(meanings.MODEL_SMT)] = Field(
+        "compute", description="What a hardware thread does more slowly while others on its core work (model 2.6)."
     )
-    clock: Annotated[Literal["fixed", "turbo"], MODEL_CLOCK] = Field(
-        "turbo",
-        description="Whether clocks follow the number of busy cores (model 2.6).",
+    clock: Annotated[Literal["fixed", "turbo"], Choices(meanings.MODEL_CLOCK)] = Field(
+        "turbo", description="Whether clocks follow the number of busy cores (model 2.6)."
     )
     overlap: Fraction = Field(
         Decimal(1),
@@ -118,10 +107,9 @@ class ModelSpec(CheckedModel):
     )
     background: BackgroundSpec = Field(
         BackgroundSpec.model_construct(),
-        description="What programs beside the simulated one take of controllers and links all the time (A-36). "
-        "Default: nothing.",
+        description="Bandwidth of controllers and links that other programs use all the time (A-36). Default: nothing.",
     )
-    skip: Annotated[Literal["auto", "off"], MODEL_SKIP] = Field(
+    skip: Annotated[Literal["auto", "off"], Choices(meanings.MODEL_SKIP)] = Field(
         "auto",
         description="Whether engines may pass over events where that changes no result (model 1.5, 1.7 and 1.8).",
     )

@@ -14,14 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, Tag
 
 from numasim.parts.base import CheckedModel, Count, Model, Nanoseconds, PositiveCount, YesNo, by_shape
-from numasim.parts.models.meanings import (
-    IDLE_CHAIN,
-    IDLE_RECHECK,
-    IDLE_SEARCHERS,
-    IDLE_SLEEP,
-    WAKE_AT,
-    WAKE_WHOM,
-)
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
 from numasim.schema.enumerations import ChainRule, RecheckRule, WakeRule, WhomRule
 
 MOST_ROUNDS = 2**31 - 1
@@ -81,7 +75,7 @@ class SearcherCap(CheckedModel):
 class SleepSpec(CheckedModel):
     """How a worker goes to sleep after its phases."""
 
-    recheck: Annotated[RecheckRule, IDLE_RECHECK] = Field(
+    recheck: Annotated[RecheckRule, Choices(meanings.IDLE_RECHECK)] = Field(
         "each", description="Which workers look again after they have announced their sleep."
     )
     first_ns: Nanoseconds | None = Field(
@@ -107,14 +101,14 @@ class SleepSpec(CheckedModel):
 class WakeSpec(Model):
     """Which push wakes which sleeper."""
 
-    at: Annotated[WakeRule, WAKE_AT] = Field(
+    at: Annotated[WakeRule, Choices(meanings.WAKE_AT)] = Field(
         "no-searcher", description="Which tasks that are put into a queue wake a sleeper."
     )
-    whom: Annotated[WhomRule, WAKE_WHOM] = Field("newest", description="Which sleeper is woken.")
+    whom: Annotated[WhomRule, Choices(meanings.WAKE_WHOM)] = Field("newest", description="Which sleeper is woken.")
     chain: Annotated[Count, Field(le=MOST_ROUNDS)] = Field(
         1, description="How many more sleepers are woken by a worker that chain_by names."
     )
-    chain_by: Annotated[ChainRule, IDLE_CHAIN] = Field(
+    chain_by: Annotated[ChainRule, Choices(meanings.IDLE_CHAIN)] = Field(
         "last-searcher", description="Which workers wake so many more sleepers."
     )
     counted: YesNo = Field(
@@ -135,16 +129,17 @@ class IdleSpec(CheckedModel):
         "workers sleep.",
     )
     searchers: Annotated[
-        Annotated[Literal["any"], Tag("text"), IDLE_SEARCHERS] | Annotated[SearcherCap, Tag("mapping")],
+        Annotated[Literal["any"], Tag("text"), Choices(meanings.IDLE_SEARCHERS)]
+        | Annotated[SearcherCap, Tag("mapping")],
         by_shape("a cap such as {share: 2}, or any, is needed here"),
     ] = Field("any", description="How many workers may search at a time.")
     sleep: Annotated[
-        Annotated[Literal["never"], Tag("text"), IDLE_SLEEP] | Annotated[SleepSpec, Tag("mapping")],
+        Annotated[Literal["never"], Tag("text"), Choices(meanings.IDLE_SLEEP)] | Annotated[SleepSpec, Tag("mapping")],
         by_shape("a mapping such as {recheck: each}, or never, is needed here"),
     ] = Field("never", description="How a worker sleeps after its phases.")
     wake: WakeSpec = Field(WakeSpec.model_construct(), description="Who is woken, by which task.")
     between_ns: Annotated[
-        Annotated[Literal["never"], Tag("text"), IDLE_SLEEP] | Annotated[Nanoseconds, Tag("number")],
+        Annotated[Literal["never"], Tag("text"), Choices(meanings.IDLE_SLEEP)] | Annotated[Nanoseconds, Tag("number")],
         by_shape("nanoseconds, or never, are needed here"),
     ] = Field(
         "never",

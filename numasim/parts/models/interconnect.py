@@ -7,15 +7,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import BeforeValidator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Field, Tag
 
 from numasim.errors import InputError
-from numasim.parts.base import CheckedModel, Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount
-from numasim.parts.models.meanings import LINKS_TOPOLOGY
-from numasim.parts.models.nodes_model import by_form
+from numasim.parts.base import CheckedModel, Count, GigabytesPerSecond, Model, Nanoseconds, PositiveCount, by_shape
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
 from numasim.parts.unit_factors import GIGA
+from numasim.parts.yaml.nodes import FieldPath
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
 # ---- The named topologies: the linked nodes, as pairs that stand for both directions ---------------------------------
@@ -74,48 +75,42 @@ BY_NODES: dict[str, Callable[[int], Pairs]] = {
     "twisted-ladder": twisted_ladder,
 }
 
-Path = tuple[str | int, ...]
 TopologyWord = Literal["ring", "fully-connected", "twisted-ladder", "mesh"]
-TopologyName = Annotated[TopologyWord, LINKS_TOPOLOGY]
+TopologyName = Annotated[TopologyWord, Choices(meanings.LINKS_TOPOLOGY)]
+LinkBandwidth = Annotated[
+    GigabytesPerSecond | None,
+    Field(description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs."),
+]
+LinkLatency = Annotated[
+    Nanoseconds | None,
+    Field(description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns."),
+]
+LinkCount = Annotated[
+    PositiveCount, Field(le=64, description="Parallel links that share the traffic: their bandwidths are added.")
+]
 
 
-class LinkSpec(Model):
+class LinkSpec(CheckedModel):
     """One link: ``{from, to}`` for one direction or ``{between: [a, b]}`` for both; ``count`` links run in parallel."""
 
     source: Count | None = Field(
-        None,
-        alias="from",
-        description="Node at which a link in one direction begins; given with to.",
+        None, alias="from", description="Node at which a link in one direction begins; given with to."
     )
     target: Count | None = Field(
-        None,
-        alias="to",
-        description="Node at which a link in one direction ends; given with from.",
+        None, alias="to", description="Node at which a link in one direction ends; given with from."
     )
     between: tuple[Count, Count] | None = Field(
         None,
         description="The two nodes of a link in both directions, in place of from and to: first a to b, then b to a.",
     )
-    bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs.",
-    )
-    latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Time that crossing the link adds to a load. Default: the machine's hop_latency_ns.",
-    )
-    count: PositiveCount = Field(
-        1,
-        le=64,
-        description="Parallel links that share the traffic: their bandwidths are added.",
-    )
+    bandwidth_gbs: LinkBandwidth = None
+    latency_ns: LinkLatency = None
+    count: LinkCount = 1
 
-    @model_validator(mode="after")
-    def _ends_given_once(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         directed = (self.source is not None) + (self.target is not None)
         if directed != (0 if self.between else 2):
-            raise ValueError("a link is given as {from: A, to: B} for one direction or {between: [A, B]} for both")
-        return self
+            yield "a link is given as {from: A, to: B} for one direction or {between: [A, B]} for both"
 
     def directions(self) -> tuple[tuple[int, int], ...]:
         """Return the directions of the link as (from, to) pairs."""
@@ -130,14 +125,9 @@ class MeshSpec(Model):
     """A two-dimensional mesh: node ``row * columns + column`` has links in both directions to up to four neighbours."""
 
     rows: PositiveCount = Field(description="Rows of the mesh.")
-    columns: PositiveCount = Field(
-        description="Columns of the mesh; rows times columns are the nodes of the machine.",
-    )
+    columns: PositiveCount = Field(description="Columns of the mesh; rows times columns are the nodes of the machine.")
     bandwidth_gbs: GigabytesPerSecond = Field(description="Bandwidth of one link in one direction.")
-    latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns.",
-    )
+    latency_ns: LinkLatency = None
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the directed links of the mesh as (from, to) node pairs, in ascending order."""
@@ -154,22 +144,11 @@ class TopologySpec(CheckedModel):
     topology: TopologyName = Field(description="Which nodes are linked, each pair in both directions.")
     rows: PositiveCount | None = Field(None, description="Rows of a mesh; needed where topology is mesh.")
     columns: PositiveCount | None = Field(
-        None,
-        description="Columns of a mesh, needed where topology is mesh; rows times columns are the nodes.",
+        None, description="Columns of a mesh, needed where topology is mesh; rows times columns are the nodes."
     )
-    bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth of one link in one direction. Default: the machine's link_bandwidth_gbs.",
-    )
-    latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Time that crossing one link adds to a load. Default: the machine's hop_latency_ns.",
-    )
-    count: PositiveCount = Field(
-        1,
-        le=64,
-        description="Parallel links that share the traffic: their bandwidths are added.",
-    )
+    bandwidth_gbs: LinkBandwidth = None
+    latency_ns: LinkLatency = None
+    count: LinkCount = 1
 
     def _problems(self) -> Iterator[str]:
         given = (self.rows is not None, self.columns is not None)
@@ -197,7 +176,7 @@ def _named(value: Any) -> Any:
 
 Links = Annotated[
     Annotated[tuple[LinkSpec, ...], Tag("list")] | Annotated[TopologySpec, Tag("mapping")],
-    by_form("links are a list, or a topology such as ring or {topology: ring, bandwidth_gbs: 9}"),
+    by_shape("links are a list, or a topology such as ring or {topology: ring, bandwidth_gbs: 9}"),
     BeforeValidator(_named, json_schema_input_type=TopologyName | tuple[LinkSpec, ...] | TopologySpec),
 ]
 
@@ -210,7 +189,7 @@ class DirectedLink:
     target: int
     bandwidth_gbs: Decimal  # of the whole bundle
     latency_ns: Decimal | None
-    path: Path
+    path: FieldPath
 
 
 def directed_links(
@@ -226,7 +205,7 @@ def directed_links(
     alike = isinstance(links, TopologySpec)
     entries: Sequence[LinkSpec | TopologySpec] = [links] if isinstance(links, TopologySpec) else links
     for index, link in enumerate(entries):
-        path: Path = ("links",) if alike else ("links", index)
+        path: FieldPath = ("links",) if alike else ("links", index)
         pairs = link.pairs(nodes) if isinstance(link, TopologySpec) else link.directions()
         each_gbs = usual_gbs if link.bandwidth_gbs is None else link.bandwidth_gbs
         if each_gbs is None:
@@ -241,8 +220,10 @@ def directed_links(
     return expanded
 
 
-def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None:
-    """Raise InputError for a topology that the machine's nodes cannot form."""
+def check_topology(mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None:
+    """Raise InputError for a mesh or a topology that the machine's nodes cannot form."""
+    if mesh:
+        _check_grid(mesh.rows, mesh.columns, nodes, ("mesh",))
     if not isinstance(links, TopologySpec):
         return
     if links.topology == "mesh":
@@ -253,13 +234,7 @@ def check_topology(links: Sequence[LinkSpec] | TopologySpec, nodes: int) -> None
         )
 
 
-def check_mesh(mesh: MeshSpec | None, nodes: int) -> None:
-    """Raise InputError for a mesh whose number of tiles is not the machine's number of nodes."""
-    if mesh:
-        _check_grid(mesh.rows, mesh.columns, nodes, ("mesh",))
-
-
-def _check_grid(rows: int, columns: int, nodes: int, path: Path) -> None:
+def _check_grid(rows: int, columns: int, nodes: int, path: FieldPath) -> None:
     if rows * columns != nodes:
         raise InputError(
             f"a mesh of {rows} x {columns} has {rows * columns} nodes, the machine has {nodes}",
@@ -270,7 +245,7 @@ def _check_grid(rows: int, columns: int, nodes: int, path: Path) -> None:
 
 def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
     """Raise InputError for links to missing nodes or to the same node, duplicate links, and unreachable nodes."""
-    first: dict[tuple[int, int], Path] = {}
+    first: dict[tuple[int, int], FieldPath] = {}
     for link in links:
         _check_ends(link, nodes)
         _check_bandwidth(link)

@@ -6,11 +6,11 @@ latencies of the links on the route.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, Tag, model_validator
 
 from numasim.errors import InputError
 from numasim.parts.base import (
@@ -19,9 +19,11 @@ from numasim.parts.base import (
     GigabytesPerSecond,
     Gigahertz,
     Label,
+    LeanModel,
     Model,
     Nanoseconds,
     PositiveCount,
+    by_shape,
 )
 from numasim.parts.models.caches_model import CachesSpec, cache_domains
 from numasim.parts.models.interconnect import (
@@ -29,20 +31,11 @@ from numasim.parts.models.interconnect import (
     Links,
     MeshSpec,
     check_links,
-    check_mesh,
     check_routes,
     check_topology,
     directed_links,
 )
-from numasim.parts.models.nodes_model import (
-    MAX_NODES,
-    Nodes,
-    NodeShape,
-    NodesSpec,
-    Speed,
-    check_nodes,
-    node_shapes,
-)
+from numasim.parts.models.nodes_model import MAX_NODES, Nodes, NodeShape, NodesSpec, Speed, check_nodes, node_shapes
 from numasim.parts.models.sources import check_source_fields
 from numasim.parts.unit_factors import MOST_STEPS_PER_S
 from numasim.schema.enumerations import MOST_PAGE_BYTES
@@ -52,20 +45,61 @@ MOST_MESSAGE_BYTES = 64  # of a coherence message, which carries no cache line
 CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
 
 
-class CoherenceSpec(Model):
-    """Time to move one cache line between two cores."""
+LEVELS = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cross_socket_ns")
 
-    same_core_ns: Nanoseconds = Field(
-        description="Time to move a cache line between two hardware threads of one core.",
-    )
-    same_socket_ns: Nanoseconds = Field(
-        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2).",
-    )
-    cross_socket_ns: Nanoseconds | None = Field(
+
+class CoherenceSpec(LeanModel):
+    """Times to move one cache line between two cores: levels by what the cores share, or a matrix of all cores."""
+
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **dict.fromkeys(LEVELS, ("levels",)),
+        "cores_ns": ("matrix",),
+    }
+    left_out: ClassVar[Collection[str]] = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cores_ns")
+
+    same_core_ns: Nanoseconds | None = Field(
         None,
-        description="Time to move a cache line between cores of two sockets (thesis, Table 6.2); needed where there "
-        "are several sockets.",
+        description="Time to move a cache line between two hardware threads of one core; needed unless cores_ns is "
+        "given.",
     )
+    same_llc_ns: Nanoseconds | None = Field(
+        None,
+        description="Time to move a cache line between two cores that share a last-level cache. Default: the time of "
+        "the next wider level, the node or the socket.",
+    )
+    same_node_ns: Nanoseconds | None = Field(
+        None,
+        description="Time to move a cache line between two cores of one NUMA node. Default: same_socket_ns.",
+    )
+    same_socket_ns: Nanoseconds | None = Field(
+        None,
+        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2); needed unless "
+        "cores_ns is given.",
+    )
+    cross_socket_ns: (
+        Annotated[
+            Annotated[Nanoseconds, Tag("number")] | Annotated[Row, Field(min_length=1), Tag("list")],
+            by_shape("a time in ns is needed here, or a list of times, the times between the nearest sockets first"),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="Time to move a cache line between cores of two sockets (thesis, Table 6.2), or a list of times: "
+        "the first between the sockets of least latency, the next between those of the next larger latency, the last "
+        "also between all that are farther. Needed where there are several sockets, unless cores_ns is given.",
+    )
+    cores_ns: tuple[Row, ...] | None = Field(
+        None,
+        description="Measured times to move a cache line, in place of all levels: a row for each core that has the "
+        "line, a column for each core that asks for the line, by the machine's numbers of cores. The diagonal has the "
+        "times between two hardware threads of one core.",
+    )
+
+    @property
+    def across_ns(self) -> Row:
+        """Return the times between sockets, the nearest sockets first; empty if no time is given."""
+        given = self.cross_socket_ns
+        return given if isinstance(given, tuple) else () if given is None else (given,)
 
 
 class SnoopSpec(Model):
@@ -73,11 +107,11 @@ class SnoopSpec(Model):
 
     request_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
         description="Size on a link of a message with an address: a request, a question to another node's caches, the "
-        "head of a line that is written back.",
+        "head of a line that is written back."
     )
     answer_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
         description="Size on a link of a message without an address: an answer, an acknowledgement, the head of a line "
-        "that is fetched.",
+        "that is fetched."
     )
 
 
@@ -86,7 +120,7 @@ class TurboStep(Model):
 
     active: PositiveCount = Field(
         description="The step holds while at most this number of cores of a socket is busy; a core is busy unless all "
-        "its workers sleep.",
+        "its workers sleep."
     )
     ghz: Gigahertz = Field(description="Clock of the socket's cores at this step.")
 
@@ -95,11 +129,10 @@ class ClockSpec(Model):
     """The base clock and, fewest active cores first, the turbo steps."""
 
     base_ghz: Gigahertz = Field(
-        description="Clock of a core where more cores of its socket are busy than the last turbo step allows.",
+        description="Clock of a core where more cores of its socket are busy than the last turbo step allows."
     )
     turbo: tuple[TurboStep, ...] = Field(
-        (),
-        description="Turbo steps, fewest busy cores first. Default: none, all cores always run at the base clock.",
+        (), description="Turbo steps, fewest busy cores first. Default: none, all cores always run at the base clock."
     )
 
 
@@ -108,7 +141,7 @@ class SmtSpec(Model):
 
     busy_ppm: Speed = Field(
         description="Speed beside a worker on the same core that executes a task or the runtime's operations; "
-        "several factors are multiplied.",
+        "several factors are multiplied."
     )
     poll_ppm: Speed = Field(description="Speed beside a worker on the same core that searches for work or spins.")
 
@@ -117,19 +150,20 @@ class ProbeSpec(Model):
     """Time of one steal probe, if it was measured on the machine."""
 
     same_node_ns: Nanoseconds = Field(
-        description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns.",
+        description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns."
     )
     other_node_ns: Nanoseconds = Field(
-        description="Time of one probe of a queue on another node; it replaces the runtime's probe_remote_ns.",
+        description="Time of one probe of a queue on another node; it replaces the runtime's probe_remote_ns."
     )
 
 
-class MachineSpec(Model):
+class MachineSpec(LeanModel):
     """One machine; ``sources`` has the source of each dotted field; it also holds for the fields below the field."""
 
     goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "routes": ("links", "links.topology", "links.rows", "links.columns")
     }
+    left_out: ClassVar[Collection[str]] = ("link_bandwidth_gbs", "snoop", "core_steps_per_s")
 
     name: Label = Field(
         description="Name of the machine in results and figures. Default in a file: the name of the file."
@@ -137,7 +171,7 @@ class MachineSpec(Model):
     sockets: PositiveCount = Field(le=MAX_NODES, description="Number of sockets.")
     nodes: Nodes = Field(
         description="The NUMA nodes: a mapping where all are alike, or a list with an entry for each node or run of "
-        "alike nodes.",
+        "alike nodes."
     )
     caches: CachesSpec = Field(description="Sizes and latencies of the caches, and which cores share one.")
     latency_ns: tuple[Row, ...] | None = Field(
@@ -146,8 +180,7 @@ class MachineSpec(Model):
         "memory is read; they win over local_latency_ns and the latencies of links.",
     )
     local_latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Latency of a load from the memory of the own node; needed where latency_ns is not given.",
+        None, description="Latency of a load from the memory of the own node; needed where latency_ns is not given."
     )
     remote_base_latency_ns: Nanoseconds | None = Field(
         None,
@@ -156,8 +189,7 @@ class MachineSpec(Model):
     )
     hop_latency_ns: Nanoseconds | None = Field(None, description="Latency of every link that gives none of its own.")
     link_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Bandwidth in one direction of every link that gives none of its own.",
+        None, description="Bandwidth in one direction of every link that gives none of its own."
     )
     links: Links = Field(
         (),
@@ -165,8 +197,7 @@ class MachineSpec(Model):
         "Default: none, which only a machine of one node or a mesh can do without.",
     )
     mesh: MeshSpec | None = Field(
-        None,
-        description="A two-dimensional mesh of links in place of, or beside, single links (model 2.7).",
+        None, description="A two-dimensional mesh of links in place of, or beside, single links (model 2.7)."
     )
     routes: tuple[tuple[Count, ...], ...] = Field(
         (),
@@ -174,12 +205,12 @@ class MachineSpec(Model):
         "several such routes the lexicographically smallest.",
     )
     coherence: CoherenceSpec = Field(
-        description="Times to move a cache line between cores: of locks, queues and counters.",
+        description="Times to move a cache line between cores: of locks, queues and counters."
     )
     snoop: SnoopSpec | None = Field(
         None,
-        description="What coherence costs on links where every fetched line is asked for at all nodes. Default: lines "
-        "move without messages.",
+        description="Messages of coherence on links, if the caches of all nodes are asked about every fetched line. "
+        "Default: lines move without messages.",
     )
     clock: ClockSpec = Field(description="Clocks of the cores.")
     core_steps_per_s: CoreRate | None = Field(
@@ -189,12 +220,10 @@ class MachineSpec(Model):
         "recorded on cores of another known rate are scaled by it. Default: not known, times are not scaled.",
     )
     smt: SmtSpec | None = Field(
-        None,
-        description="Speed of hardware threads that share a core; needed where cores have more than one thread.",
+        None, description="Speed of hardware threads that share a core; needed where cores have more than one thread."
     )
     probe: ProbeSpec | None = Field(
-        None,
-        description="Measured times of steal probes. Default: those of the runtime's costs.",
+        None, description="Measured times of steal probes. Default: those of the runtime's costs."
     )
     page: Bytes = Field(4096, description="Size of a memory page, a power of two.")
     line: Bytes = Field(
@@ -205,7 +234,7 @@ class MachineSpec(Model):
     sources: dict[str, str] = Field(
         default_factory=dict,
         description="Where the values come from: dotted fields of this file, each with the fields below it, and their "
-        "sources. A source begins with read:, derived: or assumed:; one that does not cites who gave the value.",
+        "sources. A source begins with read:, derived: or assumed:; any other source cites a document.",
     )
 
     @cached_property
@@ -232,26 +261,17 @@ class MachineSpec(Model):
         """Return every link in each of its directions: the links of the mesh, then the other links in file order."""
         return directed_links(self.mesh, self.links, self.node_count, self.link_bandwidth_gbs)
 
-    @model_serializer(mode="wrap")
-    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents without the three optional fields that are not given."""
-        contents: dict[str, Any] = contents_of(self)
-        for field in ("link_bandwidth_gbs", "snoop", "core_steps_per_s"):
-            if getattr(self, field) is None:
-                contents.pop(field, None)
-        return contents
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         check_nodes(self.sockets, self.nodes)
         cache_domains(self.caches, self.node_shapes)
         _check_pages(self)
-        check_mesh(self.mesh, self.node_count)
-        check_topology(self.links, self.node_count)
+        check_topology(self.mesh, self.links, self.node_count)
         links = self.directed_links()
         check_links(links, self.node_count)
         check_routes(self.routes, links)
         _check_latency(self, links)
+        _check_coherence(self)
         _check_needed(self)
         _check_turbo(self)
         check_source_fields(self.sources, self)
@@ -272,7 +292,7 @@ def _check_pages(spec: MachineSpec) -> None:
 
 def _check_latency(spec: MachineSpec, links: list[DirectedLink]) -> None:
     if spec.latency_ns is not None:
-        _check_matrix(spec.latency_ns, spec.node_count)
+        _check_matrix(spec.latency_ns, spec.node_count, ("latency_ns",), "latencies", "node")
         return
     if spec.local_latency_ns is None:
         raise InputError(
@@ -287,22 +307,50 @@ def _check_latency(spec: MachineSpec, links: list[DirectedLink]) -> None:
             )
 
 
-def _check_matrix(matrix: tuple[Row, ...], nodes: int) -> None:
-    shape = f"{nodes} rows of {nodes} latencies, one row a node"
-    if len(matrix) != nodes:
-        raise InputError(f"the matrix has {len(matrix)} rows", path=("latency_ns",), expected=shape)
+def _check_matrix(matrix: tuple[Row, ...], units: int, path: tuple[str, ...], values: str, unit: str) -> None:
+    shape = f"{units} rows of {units} {values}, one row a {unit}"
+    if len(matrix) != units:
+        raise InputError(f"the matrix has {len(matrix)} rows", path=path, expected=shape)
     for index, row in enumerate(matrix):
-        if len(row) != nodes:
-            raise InputError(f"the row has {len(row)} latencies", path=("latency_ns", index), expected=shape)
+        if len(row) != units:
+            raise InputError(f"the row has {len(row)} {values}", path=(*path, index), expected=shape)
+
+
+def _check_coherence(spec: MachineSpec) -> None:
+    given, path = spec.coherence, ("coherence",)
+    levels = [name for name in LEVELS if getattr(given, name) is not None]
+    if given.cores_ns is not None:
+        if levels:
+            raise InputError(
+                f"cores_ns and {levels[0]} are given",
+                path=path,
+                expected="either cores_ns, a matrix of all cores, or times by level",
+            )
+        _check_matrix(given.cores_ns, spec.cores, (*path, "cores_ns"), "times", "core")
+        return
+    for name in ("same_core_ns", "same_socket_ns"):
+        if name not in levels:
+            raise InputError(
+                f"{name} is missing",
+                path=path,
+                expected="same_core_ns and same_socket_ns, or cores_ns, a matrix of all cores",
+            )
+    if spec.sockets > 1 and not given.across_ns:
+        raise InputError(
+            "a machine with several sockets needs cross_socket_ns",
+            path=path,
+            expected="the time of one cache line from socket to socket",
+        )
+    pairs = spec.sockets * (spec.sockets - 1) // 2
+    if len(given.across_ns) > max(1, pairs):
+        raise InputError(
+            f"{len(given.across_ns)} times are given for {pairs} pair{'s' * (pairs != 1)} of sockets",
+            path=(*path, "cross_socket_ns"),
+            expected="at most one time for each different latency between two sockets",
+        )
 
 
 def _check_needed(spec: MachineSpec) -> None:
-    if spec.sockets > 1 and spec.coherence.cross_socket_ns is None:
-        raise InputError(
-            "a machine with several sockets needs cross_socket_ns",
-            path=("coherence",),
-            expected="the time of one cache line from socket to socket",
-        )
     most = max(kind.threads_per_core for node in spec.node_shapes for kind in node.kinds)
     if most > 1 and spec.smt is None:
         raise InputError(

@@ -8,12 +8,12 @@ behind CXL or high-bandwidth memory (HBM) beside the processor, or without memor
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field, Tag
 
 from numasim.errors import InputError
-from numasim.parts.base import Bytes, CheckedModel, Count, GigabytesPerSecond, Model, PositiveCount, Ppm, shape
+from numasim.parts.base import Bytes, CheckedModel, Count, GigabytesPerSecond, Model, PositiveCount, Ppm, by_shape
 
 MAX_NODES = 1024
 MAX_THREADS = 65_536
@@ -23,15 +23,6 @@ LONE = 1_000_000  # ppm: the speed of a hardware thread whose siblings are idle,
 Speed = Annotated[Ppm, Field(ge=1)]
 Siblings = Annotated[PositiveCount, Field(le=MAX_SIBLINGS)]
 SocketNumber = Annotated[Count, Field(lt=MAX_NODES)]
-
-
-def by_form(sentence: str) -> Discriminator:
-    """Return the discriminator of a union of a list and other forms; ``sentence`` is the error if no branch fits."""
-
-    def form(value: Any) -> str:
-        return "list" if isinstance(value, list | tuple) else shape(value)
-
-    return Discriminator(form, custom_error_type="shape", custom_error_message=sentence)
 
 
 class NodesSpec(Model):
@@ -59,27 +50,26 @@ class CoresSpec(Model):
 class NodeSpec(CheckedModel):
     """One NUMA node, or ``count`` equal nodes in a row on one socket; a node without memory has no bandwidth."""
 
-    count: PositiveCount = Field(1, le=MAX_NODES, description="Alike nodes in a row that the entry stands for.")
+    count: PositiveCount = Field(
+        1, le=MAX_NODES, description="Number of equal nodes in a row that the entry describes."
+    )
     socket: SocketNumber = Field(description="Socket of the node, from 0.")
     cores: Annotated[
         Annotated[Count, Field(le=MAX_THREADS), Tag("number")] | Annotated[tuple[CoresSpec, ...], Tag("list")],
-        by_form("a number of cores, or a list of kinds such as {count: 8, threads_per_core: 2}, is needed here"),
+        by_shape("a number of cores, or a list of kinds such as {count: 8, threads_per_core: 2}, is needed here"),
     ] = Field(
         0,
         description="Number of cores, or the kinds of cores in the order of their numbers. Default: none, as of "
         "memory behind CXL.",
     )
     threads_per_core: Siblings | None = Field(
-        None,
-        description="Hardware threads of each core, where cores is a number. Default: 1.",
+        None, description="Hardware threads of each core, where cores is a number. Default: 1."
     )
     memory: Bytes = Field(
-        0,
-        description="Memory of the node. Default: none; what is wanted there is on the nearest node with memory.",
+        0, description="Memory of the node. Default: none; what is wanted there is on the nearest node with memory."
     )
     imc_bandwidth_gbs: GigabytesPerSecond | None = Field(
-        None,
-        description="Sustained bandwidth of the node's memory controller; needed where it has memory.",
+        None, description="Sustained bandwidth of the node's memory controller; needed where it has memory."
     )
 
     @property
@@ -101,7 +91,7 @@ class NodeSpec(CheckedModel):
 Nodes = Annotated[
     Annotated[NodesSpec, Tag("mapping")]
     | Annotated[tuple[NodeSpec, ...], Field(min_length=1, max_length=MAX_NODES), Tag("list")],
-    by_form("nodes are a mapping, where all are alike, or a list with an entry for every node or run of alike nodes"),
+    by_shape("nodes are a mapping, where all are alike, or a list with an entry for every node or run of alike nodes"),
 ]
 
 
@@ -128,7 +118,7 @@ class NodeShape:
 def node_shapes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> tuple[NodeShape, ...]:
     """Return every node of a machine, in the order of the nodes' numbers."""
     if isinstance(nodes, NodesSpec):
-        kinds = (CoresSpec(count=nodes.cores, threads_per_core=nodes.threads_per_core),)
+        kinds = (CoresSpec.model_construct(count=nodes.cores, threads_per_core=nodes.threads_per_core),)
         alike = [NodeShape(socket, kinds, nodes.memory, nodes.imc_bandwidth_gbs) for socket in range(sockets)]
         return tuple(node for node in alike for _ in range(nodes.per_socket))
     given = [(NodeShape(node.socket, node.kinds, node.memory, node.imc_bandwidth_gbs), node.count) for node in nodes]

@@ -24,7 +24,7 @@ from numasim.parts.base import (
     size_bytes,
 )
 from numasim.parts.choices import Choices
-from numasim.parts.models.meanings import PLACEMENT_ADDING, PLACEMENT_OVERFLOW
+from numasim.parts.models import meanings
 
 # Under these policies fresh memory is placed by the workers that touch it, and initialised memory is on worker 0's
 # node.
@@ -74,7 +74,7 @@ Policy = Annotated[
     ),
 ]
 NodeSet = Annotated[
-    Annotated[tuple[Count, ...], Field(min_length=1), Tag("number")]
+    Annotated[tuple[Count, ...], Field(min_length=1), Tag("list")]
     | Annotated[
         Literal["workers"],
         Choices({"workers": "The nodes on which workers run, in the order of their ids."}),
@@ -123,16 +123,13 @@ class ScanSpec(Model):
         description="Time between two scans (A-38); Linux starts with a second and adapts the time.",
     )
     size: Annotated[Bytes, Field(ge=1, le=MOST_SCANNED)] = Field(
-        256 * 2**20,
-        description="Memory that one scan makes inaccessible for once, window after window of all regions.",
+        256 * 2**20, description="Memory that one scan makes inaccessible for once, window after window of all regions."
     )
     fault_ns: Nanoseconds | None = Field(
-        None,
-        description="Time of a hinting fault (A-39). Default: that of any page fault, runtime.costs.fault_ns.",
+        None, description="Time of a hinting fault (A-39). Default: the time of any page fault, runtime.costs.fault_ns."
     )
     migrate_after: Annotated[PositiveCount, Field(le=MOST_IN_A_ROW)] = Field(
-        2,
-        description="Hinting faults of one node in a row after which a page migrates there (A-37).",
+        2, description="Hinting faults of one node in a row after which a page migrates there (A-37)."
     )
 
     @property
@@ -162,8 +159,7 @@ class PolicySpec(CheckedModel):
     )
     node: Count | None = Field(None, description="Policy bind: the node of all memory; needed there.")
     tasks: Annotated[PositiveCount, Field(le=MOST_TASKS)] | None = Field(
-        None,
-        description="Policy first-touch-init: number of equal tasks that initialise memory; needed there.",
+        None, description="Policy first-touch-init: number of equal tasks that initialise memory; needed there."
     )
     grain: Annotated[Bytes, Field(ge=1)] | None = Field(
         None,
@@ -171,8 +167,7 @@ class PolicySpec(CheckedModel):
         "count, and at least one. Default: a page under interleave, a line of 64 bytes under hash-home.",
     )
     scan: ScanSpec | None = Field(
-        None,
-        description="Policy numa-balancing: how the policy finds out which node accesses which page (model 2.11).",
+        None, description="Policy numa-balancing: how the policy finds out which node accesses which page (model 2.11)."
     )
 
     def _problems(self) -> Iterator[str]:
@@ -215,7 +210,7 @@ class ChangeSpec(PolicySpec):
         by_shape("a phase is its number, from zero, or its name"),
     ] = Field(
         description="The phase, by number from 0 or by name, from which on this policy holds for all memory that is "
-        "not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
+        "not placed yet; next-touch also lets all placed pages migrate once (model 4.12)."
     )
 
 
@@ -234,15 +229,13 @@ class PlacementSpec(PolicySpec):
         "which whole pages count, and at least one (A-34).",
     )
     touch_on_read: YesNo = Field(True, description="Whether reads place pages as writes do (A-32).")
-    overflow: Annotated[Literal["none", "next"], PLACEMENT_OVERFLOW] = Field(
-        "none",
-        description="What becomes of a page whose node has no room (A-33).",
+    overflow: Annotated[Literal["none", "next"], Choices(meanings.PLACEMENT_OVERFLOW)] = Field(
+        "none", description="What becomes of a page whose node has no room (A-33)."
     )
     changes: Annotated[tuple[ChangeSpec, ...], Field(max_length=64)] = Field(
-        (),
-        description="Phases from which another policy is in force. Default: none.",
+        (), description="Phases from which another policy is in force. Default: none."
     )
-    adding: Annotated[Literal["first-touch"], PLACEMENT_ADDING] | None = Field(
+    adding: Annotated[Literal["first-touch"], Choices(meanings.PLACEMENT_ADDING)] | None = Field(
         None,
         description="What becomes of memory that is not written before the parallel part, in a program whose tasks "
         "add tasks (SkelAff, section 4.3). Default: as the policy says.",
@@ -292,18 +285,16 @@ Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_typ
 # ----------------------------------------------------------------------------------------------------------------------
 # Distributions: rules that deal the items of ranges by the location of the items' data (model 4.10; Souris 2020).
 
-DISTRIBUTIONS = Choices(
-    {
-        "random": "Any unit, all equally likely.",
-        "interleave": "Unit i mod units for item i.",
-        "locality": "The unit to which the item's data is cheapest, ties to the lowest.",
-        "balanced": "Largest items first: of the units, the cheapest first, the first that is not overloaded.",
-        "mixed-locality-balanced": "The cheapest unit where its node has a large share of the item's data, else as "
-        "balanced.",
-        "mixed-locality-interleave": "The cheapest unit where its node has a large share of the item's data, else as "
-        "interleave.",
-    }
-)
+DISTRIBUTIONS = {
+    "random": "Any unit, all equally likely.",
+    "interleave": "Unit i mod units for item i.",
+    "locality": "The unit to which the item's data is cheapest, ties to the lowest.",
+    "balanced": "Largest items first: of the units, the cheapest first, the first that is not overloaded.",
+    "mixed-locality-balanced": "The cheapest unit where its node has a large share of the item's data, else as "
+    "balanced.",
+    "mixed-locality-interleave": "The cheapest unit where its node has a large share of the item's data, else as "
+    "interleave.",
+}
 DistributionName = Literal[
     "random", "interleave", "locality", "balanced", "mixed-locality-balanced", "mixed-locality-interleave"
 ]
@@ -313,9 +304,11 @@ class DistributionSpec(Model):
     """Labels of the items of ranges, by the number of bytes that each item has on each node."""
 
     kind_key: ClassVar[str | None] = "deal"
-    kind_words: ClassVar[Collection[str]] = DISTRIBUTIONS.meanings
+    kind_words: ClassVar[Collection[str]] = DISTRIBUTIONS
 
-    deal: Annotated[DistributionName, DISTRIBUTIONS] = Field(description="The rule that finds the unit of an item.")
+    deal: Annotated[DistributionName, Choices(DISTRIBUTIONS)] = Field(
+        description="The rule that finds the unit of an item."
+    )
     overload: Annotated[Exact, Field(ge=0, le=1000)] = Field(
         Decimal("0.1"),
         description="A unit is overloaded if its bytes exceed the mean of all units by this part of the mean (A-19).",

@@ -3,41 +3,31 @@
 The thesis measured two runtimes, its own library (chapter 3) and OMPi (chapter 3.6 on); each is a shipped preset.
 """
 
+from collections.abc import Collection
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, Tag
 
-from numasim.parts.base import Count, Fraction, Label, Model, Nanoseconds, PositiveCount, by_shape
+from numasim.parts.base import Count, Fraction, Label, LeanModel, Model, Nanoseconds, PositiveCount, by_shape
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
 from numasim.parts.models.idle_model import IdleSpec
-from numasim.parts.models.meanings import (
-    BACKOFF_AFTER,
-    BACKOFF_EMPTY,
-    BACKOFF_FIRST_NS,
-    CAPACITY,
-    COST_LINE,
-    FULL,
-    JOIN,
-    RUNTIME_PRODUCER,
-    RUNTIME_QUEUE_ORDER,
-    RUNTIME_RELEASE,
-    THRESHOLD,
-)
 from numasim.schema.enumerations import MOST_BYTES, MOST_UNITS_PER_S, JoinKind, LineName, ProducerKind
 
 FullRule = Literal["grow", "inline", "next", "block"]
 ReleaseRule = Literal["queue", "begin"]
 QueueOrder = Literal["lifo-fifo", "fifo-lifo"]
 ThresholdRule = Literal["literal", "avail"]
-Join = Annotated[JoinKind, JOIN]
-Full = Annotated[FullRule, FULL]
-Threshold = Annotated[ThresholdRule, THRESHOLD]
+Join = Annotated[JoinKind, Choices(meanings.JOIN)]
+Full = Annotated[FullRule, Choices(meanings.FULL)]
+Threshold = Annotated[ThresholdRule, Choices(meanings.THRESHOLD)]
 MAX_TASKS = 2**31 - 1  # a compiled plan holds queue lengths and their bounds in 32 bits
 
 
 Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
 Capacity = Annotated[
-    Annotated[Literal["none"], Tag("text"), CAPACITY] | Annotated[Tasks, Tag("number")],
+    Annotated[Literal["none"], Tag("text"), Choices(meanings.CAPACITY)] | Annotated[Tasks, Tag("number")],
     by_shape("a number of tasks, or none, is needed here"),
 ]
 
@@ -46,7 +36,7 @@ class FractionRule(Model):
     """The threshold S as a fraction of the mean peak length of the queues (A-7)."""
 
     fraction: Fraction = Field(
-        description="S is this fraction of the mean, over all queues, of their longest lengths so far (A-7).",
+        description="S is this fraction of the mean, over all queues, of their longest lengths so far (A-7)."
     )
 
 
@@ -60,7 +50,8 @@ class BackoffSpec(Model):
     """Waiting after the j-th failed round: ``min(first * factor ** (j - 1), max)``; first 0: poll at once."""
 
     first_ns: Annotated[
-        Annotated[Literal["task"], Tag("text"), BACKOFF_FIRST_NS] | Annotated[Nanoseconds, Tag("number")],
+        Annotated[Literal["task"], Tag("text"), Choices(meanings.BACKOFF_FIRST_NS)]
+        | Annotated[Nanoseconds, Tag("number")],
         by_shape("nanoseconds, or task for the mean time of a task, are needed here"),
     ] = Field(
         Decimal(0),
@@ -68,22 +59,17 @@ class BackoffSpec(Model):
         "section 3.3.1). Default: none, the worker waits poll_ns.",
     )
     factor: Annotated[PositiveCount, Field(le=1024)] = Field(
-        2,
-        description="Factor from each wait to the next, as long as nothing is found.",
+        2, description="Factor from each wait to the next, as long as nothing is found."
     )
     max_ns: Annotated[
-        Annotated[Literal["none"], Tag("text"), CAPACITY] | Annotated[Nanoseconds, Tag("number")],
+        Annotated[Literal["none"], Tag("text"), Choices(meanings.CAPACITY)] | Annotated[Nanoseconds, Tag("number")],
         by_shape("nanoseconds, or none, are needed here"),
-    ] = Field(
-        "none",
-        description="The longest wait.",
-    )
-    after: Annotated[Literal["round", "probe"], BACKOFF_AFTER] = Field(
+    ] = Field("none", description="The longest wait.")
+    after: Annotated[Literal["round", "probe"], Choices(meanings.BACKOFF_AFTER)] = Field(
         "round", description="After which event a worker waits (A-30)."
     )
-    empty: Annotated[Literal["skip", "count"], BACKOFF_EMPTY] = Field(
-        "skip",
-        description="Whether a round in which no queue was probed counts as a failed steal attempt (A-9).",
+    empty: Annotated[Literal["skip", "count"], Choices(meanings.BACKOFF_EMPTY)] = Field(
+        "skip", description="Whether a round in which no queue was probed counts as a failed steal attempt (A-9)."
     )
 
 
@@ -91,15 +77,16 @@ def _line_word(value: Any) -> Any:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 
-LineRule = Annotated[LineName, COST_LINE, BeforeValidator(_line_word)]
+LineRule = Annotated[LineName, Choices(meanings.COST_LINE), BeforeValidator(_line_word)]
 
 
-class CostSpec(Model):
+class CostSpec(LeanModel):
     """The cost of each operation of the runtime in nanoseconds (model 4.1)."""
 
+    left_out: ClassVar[Collection[str]] = ("unpark_ns", "look_ns", "deep_ns", "deep_wake_ns")
+
     push_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Putting a task into a queue; also the pace of a producer of range items.",
+        Decimal(0), description="Putting a task into a queue; also the pace of a producer of range items."
     )
     locate_ns: Nanoseconds = Field(
         Decimal(0),
@@ -112,8 +99,7 @@ class CostSpec(Model):
     )
     wait_ns: Nanoseconds = Field(Decimal(0), description="Passing a wait for children.")
     resume_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Going on with a task that was left at a join, or stolen as a continuation.",
+        Decimal(0), description="Going on with a task that was left at a join, or stolen as a continuation."
     )
     probe_ns: Nanoseconds = Field(
         Decimal(100),
@@ -131,8 +117,7 @@ class CostSpec(Model):
         "ends the sleeper's join.",
     )
     wake_remote_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Waking a sleeper on another node (thesis, section 6.3.1).",
+        Decimal(0), description="Waking a sleeper on another node (thesis, section 6.3.1)."
     )
     fault_ns: Nanoseconds = Field(Decimal(0), description="A page fault, which places a page.")
     faults_per_s: Annotated[Count, Field(le=MOST_UNITS_PER_S)] = Field(
@@ -156,18 +141,13 @@ class CostSpec(Model):
         "of the process, with the lock held as well.",
     )
     unmap_batch: Annotated[Count, Field(le=MOST_BYTES)] = Field(
-        0,
-        description="Pages that are given back with one flush; 0: all that an item gives back (model 2.5).",
+        0, description="Pages that are given back with one flush; 0: all that an item gives back (model 2.5)."
     )
     migrate_ns: Nanoseconds = Field(Decimal(0), description="The migration of a page to another node.")
     signal_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Letting one waiter of a condition pass, without the transfer of its line.",
+        Decimal(0), description="Letting one waiter of a condition pass, without the transfer of its line."
     )
-    futex_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Unparking a thread that sleeps on a mutex, beside wake_ns.",
-    )
+    futex_ns: Nanoseconds = Field(Decimal(0), description="Unparking a thread that sleeps on a mutex, beside wake_ns.")
     pause_ns: Nanoseconds = Field(Decimal(0), description="The pause between two tries of a test-and-set lock.")
     unpark_ns: Nanoseconds = Field(
         Decimal(0),
@@ -191,48 +171,45 @@ class CostSpec(Model):
     )
 
 
-class RuntimeSpec(Model):
-    """A runtime preset, or a runtime that the user composes; missing fields are as in the preset ``bare``."""
+class RuntimeSpec(LeanModel):
+    """A shipped runtime, or a runtime that the user composes; missing fields are as in the runtime ``bare``."""
+
+    left_out: ClassVar[Collection[str]] = ("idle",)
 
     name: Label = Field("custom", description="Name of the runtime.")
     join: Join = Field(
-        "continuation",
-        description="What a worker does at a wait whose children have not all finished (model 3.2).",
+        "continuation", description="What a worker does at a wait whose children have not all finished (model 3.2)."
     )
     capacity: Capacity = Field("none", description="Tasks that a worker's own queue holds (A-4).")
     on_full: Full = Field(
-        "grow",
-        description="What happens to a new task when the queue that it is put into is full (model 4.1).",
+        "grow", description="What happens to a new task when the queue that it is put into is full (model 4.1)."
     )
     resume: Fraction = Field(
         Decimal("0.7"),
         description="With on_full: inline, tasks go into the queue again when the queue has fallen below this share "
         "of its capacity. The default is OMPi's.",
     )
-    producer: Annotated[ProducerKind, RUNTIME_PRODUCER] = Field(
+    producer: Annotated[ProducerKind, Choices(meanings.RUNTIME_PRODUCER)] = Field(
         "none", description="Who makes the items of a range (A-1)."
     )
-    release: Annotated[ReleaseRule, RUNTIME_RELEASE] = Field(
-        "queue",
-        description="What becomes of a task whose last predecessor has finished (A-40).",
+    release: Annotated[ReleaseRule, Choices(meanings.RUNTIME_RELEASE)] = Field(
+        "queue", description="What becomes of a task whose last predecessor has finished (A-40)."
     )
-    queue_order: Annotated[QueueOrder, RUNTIME_QUEUE_ORDER] = Field(
-        "lifo-fifo",
-        description="At which end of its own queue a worker takes, and at which end others steal (A-29).",
+    queue_order: Annotated[QueueOrder, Choices(meanings.RUNTIME_QUEUE_ORDER)] = Field(
+        "lifo-fifo", description="At which end of its own queue a worker takes, and at which end others steal (A-29)."
     )
     poll_ns: Nanoseconds = Field(Decimal(0), description="Wait between failed rounds where there is no back-off.")
     backoff: BackoffSpec = Field(
         BackoffSpec.model_construct(),
-        description="Waits after failed rounds; a strategy's own wins. Default: none.",
+        description="Waits after failed rounds; the backoff of a strategy replaces them. Default: none.",
     )
     idle: IdleSpec | None = Field(
         None,
-        description="What a worker does that finds no task (model 4.15); a strategy's own idle wins. Default: the "
-        "worker searches on, with the back-off.",
+        description="What a worker does that finds no task (model 4.15); the idle of a strategy replaces it. "
+        "Default: the worker searches on, with the back-off.",
     )
     s_rule: Rule = Field(
-        "avail",
-        description="How the threshold S of a queue is computed, unless the strategy has a rule (A-7).",
+        "avail", description="How the threshold S of a queue is computed, unless the strategy has a rule (A-7)."
     )
     costs: CostSpec = Field(
         CostSpec.model_construct(),

@@ -7,18 +7,8 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, Tag
 
 from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, PositiveCount, YesNo, by_shape
-from numasim.parts.models.meanings import (
-    DISPATCH_COUNT,
-    DISPATCH_PICK,
-    DISPATCH_RANK,
-    DISPATCH_TARGET,
-    DISPATCH_WEIGH,
-    LEVEL_BY,
-    LEVEL_PICK,
-    LEVEL_TRIES,
-    LEVEL_VISIT,
-    LEVEL_WHO,
-)
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
 from numasim.parts.models.strategy_terms import (
     BY_LENGTH,
     COMPARABLE,
@@ -45,8 +35,7 @@ class LevelSpec(Sometimes, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how many tasks it takes."""
 
     source: Source = Field(
-        alias="from",
-        description="The set of queues that is searched, seen from the worker that searches (model 4.13).",
+        alias="from", description="The set of queues that is searched, seen from the worker that searches (model 4.13)."
     )
     include_self: YesNo = Field(
         False,
@@ -59,29 +48,25 @@ class LevelSpec(Sometimes, CheckedModel):
         description="Names of the families of queues that are searched. Default: the workers' own; of from: last "
         "all, so that the queue may be of any family.",
     )
-    by: Annotated[Literal["core", "llc", "node", "socket", "distance"], LEVEL_BY] | None = Field(
-        None,
-        description="Cuts the set into groups, nearest first. Default: one group.",
+    by: Annotated[Literal["core", "llc", "node", "socket", "distance"], Choices(meanings.LEVEL_BY)] | None = Field(
+        None, description="Cuts the set into groups, nearest first. Default: one group."
     )
-    visit: Annotated[Literal["nearest", "random", "weighted"], LEVEL_VISIT] = Field(
+    visit: Annotated[Literal["nearest", "random", "weighted"], Choices(meanings.LEVEL_VISIT)] = Field(
         "nearest", description="Which groups are searched."
     )
-    pick: Annotated[StealPick, LEVEL_PICK] = Field(
+    pick: Annotated[StealPick, Choices(meanings.LEVEL_PICK)] = Field(
         "random", description="How the queues of a group are chosen, one after the other."
     )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
         None,
-        description="With pick: longest or shortest, how many queues are drawn, of which the best one is taken. "
+        description="With pick: longest or shortest, the number of queues that are drawn; the best of them is taken. "
         "Default: all queues of the group.",
     )
     tries: Annotated[
-        Annotated[Literal["all"], Tag("text"), LEVEL_TRIES]
+        Annotated[Literal["all"], Tag("text"), Choices(meanings.LEVEL_TRIES)]
         | Annotated[PositiveCount, Field(lt=COMPARABLE), Tag("number")],
         by_shape("a number of tries, or all, is needed here"),
-    ] = Field(
-        1,
-        description="Queues that are probed in each group and family.",
-    )
+    ] = Field(1, description="Queues that are probed in each group and family.")
     condition: Condition | None = Field(
         None,
         alias="if",
@@ -89,19 +74,17 @@ class LevelSpec(Sometimes, CheckedModel):
         "out.",
     )
     amount: Amount | None = Field(
-        None,
-        description="How many tasks a successful probe takes. Default: the strategy's amount.",
+        None, description="How many tasks a successful probe takes. Default: the strategy's amount."
     )
     leave: Annotated[Count, Field(lt=COMPARABLE)] = Field(
-        0,
-        description="Tasks that stay in the queue: a probe of a queue with no more takes nothing.",
+        0, description="Tasks that stay in the queue: a probe of a queue with no more takes nothing."
     )
     lock: Unit | None = Field(
         None,
         description="The unit of the probed queue whose lock the worker holds while it searches there. Default: no "
         "lock.",
     )
-    who: Annotated[Literal["head"], LEVEL_WHO] | None = Field(
+    who: Annotated[Literal["head"], Choices(meanings.LEVEL_WHO)] | None = Field(
         None, description="Which workers use the level. Default: all."
     )
     gated: YesNo = Field(
@@ -140,15 +123,16 @@ class DispatchSpec(Sometimes, CheckedModel):
     (conditions on the task), which apply to any target.
     """
 
-    target: Annotated[TargetName, DISPATCH_TARGET] = Field(
-        alias="to",
-        description="The set of queues that the new task may be put into.",
+    target: Annotated[TargetName, Choices(meanings.DISPATCH_TARGET)] = Field(
+        alias="to", description="The set of queues that the new task may be put into."
     )
     queue: FamilyNames | None = Field(None, description="Names of the families of queues. Default: the workers' own.")
-    pick: Annotated[DispatchPick, DISPATCH_PICK] = Field("in-order", description="How a queue of the set is chosen.")
+    pick: Annotated[DispatchPick, Choices(meanings.DISPATCH_PICK)] = Field(
+        "in-order", description="How a queue of the set is chosen."
+    )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
         None,
-        description="With pick: shortest, how many queues are drawn, of which the shortest is taken. Default: all "
+        description="With pick: shortest, the number of queues that are drawn; the shortest is taken. Default: all "
         "queues of the set.",
     )
     condition: Condition | None = Field(
@@ -156,16 +140,14 @@ class DispatchSpec(Sometimes, CheckedModel):
         alias="if",
         description="Queues that do not meet the condition are left out. Default: no queue is left out.",
     )
-    rank: Annotated[Literal["most", "cheapest", "any"], DISPATCH_RANK] = Field(
-        "most",
-        description="Which nodes the task's objects choose (thesis, equation 5.2).",
+    rank: Annotated[Literal["most", "cheapest", "any"], Choices(meanings.DISPATCH_RANK)] = Field(
+        "most", description="Which nodes the task's objects choose (thesis, equation 5.2)."
     )
-    count: Annotated[Literal["both", "reads", "writes"], DISPATCH_COUNT] = Field(
+    count: Annotated[Literal["both", "reads", "writes"], Choices(meanings.DISPATCH_COUNT)] = Field(
         "both", description="Which of the task's objects count."
     )
-    weigh: Annotated[Literal["bytes", "objects"], DISPATCH_WEIGH] = Field(
-        "bytes",
-        description="What an object adds to the similarity of its home (A-13).",
+    weigh: Annotated[Literal["bytes", "objects"], Choices(meanings.DISPATCH_WEIGH)] = Field(
+        "bytes", description="What an object adds to the similarity of its home (A-13)."
     )
     least_bytes: Bytes = Field(
         0,
@@ -175,18 +157,17 @@ class DispatchSpec(Sometimes, CheckedModel):
     least_share: Fraction = Field(
         Decimal(0),
         alias="share",
-        description="The rule holds only if at least this share of their weight is on the chosen node.",
+        description="The rule holds only if at least this share of the weight of these objects is on the chosen node.",
     )
     uneven: YesNo = Field(
-        False,
-        description="The rule holds only if nodes differ in their similarity to the task (A-31).",
+        False, description="The rule holds only if nodes differ in their similarity to the task (A-31)."
     )
     here: YesNo = Field(False, description="The rule holds only if the spawning worker is on a chosen node.")
     source: YesNo = Field(False, description="The rule holds only if the task has no predecessor.")
     tier: TierNames | None = Field(
         None,
         description="The rule holds only for tasks of these tiers; where a continuation is put (spawn: work-first), "
-        "that of the spawned child counts. Default: any.",
+        "the tier of the spawned child counts. Default: any.",
     )
     copies: YesNo = Field(
         False,

@@ -1,39 +1,32 @@
 """A strategy as data: queues, steal levels, dispatch rules, thresholds, back-off, placement and mapping.
 
 Two tables of one shape, *queue set + filter + pick*: ``steal`` (levels, tried in order until a steal succeeds) and
-``dispatch`` (rules, of which the first that finds a queue wins). A mapping of two to ten lines expresses the
+``dispatch`` (rules; the first rule that finds a queue wins). A mapping of two to ten lines expresses the
 pseudo-code of a paper; `numasim.strategy` compiles the mapping for a machine and a number of workers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    Field,
-    SerializerFunctionWrapHandler,
-    Tag,
-    ValidationInfo,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, Tag, ValidationInfo, field_validator
 
 from numasim.errors import nearest_name
-from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, Label, Model, Nanoseconds, YesNo, by_shape
-from numasim.parts.models.idle_model import IdleSpec
-from numasim.parts.models.meanings import (
-    END,
-    STRATEGY_LABELS,
-    STRATEGY_LIVE,
-    STRATEGY_MAPPING,
-    STRATEGY_REFILL,
-    STRATEGY_THRESHOLDS,
-    STRATEGY_TIERS,
-    THRESHOLD_ANNOUNCE,
-    THRESHOLD_MAX,
-    THRESHOLD_WHEN,
+from numasim.parts.base import (
+    Bytes,
+    CheckedModel,
+    Count,
+    Fraction,
+    Label,
+    LeanModel,
+    Model,
+    Nanoseconds,
+    YesNo,
+    by_shape,
 )
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
+from numasim.parts.models.idle_model import IdleSpec
 from numasim.parts.models.placement_model import (
     DISTRIBUTIONS,
     DistributionSpec,
@@ -68,7 +61,7 @@ class HelperSpec(Model):
 
     lifespan: Bytes = Field(
         description="How far a helper runs ahead: the number of bytes of its worker's next unit that the helper reads. "
-        "With 0 there are no helpers.",
+        "With 0 there are no helpers."
     )
     work: Fraction = Field(
         Decimal(0),
@@ -82,13 +75,13 @@ class HelperSpec(Model):
     )
 
 
-End = Annotated[Literal["lifo", "fifo"], END]
-
-LEFT_OUT = ("tune", "helpers", "idle")  # fields that do not count as contents of a strategy if they are not given
+End = Annotated[Literal["lifo", "fifo"], Choices(meanings.END)]
 
 
-class QueueSpec(Model):
+class QueueSpec(LeanModel):
     """A family of queues: one queue for each unit of a kind."""
+
+    left_out: ClassVar[Collection[str]] = ("lines",)
 
     per: Unit = Field(
         description="The kind of unit: the family has a queue for each unit of the kind that has a worker."
@@ -104,8 +97,7 @@ class QueueSpec(Model):
         "fifo.",
     )
     capacity: Tasks | None = Field(
-        None,
-        description="Tasks that a queue holds. Default: of workers' queues runtime.capacity, of others no limit.",
+        None, description="Tasks that a queue holds. Default: of workers' queues runtime.capacity, of others no limit."
     )
     full: Full | None = Field(
         None,
@@ -124,65 +116,63 @@ class QueueSpec(Model):
     )
 
 
-class ThresholdSpec(Model):
+Threshold = Annotated[
+    Annotated[Literal["auto"], Tag("text"), Choices(meanings.THRESHOLD_MAX)] | Annotated[Tasks, Tag("number")],
+    by_shape("a number of tasks, or auto, is needed here"),
+]
+
+
+class ThresholdSpec(CheckedModel):
     """The thresholds S (max) and s (min) of every queue."""
 
-    max: Annotated[
-        Annotated[Literal["auto"], Tag("text"), THRESHOLD_MAX] | Annotated[Tasks, Tag("number")],
-        by_shape("a number of tasks, or auto, is needed here"),
-    ] = Field(
+    max: Threshold = Field(
         "auto",
         description="The threshold S: others may steal from a queue with S tasks or more; auto computes S (thesis, "
         "equation 3.3).",
     )
-    min: Annotated[
-        Annotated[Literal["auto"], Tag("text"), THRESHOLD_MAX] | Annotated[Tasks, Tag("number")],
-        by_shape("a number of tasks, or auto, is needed here"),
-    ] = Field(
+    min: Threshold = Field(
         "auto",
         description="The threshold s: a worker whose queue has s tasks or fewer may steal; auto computes s (thesis, "
         "equation 3.4).",
     )
     rule: Rule | None = Field(None, description="How S is computed. Default: the runtime's s_rule (A-7).")
-    when: Annotated[ThresholdTime, THRESHOLD_WHEN] = Field(
+    when: Annotated[ThresholdTime, Choices(meanings.THRESHOLD_WHEN)] = Field(
         "first-drain", description="When thresholds are computed (A-6)."
     )
-    announce: Annotated[Announcement, THRESHOLD_ANNOUNCE] = Field(
+    announce: Annotated[Announcement, Choices(meanings.THRESHOLD_ANNOUNCE)] = Field(
         "always", description="Who announces a queue as a victim, and when (A-42)."
     )
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if isinstance(self.max, int) and isinstance(self.min, int) and self.min >= self.max:
-            raise ValueError(f"min must be less than max, but min is {self.min} and max is {self.max}")
-        return self
+            yield f"min must be less than max, but min is {self.min} and max is {self.max}"
 
 
 def _own_deques() -> dict[str, QueueSpec]:
     return {"deque": QueueSpec.model_construct(per="worker")}
 
 
-class StrategySpec(CheckedModel):
+class StrategySpec(LeanModel, CheckedModel):
     """A whole strategy, after its ``like`` chain has been merged."""
 
+    left_out: ClassVar[Collection[str]] = ("tune", "helpers", "idle")
+
     name: Label = Field(
-        "custom",
-        description="Name of the strategy in results and figures. Default: the name of its file, or custom.",
+        "custom", description="Name of the strategy in results and figures. Default: the name of its file, or custom."
     )
     queues: Annotated[dict[Label, QueueSpec], Field(min_length=1, max_length=64)] = Field(
-        default_factory=_own_deques,
-        description="Families of queues by name. Default: deque, one for each worker.",
+        default_factory=_own_deques, description="Families of queues by name. Default: deque, one for each worker."
     )
     steal: Annotated[tuple[LevelSpec, ...], Field(max_length=64)] = Field(
-        description="Levels of the search for work, gone through in order until one finds a task.",
+        description="Levels of the search for work, gone through in order until one finds a task."
     )
     dispatch: Annotated[tuple[DispatchSpec, ...], Field(min_length=1, max_length=64)] | None = Field(
         None,
-        description="Rules that choose the queue of a new task: the first one that holds and finds a queue with room "
+        description="Rules that choose the queue of a new task: the first rule that holds and finds a queue with room "
         "wins. Default: a worker keeps the tasks that it spawns.",
     )
     tiers: Annotated[
-        Annotated[Literal["slices", "tune", "none"], Tag("text"), STRATEGY_TIERS]
+        Annotated[Literal["slices", "tune", "none"], Tag("text"), Choices(meanings.STRATEGY_TIERS)]
         | Annotated[TierDepth, Tag("mapping")],
         by_shape("tiers are slices, tune, none or {depth: 2}"),
     ] = Field(
@@ -191,7 +181,7 @@ class StrategySpec(CheckedModel):
         "them (model 4.14).",
     )
     labels: Annotated[
-        Annotated[Annotated[Literal["slices", "tune", "none"], STRATEGY_LABELS] | Label, Tag("text")]
+        Annotated[Annotated[Literal["slices", "tune", "none"], Choices(meanings.STRATEGY_LABELS)] | Label, Tag("text")]
         | Annotated[DistributionSpec, Tag("mapping")],
         by_shape("labels are slices, tune, none, the name of a function, or a mapping such as {deal: locality}"),
     ] = Field(
@@ -201,12 +191,9 @@ class StrategySpec(CheckedModel):
         "a name such as locality, or a mapping (model 4.10).",
     )
     live: Annotated[
-        Annotated[Literal["none"], Tag("text"), STRATEGY_LIVE] | Annotated[LiveSpec, Tag("mapping")],
+        Annotated[Literal["none"], Tag("text"), Choices(meanings.STRATEGY_LIVE)] | Annotated[LiveSpec, Tag("mapping")],
         by_shape("live is none or a mapping such as {per: socket, most: 1}"),
-    ] = Field(
-        "none",
-        description="How many subtrees of tier root may be live in each unit at a time (model 4.14).",
-    )
+    ] = Field("none", description="How many subtrees of tier root may be live in each unit at a time (model 4.14).")
     spawn: Annotated[
         Annotated[SpawnOrder, Tag("text")] | Annotated[SpawnSpec, Tag("mapping")],
         by_shape("a spawn order is help-first, work-first or a mapping such as {local: work-first} or {adaptive: {}}"),
@@ -221,7 +208,8 @@ class StrategySpec(CheckedModel):
     )
     amount: Amount = Field("one", description="How many tasks a steal takes, unless the level has its own amount.")
     refill: Annotated[
-        Annotated[Literal["min"], Tag("text"), STRATEGY_REFILL] | Annotated[Count, Field(le=2**30), Tag("number")],
+        Annotated[Literal["min"], Tag("text"), Choices(meanings.STRATEGY_REFILL)]
+        | Annotated[Count, Field(le=2**30), Tag("number")],
         by_shape("a number of tasks, or min, is needed here"),
     ] = Field(
         0,
@@ -229,19 +217,16 @@ class StrategySpec(CheckedModel):
         "(A-10).",
     )
     thresholds: Annotated[
-        Annotated[Literal["none"], Tag("text"), STRATEGY_THRESHOLDS] | Annotated[ThresholdSpec, Tag("mapping")],
+        Annotated[Literal["none"], Tag("text"), Choices(meanings.STRATEGY_THRESHOLDS)]
+        | Annotated[ThresholdSpec, Tag("mapping")],
         by_shape("thresholds are none or a mapping such as {max: auto, min: auto}"),
     ] = Field(
         ThresholdSpec.model_construct(),
         description="The thresholds S and s of queues (thesis, section 3.4); none where no rule refers to them.",
     )
-    backoff: BackoffSpec | None = Field(
-        None,
-        description="Waits after failed rounds. Default: the runtime's backoff.",
-    )
+    backoff: BackoffSpec | None = Field(None, description="Waits after failed rounds. Default: the runtime's backoff.")
     idle: IdleSpec | None = Field(
-        None,
-        description="What a worker does that finds no task (model 4.15). Default: the runtime's idle.",
+        None, description="What a worker does that finds no task (model 4.15). Default: the runtime's idle."
     )
     placement: Placed = Field(
         PlacementSpec.model_construct(policy="first-touch"),
@@ -252,13 +237,9 @@ class StrategySpec(CheckedModel):
         description="What chooses tiers, labels, switches and page policies between two iterations (model 4.12). "
         "Default: nothing does.",
     )
-    locks: LockSpec = Field(
-        LockSpec.model_construct(),
-        description="Kinds of locks and barriers, and where they live.",
-    )
-    mapping: Annotated[MappingName, STRATEGY_MAPPING] = Field(
-        "numa-even-cores-first",
-        description="On which hardware threads the workers run (A-2).",
+    locks: LockSpec = Field(LockSpec.model_construct(), description="Kinds of locks and barriers, and where they live.")
+    mapping: Annotated[MappingName, Choices(meanings.STRATEGY_MAPPING)] = Field(
+        "numa-even-cores-first", description="On which hardware threads the workers run (A-2)."
     )
     helpers: HelperSpec | None = Field(
         None,
@@ -290,12 +271,6 @@ class StrategySpec(CheckedModel):
         if entry.queue is None and isinstance(entry, LevelSpec) and entry.source == "last":
             return tuple(self.queues)
         return entry.queue or (self.worker_family or next(iter(self.queues)),)
-
-    @model_serializer(mode="wrap")
-    def _contents(self, contents_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the contents, without the keys of a controller, of helpers and of idle workers if there are none."""
-        contents: dict[str, Any] = contents_of(self)
-        return {key: value for key, value in contents.items() if key not in LEFT_OUT or value is not None}
 
     @field_validator("steal", "dispatch")
     @classmethod
@@ -336,7 +311,7 @@ class StrategySpec(CheckedModel):
         """Return how the items of ranges are dealt, or None if ``labels`` names no distribution."""
         if isinstance(self.labels, DistributionSpec):
             return self.labels
-        return DistributionSpec.model_validate({"deal": self.labels}) if self.labels in DISTRIBUTIONS.meanings else None
+        return DistributionSpec.model_validate({"deal": self.labels}) if self.labels in DISTRIBUTIONS else None
 
     @property
     def labelled_rules(self) -> list[DispatchSpec]:

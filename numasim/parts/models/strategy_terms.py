@@ -18,22 +18,7 @@ from numasim.parts.base import (
     by_shape,
 )
 from numasim.parts.choices import Choices
-from numasim.parts.models.meanings import (
-    AMOUNT,
-    AMOUNT_SHARE,
-    BOUND,
-    CONDITION,
-    LEVEL_ITERATIONS,
-    LOCK_BARRIER,
-    LOCK_FAIRNESS,
-    LOCK_HOME,
-    LOCK_PROBE,
-    LOCK_WORDS,
-    SOURCE,
-    SPAWN_ORDER,
-    TIER,
-    UNIT,
-)
+from numasim.parts.models import meanings
 from numasim.parts.models.runtime_model import Tasks
 from numasim.schema.enumerations import LOCK_MEANINGS, BarrierName, LockName
 
@@ -49,7 +34,7 @@ Announcement = Literal["always", "owner", "owner-exact"]
 MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
 BY_LENGTH = ("longest", "shortest")
 MOST_SWITCHES = 64
-Unit = Annotated[UnitName, UNIT]
+Unit = Annotated[UnitName, Choices(meanings.UNIT)]
 COMPARABLE = 2**15  # bound of tries, sample and leave, which have 16 bits in a compiled plan
 LAST_ITERATION = 2**32 - 1
 Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
@@ -58,16 +43,18 @@ Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
 class Sometimes(Model):
     """When a level or a rule is in force: in which iterations, and with which switch on or off."""
 
-    iterations: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
+    iterations: tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration] = Field(
         (0, "last"),
-        description="First and last iteration, from 0, in which it is used (model 3.6). Default: all.",
+        description="First and last iteration, from 0, in which the level or rule is used (model 3.6). Default: all.",
     )
     when: Label | None = Field(
         None,
-        description="Name of a switch: it is used only while that is on. Switches are off until a controller turns "
-        "them on (model 4.14).",
+        description="Name of a switch: the level or rule is used only while the switch is on. Switches are off until a "
+        "controller turns them on (model 4.14).",
     )
-    unless: Label | None = Field(None, description="Name of a switch: it is used only while that is off.")
+    unless: Label | None = Field(
+        None, description="Name of a switch: the level or rule is used only while the switch is off."
+    )
 
     @property
     def span(self) -> tuple[int, int]:
@@ -98,12 +85,12 @@ class Vicinity(Model):
 
     vicinity: Annotated[PositiveCount, Field(le=COMPARABLE)] = Field(
         description="Workers of a block of near neighbours: the nearest groups are paired again and again, and the "
-        "resulting order is cut into blocks (home scheduling, model 4.9).",
+        "resulting order is cut into blocks (home scheduling, model 4.9)."
     )
 
 
 Bound = Annotated[
-    Annotated[Literal["min", "max"], Tag("text"), BOUND] | Annotated[Tasks, Tag("number")],
+    Annotated[Literal["min", "max"], Tag("text"), Choices(meanings.BOUND)] | Annotated[Tasks, Tag("number")],
     by_shape("a number of tasks, min or max is needed here"),
 ]
 
@@ -122,11 +109,12 @@ class LengthCondition(OneOfAll):
 
     length: Bound | None = Field(
         None,
-        description="Only queues that hold at least so many tasks now; max and min are the thresholds S and s.",
+        description="Only queues that now hold at least this number of tasks; max and min are the thresholds S and s.",
     )
     below: Bound | None = Field(
         None,
-        description="Only queues that hold fewer tasks now; max and min are the thresholds S and s.",
+        description="Only queues that now hold fewer than this number of tasks; max and min are the thresholds S and "
+        "s.",
     )
 
 
@@ -135,31 +123,27 @@ class AmountSpec(OneOfAll):
 
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"count": ("count",), "share": ("share",)}
 
-    count: Tasks | None = Field(None, description="So many tasks, or as many as there are.")
+    count: Tasks | None = Field(None, description="This number of tasks, or all tasks if the queue holds fewer.")
     share: (
         Annotated[
-            Annotated[Literal["workers"], Tag("text"), AMOUNT_SHARE] | Annotated[Tasks, Tag("number")],
+            Annotated[Literal["workers"], Tag("text"), Choices(meanings.AMOUNT_SHARE)]
+            | Annotated[Tasks, Tag("number")],
             by_shape("a number, or workers, is needed here"),
         ]
         | None
-    ) = Field(
-        None,
-        description="One of so many parts of the queue, rounded up; workers is the number of workers.",
-    )
+    ) = Field(None, description="The queue is divided by this number, rounded up; workers is the number of workers.")
 
 
 class ChanceSpec(CheckedModel):
     """The probability of entering a level instead of the remaining levels, and its change by success and failure."""
 
-    first: Fraction = Field(description="Probability at the start, which is also the least one.")
+    first: Fraction = Field(description="Probability at the start, which is also the least probability.")
     most: Fraction = Field(Decimal(1), description="The largest probability.")
     hit: SignedFraction = Field(
-        Decimal(0),
-        description="Change of the probability by a probe of this level that finds tasks.",
+        Decimal(0), description="Change of the probability by a probe of this level that finds tasks."
     )
     miss: SignedFraction = Field(
-        Decimal(0),
-        description="Change of the probability by a probe of this level that finds none.",
+        Decimal(0), description="Change of the probability by a probe of this level that finds none."
     )
     elsewhere_hit: SignedFraction = Field(
         Decimal(0),
@@ -181,32 +165,29 @@ class LiveSpec(Model):
     """The number of subtrees of tier root that may be live in each unit; levels with ``gated: yes`` obey it."""
 
     per: Unit = Field(
-        description="Live subtrees are counted for each such unit: for that whose worker began their root."
+        description="Live subtrees are counted for each unit of this kind: for the unit whose worker began the root."
     )
     most: Tasks = Field(
-        description="So many: gated levels are closed to a worker while as many subtrees of its unit are live."
+        description="Gated levels are closed to a worker while this number of subtrees of its unit is live."
     )
 
 
-SpawnOrder = Annotated[Literal["help-first", "work-first"], SPAWN_ORDER]
+SpawnOrder = Annotated[Literal["help-first", "work-first"], Choices(meanings.SPAWN_ORDER)]
 
 
 class AdaptiveSpec(Model):
     """A spawn order that adapts to the worker's thieves, within a bound on its stack (SLAW; A-50)."""
 
     stack: Tasks = Field(
-        256,
-        description="A task that stands so many calls deep on its worker's stack spawns help-first.",
+        256, description="A task that is this number of calls deep on its worker's stack spawns help-first."
     )
-    every: Tasks = Field(50, description="After so many spawns the worker decides anew.")
+    every: Tasks = Field(50, description="Number of spawns after which the worker decides anew.")
     steals: Tasks = Field(
         1,
-        description="It is help-first then if at least so many tasks were stolen from it since the last time, else "
-        "work-first.",
+        description="The worker then chooses help-first if thieves took at least this number of tasks from it since "
+        "its last decision, else work-first.",
     )
-    first: Annotated[Literal["help-first", "work-first"], SPAWN_ORDER] = Field(
-        "help-first", description="The order before it has decided for the first time."
-    )
+    first: SpawnOrder = Field("help-first", description="The order before the worker's first decision.")
 
 
 class SpawnSpec(CheckedModel):
@@ -254,16 +235,18 @@ FamilyNames = Annotated[
     tuple[Label, ...], Field(min_length=1), BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])
 ]
 TierNames = Annotated[
-    tuple[Annotated[TierName, TIER], ...],
+    tuple[Annotated[TierName, Choices(meanings.TIER)], ...],
     Field(min_length=1),
     BeforeValidator(_listed, json_schema_input_type=TierName | tuple[TierName, ...]),
 ]
 Condition = Annotated[
-    Annotated[Literal["announced"], Tag("text"), CONDITION] | Annotated[LengthCondition, Tag("mapping")],
+    Annotated[Literal["announced"], Tag("text"), Choices(meanings.CONDITION)]
+    | Annotated[LengthCondition, Tag("mapping")],
     by_shape("a condition is announced, {length: n} or {below: n}"),
 ]
 Amount = Annotated[
-    Annotated[Literal["one", "half", "all"], Tag("text"), AMOUNT] | Annotated[AmountSpec, Tag("mapping")],
+    Annotated[Literal["one", "half", "all"], Tag("text"), Choices(meanings.AMOUNT)]
+    | Annotated[AmountSpec, Tag("mapping")],
     by_shape("an amount is one, half, all, {count: k} or {share: d}"),
 ]
 Chance = Annotated[
@@ -271,7 +254,7 @@ Chance = Annotated[
     by_shape("a chance is a probability or a mapping that starts with {first: p}"),
 ]
 Source = Annotated[
-    Annotated[SourceName, Tag("text"), SOURCE] | Annotated[Vicinity, Tag("mapping")],
+    Annotated[SourceName, Tag("text"), Choices(meanings.SOURCE)] | Annotated[Vicinity, Tag("mapping")],
     by_shape("a set of queues is a name such as others or own-node, or {vicinity: 4}"),
 ]
 
@@ -308,29 +291,26 @@ class LockSpec(CheckedModel):
         description="Kind cohort: how many times in a row a lock is granted within one node while another node waits "
         "(Dice, Marathe and Shavit 2012).",
     )
-    fairness: Annotated[Literal["near", "fair"], LOCK_FAIRNESS] = Field(
-        "near",
-        description="Kinds tas and ttas: who wins the race for a lock that is released (A-28).",
+    fairness: Annotated[Literal["near", "fair"], Choices(meanings.LOCK_FAIRNESS)] = Field(
+        "near", description="Kinds tas and ttas: who wins the race for a lock that is released (A-28)."
     )
     spin_ns: Nanoseconds = Field(
         Decimal(5000),
         description="Kind mutex: how long a waiter spins before it sleeps. The default is assumed: as long as waking "
         "it takes.",
     )
-    home: Annotated[Literal["owner", "master"], LOCK_HOME] = Field(
+    home: Annotated[Literal["owner", "master"], Choices(meanings.LOCK_HOME)] = Field(
         "master",
         description="On which node the lines of locks, atomic words, conditions and barriers live (thesis, section "
         "6.3).",
     )
-    words: Annotated[Literal["cached", "memory"], LOCK_WORDS] = Field(
-        "cached",
-        description="Where a line comes from when another worker needs it (model 5.1).",
+    words: Annotated[Literal["cached", "memory"], Choices(meanings.LOCK_WORDS)] = Field(
+        "cached", description="Where a line comes from when another worker needs the line (model 5.1)."
     )
-    barrier: Annotated[BarrierName, LOCK_BARRIER] = Field(
-        "flag",
-        description="Kind of all barriers of the run (model 5.4). The default is what OMPi does.",
+    barrier: Annotated[BarrierName, Choices(meanings.LOCK_BARRIER)] = Field(
+        "flag", description="Kind of all barriers of the run (model 5.4). The default is what OMPi does."
     )
-    probe: Annotated[Literal["look-first", "lock-first"], LOCK_PROBE] = Field(
+    probe: Annotated[Literal["look-first", "lock-first"], Choices(meanings.LOCK_PROBE)] = Field(
         "look-first",
         description="Whether a probe takes the lock of a queue before it looks at the length (A-41); it matters "
         "where queues have locks.",

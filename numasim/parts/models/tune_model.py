@@ -14,15 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializerFunctionWrapHandler, Tag, model_serializer
 
 from numasim.parts.base import CheckedModel, Count, Label, Model, Nanoseconds, PositiveCount, by_shape
-from numasim.parts.models.meanings import (
-    CPU_BOUND,
-    LEVEL_ITERATIONS,
-    PACKING_KEEP,
-    PACKING_MOVES,
-    PACKING_START,
-    PACKING_WITHIN,
-    TUNE_WHAT,
-)
+from numasim.parts.choices import Choices
+from numasim.parts.models import meanings
 from numasim.parts.models.placement_model import AnyPolicy
 from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration, TierDepth
 from numasim.parts.python_function import PythonFunction, is_python_function
@@ -37,13 +30,12 @@ class CpuBoundSpec(Model):
     """
 
     misses_per_million: Annotated[Count, Field(le=10**6)] = Field(
-        1000,
-        description="A task with fewer misses in a million instructions is bound by the processor (A-55).",
+        1000, description="A task with fewer misses in a million instructions is bound by the processor (A-55)."
     )
     instructions_per_us: Annotated[PositiveCount, Field(le=10**6)] = Field(
         2500,
-        description="Instructions in a microsecond of compute time, which stand for those that the model does not have "
-        "(A-55). The default is one a cycle at 2.5 GHz.",
+        description="Instructions in a microsecond of compute time, since the model counts no instructions (A-55). The "
+        "default is one instruction a cycle at 2.5 GHz.",
     )
 
 
@@ -51,22 +43,23 @@ class FasterBy(Model):
     """The speed-up that a packing needs to be kept, larger than the chance differences between iterations."""
 
     faster_by_per_mille: Annotated[PositiveCount, Field(le=999)] = Field(
-        description="A packing is kept if its iteration takes at least so many thousandths less time.",
+        description="A packing is kept if its iteration takes at least so many thousandths less time."
     )
 
 
 PackingStart = Annotated[
-    Annotated[Literal["sosc", "slices"], Tag("text"), PACKING_START] | Annotated[TierDepth, Tag("mapping")],
+    Annotated[Literal["sosc", "slices"], Tag("text"), Choices(meanings.PACKING_START)]
+    | Annotated[TierDepth, Tag("mapping")],
     by_shape("a packing starts with sosc, slices or {depth: 2}"),
 ]
-PackingMove = Annotated[Literal["children", "parents"], PACKING_MOVES]
+PackingMove = Annotated[Literal["children", "parents"], Choices(meanings.PACKING_MOVES)]
 PackingKeep = Annotated[
-    Annotated[Literal["faster"], Tag("text"), PACKING_KEEP] | Annotated[FasterBy, Tag("mapping")],
+    Annotated[Literal["faster"], Tag("text"), Choices(meanings.PACKING_KEEP)] | Annotated[FasterBy, Tag("mapping")],
     by_shape("keep is faster or a mapping such as {faster_by_per_mille: 5}"),
 ]
-PackingWithin = Annotated[Literal["tree", "slice"], PACKING_WITHIN]
+PackingWithin = Annotated[Literal["tree", "slice"], Choices(meanings.PACKING_WITHIN)]
 CpuBoundCheck = Annotated[
-    Annotated[Literal["none"], Tag("text"), CPU_BOUND] | Annotated[CpuBoundSpec, Tag("mapping")],
+    Annotated[Literal["none"], Tag("text"), Choices(meanings.CPU_BOUND)] | Annotated[CpuBoundSpec, Tag("mapping")],
     by_shape("cpu_bound is none or a mapping such as {misses_per_million: 1000}"),
 ]
 
@@ -96,8 +89,8 @@ class TuneSpec(CheckedModel):
     kind_key: ClassVar[str | None] = "what"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
 
-    what: Annotated[Literal["fastest", "packing"], TUNE_WHAT] | None = Field(
-        None, description="A controller that is shipped; python is one of your own."
+    what: Annotated[Literal["fastest", "packing"], Choices(meanings.TUNE_WHAT)] | None = Field(
+        None, description="The name of a shipped controller; python names a function of your own in its place."
     )
     python: Annotated[str, BeforeValidator(_a_function)] | None = Field(
         None,
@@ -106,12 +99,12 @@ class TuneSpec(CheckedModel):
     )
     of: Annotated[tuple[tuple[Label, ...], ...], Field(min_length=1, max_length=64)] | None = Field(
         None,
-        description="With what: fastest, sets of switches: each is on for one iteration, the first two iterations "
-        "going to the first set, and then the set with the shortest iteration for good.",
+        description="With what: fastest, the sets of switches that are tried. The first set is on for two iterations, "
+        "every other set for one; the set with the shortest iteration then stays on.",
     )
     placements: Annotated[dict[Label, AnyPolicy], Field(max_length=16)] = Field(
         default_factory=dict,
-        description="Page policies by name, of which the controller may put one into force between two iterations, for "
+        description="Page policies by name. Between two iterations the controller may put one policy into force, for "
         "memory that is not placed yet; next-touch also lets all placed pages migrate once (model 4.12).",
     )
     start: PackingStart = Field(
@@ -119,8 +112,8 @@ class TuneSpec(CheckedModel):
     )
     moves: tuple[PackingMove, ...] = Field(
         ("children", "parents"),
-        description="With what: packing, what later iterations try, in this order; a move is only tried where none "
-        "before it was a gain. None: the first packing stays.",
+        description="With what: packing, the moves that later iterations try, in this order; a move is tried only if "
+        "no earlier move was a gain. An empty list: the first packing stays.",
     )
     keep: PackingKeep = Field("faster", description="With what: packing, which of two packings is kept.")
     within: PackingWithin = Field("tree", description="With what: packing, how large a subtree may get (A-54).")
@@ -132,7 +125,7 @@ class TuneSpec(CheckedModel):
     profile_ns: Nanoseconds = Field(
         Decimal(0), description="Time that measuring takes at the end of each task, in iterations that are profiled."
     )
-    profiled: tuple[Iteration, Annotated[Literal["last"], LEVEL_ITERATIONS] | Iteration] = Field(
+    profiled: tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration] = Field(
         (0, 0), description="First and last iteration of each loop, from 0, that are profiled. Default: the first one."
     )
 

@@ -187,7 +187,7 @@ def parse(text: str, source: Source) -> Node:
     except MarkedYAMLError as error:
         raise _syntax_error(error, text, source) from None
     except (YAMLError, ValueError) as error:
-        raise InputError(f"this is no YAML: {error}", place=str(builder.last), expected="YAML 1.2") from None
+        raise InputError(f"this is no YAML: {error}", place=builder.last, expected="YAML 1.2") from None
     if builder.root is None or builder.root.content is None:
         raise InputError("the document is empty", place=source.name, expected="a mapping of keys to values")
     return builder.root
@@ -208,9 +208,7 @@ def _parser() -> YAML:
 
 def _refuse_characters(text: str, source: Source) -> None:
     if found := _HALF_A_CHARACTER.search(text):
-        raise InputError(
-            "this is not text in UTF-8", place=str(_place_at(text, found.start(), source)), expected="UTF-8"
-        )
+        raise InputError("this is not text in UTF-8", place=_place_at(text, found.start(), source), expected="UTF-8")
     if found := _CONTROL.search(text):
         code = f"U+{ord(found[0]):04X}"
         place = str(_place_at(text, found.start(), source))
@@ -220,7 +218,7 @@ def _refuse_characters(text: str, source: Source) -> None:
 
 
 def _tab_error(place: Place) -> InputError:
-    return InputError("a tab may not indent or separate values", place=str(place), expected="spaces")
+    return InputError("a tab may not indent or separate values", place=place, expected="spaces")
 
 
 def _syntax_error(error: MarkedYAMLError, text: str, source: Source) -> InputError:
@@ -231,7 +229,7 @@ def _syntax_error(error: MarkedYAMLError, text: str, source: Source) -> InputErr
         return _tab_error(place)
     if mark and mark.index >= len(text.rstrip()):
         problem += " (the text ends too early)"
-    return InputError(problem, place=str(place), expected="YAML 1.2; put texts with special characters in quotes")
+    return InputError(problem, place=place, expected="YAML 1.2; put texts with special characters in quotes")
 
 
 @dataclass
@@ -270,7 +268,7 @@ class _Builder:
 
     def fail(self, problem: str, expected: str, **more: Any) -> InputError:
         """Return an error at the event that is being processed."""
-        return InputError(problem, place=str(self.last), expected=expected, **more)
+        return InputError(problem, place=self.last, expected=expected, **more)
 
     def document(self, event: ev.DocumentStartEvent) -> None:
         """Refuse a second document."""
@@ -296,7 +294,7 @@ class _Builder:
         try:
             return scalar(text)
         except ValueError as error:
-            raise InputError(str(error), place=str(place), expected="a finite number of moderate size") from None
+            raise InputError(str(error), place=place, expected="a finite number of moderate size") from None
 
     def _numbers(self, text: str, event: ev.ScalarEvent) -> None:
         """Take a list of numbers, for which ``event`` has marks."""

@@ -64,6 +64,11 @@ class Place:
         return f"{self.source.name}:{self.line}:{self.column}" if self.line else self.source.name
 
 
+NO_PLACE = Place(
+    Source("", Path())
+)  # of values from Python or a command line; relative paths start in the working folder
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
     """One value with its place; ``keys`` has the places of a mapping's keys. A node is equal only to itself."""
@@ -98,7 +103,7 @@ class Node:
     def mapping(self, path: FieldPath = (), what: str = "a mapping of keys to values") -> dict[Key, Node]:
         """Return the content as a mapping. Raises InputError for any other content."""
         if not isinstance(self.content, dict):
-            raise InputError(f"got {shown(self.plain())}", path=path, place=str(self.place), expected=what)
+            raise InputError(f"got {shown(self.plain())}", path=path, place=self.place, expected=what)
         return self.content
 
     def replaced(self, key: Key, value: Node, place: Place) -> Node:
@@ -139,7 +144,7 @@ def _scalar(value: Any, place: Place) -> Scalar | Held:
         return Decimal(repr(float(value)))
     raise InputError(
         f"got a value of type {type(value).__name__}",
-        place=str(place) or None,
+        place=place,
         expected="a mapping, list, text, number, true, false or null",
     )
 

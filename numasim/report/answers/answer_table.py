@@ -22,7 +22,7 @@ from numasim.report.answers.statistics import FEWEST, interval_name
 from numasim.report.answers.summary import WIDTH
 from numasim.report.answers.time_parts import stated_inputs
 from numasim.report.answers.varying_axes import value_text, varying_axes
-from numasim.report.comparison_cells import cell_columns, failed, groups, label
+from numasim.report.comparison_cells import cell_columns, failures, groups, label
 
 HEADINGS = ("makespan", "miss ratio", "remote share")
 SENTENCE_LIMIT = 8  # most sentences printed; the table has the other values
@@ -52,7 +52,7 @@ class Line:
 
     @property
     def effect(self) -> Text:
-        """Return the difference, green if it surely falls and red if it surely rises."""
+        """Return the difference, green for a sure decrease and red for a sure increase."""
         if self.row is None or not self.row.numbers["pairs"]:
             return Text(MISSING)
         style = ("green" if self.row.numbers["difference"] < 0 else "red") if self.row.sure else "dim"
@@ -80,7 +80,7 @@ def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> No
             others = [name for name in axes if name != comparison.axis]
             more = [f"other questions: numasim compare {folder} --axis {' or '.join(others)}"] if others else []
             _print_notes([_interval_note(cells), *comparison.notes, *more], console)
-        _print_failures(failed(frame), cell_columns(frame), console)
+        _print_failures(frame, console)
 
 
 def render_comparison(comparison: Comparison, console: Console) -> None:
@@ -198,18 +198,16 @@ def _print_notes(notes: Sequence[str], console: Console) -> None:
         console.print(note, style="dim", width=WIDTH, highlight=False, markup=False)
 
 
-def _print_failures(broken: pd.DataFrame, columns: Sequence[str], console: Console) -> None:
+def _print_failures(frame: pd.DataFrame, console: Console) -> None:
     """Print the number of failed runs and their messages, each with the first cell in which the message occurred."""
-    if broken.empty:
+    found = failures(frame, cell_columns(frame))
+    if not found:
         return
-    console.print(f"failed runs: {len(broken)}", style="bold red", highlight=False)
-    messages = groups(broken, ["error"])
-    cells = list(broken[list(columns)].itertuples(index=False, name=None))
-    for (message,), rows in messages[:FAILURE_LIMIT]:
-        text = f"  {len(rows)} x {message} (first: {label(columns, cells[rows[0]])})"
-        console.print(text, width=WIDTH, markup=False, highlight=False)
-    if len(messages) > FAILURE_LIMIT:
-        console.print(f"  and {len(messages) - FAILURE_LIMIT} other messages", highlight=False)
+    console.print(f"failed runs: {sum(count for count, _, _ in found)}", style="bold red", highlight=False)
+    for count, message, first in found[:FAILURE_LIMIT]:
+        console.print(f"  {count} x {message} (first: {first})", width=WIDTH, markup=False, highlight=False)
+    if len(found) > FAILURE_LIMIT:
+        console.print(f"  and {len(found) - FAILURE_LIMIT} other messages", highlight=False)
 
 
 @contextmanager

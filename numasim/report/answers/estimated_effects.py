@@ -1,8 +1,8 @@
 """How a column differs between the two sides of a contrast: estimates, intervals, and tests of the sign.
 
 The difference in a contrast is the median over the contrast's pairs. The difference of an amount (time, bytes, count,
-speedup) is in percent of the baseline's value in the same pair. Two differences are in the unit of the column: that of
-a ratio such as ``steal_miss_ratio``, and that of an amount whose baseline is zero or negative in any pair. All
+speedup) is in percent of the baseline's value in the same pair. The difference of a ratio such as ``steal_miss_ratio``
+is in the unit of the column, and so is the difference of an amount whose baseline is zero or negative in any pair. All
 contrasts of a question are one family of tests, to which Holm's correction is applied.
 """
 

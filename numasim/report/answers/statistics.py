@@ -124,7 +124,7 @@ def bounds(count: int) -> tuple[int, int]:
 
 
 def range_coverage(count: int) -> float:
-    """Return how often the range of ``count`` observations covers the median: it does unless all are on one side."""
+    """Return the probability that the true median lies between the extremes of ``count`` observations."""
     return 1 - 2.0 ** (1 - count)
 
 

@@ -11,13 +11,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from numasim.engine.result import LOCKS, MEMORY, OUTCOME, STEALS, TRANSACTIONS
+from numasim.engine.result import LOCKS, MEMORY, OUTCOME, REST, STEALS, TRANSACTIONS
 from numasim.report.components import COMPONENTS, value_text
 
 WIDTH = 120  # characters of a line
 BAR_WIDTH = 60  # characters
 WORKER_LIMIT = 64  # most bars of single workers; more bars would scroll the counters away
-GROUPS = {"outcome": OUTCOME, "steals": STEALS, "memory": MEMORY, "locks": LOCKS + TRANSACTIONS}
+GROUPS = {"outcome": OUTCOME, "steals": STEALS, "memory": MEMORY, "locks": LOCKS + TRANSACTIONS + REST}
 
 
 def summary(row: Mapping[str, Any], workers: Mapping[str, Any]) -> RenderableType:

@@ -63,7 +63,8 @@ WAITS = {  # the kinds of idleness, in words
     "idle_steal_ps": "in probes",
     "idle_backoff_ps": "in back-off",
     "idle_barrier_ps": "at barriers",
-    "parked_ps": "asleep",
+    "parked_ps": "asleep in joins",
+    "asleep_ps": "asleep without a task",
 }
 PARTS = (
     Part("work", "work", ("work_local_ps",)),
@@ -83,6 +84,12 @@ PARTS = (
         ("overhead_ps",),
         less=("lock_wait_ps",),
         details=("page_faults", "pages_unmapped", "pages_migrated", "tasks_stolen"),
+    ),
+    Part(
+        "queue_lines",
+        "waiting for cache lines of queues",
+        ("line_owner_ps", "line_thief_ps"),
+        details=("steal_attempts", "tasks_stolen"),
     ),
     Part("waiting", "waiting for work", tuple(WAITS), details=tuple(WAITS)),
 )
@@ -110,7 +117,9 @@ def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
     """
     waits, overhead = numbers(frame, "lock_wait_ps"), numbers(frame, "overhead_ps")
     waits = np.zeros_like(waits) if np.any(waits > overhead) else waits
-    columns = {name: numbers(frame, name) for part in PARTS for name in part.columns} | {"lock_wait_ps": waits}
+    known = [name for part in PARTS for name in part.columns if name in frame]  # older tables have fewer parts
+    columns = dict.fromkeys(PART_COLUMNS, np.zeros_like(waits)) | {name: numbers(frame, name) for name in known}
+    columns["lock_wait_ps"] = waits
     sums = [sum(columns[name] for name in part.columns) - sum(columns[name] for name in part.less) for part in PARTS]
     return np.stack(sums) / numbers(frame, "workers")
 
@@ -197,7 +206,7 @@ def stated_inputs(frame: pd.DataFrame) -> list[str]:
 
 
 def _scaled(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return for each row whether its compute times are those of the machine's cores."""
+    """Return for each row whether its compute times are the times of the machine's cores."""
     return frame[TIME_FACTOR].notna().to_numpy() if TIME_FACTOR in frame else np.zeros(len(frame), bool)
 
 

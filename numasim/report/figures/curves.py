@@ -1,6 +1,6 @@
 """Steals and speedups over the axis that varies, one curve for each strategy, with bands of intervals.
 
-Over the number of workers, the figures correspond to those of the thesis (Tables 3.2, 4.2, 4.3; Figure 4.8).
+Over the number of workers, the figures correspond to results of the thesis (Tables 3.2, 4.2, 4.3; Figure 4.8).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numasim.report.figures.axis_figure import Quantity, Reference, axis_figure
 from numasim.report.figures.grid import empty_figure
 from numasim.report.figures.style import REFERENCE_COLOUR, styled
 
-UNIFORM_STRATEGY = "randomized"  # its victims are uniform among the other workers (thesis eq. 4.2)
+UNIFORM_STRATEGY = "randomized"  # victims are uniform among the other workers (thesis eq. 4.2)
 
 
 @styled

@@ -29,7 +29,7 @@ from numasim.report.figures.style import line_colour, line_width, styled
 
 NAMED_NODES = 8  # most nodes with a panel each; more nodes are drawn together
 MOST_INCHES = 7.0
-FAINT = 0.4  # exponent of the colour scale; it makes a queue of one task differ from an empty queue
+FAINT = 0.4  # exponent of the colour scale, so that a queue of one task differs from an empty queue
 POINTS = 256  # most points of a curve; more points would look the same
 TITLES = {
     ResourceKind.CONTROLLER: "memory controllers",

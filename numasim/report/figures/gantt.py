@@ -36,7 +36,7 @@ NODE_GAP = 0.6  # gap between the workers of two nodes, in rows
 NAMED_ROWS = 32  # most rows with a number each; more numbers would touch each other
 ROW_INCHES, MOST_INCHES = 0.17, 8.0
 WIDTH_INCHES = 10.0
-PIXELS = 10  # height of a row, including the thin line below it
+PIXELS = 10  # height of a row, including the thin line below the row
 MOST_LINES = 150  # most lines of steals; more would hide the rows below
 COUNTED_BARS = 128
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 PANEL_LIMIT = 24  # most panels; more panels would not be readable on one page
 CHARACTER_INCHES = 0.078  # width of a character of legend text
@@ -19,8 +19,8 @@ SUBTITLE_POINTS = 11  # height of a line of a subtitle
 LINE_INCHES = 0.17  # height of a line of a title or subtitle
 HEADING_INSET = 0.1  # distance of a figure's heading from the left edge, in inches
 HEADING_MARGIN = 0.3  # on both sides together, in inches
-MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into it would narrow the panel
-HANDLE_INCHES = 0.58  # width of a legend's symbol and the space around it
+MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into this margin would narrow the panel
+HANDLE_INCHES = 0.58  # width of a legend's symbol and the space around the symbol
 
 Title = tuple[str, str]  # title and subtitle of a panel
 
@@ -60,9 +60,7 @@ def panel_grid(
     figure = Figure(figsize=(full_width, full_height), layout="constrained")
     if above:
         figure.suptitle("\n".join(above), x=HEADING_INSET / full_width, ha="left", fontsize=9, color="#404040")
-    axes = list(figure.subplots(rows, columns, sharey=share_y, squeeze=False).flat)
-    for unused in axes[len(shown) :]:
-        unused.remove()
+    axes = panels_of(figure, len(shown), columns, sharey=share_y)
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     for index, (title, below) in enumerate(shown):
         axes[index].set_title("\n".join(title), pad=6 + SUBTITLE_POINTS * len(below))
@@ -74,7 +72,15 @@ def panel_grid(
             axes[index].set_ylabel(y_label)
     if len(titles) > PANEL_LIMIT:
         figure.supxlabel(f"the first {PANEL_LIMIT} of {len(titles)} panels", fontsize=9, color="#595959")
-    return figure, axes[: len(shown)]
+    return figure, axes
+
+
+def panels_of(figure: Figure | SubFigure, count: int, columns: int, **options: Any) -> list[Axes]:
+    """Divide ``figure`` into ``count`` panels in ``columns``, without panels for the empty places of the last row."""
+    panels = list(figure.subplots(-(-count // columns), columns, squeeze=False, **options).flat)
+    for unused in panels[count:]:
+        unused.remove()
+    return panels[:count]
 
 
 def contender_grid_columns(titles: Sequence[Title]) -> int:

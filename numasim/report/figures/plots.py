@@ -14,7 +14,6 @@ from numasim.engine.observe.over_time import OverTime
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.files.owned_folder import FolderKind, owned_folder
-from numasim.files.reader import OWN, read_bytes
 from numasim.files.writer import require_writable, write_bytes
 from numasim.report.comparison_cells import finished
 from numasim.report.figures.bars import time_split, worker_time_split
@@ -72,7 +71,7 @@ def drawn(figure: Figure, kind: str) -> bytes:
 
 
 def kind_of(path: Path) -> str:
-    """Return png, svg or pdf, the suffix of ``path``. Raises `InputError` if it is another suffix or not writable."""
+    """Return png, svg or pdf, the suffix of ``path``. Raises `InputError` for another suffix or an unwritable path."""
     if path.suffix[1:] not in NO_METADATA:
         raise InputError(f"{path}: unsupported figure format", expected="a name that ends in .png, .svg or .pdf")
     require_writable(path)
@@ -116,20 +115,7 @@ def svg_text(figure: Figure) -> str:
     return drawn(figure, "svg").decode()
 
 
-def _earlier(directory: Path) -> tuple[str, ...] | None:
-    """Return the names of the figures that a version without manifests wrote to their usual folder."""
-    if directory.name != USUAL_FOLDER or not (directory.parent / "provenance.json").is_file():
-        return None
-    return tuple(name for name in files_of(PLOTS) if _is_drawn_here(directory / name)) or None
-
-
-def _is_drawn_here(path: Path) -> bool:
-    """Return whether numasim drew a figure: such a figure lacks the metadata that matplotlib writes by default."""
-    content = read_bytes(path, OWN) if path.is_file() else b""
-    return bool(content) and b"Software\0Matplotlib" not in content and b"<dc:date>" not in content
-
-
-FIGURES = FolderKind("numasim plot", earlier=_earlier)
+FIGURES = FolderKind("numasim plot")
 
 
 # ---- The figures of a single run that was watched --------------------------------------------------------------------

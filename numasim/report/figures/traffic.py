@@ -16,8 +16,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from numasim.engine.collect_result import link_bytes
 from numasim.engine.result import Result
 from numasim.engine.unit_text import bytes_text
-from numasim.machine.drawing import bend, between
-from numasim.machine.drawing_grid import Layout, lay_out
+from numasim.machine.drawing import Layout, bend, between, lay_out
 from numasim.machine.topology import Machine
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.figures.style import styled

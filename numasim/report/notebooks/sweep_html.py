@@ -13,7 +13,7 @@ from numasim.html import Html
 from numasim.report.answers.question import compare
 from numasim.report.answers.time_parts import stated_inputs
 from numasim.report.answers.varying_axes import Axis, value_text, varying_axes
-from numasim.report.comparison_cells import failed, finished
+from numasim.report.comparison_cells import failures, finished
 
 FIXED = ("workload", "machine", "strategy")  # named in the title if all runs have the same value
 VALUE_LIMIT = 12  # most values of an axis, and most rows of the table
@@ -38,13 +38,13 @@ def sweep_html(frame: pd.DataFrame, directory: Path) -> str:
 
 
 def _failures(frame: pd.DataFrame) -> list[Html]:
-    broken = failed(frame)
-    if broken.empty:
+    found = failures(frame, ())
+    if not found:
         return []
-    counts = broken["error"].value_counts(sort=False)
-    shown = [f"{count} x {message}" for message, count in list(counts.items())[:MESSAGE_LIMIT]]
-    more = [f"and {len(counts) - MESSAGE_LIMIT} other messages"] if len(counts) > MESSAGE_LIMIT else []
-    return [pieces.note(f"{len(broken)} of {len(frame)} runs failed:", pieces.listed([*shown, *more]))]
+    shown = [f"{count} x {message}" for count, message, _ in found[:MESSAGE_LIMIT]]
+    more = [f"and {len(found) - MESSAGE_LIMIT} other messages"] if len(found) > MESSAGE_LIMIT else []
+    broken = sum(count for count, _, _ in found)
+    return [pieces.note(f"{broken} of {len(frame)} runs failed:", pieces.listed([*shown, *more]))]
 
 
 def _axes(axes: Sequence[Axis], repeats: int) -> Html:

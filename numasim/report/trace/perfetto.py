@@ -234,7 +234,7 @@ class Flows:
         del waiting[:count]
 
     def left(self) -> list[tuple[int, int]]:
-        """Return worker and time of the last end of each worker whose slices have all ended before it."""
+        """Return worker and time of the last waiting end of an arrow, for each worker with waiting ends."""
         return [(worker, ends[-1][0]) for worker, ends in sorted(self._waiting.items()) if ends]
 
 

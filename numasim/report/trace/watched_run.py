@@ -44,7 +44,7 @@ def form_of(path: Path) -> str:
 
 
 def notice(path: Path) -> str | None:
-    """Return a sentence on the data that the format of ``path`` leaves out; None if it leaves nothing out."""
+    """Return a sentence on the data that the format of ``path`` leaves out; None if the format has all data."""
     left_out = "lengths of queues, use of resources and phases are in traces for Perfetto alone"
     form = form_of(path)
     if form == PARAVER:

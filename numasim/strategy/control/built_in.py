@@ -24,12 +24,12 @@ from numasim.strategy.control.packing import (
     packing_of_labels,
     packing_within,
     slices,
+    sums_over_subtrees,
     tiers_of_packing,
 )
+from numasim.workload.forest_arrays import offsets
 
 # ---- Which programs compute rather than wait for memory, by the cache misses of their tasks (model 4.8) --------------
-
-
 #
 # Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions, so the time that a task's
 # own segments compute stands for them, at ``instructions_per_us`` instructions a microsecond. A task with fewer than
@@ -78,20 +78,14 @@ def fastest(tune: TuneSpec) -> Controller:
 # ---- How much of the shared cache a subtree of tasks uses, as LAWS and CATS estimate it (model 4.8) ------------------
 
 
-def below(own: I64, subtree_end: I64) -> I64:
-    """Return [tasks] the sum of ``own`` over the subtree of each task, the task included."""
-    before = np.zeros(len(own) + 1, np.int64)
-    np.cumsum(own, out=before[1:])
-    return before[subtree_end] - before[:-1]
-
-
 def shared_cache_bytes(misses: I64, line_bytes: int, subtree_end: I64) -> I64:
     """Return [tasks] the bytes of shared cache that each subtree uses, SOSC (Chen and Guo 2015, equation 2).
 
     Each miss of a core's last private cache takes a line of the shared cache: ``S_a = M_a + sum of S_i`` over the
     children of task a, where ``M_a`` is the number of misses of the task's own segments times the size of a line.
     """
-    return below(misses * line_bytes, subtree_end)
+    before = offsets(misses * line_bytes)
+    return before[subtree_end] - before[:-1]
 
 
 # ---- Searching the packing of a program while it runs: Algorithm 1 of LAWS as a controller (model 4.8) ---------------
@@ -173,46 +167,37 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """The state of the packing controller: the search in the loop whose first phase is ``phase``.
-
-    The search is None while no tasks are packed.
-    """
-
-    phase: int = -1
-    search: Search | None = None
-
-
-@dataclass(frozen=True)
 class PackingTuner:
     """The controller ``tune: {what: packing}``.
 
-    Without moves the initial packing stays, as in CATS (Chen, Guo and Huang 2012).
+    Without moves the initial packing stays, as in CATS (Chen, Guo and Huang 2012). The state of the controller is the
+    search in the loop that is running, None while no tasks are packed.
     """
 
     tune: TuneSpec
 
-    def __call__(self, program: Program, state: Tuned | None, measures: Measures | None, /) -> tuple[Tuned, Controls]:
-        """Return the new state and controls: all tasks free before the first iteration of a loop, packings after it."""
-        if state is None or measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
-            return Tuned(), _all_free(program) if max(program.iterations, default=1) > 1 else _plain(program)
+    def __call__(
+        self, program: Program, state: Search | None, measures: Measures | None, /
+    ) -> tuple[Search | None, Controls]:
+        """Return the new state and controls: all tasks free before the first iteration of a loop, then packings."""
+        if measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
+            return None, _all_free(program) if max(program.iterations, default=1) > 1 else _plain(program)
         if measures.iteration == 0:
             return self._profiled(program, measures)
-        if state.search is None or state.search.ended:
+        if state is None or state.ended:
             return state, Controls()
-        search = state.search.measured(program, measures.time_ps)
-        return Tuned(state.phase, search), Controls(tiers=tiers_of_packing(program, search.tried))
+        search = state.measured(program, measures.time_ps)
+        return search, Controls(tiers=tiers_of_packing(program, search.tried))
 
-    def _profiled(self, program: Program, measures: Measures) -> tuple[Tuned, Controls]:
+    def _profiled(self, program: Program, measures: Measures) -> tuple[Search | None, Controls]:
         """Return the state and controls after the first iteration of a loop."""
         ran = tasks_of_loop(program, measures.phase)
         rule = self.tune.cpu_bound
         if rule != "none" and is_cpu_bound(rule, measures.misses[ran], program.compute_ps[ran]):
-            return Tuned(measures.phase), _plain(program)
+            return None, _plain(program)
         roots = self._initial(program, measures)
         search = Search.begin(program, roots[ran[roots]], self.tune)
-        tiers = tiers_of_packing(program, search.tried)
-        return Tuned(measures.phase, search), Controls(tiers=tiers, switches=frozenset())
+        return search, Controls(tiers=tiers_of_packing(program, search.tried), switches=frozenset())
 
     def _initial(self, program: Program, measures: Measures) -> I64:
         if isinstance(self.tune.start, TierDepth):
@@ -236,11 +221,8 @@ def _plain(program: Program) -> Controls:
 def tasks_of_loop(program: Program, phase: int) -> npt.NDArray[np.bool_]:
     """Return [tasks] whether each task is of the loop, or of the phase outside loops, that begins with ``phase``."""
     end = max((loop.end for loop in program.loops if loop.first == phase), default=phase + 1)
-    change = np.zeros(program.tasks + 1, np.int64)
     roots = np.unique(np.array([root for roots in program.roots[phase:end] for root in roots], np.int64))
-    change[roots] += 1
-    np.subtract.at(change, program.subtree_end[roots], 1)
-    return np.cumsum(change[:-1]) > 0
+    return sums_over_subtrees(roots, np.ones(len(roots), np.int64), program.subtree_end) > 0
 
 
 BUILT_IN: Mapping[str, Callable[[TuneSpec], Controller]] = {"fastest": fastest, "packing": PackingTuner}

@@ -53,7 +53,7 @@ def parent_packing(program: Program, roots: I64) -> I64:
 
 
 def outermost(tasks: I64, subtree_end: I64) -> I64:
-    """Return ``tasks`` without those in the subtree of another of ``tasks``, ascending, each once."""
+    """Return each of ``tasks`` that is in the subtree of no other of ``tasks``, once and in ascending order."""
     tasks = np.unique(tasks)
     ends = np.maximum.accumulate(subtree_end[tasks])
     covered = np.zeros(len(tasks), bool)
@@ -76,12 +76,18 @@ MOVES: dict[str, Move] = {"children": child_packing, "parents": parent_packing}
 
 def tiers_of_packing(program: Program, roots: I64) -> U8:
     """Return [tasks] `Tier.ROOT` for ``roots``, `Tier.LOCAL` for tasks below roots, `Tier.FREE` for the others."""
-    change = np.zeros(program.tasks + 1, np.int64)
-    change[roots] += 1
-    np.subtract.at(change, program.subtree_end[roots], 1)
-    tiers = np.where(np.cumsum(change[:-1]) > 0, Tier.LOCAL, Tier.FREE).astype(np.uint8)
+    below = sums_over_subtrees(roots, np.ones(len(roots), np.int64), program.subtree_end) > 0
+    tiers = np.where(below, Tier.LOCAL, Tier.FREE).astype(np.uint8)
     tiers[roots] = Tier.ROOT
     return tiers
+
+
+def sums_over_subtrees(roots: I64, values: I64, subtree_end: I64) -> I64:
+    """Return [tasks] the sum of ``values`` [roots] over the subtrees of ``roots`` that contain each task."""
+    change = np.zeros(len(subtree_end) + 1, np.int64)
+    np.add.at(change, roots, values)
+    np.subtract.at(change, subtree_end[roots], values)
+    return np.cumsum(change[:-1])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -118,7 +124,8 @@ def slices(program: Program, units: int) -> I64:
             task, part, of = straddling.pop()
             straddling += _divide(child[ptr[task + 1] : ptr[task + 2]], part, of, units, top, placed)
         placed.update(roots)
-    return _inherited(top, program.subtree_end)
+    labelled = np.flatnonzero(top != NO_LABEL)  # a label holds for a whole subtree; these subtrees do not overlap
+    return sums_over_subtrees(labelled, top[labelled] - NO_LABEL, program.subtree_end) + NO_LABEL
 
 
 def _divide(siblings: I64, part: int, of: int, units: int, top: I64, placed: set[int]) -> list[tuple[int, int, int]]:
@@ -140,12 +147,3 @@ def _divide(siblings: I64, part: int, of: int, units: int, top: I64, placed: set
     top[siblings[fresh]] = label[fresh]
     tasks = siblings[cut].tolist()
     return [(task, part * count + at, finer) for task, at in zip(tasks, cut, strict=True) if task not in placed]
-
-
-def _inherited(top: I64, subtree_end: I64) -> I64:
-    """Return the labels of all tasks: a label in ``top`` holds for a whole subtree; these subtrees do not overlap."""
-    roots = np.flatnonzero(top != NO_LABEL)
-    change = np.zeros(len(top) + 1, np.int64)
-    change[roots] += top[roots] - NO_LABEL
-    np.subtract.at(change, subtree_end[roots], top[roots] - NO_LABEL)
-    return np.cumsum(change[:-1]) + NO_LABEL

@@ -15,11 +15,11 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import TierDepth
 from numasim.schema.enumerations import Tier
 from numasim.strategy.control.controller import I32, U8, Program
-from numasim.strategy.control.packing import slices
+from numasim.strategy.control.packing import outermost, packing_at_depth, slices, tiers_of_packing
 from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import levels
-from numasim.workload.graph import I64, Op, Workload
-from numasim.workload.one_worker import LINE_BYTES
+from numasim.workload.graph import I64, Workload
+from numasim.workload.one_worker import LINE_BYTES, by_task
 from numasim.workload.phases import iterations_of
 
 # ---- What controllers and functions of labels know of a program and its machine --------------------------------------
@@ -35,25 +35,15 @@ def label_unit(spec: StrategySpec) -> str:
     return UNIT_WITHOUT_RULES
 
 
-@dataclass(frozen=True)
-class LabelUnits:
-    """The units that labels name: the units that have a worker, in ascending order.
+def llc_bytes_of_units(kind: str, machine: Machine, workers: WorkerMap) -> list[int]:
+    """Return the size of all last-level caches of each unit that labels name: a unit of ``kind`` that has a worker.
 
-    ``llc_bytes`` is the size of all last-level caches of a unit's workers, for the unit with the smallest such size.
+    ``kind`` is worker, core, llc, node, socket or machine. Units are in ascending order; only caches of workers count.
     """
-
-    count: int
-    llc_bytes: int
-
-    @classmethod
-    def of(cls, kind: str, machine: Machine, workers: WorkerMap) -> LabelUnits:
-        """Return the units of ``kind`` (worker, core, llc, node, socket or machine) that have any of ``workers``."""
-        unit = workers.unit(kind)
-        domains = {(int(u), int(llc)) for u, llc in zip(unit, workers.llc, strict=True)}
-        size: dict[int, int] = {}
-        for u, llc in sorted(domains):
-            size[u] = size.get(u, 0) + machine.llc_bytes_of_domain[llc]
-        return cls(len(size), min(size.values()))
+    size: dict[int, int] = {}
+    for unit, domain in sorted(set(zip(workers.unit(kind).tolist(), workers.llc.tolist(), strict=True))):
+        size[unit] = size.get(unit, 0) + machine.llc_bytes_of_domain[domain]
+    return list(size.values())
 
 
 def known_program(
@@ -68,17 +58,17 @@ def known_program(
 
     ``switches`` and ``placements`` are the names that a controller may choose.
     """
-    units = LabelUnits.of(kind, machine, workers)
+    llc_bytes = llc_bytes_of_units(kind, machine, workers)
     return Program(
         parent=workload.parent,
         depth=frozen(_depth(workload.parent)),
         subtree_end=workload.subtree_end(),
-        compute_ps=frozen(_own_compute_ps(workload)),
+        compute_ps=frozen(by_task(workload, workload.segment_compute_ps)),
         roots=tuple(phase.roots for phase in workload.phases),
         loops=workload.loops,
         iterations=tuple(iterations_of(workload.phases, workload.loops)),
-        units=units.count,
-        unit_llc_bytes=units.llc_bytes,
+        units=len(llc_bytes),
+        unit_llc_bytes=min(llc_bytes),
         l2_bytes=machine.caches.l2_bytes,
         line_bytes=LINE_BYTES,
         workers=workers.workers,
@@ -89,19 +79,11 @@ def known_program(
 
 
 def _depth(parent: I64) -> I64:
+    """Return [tasks] the number of tasks above each task."""
     depth = np.zeros(len(parent), np.int64)
     for number, tasks in enumerate(levels(parent)):
         depth[tasks] = number
     return depth
-
-
-def _own_compute_ps(workload: Workload) -> I64:
-    """Return [tasks] the compute time of each task's own segments."""
-    found = np.zeros(workload.rows, np.int64)
-    runs = np.flatnonzero(workload.op_code == Op.RUN)
-    task = np.searchsorted(workload.op_ptr, runs, side="right") - 1
-    np.add.at(found, task, workload.segment_compute_ps[workload.op_arg[runs]])
-    return found
 
 
 # ---- The labels of tasks: the unit for which each task is meant, by functions registered here (model 4.14) -----------
@@ -121,13 +103,11 @@ def labels_of(spec: StrategySpec, program: Program) -> I32:
 
     Raises InputError for a name that is not registered in this process.
     """
-    if isinstance(spec.labels, DistributionSpec):
-        return frozen(np.full(program.tasks, -1, np.int32))
-    check_labels(spec.labels)
     if spec.labels == "none":
         return NO_LABELS
-    if spec.labels == "tune" or spec.distribution:
+    if isinstance(spec.labels, DistributionSpec) or spec.labels == "tune" or spec.distribution:
         return frozen(np.full(program.tasks, -1, np.int32))
+    check_labels(spec.labels)
     found = np.ascontiguousarray(LABELLINGS[spec.labels](program, program.units), np.int32)
     assert found.shape == (program.tasks,)
     assert not program.tasks or (found.min() >= -1 and found.max() < program.units)
@@ -136,7 +116,7 @@ def labels_of(spec: StrategySpec, program: Program) -> I32:
 
 def check_labels(name: str) -> None:
     """Raise InputError, with the nearest name, unless ``name`` is a word of the grammar or a registered function."""
-    known = (*LABELLINGS, *DISTRIBUTIONS.meanings, *NOT_FUNCTIONS)
+    known = (*LABELLINGS, *DISTRIBUTIONS, *NOT_FUNCTIONS)
     if name not in known:
         raise InputError(
             f"there is no function of labels {name!r}",
@@ -154,37 +134,15 @@ NO_TIERS: U8 = np.zeros(0, np.uint8)
 
 
 def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
-    """Return [tasks] the tier of each task before the first iteration; empty if all tasks are local."""
+    """Return [tasks] the tier of each task before the first iteration; empty if all tasks are local.
+
+    With ``tiers: slices`` the topmost tasks with a label are the roots.
+    """
     if isinstance(spec.tiers, TierDepth):
-        return by_depth(program, spec.tiers.depth)
+        return frozen(tiers_of_packing(program, packing_at_depth(program, spec.tiers.depth)))
     if spec.tiers == "slices":
-        return by_labels(program, labels)
-    nowhere = np.zeros(program.tasks, bool)
-    return _tiers(nowhere, nowhere) if spec.tiers == "tune" else NO_TIERS
-
-
-def by_depth(program: Program, depth: int) -> U8:
-    """Return [tasks] the tier free above ``depth``, root at ``depth``, local below ``depth``."""
-    return _tiers(program.depth < depth, program.depth == depth)
-
-
-def by_labels(program: Program, labels: I32) -> U8:
-    """Return [tasks] free for tasks without a label; with a label root if no task above has a label, else local."""
-    labelled = labels >= 0
-    below = np.zeros(len(labelled), bool)
-    for depth, tasks in enumerate(levels(program.parent)):
-        if depth:
-            parent = program.parent[tasks]
-            below[tasks] = below[parent] | labelled[parent]
-    return _tiers(~labelled & ~below, labelled & ~below)
-
-
-def _tiers(free: npt.NDArray[np.bool_], root: npt.NDArray[np.bool_]) -> U8:
-    found = np.full(len(free), Tier.LOCAL, np.uint8)
-    found[free] = Tier.FREE
-    found[root] = Tier.ROOT
-    found.setflags(write=False)
-    return found
+        return frozen(tiers_of_packing(program, outermost(np.flatnonzero(labels >= 0), program.subtree_end)))
+    return frozen(np.full(program.tasks, Tier.LOCAL, np.uint8)) if spec.tiers == "tune" else NO_TIERS
 
 
 @dataclass(frozen=True, eq=False)

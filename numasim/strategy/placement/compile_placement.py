@@ -18,7 +18,7 @@ policy or, without a formula, by worker 0; the pages of a range cannot migrate. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,9 +34,9 @@ from numasim.parts.models.placement_model import (
     PolicySpec,
     TunedPlacementSpec,
 )
-from numasim.strategy.placement.homes import NO_HOME, Homes, Spans, TabulatedHomes, on_one, require_tabulated
-from numasim.strategy.placement.policies import POLICIES, Ground
-from numasim.workload.graph import Op, Phase, Region, Workload
+from numasim.strategy.placement.homes import NO_HOME, Homes, Spans, TabulatedHomes, require_tabulated
+from numasim.strategy.placement.policies import POLICIES, Ground, by_master
+from numasim.workload.graph import I64, Op, Phase, Region, Workload
 
 # ---- Memory capacity: a page whose node has no room goes to the next node by distance (model 2.2) --------------------
 #
@@ -99,7 +99,6 @@ def nodes_by_distance(machine: Machine) -> I64:
     return np.argsort(latency, axis=1, kind="stable")
 
 
-I64 = npt.NDArray[np.int64]
 I16 = npt.NDArray[np.int16]
 NO_PHASE = 1 << 30  # stages that a controller enters have this number or a larger number as their phase
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
@@ -196,96 +195,98 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 class PlacementRules:
     """How the regions of ``workload`` are placed: the facts about their homes that need no seed.
 
-    ``pages`` [regions] counts the pages of each region; ``unplaced`` [regions] marks the regions that workers place
-    during the run, ``dynamic`` [regions] the regions whose pages are placed or moved during the run. ``settled`` is the
-    placement of every run, None if homes are drawn.
+    ``ranged`` are the regions that items of ranges access, each with the name of a family of such items. ``pages``
+    [regions] is the number of pages of each region, whose last page may be used in part. ``unplaced`` [regions] marks
+    the regions that workers place during the run, ``dynamic`` [regions] the regions whose pages are placed or moved
+    during the run. ``changes`` are the policies that come into force after the begin, by the number of their phase.
+    ``settled`` is the placement of every run, None if homes are drawn.
     """
 
     spec: PlacementSpec
     machine: Machine
     workers: WorkerMap
     workload: Workload
+    ranged: Mapping[int, str]
     pages: I64
     unplaced: npt.NDArray[np.bool_]
     dynamic: npt.NDArray[np.bool_]
-    settled: Placement | None
+    changes: Mapping[int, PolicySpec]
+    settled: Placement | None = None
 
     def drawn(self, seed: int) -> Placement:
         """Return the placement of a run with ``seed``; all seeds share one object, unless homes are drawn."""
-        return self.settled or place(self.spec, self.machine, self.workers, self.workload, seed)
+        return self.settled or self.placed(seed)
+
+    def placed(self, seed: int) -> Placement:
+        """Return a new placement; ``seed`` is the seed of the random draws.
+
+        Raises InputError if pages have to be placed one by one and there are too many pages.
+        """
+        spec, machine = self.spec, self.machine
+        grounds = [Ground(machine, self.workers, seed, *each) for each in enumerate(self.workload.regions)]
+        before = [None if self.unplaced[ground.number] else self._before_run(ground) for ground in grounds]
+        capacity = Capacity(machine) if spec.overflow == "next" else None
+        if capacity is not None:
+            pairs = zip(before, self.workload.regions, strict=True)
+            before = [None if homes is None else capacity.settle(homes, region) for homes, region in pairs]
+        return Placement(
+            homes=tuple(before),
+            dynamic=self.dynamic,
+            nodes=machine.nodes,
+            pages=self.pages,
+            stages=tuple(self._stage(grounds, *each) for each in ((0, spec), *sorted(self.changes.items()))),
+            granule=spec.granule_pages(machine.page_bytes),
+            capacity=capacity,
+            home_of_node=machine.home_of_node,
+        )
+
+    def _before_run(self, ground: Ground) -> Homes:
+        """Return the homes of a region that is placed before the run; fresh memory of ranges is touched by worker 0."""
+        policy = POLICIES[self.spec.policy]
+        by_worker_0 = ground.number in self.ranged and policy.by_touch and not ground.region.initialised
+        return (by_master if by_worker_0 else policy.homes)(self.spec, ground)
+
+    def _stage(self, grounds: Sequence[Ground], phase: int, policy: PolicySpec) -> Stage:
+        rule, added = POLICIES[policy.policy], _by_touch_as_added(self.spec, self.workload)
+        wishes = [
+            None
+            if not self.dynamic[ground.number] or rule.by_touch or (added and not ground.region.initialised)
+            else rule.homes(policy, ground)
+            for ground in grounds
+        ]
+        reads_place = self.spec.touch_on_read and policy.rule.reads_place
+        return Stage(phase, tuple(wishes), replace(policy.rule, reads_place=reads_place))
 
 
 def placement_rules(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload) -> PlacementRules:
-    """Return the rules by which ``spec`` places the regions of ``work``. Raises InputError as `place` does."""
-    _check(spec, machine, work)
-    draws = any(POLICIES[policy.policy].draws for policy in spec.policies)
-    return PlacementRules(
-        spec=spec,
-        machine=machine,
-        workers=workers,
-        workload=work,
-        pages=_pages(machine, work),
-        unplaced=_unplaced(spec, work),
-        dynamic=_dynamic(spec, work),
-        settled=None if draws else place(spec, machine, workers, work),
-    )
-
-
-def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload, seed: int = 0) -> Placement:
-    """Return the placement of the regions of ``work`` by ``spec``; ``seed`` is the seed of the random draws.
+    """Return the rules by which ``spec`` places the regions of ``work``.
 
     Raises InputError for a phase that the program does not have, pages that would have to migrate between the items of
     a range, and more pages than homes can be drawn for. The nodes that ``spec`` names have to exist and have memory.
     """
-    _check(spec, machine, work)
-    ground = Ground(machine, workers, seed)
-    ranged, unplaced, dynamic = _regions_of_ranges(work), _unplaced(spec, work), _dynamic(spec, work)
-    before = [
-        None if unplaced[r] else _before_run(spec, ground, r, region, r in ranged)
-        for r, region in enumerate(work.regions)
-    ]
-    capacity = Capacity(machine) if spec.overflow == "next" else None
-    if capacity is not None:
-        pairs = zip(before, work.regions, strict=True)
-        before = [None if homes is None else capacity.settle(homes, region) for homes, region in pairs]
-    return Placement(
-        homes=tuple(before),
-        dynamic=dynamic,
-        nodes=machine.nodes,
-        pages=_pages(machine, work),
-        stages=_stages(spec, ground, work, dynamic),
-        granule=spec.granule_pages(machine.page_bytes),
-        capacity=capacity,
-        home_of_node=machine.home_of_node,
+    ranged = {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
+    moving = [each.policy for each in spec.policies if each.rule.migrates]  # under which placed pages may migrate
+    if moving:
+        _refuse_ranges(ranged, work, moving[0])
+    by_touch = _by_touch_as_added(spec, work) or POLICIES[spec.policy].by_touch
+    waits = by_touch or (len(spec.policies) > 1 and spec.policy != "first-touch-master")
+    unplaced = np.array(
+        [waits and not each.initialised and r not in ranged for r, each in enumerate(work.regions)], bool
     )
+    dynamic = np.array([new or (bool(moving) and r not in ranged) for r, new in enumerate(unplaced.tolist())], bool)
+    pages = np.array([-(-region.bytes // machine.page_bytes) for region in work.regions], np.int64)
+    rules = PlacementRules(spec, machine, workers, work, ranged, pages, unplaced, dynamic, _changes(spec, work))
+    everywhere, later = range(len(work.regions)), np.flatnonzero(dynamic).tolist()
+    for policy, regions in [(spec, everywhere), *((policy, later) for policy in rules.changes.values())]:
+        for r in regions if POLICIES[policy.policy].draws else ():
+            require_tabulated(work.regions[r].name, int(pages[r]), machine.nodes)
+    draws = any(POLICIES[policy.policy].draws for policy in spec.policies)
+    return rules if draws else replace(rules, settled=rules.placed(0))
 
 
-def _check(spec: PlacementSpec, machine: Machine, work: Workload) -> None:
-    """Raise InputError if ``spec`` and ``work`` do not fit together, whatever homes are drawn."""
-    if _moving(spec):
-        _refuse_ranges(work, _moving(spec)[0])
-    later = [work.regions[r] for r in np.flatnonzero(_dynamic(spec, work))]
-    for policy, regions in [(spec, work.regions), *((policy, later) for policy in _changes(spec, work).values())]:
-        for region in regions if POLICIES[policy.policy].draws else ():
-            require_tabulated(region.name, -(-region.bytes // machine.page_bytes), machine.nodes)
-
-
-def _pages(machine: Machine, work: Workload) -> I64:
-    """Return [regions] the number of pages of each region; the last page may be used in part."""
-    return np.array([-(-region.bytes // machine.page_bytes) for region in work.regions], np.int64)
-
-
-def _moving(spec: PlacementSpec) -> list[str]:
-    """Return the names of the policies under which placed pages may migrate."""
-    return [each.policy for each in spec.policies if each.rule.migrates]
-
-
-def _unplaced(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
-    """Return [regions] whether workers place the region during the run."""
-    waits = _by_touch_as_added(spec, work)
-    waits = waits or POLICIES[spec.policy].by_touch or (len(spec.policies) > 1 and spec.policy != "first-touch-master")
-    ranged = _regions_of_ranges(work)
-    return np.array([waits and not each.initialised and r not in ranged for r, each in enumerate(work.regions)], bool)
+def place(spec: PlacementSpec, machine: Machine, workers: WorkerMap, work: Workload, seed: int = 0) -> Placement:
+    """Return the placement of the regions of ``work`` by ``spec``. Raises InputError as `placement_rules` does."""
+    return placement_rules(spec, machine, workers, work).drawn(seed)
 
 
 def _by_touch_as_added(spec: PlacementSpec, work: Workload) -> bool:
@@ -293,38 +294,14 @@ def _by_touch_as_added(spec: PlacementSpec, work: Workload) -> bool:
     return spec.adding is not None and bool((work.op_code == Op.SPAWN).any())
 
 
-def _dynamic(spec: PlacementSpec, work: Workload) -> npt.NDArray[np.bool_]:
-    """Return [regions] whether pages of the region are placed or moved during the run."""
-    moves, ranged = bool(_moving(spec)), _regions_of_ranges(work)
-    return np.array([new or (moves and r not in ranged) for r, new in enumerate(_unplaced(spec, work).tolist())], bool)
-
-
-def _before_run(spec: PlacementSpec, ground: Ground, number: int, region: Region, ranged: bool) -> Homes:
-    """Return the homes of a region that is placed before the run; fresh memory of ranges is touched by worker 0."""
-    policy = POLICIES[spec.policy]
-    if ranged and policy.by_touch and not region.initialised:
-        return on_one(int(ground.home_of_worker[0]), ground.page_bytes)
-    return policy.homes(spec, ground, number, region)
-
-
-def _regions_of_ranges(work: Workload) -> dict[int, str]:
-    """Return the regions that items of ranges access, each with the name of a family of such items."""
-    return {int(r): family.name for family in work.ranges for r in family.accesses.region.tolist()}
-
-
-def _refuse_ranges(work: Workload, policy: str) -> None:
-    for region, family in _regions_of_ranges(work).items():
+def _refuse_ranges(ranged: Mapping[int, str], work: Workload, policy: str) -> None:
+    for region, family in ranged.items():
         raise InputError(
             f"the items {family!r} of an implicit range access region {work.regions[region].name!r}, "
             f"whose pages would migrate under {policy}",
             path=("strategy", "placement"),
             expected="another policy, or a workload without implicit ranges",
         )
-
-
-def _stages(spec: PlacementSpec, ground: Ground, work: Workload, dynamic: npt.NDArray[np.bool_]) -> tuple[Stage, ...]:
-    stages = [(0, spec), *sorted(_changes(spec, work).items())]
-    return tuple(_stage(phase, policy, spec, ground, work, dynamic) for phase, policy in stages)
 
 
 def _changes(spec: PlacementSpec, work: Workload) -> dict[int, PolicySpec]:
@@ -338,26 +315,6 @@ def _changes(spec: PlacementSpec, work: Workload) -> dict[int, PolicySpec]:
             raise _wrong_phase(change, work.phases, "changes the policy twice")
         changes[phase] = change
     return changes
-
-
-def _stage(
-    phase: int,
-    policy: PolicySpec,
-    spec: PlacementSpec,
-    ground: Ground,
-    work: Workload,
-    dynamic: npt.NDArray[np.bool_],
-) -> Stage:
-    rule = POLICIES[policy.policy]
-    added = _by_touch_as_added(spec, work)
-    wishes = [
-        None
-        if not dynamic[r] or rule.by_touch or (added and not region.initialised)
-        else rule.homes(policy, ground, r, region)
-        for r, region in enumerate(work.regions)
-    ]
-    reads_place = spec.touch_on_read and policy.rule.reads_place
-    return Stage(phase, tuple(wishes), replace(policy.rule, reads_place=reads_place))
 
 
 def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
+from numasim.workload.forest_arrays import offsets, ragged
 
 # ---- The bytes of two-dimensional accesses by class of page, counted without a walk over pages -----------------------
 #
@@ -31,19 +34,6 @@ class Spans(NamedTuple):
     stride: I64
 
 
-def stepped_bytes(spans: Spans, border: I64) -> tuple[I64, I64, I64]:
-    """Return (access, step, bytes) for each step that an access touches; step i begins at byte ``border[i]``."""
-    reach = spans.offset + (spans.rows - 1) * spans.stride + spans.row_bytes
-    low = np.searchsorted(border, spans.offset, side="right") - 1
-    high = np.searchsorted(border, np.maximum(reach - 1, spans.offset), side="right") - 1
-    touched = high - low + 1
-    access = np.repeat(np.arange(len(low)), touched)
-    step = np.arange(len(access)) - np.repeat(np.cumsum(touched) - touched, touched) + low[access]
-    mine = Spans(*(part[access] for part in spans))
-    end = np.append(border[1:], np.iinfo(np.int64).max)[step]
-    return access, step, _bytes_below(mine, end) - _bytes_below(mine, border[step])
-
-
 def _bytes_below(spans: Spans, border: I64) -> I64:
     """Return [accesses] the bytes of each access before its ``border``, by counting the rows that end before it."""
     offset, row_bytes, rows, stride = spans
@@ -56,67 +46,26 @@ def _bytes_below(spans: Spans, border: I64) -> I64:
     return np.asarray(np.where(stride > 0, whole * row_bytes + inside, constant))
 
 
-def cyclic_bytes(spans: Spans, page_bytes: int, slots: int) -> I64:
-    """Return [accesses, slots] the bytes of each access in pages p with ``p mod slots`` equal to the slot."""
-    period = page_bytes * slots
-    distinct = np.minimum(period // np.gcd(spans.stride, period), spans.rows)
-    total = np.zeros((len(distinct), slots), np.int64)
-    for some in _batches(distinct, max(1, CELLS_AT_ONCE // slots)):
-        access = np.repeat(np.arange(some.start, some.stop), distinct[some])
-        first = np.cumsum(distinct[some]) - distinct[some]
-        row = np.arange(len(access)) - np.repeat(first, distinct[some])
+def _summed_rows(spans: Spans, distinct: I64, columns: int, below: Callable[[I64], I64]) -> I64:
+    """Return [accesses, columns] the bytes of each access in each column.
+
+    ``below`` (positions) returns [positions, columns] how many of the bytes 0 .. position - 1 lie in each column. Row r
+    of an access has as many bytes in each column as row ``r mod distinct`` of the access.
+    """
+    total = np.zeros((len(distinct), columns), np.int64)
+    batch = np.cumsum(distinct) // max(1, CELLS_AT_ONCE // columns)
+    starts = np.flatnonzero(np.diff(batch, prepend=-1)).tolist()
+    for begin, end in pairwise([*starts, len(distinct)]):
+        count = distinct[begin:end]
+        access = np.repeat(np.arange(begin, end), count)
+        row = ragged(np.zeros_like(count), count)
         repeats = -(-(spans.rows[access] - row) // distinct[access])
-        start = (spans.offset[access] + row * spans.stride[access]) % period
-        by_slot = _below_in_slots(start + spans.row_bytes[access], page_bytes, slots)
-        by_slot -= _below_in_slots(start, page_bytes, slots)
-        by_slot *= repeats[:, None]
-        total[some] = np.add.reduceat(by_slot, first, axis=0)
+        start = spans.offset[access] + row * spans.stride[access]
+        by_column = below(start + spans.row_bytes[access])
+        by_column -= below(start)
+        by_column *= repeats[:, None]
+        total[begin:end] = np.add.reduceat(by_column, offsets(count)[:-1], axis=0)
     return total
-
-
-def _batches(rows: I64, most: int) -> list[slice]:
-    """Cut the accesses into runs of about ``most`` rows."""
-    batch = np.cumsum(rows) // most
-    starts = np.flatnonzero(np.diff(batch, prepend=-1))
-    return [slice(a, b) for a, b in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True)]
-
-
-def _below_in_slots(position: I64, page_bytes: int, slots: int) -> I64:
-    """Return [positions, slots] how many of the bytes 0 .. position - 1 lie in the pages of each slot."""
-    cycles, rest = np.divmod(position, page_bytes * slots)
-    begin = np.arange(slots, dtype=np.int64) * page_bytes
-    return cycles[:, None] * page_bytes + np.clip(rest[:, None] - begin, 0, page_bytes)
-
-
-class PagePrefix:
-    """Prefix sums, over pages, of the number of pages on each node, for memory whose homes follow no rule."""
-
-    def __init__(self, home: npt.NDArray[np.integer[Any]], page_bytes: int, nodes: int) -> None:
-        self._home = np.append(home, 0)
-        self._page_bytes = page_bytes
-        self._before = np.zeros((len(home) + 1, nodes), np.int32)
-        self._before[np.arange(1, len(home) + 1), home] = 1
-        np.cumsum(self._before, axis=0, out=self._before)
-
-    def bytes_by_home(self, spans: Spans) -> I64:
-        """Return [accesses, nodes] the bytes of each access on each node."""
-        total = np.zeros((len(spans.offset), self._before.shape[1]), np.int64)
-        for some in _batches(spans.rows, max(1, CELLS_AT_ONCE // self._before.shape[1])):
-            rows = spans.rows[some]
-            access = np.repeat(np.arange(some.start, some.stop), rows)
-            first = np.cumsum(rows) - rows
-            row = np.arange(len(access)) - np.repeat(first, rows)
-            start = spans.offset[access] + row * spans.stride[access]
-            by_home = self._below(start + spans.row_bytes[access]) - self._below(start)
-            total[some] = np.add.reduceat(by_home, first, axis=0)
-        return total
-
-    def _below(self, position: I64) -> I64:
-        """Return [positions, nodes] how many of the bytes 0 .. position - 1 live on each node."""
-        page, rest = np.divmod(position, self._page_bytes)
-        found = self._before[page].astype(np.int64) * self._page_bytes
-        found[np.arange(len(page)), self._home[page]] += rest
-        return found
 
 
 I16 = npt.NDArray[np.int16]
@@ -172,11 +121,19 @@ class CyclicHomes(Homes):
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
         """Return [spans, nodes] the bytes of each access on each node."""
-        by_slot = cyclic_bytes(spans, self.page_bytes, len(self.node))
+        period = self.page_bytes * len(self.node)
+        distinct = np.minimum(period // np.gcd(spans.stride, period), spans.rows)
+        by_slot = _summed_rows(spans, distinct, len(self.node), self._below)
         total = np.zeros((len(by_slot), nodes), np.int64)
         for slot, home in enumerate(self.node):
             total[:, home] += by_slot[:, slot]
         return total
+
+    def _below(self, position: I64) -> I64:
+        """Return [positions, slots] how many of the bytes 0 .. position - 1 lie in the pages of each slot."""
+        cycles, rest = np.divmod(position, self.page_bytes * len(self.node))
+        begin = np.arange(len(self.node), dtype=np.int64) * self.page_bytes
+        return cycles[:, None] * self.page_bytes + np.clip(rest[:, None] - begin, 0, self.page_bytes)
 
 
 @dataclass(frozen=True)
@@ -201,9 +158,17 @@ class SteppedHomes(Homes):
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
         """Return [spans, nodes] the bytes of each access on each node."""
-        access, step, count = stepped_bytes(spans, self.first * self.page_bytes)
+        border = self.first * self.page_bytes
+        reach = spans.offset + (spans.rows - 1) * spans.stride + spans.row_bytes
+        low = np.searchsorted(border, spans.offset, side="right") - 1
+        high = np.searchsorted(border, np.maximum(reach - 1, spans.offset), side="right") - 1
+        touched = high - low + 1  # steps that each access touches
+        access = np.repeat(np.arange(len(low)), touched)
+        step = ragged(low, touched)
+        mine = Spans(*(part[access] for part in spans))
+        end = np.append(border[1:], np.iinfo(np.int64).max)[step]
         total = np.zeros((len(spans.offset), nodes), np.int64)
-        np.add.at(total, (access, self.node[step]), count)
+        np.add.at(total, (access, self.node[step]), _bytes_below(mine, end) - _bytes_below(mine, border[step]))
         return total
 
 
@@ -225,11 +190,22 @@ class TabulatedHomes(Homes):
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
         """Return [spans, nodes] the bytes of each access on each node."""
-        return self._prefix.bytes_by_home(spans)
+        return _summed_rows(spans, spans.rows, self.nodes, self._below)
+
+    def _below(self, position: I64) -> I64:
+        """Return [positions, nodes] how many of the bytes 0 .. position - 1 live on each node."""
+        page, rest = np.divmod(position, self.page_bytes)
+        found = self._pages_before[page].astype(np.int64) * self.page_bytes
+        home = self.node[np.minimum(page, len(self.node) - 1)]  # behind the last page ``rest`` is 0
+        found[np.arange(len(page)), home] += rest
+        return found
 
     @cached_property
-    def _prefix(self) -> PagePrefix:
-        return PagePrefix(self.node, self.page_bytes, self.nodes)
+    def _pages_before(self) -> npt.NDArray[np.int32]:
+        """Return [pages + 1, nodes] how many pages before each page live on each node."""
+        before = np.zeros((len(self.node) + 1, self.nodes), np.int32)
+        before[np.arange(1, len(self.node) + 1), self.node] = 1
+        return np.cumsum(before, axis=0, out=before)
 
 
 @dataclass(frozen=True)
@@ -272,21 +248,6 @@ def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:
     total = np.zeros((len(count), nodes), np.int64)
     total[:, node] = dealt
     return total
-
-
-def on_one(node: int, page_bytes: int) -> CyclicHomes:
-    """Return homes with every page on ``node``."""
-    return CyclicHomes(np.array([node]), page_bytes)
-
-
-def in_blocks(page_node: I64, pages: int, page_bytes: int) -> SteppedHomes:
-    """Return homes with page p of n on ``page_node[floor(p * L / n)]``, L blocks; equal neighbours are merged."""
-    blocks = len(page_node)
-    first = -(-np.arange(blocks, dtype=np.int64) * pages // blocks)
-    filled = np.append(first[1:], pages) > first
-    first, node = first[filled], page_node[filled]
-    changes = np.append(True, node[1:] != node[:-1])
-    return SteppedHomes(first[changes], node[changes], page_bytes)
 
 
 def require_tabulated(name: str, pages: int, nodes: int) -> None:

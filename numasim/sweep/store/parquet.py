@@ -83,7 +83,7 @@ def finished(run_id: str, engine: str, result: Result, workers: int) -> EndedRun
 
 
 def failed(run_id: str, engine: str, message: str) -> EndedRun:
-    """Record a run that ended with an error: its message and no counters."""
+    """Record a run that ended with an error: the message of the error and no counters."""
     return EndedRun({"run_id": run_id, "engine": engine, "error": message})
 
 

@@ -50,14 +50,7 @@ ANSWERS = "answers.csv"
 PAGE = "index.html"
 REPORT = (ANSWERS, PAGE)
 DEPENDENCIES = ("simpy", "numpy", "pydantic", "ruamel.yaml", "pyarrow")  # packages whose versions are in the provenance
-
-
-def _earlier(directory: Path) -> tuple[str, ...] | None:
-    """Return the files of a directory that a version without manifests wrote, recognised by its provenance."""
-    return (SPEC, *TABLES) if (directory / PROVENANCE).is_file() else None
-
-
-SWEEP = FolderKind("numasim sweep", {".": re.compile(re.escape(PROVENANCE)), SHARDS: SHARD_NAME}, _earlier)
+SWEEP = FolderKind("numasim sweep", {".": re.compile(re.escape(PROVENANCE)), SHARDS: SHARD_NAME})
 
 
 @dataclass(frozen=True)
@@ -160,7 +153,7 @@ def read_provenance(directory: Path) -> dict[str, Any] | None:
 
 
 def _known(directory: Path, identity: Identity) -> dict[str, Any] | None:
-    """Return the provenance of ``directory``, None if it is new. Raises `InputError` for another specification's."""
+    """Return the provenance of ``directory``, None if there is none. Raises `InputError` for another specification."""
     with output_errors(directory, FOLDER):
         known = read_provenance(directory)
         shards = directory / SHARDS

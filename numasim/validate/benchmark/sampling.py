@@ -8,7 +8,7 @@ import json
 import math
 import operator
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -32,13 +32,6 @@ class Goal(NamedTuple):
     bound: float
 
 
-class Column(NamedTuple):
-    """A column of a table: its heading, which has the unit, and the goal of the value in one row."""
-
-    name: str
-    goal: Goal | None = None
-
-
 @dataclass(frozen=True)
 class Finding:
     """The median of the samples of one value, and its place in the tables."""
@@ -57,11 +50,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Probe:
-    """A row of a table. ``sample`` returns a value for each of ``columns``. ``most`` limits the number of samples."""
+    """A row of a table.
+
+    ``columns`` has the goal of each column, or None, by the heading of the column, which names the unit. ``sample``
+    returns a value for each column. ``most`` limits the number of samples.
+    """
 
     table: str
     row: str
-    columns: tuple[Column, ...]
+    columns: Mapping[str, Goal | None]
     sample: Callable[[], tuple[float, ...]]
     most: int | None = None
 
@@ -76,31 +73,27 @@ def take(probes: Sequence[Probe], samples: int, progress: bool) -> list[Finding]
                     values.append(probe.sample())
                 advance(1)
     return [
-        Finding(probe.table, probe.row, column.name, statistics.median(each), column.goal)
+        Finding(probe.table, probe.row, column, statistics.median(each), goal)
         for probe, values in zip(probes, taken, strict=True)
-        for column, each in zip(probe.columns, zip(*values, strict=True), strict=True)
+        for (column, goal), each in zip(probe.columns.items(), zip(*values, strict=True), strict=True)
     ]
 
 
 def print_findings(found: Sequence[Finding], sentences: Sequence[str], as_json: bool) -> None:
-    """Print the tables of ``found``, the goals and ``sentences``; or one JSON object with the lists of both."""
+    """Print a table for each title, the goals and ``sentences``; or one JSON object with the findings and sentences."""
     if as_json:
         findings = [{**asdict(each), "met": each.met} for each in found]
         print(json.dumps({"findings": findings, "sentences": list(sentences)}))
         return
     console = Console(width=WIDTH, highlight=False)
-    for each in (*tables(found), *sentences):
-        console.print(each)
-
-
-def tables(found: Sequence[Finding]) -> Iterator[Table]:
-    """Yield the tables of the findings, in the order of their rows and columns, and the table of goals."""
     for title in dict.fromkeys(each.table for each in found):
         cells = {(each.row, each.column): number(each.value) for each in found if each.table == title}
         columns = list(dict.fromkeys(column for _, column in cells))
-        rows = dict.fromkeys(row for row, _ in cells)
-        entries = [[row, *(cells.get((row, column), MISSING) for column in columns)] for row in rows]
-        yield _table(title, ["", *columns], entries)
+        rows = [
+            [row, *(cells.get((row, column), MISSING) for column in columns)]
+            for row in dict.fromkeys(row for row, _ in cells)
+        ]
+        console.print(_table(title, ["", *columns], rows))
     judged = [
         [
             f"{each.row}, {each.column}",
@@ -112,7 +105,9 @@ def tables(found: Sequence[Finding]) -> Iterator[Table]:
         if each.goal
     ]
     if judged:
-        yield _table("goals", ["", "measured", "goal", ""], judged)
+        console.print(_table("goals", ["", "measured", "goal", ""], judged))
+    for sentence in sentences:
+        console.print(sentence)
 
 
 def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

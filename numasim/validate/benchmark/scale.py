@@ -23,9 +23,17 @@ from numasim.errors import CheckError
 from numasim.report.figures.grid import legend_below
 from numasim.report.figures.style import styled
 from numasim.sweep.pool import same_imports
-from numasim.validate.benchmark.effort import NATIVE, SEED, independent_tasks, plan_of
-from numasim.validate.benchmark.sampling import Column, Finding, Probe, take
-from numasim.validate.benchmark.simulation_rates import DASHED, draw_line, peak_memory_mb
+from numasim.validate.benchmark.sampling import Finding, Probe, take
+from numasim.validate.benchmark.simulation_rates import (
+    DASHED,
+    LARGE_MACHINE,
+    NATIVE,
+    SEED,
+    draw_line,
+    independent_tasks,
+    peak_memory_mb,
+    plan_of,
+)
 
 TOLERANCE = 1.25  # costs that grow more than this many times as fast as the logarithm of the size are reported
 SAMPLES = 3
@@ -36,32 +44,34 @@ GROWING: dict[str, tuple[int, ...]] = {
     "nodes": (2, 4, 8, 16, 32, 64),
 }
 NODES_USUAL = {**USUAL, "workers": 256}  # the fixed sizes if nodes grow
-COLUMNS = tuple(map(Column, ("seconds", "ns/event", "ns/task", "bytes/task")))
+COLUMNS = dict.fromkeys(("seconds", "ns/event", "ns/task", "bytes/task"))  # without goals
 LEAST_BYTES = 0.1  # least number of bytes per task that the figure shows
 MOST_TICKS = 6
 
 
 def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
-    """Return a machine of ``nodes`` nodes on a mesh, with one hardware thread for each of ``workers`` workers."""
-    columns = 2 ** (int(math.log2(nodes) + 1) // 2)
+    """Return a machine of ``nodes`` nodes on a mesh, with one hardware thread for each of ``workers`` workers.
+
+    All else is as on the shipped synthetic machine.
+    """
+    columns, cores = 2 ** (int(math.log2(nodes) + 1) // 2), -(-workers // nodes)
+    mesh = {"rows": nodes // columns, "columns": columns}
     return {
-        "name": f"generated-{nodes}x{-(-workers // nodes)}",
+        "like": LARGE_MACHINE,
+        "name": f"generated-{nodes}x{cores}",
         "sockets": nodes,
-        "nodes": {"cores": -(-workers // nodes), "memory": "16GiB", "imc_bandwidth_gbs": 200},
-        "caches": {"l1": "32KiB", "l2": "1MiB", "llc": "32MiB", "llc_scope": "node"}
-        | {"llc_hit_ns": 20, "llc_remote_hit_ns": 120},
-        "local_latency_ns": 90,
-        "hop_latency_ns": 50,
-        "mesh": {"rows": nodes // columns, "columns": columns, "bandwidth_gbs": 60},
-        "coherence": {"same_core_ns": 5, "same_socket_ns": 40, "cross_socket_ns": 120},
-        "clock": {"base_ghz": 2.5},
-        "page": "4KiB",
-        "line": "64B",
+        "nodes": {"cores": cores},
+        "mesh": mesh,
     }
 
 
-def scale_probes() -> list[Probe]:
-    """Return the probe of every size. Its table names the growing quantity, and its row the size."""
+def measure_scale(progress: bool = False) -> list[Finding]:
+    """Measure a table for each growing quantity, with a row for each size. ``progress`` shows a bar.
+
+    Raise CheckError if the native engine is not built.
+    """
+    if NATIVE not in ENGINES:
+        raise CheckError("the scale table is of the native engine, which is not built here")
     probes = []
     for grows, sizes in GROWING.items():
         usual = NODES_USUAL if grows == "nodes" else USUAL
@@ -69,14 +79,7 @@ def scale_probes() -> list[Probe]:
         for size in sizes:
             sample = partial(in_own_process, **{**usual, grows: size})
             probes.append(Probe(f"{grows} grow; {fixed}", f"{size:,}", COLUMNS, sample))
-    return probes
-
-
-def measure_scale(progress: bool = False) -> list[Finding]:
-    """Measure the tables. ``progress`` shows a bar. Raise CheckError if the native engine is not built."""
-    if NATIVE not in ENGINES:
-        raise CheckError("the scale table is of the native engine, which is not built here")
-    return take(scale_probes(), SAMPLES, progress)
+    return take(probes, SAMPLES, progress)
 
 
 def in_own_process(**sizes: int) -> tuple[float, ...]:
@@ -93,16 +96,11 @@ def costs(tasks: int, events: float, seconds: float, more_bytes: float) -> tuple
 
 def in_this_process(tasks: int, workers: int, nodes: int) -> tuple[float, float, float]:
     """Return events, seconds, and the bytes by which the peak memory exceeds the peak memory of a run of one task."""
-
-    def run(tasks: int) -> tuple[float, float]:
-        plan = plan_of(independent_tasks(tasks), workers, machine=generated_machine(nodes, workers))
-        result = simulate(plan, SEED, NATIVE)
-        return float(result.row()["events"]), result.engine_s
-
-    run(1)
-    before_mb = peak_memory_mb()
-    events, seconds = run(tasks)
-    return events, seconds, (peak_memory_mb() - before_mb) * 1e6
+    machine, peaks_mb = generated_machine(nodes, workers), []
+    for each in (1, tasks):
+        result = simulate(plan_of(independent_tasks(each), workers, machine=machine), SEED, NATIVE)
+        peaks_mb.append(peak_memory_mb())
+    return float(result.row()["events"]), result.engine_s, (peaks_mb[1] - peaks_mb[0]) * 1e6
 
 
 def growth_sentences(found: Sequence[Finding]) -> list[str]:
@@ -146,10 +144,9 @@ def scale_figure(found: Sequence[Finding]) -> Figure:
         times.plot(sizes, [unit * math.log(size) for size in sizes], label="as the logarithm", **DASHED)
         drawn = {size: max(LEAST_BYTES, cost) for size, cost in columns["bytes/task"].items()}
         draw_line(memory, 2, "memory of a task", drawn)
+        shown = sizes[:: -(-len(sizes) // MOST_TICKS)]
         for axes in (times, memory):
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            shown = sizes[:: -(-len(sizes) // MOST_TICKS)]
+            axes.set(xscale="log", yscale="log")
             axes.set_xticks(shown, [EngFormatter(sep="").format_eng(size) for size in shown])
             axes.xaxis.set_minor_locator(NullLocator())
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))

@@ -1,5 +1,8 @@
-"""Rates of the engines on independent tasks, on calls of fib, under every effect and on every workload family; and the
-costs of complete commands and of sweeps.
+"""What `numasim bench` measures: the rates of both engines on independent tasks, on calls of fib, under every effect
+and on every workload family; and the costs of complete commands and of sweeps.
+
+Runs have uniform stealing on a machine with as many hardware threads as workers. By default, only steals couple the
+workers, so that the speed of the engine itself is measured.
 """
 
 from __future__ import annotations
@@ -14,10 +17,10 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from importlib import import_module
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,43 +31,100 @@ from numasim import __version__
 from numasim.engine.simulate import DEFAULT_ENGINE, ENGINES, simulate, simulate_spec
 from numasim.errors import CheckError
 from numasim.files.writer import write_text
-from numasim.parts.models.effects_model import CacheModel, ContentionModel, ModelSpec
-from numasim.plan.build_plan import revised
-from numasim.plan.effects import effects_of
+from numasim.parts.models.effects_model import CacheModel, ContentionModel
+from numasim.parts.yaml.nodes import Held
+from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan, Run
 from numasim.report.figures.grid import legend_below, panel_grid
 from numasim.report.figures.style import REFERENCE_COLOUR, line_colour, line_width, marker, styled
 from numasim.report.sweep_result import SweepResult
+from numasim.spec.run_spec import resolve
 from numasim.spec.sweep_spec import load_sweep
 from numasim.sweep.batch import Runner
 from numasim.sweep.pool import same_imports
 from numasim.sweep.run_sweep import run_sweep
-from numasim.validate.benchmark import effort
-from numasim.validate.benchmark.effort import (
-    ALL,
-    MACHINE,
-    MACHINE_THREADS,
-    NATIVE,
-    PLAIN,
-    REFERENCE,
-    SEED,
-    Parameters,
-    independent_tasks,
-    plan_of,
-    spec_of,
-)
-from numasim.validate.benchmark.sampling import AT_LEAST, AT_MOST, Column, Finding, Goal, Probe, take
+from numasim.validate.benchmark.sampling import AT_LEAST, AT_MOST, Finding, Goal, Probe, take
 from numasim.workload.registry import FAMILIES
 
 if TYPE_CHECKING:
     import simpy
 
+Parameters = Mapping[str, Any]
+
+REFERENCE, NATIVE = "reference", "native"  # the names of engines
+SEED = 1  # the seed of every run
+PLAIN: Parameters = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}  # all effects off
+ALL: Parameters = {}  # all effects at their defaults
+MACHINE, MACHINE_THREADS = "xeon-e5-2620-2s", 24
+LARGE_MACHINE, FOUR_SOCKETS = "synthetic-16x64", "xeon-6130-4s"
+
+SAMPLES = 5  # samples of each timed value; the finding is their median
+TIMEOUTS, PROCESSES = 300_000, 24  # the number of timeouts of bare SimPy, and of the processes that wait
+WORKERS = {REFERENCE: (2, 24), NATIVE: (2, 24, 128, 1024)}
+MODES = {"eager": "off", "skipping": "auto"}  # the value of ``model.skip`` of each mode
+SIZES = {  # by engine and mode: the number of independent tasks, and n of fib, for some tenths of a second
+    (REFERENCE, "eager"): (30_000, 19),
+    (REFERENCE, "skipping"): (30_000, 19),
+    (NATIVE, "eager"): (4_000_000, 29),
+    (NATIVE, "skipping"): (2**26, 35),
+}
+FAMILY_SIZES: dict[str, Parameters] = {name: family.benchmark for name, family in FAMILIES.items()}
+FAMILY_SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
+EFFECT_TASKS = 200_000
+SWEEP_RUNS = 2000  # runs of a sweep, which share a graph
+
 RATES = {"independent": "independent tasks, million per second", "fib": "calls of fib, million per second"}
-NATIVE_MILLIONS = {("independent", 24): Goal(AT_LEAST, 30), ("fib", 24): Goal(AT_LEAST, 10)}
-MODES = {"eager": "off", "skipping": "auto"}
+EFFECTS = "cost of the effects (cache, contention), million tasks per second"
 BARE, OTHER_COSTS, MILLION = "bare SimPy timeouts", "other costs", "million per second"
-PROCESSES = 24  # processes of the bare simulation
+CALM, SATURATED = "calm", "saturated"  # kinds of memory load
+TASK_BYTES = {CALM: 512, SATURATED: 65_536}
+NATIVE_MILLIONS = {("independent", 24): Goal(AT_LEAST, 30), ("fib", 24): Goal(AT_LEAST, 10)}
+ALL_EFFECTS_MILLIONS = {(CALM, 24): 2.0, (SATURATED, 24): 0.5, (SATURATED, 128): 0.1}
+MEMORY_GOALS = {"graph B/task": Goal(AT_MOST, 256), "state B/live task": Goal(AT_MOST, 64)}
 DASHED: dict[str, Any] = {"color": REFERENCE_COLOUR, "linestyle": (0, (4, 3)), "linewidth": 1.2}
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
+
+
+def independent_tasks(tasks: int) -> Parameters:
+    """Return the workload of ``tasks`` independent tasks, which are as long as the tasks of the bare loop."""
+    return {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
+
+
+def spec_of(
+    workload: Parameters | Held, workers: int = MACHINE_THREADS, runtime: str = "bare", skip: str = "off", **others: Any
+) -> dict[str, Any]:
+    """Return the specification of a timed run; ``others`` are further fields. The default machine has at least
+    ``workers`` hardware threads.
+    """
+    machine = MACHINE if workers <= MACHINE_THREADS else LARGE_MACHINE
+    model = {**others.pop("model", PLAIN), "skip": skip}
+    usual = {"machine": machine, "strategy": "randomized", "seed": SEED}
+    return {**usual, "workload": workload, "runtime": runtime, "workers": workers, "model": model, **others}
+
+
+def plan_of(workload: Parameters | Held, *arguments: Any, **others: Any) -> Plan:
+    """Return the plan of `spec_of`."""
+    return build_plan(resolve(spec_of(workload, *arguments, **others)))
+
+
+MATMUL, SORT = {"name": "matmul", "n": 8192}, {"name": "sort", "n": 33_554_432}  # 67,108,864 tasks; the number of keys
+LARGE: dict[str, Any] = {"machine": LARGE_MACHINE, "model": ALL}
+COMMANDS: dict[str, tuple[Parameters, float, float | None, int | None]] = {
+    # specification, largest desired seconds and MB (10**6 bytes), largest number of samples
+    "matmul 8192, skipping": (spec_of(MATMUL, skip="auto"), 1, 300, None),
+    "matmul 8192, event by event": (spec_of(MATMUL), 5, 300, None),
+    "matmul 8192 on runtime own, in bulk": (spec_of(MATMUL, runtime="own", skip="auto"), 2, 300, None),
+    "matmul 8192 on runtime own, in bulk, all effects": (
+        spec_of(MATMUL, runtime="own", skip="auto", model=ALL),
+        *(2, None, None),
+    ),
+    "fib 35, skipping": (spec_of({"name": "fib", "n": 35}, skip="auto"), 1, None, None),
+    "sort of 33,554,432 keys, 1,024 workers": (spec_of(SORT, 1024, "ompi", "auto", **LARGE), 5, None, 1),
+    "sort of 33,554,432 keys, 256 workers, locality-binding": (
+        spec_of(SORT, 256, "ompi", "auto", strategy="locality-binding", **LARGE),
+        *(4, None, 1),
+    ),
+}
 
 
 def measure(progress: bool = False) -> list[Finding]:
@@ -74,19 +134,15 @@ def measure(progress: bool = False) -> list[Finding]:
     Without the native engine, complete commands and effects are left out: the reference engine would take minutes.
     """
     with TemporaryDirectory() as folder:
-        probes = [*rate_probes(), *family_probes()]
+        probes = [*map(rate_probe, timed_rates(SIZES)), *family_probes()]
         if NATIVE in ENGINES:
-            probes += chain(effect_probes(), command_probes(Path(folder)))
+            probes += [*map(rate_probe, timed_effects(EFFECT_TASKS)), *command_probes(Path(folder))]
+        overhead = "a run of a sweep, beside its simulation"
         probes += [
-            Probe(OTHER_COSTS, BARE, (Column(MILLION),), lambda: (timeouts_per_second(effort.TIMEOUTS) / 1e6,)),
-            Probe(
-                OTHER_COSTS,
-                "a run of a sweep, beside its simulation",
-                (OVERHEAD,),
-                lambda: (overhead_ms(effort.SWEEP_RUNS),),
-            ),
+            Probe(OTHER_COSTS, BARE, {MILLION: None}, lambda: (timeouts_per_second(TIMEOUTS) / 1e6,)),
+            Probe(OTHER_COSTS, overhead, {"ms": Goal(AT_MOST, 0.3)}, lambda: (overhead_ms(SWEEP_RUNS),)),
         ]
-        found = take(probes, effort.SAMPLES, progress)
+        found = take(probes, SAMPLES, progress)
     return [*found, Finding(OTHER_COSTS, "peak memory of this process", "MB", peak_memory_mb())]
 
 
@@ -126,27 +182,66 @@ def timeouts_per_second(timeouts: int) -> float:
     return each * PROCESSES / (time.perf_counter() - start)
 
 
-# ---- tasks per second of every engine, event by event and skipping ahead ---------------------------------------------
+# ---- tasks per second of every engine: event by event, skipping ahead, and under every effect ------------------------
 
 
-def rate_probes() -> Iterator[Probe]:
-    """Yield a probe for every engine, mode, workload and number of workers."""
-    for workload, engine, (mode, skip) in product(RATES, ENGINES, MODES.items()):
-        tasks, n = effort.SIZES[engine, mode]
-        parameters = independent_tasks(tasks) if workload == "independent" else {"name": "fib", "n": n}
-        for workers in effort.WORKERS[engine]:
-            sample = partial(task_rate, plan_of(parameters, workers, skip=skip), engine)
-            goal = NATIVE_MILLIONS.get((workload, workers)) if (engine, mode) == (NATIVE, "eager") else None
-            yield Probe(RATES[workload], f"{engine}, {mode}", (Column(f"{workers} workers", goal),), sample)
-
-
-def task_rate(plan: Plan, engine: str, runs: int = 1) -> tuple[float]:
-    """Return the rate of the last of ``runs`` runs, in million tasks per second. A second run finds the arrays
-    prepared.
+class Timed(NamedTuple):
+    """A run whose rate is measured on ``engine``: the last of ``runs`` runs, of which a later one finds the arrays
+    prepared. The rate stands in a ``row`` and a ``column`` of a ``table``.
     """
-    for _ in range(runs):
-        result = simulate(plan, SEED, engine)
-    return (float(result.counters["tasks"] / result.engine_s / 1e6),)
+
+    table: str
+    row: str
+    column: str
+    engine: str
+    spec: dict[str, Any]
+    goal: Goal | None = None
+    runs: int = 1
+
+
+def timed_rates(sizes: Mapping[tuple[str, str], tuple[int, int]]) -> Iterator[Timed]:
+    """Yield a run for every workload, engine, mode and number of workers; ``sizes`` are as in `SIZES`."""
+    for workload, engine, (mode, skip) in product(RATES, ENGINES, MODES.items()):
+        tasks, n = sizes[engine, mode]
+        parameters = independent_tasks(tasks) if workload == "independent" else {"name": "fib", "n": n}
+        for workers in WORKERS[engine]:
+            goal = NATIVE_MILLIONS.get((workload, workers)) if (engine, mode) == (NATIVE, "eager") else None
+            spec = spec_of(parameters, workers, skip=skip)
+            yield Timed(RATES[workload], f"{engine}, {mode}", f"{workers} workers", engine, spec, goal)
+
+
+def timed_effects(tasks: int) -> Iterator[Timed]:
+    """Yield a run of ``tasks`` tasks for every cache and contention model under both loads, and for all effects.
+
+    Every task reads memory of its own, which is spread page by page over all nodes. In the calm load, controllers and
+    links have spare bandwidth. In the saturated load the demand on every controller exceeds its bandwidth, so that each
+    start and end changes the share of every other task.
+    """
+    pairs = product(get_args(CacheModel), get_args(ContentionModel))
+    models: dict[str, Parameters] = {
+        f"{cache}, {how}": {**PLAIN, "cache": cache, "contention": how} for cache, how in pairs
+    }
+    models["all effects"] = ALL
+    spread = {"like": "randomized", "name": "randomized-interleaved", "placement": "interleave"}
+    runs = [(load, MACHINE, MACHINE_THREADS, name) for load, name in product(TASK_BYTES, models)]
+    for load, machine, workers, name in (*runs, (SATURATED, FOUR_SOCKETS, 128, "all effects")):
+        size = {"tasks": tasks, "low_ns": 500, "high_ns": 1500, "task_bytes": TASK_BYTES[load]}
+        workload = {"name": "random-fork-join", **size}
+        spec = spec_of(workload, workers, machine=machine, strategy=spread, model=models[name])
+        goal = Goal(AT_LEAST, ALL_EFFECTS_MILLIONS[load, workers]) if name == "all effects" else None
+        yield Timed(EFFECTS, name, f"{load}, {workers} workers", NATIVE, spec, goal, runs=2)
+
+
+def rate_probe(timed: Timed) -> Probe:
+    """Return the probe of the rate of a run, in million tasks per second."""
+    plan = build_plan(resolve(timed.spec))
+
+    def rate() -> tuple[float]:
+        for _ in range(timed.runs):
+            result = simulate(plan, SEED, timed.engine)
+        return (float(result.counters["tasks"] / result.engine_s / 1e6),)
+
+    return Probe(timed.table, timed.row, {timed.column: timed.goal}, rate)
 
 
 @styled
@@ -168,7 +263,7 @@ def rates_figure(found: list[Finding]) -> Figure:
         for index, (label, points) in enumerate(lines.items()):
             draw_line(axes, index, label, points)
         axes.axhline(bare * 1e6, label=BARE, **DASHED)
-        counts = sorted(set(chain.from_iterable(lines.values())))
+        counts = sorted({workers for points in lines.values() for workers in points})
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_xticks(counts, [str(count) for count in counts])
@@ -187,87 +282,48 @@ def draw_line(axes: Axes, index: int, label: str, points: Mapping[int, float]) -
     axes.plot([*points], [*points.values()], color=colour, linewidth=width, label=label, zorder=3, **mark)
 
 
-# ---- caches and contention: every task reads memory of its own, spread page by page over all nodes -------------------
-
-CALM, SATURATED = "calm", "saturated"  # kinds of memory load
-TASK_BYTES = {CALM: 512, SATURATED: 65_536}
-SPREAD_PAGES = {"like": "randomized", "name": "randomized-interleaved", "placement": "interleave"}
-FOUR_SOCKETS = ("xeon-6130-4s", 128)
-EFFECTS = "cost of the effects (cache, contention), million tasks per second"
-ALL_EFFECTS_MILLIONS = {(CALM, 24): 2.0, (SATURATED, 24): 0.5, (SATURATED, 128): 0.1}
-
-
-def effect_probes() -> Iterator[Probe]:
-    """Yield a probe for every cache and contention model under both loads, and for all effects together.
-
-    In the calm load, controllers and links have spare bandwidth. In the saturated load the demand on every controller
-    exceeds its bandwidth, so that each start and end changes the share of every other task.
-    """
-    models: list[Parameters] = [
-        {**PLAIN, "cache": cache, "contention": contention}
-        for cache, contention in product(get_args(CacheModel), get_args(ContentionModel))
-    ]
-    for load in TASK_BYTES:
-        plan = effect_plan(load, MACHINE, MACHINE_THREADS)
-        for model in (*models, ALL):
-            yield _effect_probe(load, revised(plan, effects=effects_of(ModelSpec.model_validate(model))), model)
-    yield _effect_probe(SATURATED, effect_plan(SATURATED, *FOUR_SOCKETS, ALL), ALL)
-
-
-def effect_plan(load: str, machine: str, workers: int, model: Parameters = PLAIN) -> Plan:
-    """Return the plan of a load on ``machine`` under ``model``."""
-    size = {"tasks": effort.EFFECT_TASKS, "low_ns": 500, "high_ns": 1500, "task_bytes": TASK_BYTES[load]}
-    workload = {"name": "random-fork-join", **size}
-    return plan_of(workload, workers, machine=machine, strategy=SPREAD_PAGES, model=model)
-
-
-def _effect_probe(load: str, plan: Plan, model: Parameters) -> Probe:
-    workers = plan.workers.workers
-    if model:
-        row, goal = f"{model['cache']}, {model['contention']}", None
-    else:
-        row, goal = "all effects", Goal(AT_LEAST, ALL_EFFECTS_MILLIONS[load, workers])
-    return Probe(EFFECTS, row, (Column(f"{load}, {workers} workers", goal),), partial(task_rate, plan, NATIVE, 2))
-
-
 # ---- workload families: the time of each engine for the same plan, and the memory ------------------------------------
 
-FAMILY_SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
-FAMILY_RATIO = Goal(AT_LEAST, 40)
-GRAPH_BYTES, STATE_BYTES = Column("graph B/task", Goal(AT_MOST, 256)), Column("state B/live task", Goal(AT_MOST, 64))
+
+def family_specs() -> Iterator[dict[str, Any]]:
+    """Yield the specification of every family, on the runtime that the family's paper used; for matmul, the thesis'
+    own.
+    """
+    for name, parameters in FAMILY_SIZES.items():
+        family = FAMILIES[name]
+        runtime = family.benchmark_runtime or family.parameters.default_runtime
+        # if skipping ahead were allowed, the engines would do different work
+        yield spec_of({"name": name, **parameters}, runtime=runtime, skip="off" if runtime == "bare" else "auto")
 
 
 def family_probes() -> Iterator[Probe]:
     """Yield a probe for every family: the time of each engine, their ratio, and the memory of graph and engine."""
-    columns = [Column(f"{engine}, ms") for engine in ENGINES]
-    columns += [Column("reference to native", FAMILY_RATIO)] * (NATIVE in ENGINES)
-    for family, parameters in effort.FAMILY_SIZES.items():
-        chosen = FAMILIES[family]  # on the runtime that the family's paper used; for matmul, the thesis' own
-        runtime = chosen.benchmark_runtime or chosen.parameters.default_runtime
-        # if skipping ahead were allowed, the engines would do different work
-        skip = "off" if runtime == "bare" else "auto"
-        plan = plan_of({"name": family, **parameters}, runtime=runtime, skip=skip)
+    columns: dict[str, Goal | None] = {f"{engine}, ms": None for engine in ENGINES}
+    if NATIVE in ENGINES:
+        columns["reference to native"] = Goal(AT_LEAST, 40)
+    for spec in family_specs():
+        plan = build_plan(resolve(spec))
         memory = memory_of(plan)
-        row = f"{family}: {plan.workload.tasks:,} tasks on {runtime}"
-        sample = partial(_family_sample, plan, tuple(memory.values()))
-        yield Probe("workload families", row, (*columns, *memory), sample)
+        row = f"{spec['workload']['name']}: {plan.workload.tasks:,} tasks on {spec['runtime']}"
+        goals = {name: MEMORY_GOALS[name] for name in memory}
+        yield Probe(
+            "workload families", row, {**columns, **goals}, partial(_family_sample, plan, tuple(memory.values()))
+        )
 
 
 def _family_sample(plan: Plan, memory: tuple[float, ...]) -> tuple[float, ...]:
-    took_ms = {engine: 1000 * _mean_s(plan, engine) for engine in ENGINES}
+    """Return the mean milliseconds of each engine over the runs that fit into a sample, the ratio, and ``memory``."""
+    took_ms = {}
+    for engine in ENGINES:
+        seconds: list[float] = []
+        while sum(seconds) < FAMILY_SAMPLE_S:
+            seconds.append(simulate(plan, SEED, engine).engine_s)
+        took_ms[engine] = 1000 * sum(seconds) / len(seconds)
     ratio = [took_ms[REFERENCE] / took_ms[NATIVE]] if NATIVE in took_ms else []
     return (*took_ms.values(), *ratio, *memory)
 
 
-def _mean_s(plan: Plan, engine: str) -> float:
-    """Return the mean time of as many consecutive runs as fit into `FAMILY_SAMPLE_S` seconds."""
-    seconds = [simulate(plan, SEED, engine).engine_s]
-    while sum(seconds) < FAMILY_SAMPLE_S:
-        seconds.append(simulate(plan, SEED, engine).engine_s)
-    return sum(seconds) / len(seconds)
-
-
-def memory_of(plan: Plan) -> dict[Column, float]:
+def memory_of(plan: Plan) -> dict[str, float]:
     """Return the bytes of the graph's arrays per task and of the native engine's state per live task.
 
     A program that consists only of implicit bodies has no tasks, and no entries.
@@ -275,11 +331,11 @@ def memory_of(plan: Plan) -> dict[Column, float]:
     tasks = plan.workload.tasks
     if not tasks:
         return {}
-    memory = {GRAPH_BYTES: array_bytes(plan.workload) / tasks}
+    memory = {"graph B/task": array_bytes(plan.workload) / tasks}
     if NATIVE in ENGINES:
         state = import_module("numasim.engine.native.native_engine").state_bytes(Run(plan, SEED))
         if state["live_tasks"]:
-            memory[STATE_BYTES] = state["engine"] / state["live_tasks"]
+            memory["state B/live task"] = state["engine"] / state["live_tasks"]
     return memory
 
 
@@ -303,18 +359,16 @@ process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, usage = os.wait4(process.pid, 0)
 print(json.dumps([os.waitstatus_to_exitcode(status), time.perf_counter() - start, usage.ru_maxrss]))
 """
-RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
 
 
 def command_probes(folder: Path) -> Iterator[Probe]:
     """Yield a probe for every command; its specification is written to ``folder``."""
-    for number, (name, (spec, most_s, most_mb, most)) in enumerate(effort.COMMANDS.items()):
+    for number, (name, (spec, most_s, most_mb, most)) in enumerate(COMMANDS.items()):
         file = folder / f"{number}.yaml"
         write_text(file, json.dumps(spec))
         command = [sys.executable, "-m", "numasim", "run", str(file), "--engine", NATIVE, "--json"]
-        memory = None if most_mb is None else Goal(AT_MOST, most_mb)
-        columns = Column("seconds", Goal(AT_MOST, most_s)), Column("peak MB", memory)
-        yield Probe("whole commands, numasim run", name, columns, partial(command_cost, command), most)
+        goals = {"seconds": Goal(AT_MOST, most_s), "peak MB": Goal(AT_MOST, most_mb) if most_mb else None}
+        yield Probe("whole commands, numasim run", name, goals, partial(command_cost, command), most)
 
 
 def command_cost(command: list[str]) -> tuple[float, float]:
@@ -328,8 +382,6 @@ def command_cost(command: list[str]) -> tuple[float, float]:
 
 
 # ---- sweeps of short runs that share a graph -------------------------------------------------------------------------
-
-OVERHEAD = Column("ms", Goal(AT_MOST, 0.3))
 
 
 def overhead_ms(runs: int) -> float:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from numasim.draws import U64Array, below_array, draw_array
 from numasim.workload.graph import I64
 
-DIGITS = 31  # of a weight in fixed point, behind the point
+DIGITS = 31  # binary digits of a weight in fixed point, behind the point
 ONE = 1 << DIGITS
 COUNTED = 62  # most elements of a merge with fewer than 2**63 interleavings
 DRAWS = 3  # draws of a proposal: side and factor, offset, decision
@@ -133,7 +133,7 @@ def _widths(upward: Sides, downward: Sides) -> I64:
     """Return a width, near the smallest, at which the weights of both sides are certainly at most a half."""
     other = upward.other_behind + upward.other_ahead
     own = upward.both_behind - upward.other_behind + upward.own_ahead + 1
-    square = 25 * (other * (other + own) // (4 * own)) // 16  # of 5/4 standard deviations of a middle in the middle
+    square = 25 * (other * (other + own) // (4 * own)) // 16  # of 5/4 standard deviations, if the middle is the median
     width = np.ones(len(other), np.int64)
     while (grows := 4 * width * width <= square).any():
         width[grows] *= 2

@@ -11,15 +11,18 @@ block.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
+from pydantic import Field, create_model
 
 from numasim.workload.builder import Shape
 from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Op
+from numasim.workload.parameters import WorkloadParameters
 from numasim.workload.size.totals import Totals
 
+P = TypeVar("P", bound=WorkloadParameters)
 IRREGULAR_DEGREES = 3  # number of degrees that take turns in an irregular tree
 
 
@@ -93,3 +96,18 @@ def _inner_sizes(blocks: int, branching: int) -> Iterator[tuple[int, int]]:
             if larger:
                 below[size // parts + 1] = below.get(size // parts + 1, 0) + larger * count
         level = below
+
+
+def irregular_form(model: type[P]) -> type[P]:
+    """Return the parameters of the same program with an irregular tree, called ``NAME-ir`` after the program's name."""
+    (name,) = get_args(model.model_fields["name"].annotation)
+    literal: Any = Literal
+    own_name = literal[f"{name}-ir"]
+    return create_model(
+        f"Irregular{model.__name__}",
+        __base__=model,
+        __module__=model.__module__,
+        __doc__=f"{(model.__doc__ or '').removesuffix('.')}, with an irregular tree.",
+        irregular=(ClassVar[bool], True),
+        name=(own_name, Field(description="The name of this workload.")),
+    )

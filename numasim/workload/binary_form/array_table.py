@@ -21,8 +21,7 @@ from numasim.workload.json_form.graph_models import MOST_KERNELS, AccessEntry, b
 
 VERSION = 1
 MOST_INDEX = 2**32 - 1
-MOST_LENGTH = 2**40  # of an array; far more than fit in a file
-OP_NAMES, KIND_NAMES, MODE_NAMES, PATTERN_NAMES = (tuple(map(member_name, kind)) for kind in (Op, Kind, Mode, Pattern))
+MOST_LENGTH = 2**40  # largest pointer; far more elements than fit in a file
 
 
 @dataclass(frozen=True)
@@ -79,17 +78,17 @@ def _access_column(key: str) -> ArrayField:
 
 
 TASKS = (
-    _pointer("op_ptr", "tasks + 1", "The ops of task t are those from `op_ptr[t]` to `op_ptr[t + 1] - 1`."),
-    _coded("op_code", "ops", Op, None, "What each op is."),
+    _pointer("op_ptr", "tasks + 1", "Task t has the ops from `op_ptr[t]` to `op_ptr[t + 1] - 1`."),
+    _coded("op_code", "ops", Op, None, "The kind of each op."),
     ArrayField(
         "op_arg",
         "<u4",
         "ops",
         "The op's argument: a segment for run, a task for spawn and call, 0 for wait, group and end_group, a "
-        "synchronisation object for the others.",
+        "synchronisation object for other ops.",
     ),
-    _coded("task_kind", "tasks", Kind, 0, "What each task is."),
-    _pointer("then_ptr", "tasks + 1", "The tasks that wait for task t are those from `then_ptr[t]` on, as for ops.", 0),
+    _coded("task_kind", "tasks", Kind, 0, "The kind of each task."),
+    _pointer("then_ptr", "tasks + 1", "The tasks that wait for task t begin at `then_ptr[t]` in `then`.", 0),
     ArrayField("then", "<u4", "then_ptr[tasks]", "Tasks that wait for the end of another task.", default=0),
 )
 SEGMENTS = (
@@ -97,7 +96,7 @@ SEGMENTS = (
         "segment_compute_ps",
         "<i8",
         "segments",
-        "Compute time of each segment, had all memory been at hand.",
+        "Compute time of each segment without waits for memory.",
         unit="ps",
         high=LONGEST_PS,
     ),
@@ -112,9 +111,7 @@ SEGMENTS = (
 )
 ACCESSES = (
     _pointer(
-        "access_ptr",
-        "segments + 1",
-        "The accesses of segment s are those from `access_ptr[s]` to `access_ptr[s + 1] - 1`.",
+        "access_ptr", "segments + 1", "Segment s has the accesses from `access_ptr[s]` to `access_ptr[s + 1] - 1`."
     ),
     *map(_access_column, ACCESS_TYPES),
 )
@@ -135,8 +132,8 @@ EXECUTED = (  # a run of the graph; reading a graph checks these arrays and leav
     ),
     ArrayField("executed_segment", "<i8", "executions", "The segment that was executed.", default=0),
     ArrayField("executed_worker", "<i8", "executions", "The worker that executed the segment.", default=0),
-    ArrayField("executed_begin_ps", "<i8", "executions", "When the segment began.", "ps", high=2**63 - 1, default=0),
-    ArrayField("executed_end_ps", "<i8", "executions", "When the segment ended.", "ps", high=2**63 - 1, default=0),
+    ArrayField("executed_begin_ps", "<i8", "executions", "Begin of the segment.", "ps", high=2**63 - 1, default=0),
+    ArrayField("executed_end_ps", "<i8", "executions", "End of the segment.", "ps", high=2**63 - 1, default=0),
     ArrayField("worker_node", "<i8", "workers", "The NUMA node of each worker.", default=0),
 )
 FIELDS: Mapping[str, ArrayField] = {each.name: each for each in (*AROUND, *TASKS, *SEGMENTS, *ACCESSES, *EXECUTED)}

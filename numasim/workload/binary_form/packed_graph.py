@@ -218,15 +218,9 @@ def write(workload: Workload, path: FilePath) -> None:
 
 def write_executed(workload: Workload, executed: Executed, path: FilePath) -> None:
     """Write ``workload`` with the executions of a run."""
-    columns = {
-        "executed_task": executed.task,
-        "executed_segment": executed.segment,
-        "executed_worker": executed.worker,
-        "executed_begin_ps": executed.begin_ps,
-        "executed_end_ps": executed.end_ps,
-        "worker_node": executed.node,
-    }
-    _write(to_arrays(workload) | {each.name: np.asarray(columns[each.name], each.kind) for each in EXECUTED}, path)
+    names = {each: each.name.removeprefix("executed_").removeprefix("worker_") for each in EXECUTED}
+    run = {each.name: np.asarray(getattr(executed, name), each.kind) for each, name in names.items()}
+    _write(to_arrays(workload) | run, path)
 
 
 def _write(arrays: dict[str, Array], path: FilePath) -> None:
@@ -273,8 +267,8 @@ def _written(described: ArrayField, values: Any) -> Array:
 # The array has the name of the list's place in the document: ``phases.0.roots`` is the list ``phases[0].roots``. Two
 # kinds of lists may be given so: the roots of phases, and the items of amounts.
 
-LONG = 64  # numbers that stay in the document
-MOST_LISTS = 1_000  # lists that numasim takes out of the document
+LONG = 64  # most numbers of a list that stays in the document
+MOST_LISTS = 1_000  # most lists that numasim takes out of the document
 _NUMBER = r"(?:0|[1-9][0-9]{0,5})"
 ROOTS = re.compile(rf"phases\.{_NUMBER}(?:\.loop\.{_NUMBER})*\.roots")
 ITEMS = re.compile(rf"ranges\.{_NUMBER}\.(?:compute_ps|node_accesses\.{_NUMBER}\.bytes)\.items")

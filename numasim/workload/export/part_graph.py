@@ -8,14 +8,17 @@ one part has the number of the task as its name; other parts have the name NUMBE
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.workload.algorithms.groups import Groups
-from numasim.workload.graph import I64, Accesses, Mode, Op, Workload
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Mode, Op, Workload
 from numasim.workload.one_worker import segment_sums
+from numasim.workload.span import joins_of, longest_paths
 from numasim.workload.unfold import unfolded
 
 CONTINUES, SPAWNS, JOINS, CALLS, DEPENDS, PHASE = "continue", "spawn", "join", "call", "dependence", "phase"
@@ -51,19 +54,8 @@ class PartGraph:
 
     def span_ps(self) -> int:
         """Return the compute time of the longest chain of nodes."""
-        end = [0] * len(self)
-        parents, children = self.neighbours()
-        left = list(map(len, parents))
-        ready = [part for part, count in enumerate(left) if not count]
-        while ready:
-            part = ready.pop()
-            end[part] += self.compute_ps[part]
-            for child in children[part]:
-                end[child] = max(end[child], end[part])
-                left[child] -= 1
-                if not left[child]:
-                    ready.append(child)
-        return max(end, default=0)
+        source, target = np.array([edge[:2] for edge in self.edges], np.int64).reshape(-1, 2).T
+        return max(longest_paths(np.array(self.compute_ps, np.int64), source, target), default=0)
 
 
 def part_graph(workload: Workload) -> PartGraph:
@@ -76,157 +68,114 @@ def part_graph(workload: Workload) -> PartGraph:
     work = unfolded(workload)
     if not work.rows:
         raise InputError(f"{workload.name!r} has no tasks", expected="a graph with some, or the forms json and npz")
-    return _Cutting(work).graph
+    return _parts_of(work)
 
 
-class _Cutting:
-    """The parts of a workload during cutting, task by task."""
-
-    def __init__(self, work: Workload) -> None:
-        self._work = work
-        self.graph = PartGraph(work.name, part_of_op=[NO_TASK] * len(work.op_code))
-        self._first: list[int] = []  # [tasks] part
-        self._last: list[int] = []
-        self._ends: list[tuple[int, int, str]] = []  # (task, part, kind): the part starts after the task's last part
-        self._left_out: Counter[str] = Counter()
-        self._reads, self._writes = (_bytes_by_segment(work, mode) for mode in (Mode.READ, Mode.WRITE))
-        self._compute, self._kernel = work.segment_compute_ps.tolist(), work.segment_kernel.tolist()
-        bounds, codes, arguments = work.op_ptr.tolist(), work.op_code.tolist(), work.op_arg.tolist()
-        spawned: list[tuple[int, int, str]] = []  # (part, task, kind)
-        groups = Groups(work)
-        self._group_of_op = groups.of_op
-        self._members: dict[int, list[int]] = {}  # the tasks of each group
-        for task, group in enumerate(groups.of_task):
-            self._members.setdefault(group, []).append(task)
-        for task in range(work.rows):
-            self._cut(task, range(bounds[task], bounds[task + 1]), codes, arguments, spawned)
-        self._name_parts()
-        self._connect(spawned)
-        self._phases()
-        self._remark()
-
-    def _cut(
-        self, task: int, ops: range, codes: list[int], arguments: list[int], spawned: list[tuple[int, int, str]]
-    ) -> None:
-        """Add the parts of one task; ``spawned`` collects (child, part) for tasks that parts spawn."""
-        part = self._new(task)
-        self._first.append(part)
-        cut = False  # whether the next segment begins another part
-        pending: list[int] = []  # children that the next wait waits for
-        joined: list[tuple[int, str]] = []  # tasks before the next part
-        for op in ops:
-            code, argument = codes[op], arguments[op]
-            if code in (Op.RUN, Op.SPAWN, Op.CALL) and (joined or (cut and code == Op.RUN)):
-                part, cut = self._next(task, part, joined), False
-            if code == Op.RUN:
-                self.graph.part_of_op[op] = part
-                self._compute_in(part, argument)
-            elif code == Op.SPAWN:
-                spawned.append((part, argument, SPAWNS))
-                pending.append(argument)
-                cut = True
-            elif code == Op.CALL:
-                spawned.append((part, argument, CALLS))
-                joined.append((argument, CALLS))
-            elif code == Op.WAIT:
-                joined += [(child, JOINS) for child in pending]
-                pending.clear()
-            elif code == Op.END_GROUP:
-                joined += [(member, JOINS) for member in self._members.get(self._group_of_op[op], ())]
-            elif code != Op.GROUP:
-                self._left_out[Op(code).name.lower()] += 1
-        if joined:
-            part = self._next(task, part, joined)
-        self._last.append(part)
-
-    def _new(self, task: int) -> int:
-        graph = self.graph
-        graph.task.append(task)
-        graph.kernels.append("")
-        for column in (graph.compute_ps, graph.read_bytes, graph.written_bytes):
-            column.append(0)
-        return len(graph.task) - 1
-
-    def _next(self, task: int, before: int, joined: list[tuple[int, str]]) -> int:
-        part = self._new(task)
-        self.graph.edges.append((before, part, CONTINUES))
-        self._ends += [(each, part, kind) for each, kind in joined]
-        joined.clear()
-        return part
-
-    def _compute_in(self, part: int, segment: int) -> None:
-        graph = self.graph
-        graph.kernels[part] = graph.kernels[part] or self._work.kernels[self._kernel[segment]]
-        graph.compute_ps[part] += self._compute[segment]
-        graph.read_bytes[part] += self._reads[segment]
-        graph.written_bytes[part] += self._writes[segment]
-
-    def _name_parts(self) -> None:
-        first, last = self._first, self._last
-        self.graph.names = [
-            str(task) if first[task] == last[task] else f"{task}.{part - first[task]}"
-            for part, task in enumerate(self.graph.task)
-        ]
-
-    def _connect(self, spawned: list[tuple[int, int, str]]) -> None:
-        edges, work = self.graph.edges, self._work
-        edges += [(part, self._first[task], kind) for part, task, kind in spawned]
-        edges += [(self._last[task], part, kind) for task, part, kind in self._ends]
-        pairs = zip(work.predecessor.tolist(), work.successor.tolist(), strict=True)
-        edges += [(self._last[before], self._first[after], DEPENDS) for before, after in pairs]
-
-    def _phases(self) -> None:
-        """Add a node between two phases, which starts after the first phase has ended."""
-        phase_of = self._phase_of_parts()
-        starts = self._without(1, phase_of)
-        ends = self._without(0, phase_of)
-        for phase in range(1, len(starts)):
-            node = self._new(NO_TASK)
-            self.graph.names.append(f"phase.{phase}")
-            self.graph.edges += [(part, node, PHASE) for part in ends[phase - 1]]
-            self.graph.edges += [(node, part, PHASE) for part in starts[phase]]
-            if phase > 1:
-                self.graph.edges.append((node - 1, node, PHASE))
-
-    def _phase_of_parts(self) -> list[int]:
-        """Return [parts] the first phase of the part's tree, counting phases with roots."""
-        of_root: dict[int, int] = {}
-        with_roots = [phase for phase in self._work.phases if phase.roots]
-        for number, phase in enumerate(with_roots):
-            for root in phase.roots:
-                of_root.setdefault(root, number)
-        self._count = len(with_roots)
-        of_task: list[int] = []
-        for task, parent in enumerate(self._work.parent.tolist()):
-            of_task.append(of_root[task] if parent < 0 else of_task[parent])
-        return [of_task[task] for task in self.graph.task]
-
-    def _without(self, end: int, phase_of: list[int]) -> list[list[int]]:
-        """Return [phases] the parts that no edge has as its ``end`` (0: source, 1: target)."""
-        taken = {edge[end] for edge in self.graph.edges}
-        found: list[list[int]] = [[] for _ in range(self._count)]
-        for part, phase in enumerate(phase_of):
-            if part not in taken:
-                found[phase].append(part)
-        return found
-
-    def _remark(self) -> None:
-        """Yield names of the contents that nodes and edges do not hold."""
-        work, remarks = self._work, self.graph.remarks
-        if self._left_out:
-            ops = ", ".join(f"{count:,} {name}" for name, count in sorted(self._left_out.items()))
-            remarks.append(f"operations on synchronisation objects ({ops})")
-        if sum(work.runs) > len(work.phases) or len(work.trees) < sum(len(phase.roots) for phase in work.phases):
-            remarks.append("repeats of phases")
-        if len(work.accesses):
-            remarks.append("which memory is accessed, of which the bytes remain")
-        if any(phase.deal or phase.serial for phase in work.phases):
-            remarks.append("to which workers tasks are dealt")
+def _parts_of(work: Workload) -> PartGraph:
+    """Return the nodes and edges of a workload that is not folded."""
+    code, task = work.op_code, np.repeat(np.arange(work.rows), np.diff(work.op_ptr))
+    join, ended = joins_of(work)
+    begins, ends_empty = _cuts(work, task, join)
+    counts = offsets(begins)  # the number of such parts before each op
+    pointer = offsets(1 + np.diff(counts[work.op_ptr]) + ends_empty)
+    first, last = pointer[:-1], pointer[1:] - 1  # [tasks] part
+    part = first[task] + counts[1:] - counts[work.op_ptr[task]]  # [ops]
+    graph = PartGraph(work.name, part_of_op=np.where(code == Op.RUN, part, NO_TASK).tolist())
+    graph.task = np.repeat(np.arange(work.rows), last - first + 1).tolist()
+    graph.names = [
+        str(number) if first[number] == last[number] else f"{number}.{at - first[number]}"
+        for at, number in enumerate(graph.task)
+    ]
+    later = np.setdiff1d(np.arange(len(graph.task)), first)
+    forks = np.flatnonzero(work.creates)
+    kind, join_kind = np.where(code[forks] == Op.CALL, CALLS, SPAWNS), np.where(code[join] == Op.CALL, CALLS, JOINS)
+    for source, target, kinds in (
+        (later - 1, later, [CONTINUES] * len(later)),
+        (part[forks], first[work.op_arg[forks]], kind.tolist()),
+        (last[ended], part[join] + 1, join_kind.tolist()),
+        (last[work.predecessor], first[work.successor], [DEPENDS] * len(work.successor)),
+    ):
+        graph.edges += zip(source.tolist(), target.tolist(), kinds, strict=True)
+    _add_phases(graph, work)
+    _add_segments(graph, work, part[code == Op.RUN])
+    graph.remarks += _remarks(work)
+    return graph
 
 
-def _bytes_by_segment(work: Workload, mode: Mode) -> list[int]:
+def _cuts(work: Workload, task: I64, join: I64) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return ([ops] whether a later part of the task begins with the op, [tasks] whether the last part has no ops).
+
+    ``task`` [ops] is the task of each op, ``join`` are the ops that wait. A part begins with the first run, spawn or
+    call behind a join, and with a run behind a spawn. A task that ends with a join has a last part without ops.
+    """
+    code, joins = work.op_code, np.zeros(len(work.op_code), np.bool_)
+    joins[join] = True
+    before = offsets(joins)
+    acting = np.flatnonzero(np.isin(code, (Op.RUN, Op.SPAWN, Op.CALL)))
+    earlier, later = acting[:-1], acting[1:]
+    cut = (before[later] > before[earlier]) | ((code[earlier] == Op.SPAWN) & (code[later] == Op.RUN))
+    begins = np.zeros(len(code), np.bool_)
+    begins[later[cut & (task[earlier] == task[later])]] = True
+    last = work.op_ptr[1:].copy()
+    last[task[acting]] = acting
+    return begins, before[work.op_ptr[1:]] > before[last]
+
+
+def _add_segments(graph: PartGraph, work: Workload, part: I64) -> None:
+    """Add the compute times, bytes and kernels of the segments, given the part of each run in the order of the ops."""
+    segment = work.op_arg[work.op_code == Op.RUN]
+    for name, values in (
+        ("compute_ps", work.segment_compute_ps),
+        ("read_bytes", _bytes_by_segment(work, Mode.READ)),
+        ("written_bytes", _bytes_by_segment(work, Mode.WRITE)),
+    ):
+        sums = np.zeros(len(graph), np.int64)
+        np.add.at(sums, part, values[segment])
+        setattr(graph, name, sums.tolist())
+    graph.kernels = [""] * len(graph)
+    for at, kernel in zip(part[::-1].tolist(), work.segment_kernel[segment[::-1]].tolist(), strict=True):
+        graph.kernels[at] = work.kernels[kernel] or graph.kernels[at]  # the first kernel with a name
+
+
+def _add_phases(graph: PartGraph, work: Workload) -> None:
+    """Add a node between two phases, which starts after the first phase has ended."""
+    with_roots = [phase for phase in work.phases if phase.roots]
+    of_root = {root: number for number, phase in reversed([*enumerate(with_roots)]) for root in phase.roots}
+    of_task: list[int] = []  # the first phase of the task's tree
+    for number, parent in enumerate(work.parent.tolist()):
+        of_task.append(of_root[number] if parent < 0 else of_task[parent])
+    ends: list[list[int]] = [[] for _ in with_roots]  # [phases] the parts that no part follows
+    starts: list[list[int]] = [[] for _ in with_roots]  # [phases] the parts that follow no part
+    sources, targets = {edge[0] for edge in graph.edges}, {edge[1] for edge in graph.edges}
+    for part, task in enumerate(graph.task):
+        ends[of_task[task]] += [part] * (part not in sources)
+        starts[of_task[task]] += [part] * (part not in targets)
+    for phase in range(1, len(with_roots)):
+        node = len(graph)
+        graph.task.append(NO_TASK)
+        graph.names.append(f"phase.{phase}")
+        graph.edges += [(part, node, PHASE) for part in ends[phase - 1]]
+        graph.edges += [(node, part, PHASE) for part in starts[phase]]
+        if phase > 1:
+            graph.edges.append((node - 1, node, PHASE))
+
+
+def _remarks(work: Workload) -> Iterator[str]:
+    """Yield names of the contents that nodes and edges do not hold."""
+    if work.uses.any():
+        counted = Counter(Op(code).name.lower() for code in work.op_code[work.uses].tolist())
+        ops = ", ".join(f"{count:,} {name}" for name, count in sorted(counted.items()))
+        yield f"operations on synchronisation objects ({ops})"
+    if sum(work.runs) > len(work.phases) or len(work.trees) < sum(len(phase.roots) for phase in work.phases):
+        yield "repeats of phases"
+    if len(work.accesses):
+        yield "which memory is accessed, of which the bytes remain"
+    if any(phase.deal or phase.serial for phase in work.phases):
+        yield "to which workers tasks are dealt"
+
+
+def _bytes_by_segment(work: Workload, mode: Mode) -> I64:
     """Return [segments] the bytes read or written, every pass counted."""
-    accesses: Accesses = work.accesses
+    accesses = work.accesses
     walked: I64 = accesses.row_bytes * accesses.rows * accesses.passes
-    found: list[int] = segment_sums(np.where(accesses.mode & mode, walked, 0), work.segment_accesses).tolist()
-    return found
+    return segment_sums(np.where(accesses.mode & mode, walked, 0), work.segment_accesses)

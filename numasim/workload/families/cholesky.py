@@ -38,8 +38,8 @@ class CholeskyParameters(WorkloadParameters):
     name: Literal["cholesky"] = Field(description="The name of this workload.")
     tiles: Annotated[Whole, Field(ge=1, le=256)] = Field(
         32,
-        description="Tiles along a side of the matrix; T of them make T(T+1)(T+2)/6 tasks beside the one that spawns "
-        "them.",
+        description="Tiles along a side of the matrix; T tiles make T(T+1)(T+2)/6 tasks "
+        "and a task that spawns these tasks.",
     )
     tile_size: Annotated[Whole, Field(ge=1, le=1024)] = Field(128, description="Doubles along a side of a tile.")
     ps_per_1000_flops: Annotated[Whole, Field(ge=0, le=10**9)] = Field(
@@ -163,10 +163,5 @@ def _tile_bytes(parameters: CholeskyParameters) -> int:
 
 
 FAMILIES = (
-    Family(
-        CholeskyParameters,
-        cholesky,
-        small={"tiles": 4, "tile_size": 8},
-        benchmark={"tiles": 24, "tile_size": 64},
-    ),
+    Family(CholeskyParameters, cholesky, small={"tiles": 4, "tile_size": 8}, benchmark={"tiles": 24, "tile_size": 64}),
 )

@@ -40,13 +40,12 @@ class FibParameters(WorkloadParameters):
 
     name: Literal["fib"] = Field(description="The name of this workload.")
     n: Annotated[Whole, Field(ge=0, le=50)] = Field(
-        description="The argument; a call is a task. Above 32 only the native engine has room for the tasks.",
+        description="The argument; a call is a task. Above 32 only the native engine has room for the tasks."
     )
     spawn_ns: Nanoseconds = Field(Decimal(50), description="Time of a call before the spawns; the default is assumed.")
     leaf_ns: Nanoseconds = Field(Decimal(100), description="Time of a call of 0 or 1; the default is assumed.")
     join_ns: Nanoseconds = Field(
-        Decimal(50),
-        description="Time of a call after the end of both children; the default is assumed.",
+        Decimal(50), description="Time of a call after the end of both children; the default is assumed."
     )
 
     def totals(self) -> Totals:

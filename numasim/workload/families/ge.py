@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
-from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes
+from numasim.workload.algorithms.row_tree import RowTree, irregular_form, planted, row_tree, tree_shapes
 from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
@@ -29,7 +29,7 @@ LEAF = 0  # the shape of leaves
 
 
 class GeParameters(WorkloadParameters):
-    """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix: a tree of tasks over the rows below each pivot."""
+    """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix: a tree over the rows below each pivot."""
 
     irregular: ClassVar[bool] = False
     name: Literal["ge"] = Field(description="The name of this workload.")
@@ -37,17 +37,15 @@ class GeParameters(WorkloadParameters):
     leaf_rows: Size = Field(8, description="Rows of a leaf (LAWS, section 6.4).")
     phase_steps: Size = Field(
         8,
-        description="So many steps in a row are passes of one phase, each of them the mean of these steps: fewer tasks "
-        "are written down, as many run, with the same bytes and operations in all.",
+        description="This number of consecutive steps are passes of one phase, each the mean of these steps: fewer "
+        "tasks are written down, as many tasks run, with the same bytes and operations in all.",
     )
     element_bytes: Literal[4, 8] = Field(8, description="Size of an element (A-27).")
     branching: Annotated[Whole, Field(ge=2, le=64)] = Field(
-        2,
-        description="Children of an inner task; in an irregular tree none, one or two more, in turns (A-26).",
+        2, description="Children of an inner task; in an irregular tree 0, 1 or 2 more children, in turns (A-26)."
     )
     ops_per_point: Annotated[Whole, Field(ge=0, le=10**6)] = Field(
-        2,
-        description="Operations for an element of a row behind the column of the pivot; the factor takes one more.",
+        2, description="Operations for an element of a row behind the column of the pivot; the factor takes one more."
     )
     ps_per_1000_ops: WorkTime = Field(500_000, description="Time of 1,000 operations; the default is assumed.")
 
@@ -78,11 +76,7 @@ class GeParameters(WorkloadParameters):
         ) + memory(self.x * self.row_bytes)
 
 
-class IrregularGeParameters(GeParameters):
-    """Gaussian elimination of LAWS on an ``x`` x ``x`` matrix, with irregular trees."""
-
-    irregular: ClassVar[bool] = True
-    name: Literal["ge-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
+IrregularGeParameters = irregular_form(GeParameters)
 
 
 def elements(size: int) -> int:

@@ -30,8 +30,7 @@ class HomeTestParameters(TeamParameters):
 
     name: Literal["home-test"] = Field(description="The name of this workload.")
     bytes: Annotated[Bytes, Field(ge=1)] = Field(
-        64 * 1024,
-        description="Bytes that a task fetches: the size of the region of a task.",
+        64 * 1024, description="Bytes that a task fetches: the size of the region of a task."
     )
     hit_share: Annotated[Exact, Field(ge=0, le=Decimal("0.999999"))] = Field(
         Decimal(0),
@@ -84,9 +83,6 @@ def home_test(parameters: HomeTestParameters) -> Workload:
 
 FAMILIES = (
     Family(
-        HomeTestParameters,
-        home_test,
-        small={"threads": 2, "bytes": 640, "hit_share": 0.5},
-        benchmark={"bytes": 640},
+        HomeTestParameters, home_test, small={"threads": 2, "bytes": 640, "hit_share": 0.5}, benchmark={"bytes": 640}
     ),
 )

@@ -40,7 +40,7 @@ class KnapsackParameters(WorkloadParameters):
     item_seed: Seed = Field(0, description="Seed of the weights and values, the same in all runs and repeats.")
     cutoff: Annotated[Whole, Field(ge=1)] | None = Field(
         None,
-        description="The number of decisions from which on a task searches the rest by itself. Default: none, every "
+        description="The number of decisions from which on a task searches the rest by itself. Default: every "
         "decision is a task.",
     )
     iterations: Size = Field(1, description="How often the problem is solved, once after the other.")

@@ -21,7 +21,7 @@ from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTi
 from numasim.workload.size.totals import Totals, access, memory, segment, task
 
 LEAF = 0  # the shape of leaves
-BITS = 28  # of fractions
+BITS = 28  # binary digits of a fraction
 COUNT_BYTES = 4
 BRANCHING = 2
 Side = Annotated[Whole, Field(ge=1, le=4096)]
@@ -34,8 +34,7 @@ class MandelbrotParameters(WorkloadParameters):
     x: Side = Field(description="Rows of the picture.")
     y: Side = Field(description="Points of a row.")
     most_steps: Annotated[Whole, Field(ge=1, le=4096)] = Field(
-        256,
-        description="Steps after which a point counts as a point of the set.",
+        256, description="Steps after which a point counts as a point of the set."
     )
     leaf_rows: Size = Field(8, description="Rows of a leaf.")
     iterations: Size = Field(1, description="How often the picture is computed, once after the other.")

@@ -30,7 +30,7 @@ class MatmulParameters(WorkloadParameters):
 
     name: Literal["matmul"] = Field(description="The name of this workload.")
     n: Annotated[Whole, Field(ge=1, le=isqrt(MOST_ITEMS))] = Field(
-        description="Rows and columns of the matrices: there are n squared tasks of 2n operations each.",
+        description="Rows and columns of the matrices: there are n squared tasks of 2n operations each."
     )
     ps_per_1000_flops: WorkTime = Field(
         600_000,

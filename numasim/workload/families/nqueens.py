@@ -47,13 +47,11 @@ class NqueensParameters(WorkloadParameters):
     name: Literal["nqueens"] = Field(description="The name of this workload.")
     n: Annotated[Whole, Field(ge=1, le=len(BOARDS))] = Field(description="Rows and columns of the board.")
     cutoff: Annotated[Whole, Field(ge=1)] | None = Field(
-        None,
-        description="The row from which on a task searches the rest by itself. Default: no row, every try is a task.",
+        None, description="The row from which on a task searches the rest by itself. Default: every try is a task."
     )
     iterations: Size = Field(1, description="How often the search is made, once after the other.")
     row_ns: Nanoseconds = Field(
-        Decimal(2),
-        description="Time to copy and test one earlier row of a board; the default is assumed.",
+        Decimal(2), description="Time to copy and test one earlier row of a board; the default is assumed."
     )
 
     def totals(self) -> Totals:
@@ -123,11 +121,7 @@ def _search(boards: Boards, depth: int, n: int, tasks: int) -> tuple[I64, int]:
 
 def _build(parameters: NqueensParameters, parent: I64, shape: I64, work: I64, solutions: int) -> Workload:
     spawns = [Op.SPAWN] * parameters.n
-    shapes = (
-        Shape((Op.RUN,), (0,), (0,)),
-        Shape((Op.RUN, *spawns, Op.WAIT), (0,), (0,)),
-        Shape((*spawns, Op.WAIT)),
-    )
+    shapes = (Shape((Op.RUN,), (0,), (0,)), Shape((Op.RUN, *spawns, Op.WAIT), (0,), (0,)), Shape((*spawns, Op.WAIT)))
     draft = Draft(parent, shape, shapes)
     for kind in (PRUNED, STANDING):
         draft.compute(kind, work[draft.tasks(kind)] * ps(parameters.row_ns))

@@ -50,13 +50,10 @@ class RandomLayeredParameters(TimedParameters):
     width: Size = Field(description="Tasks of each layer.")
     degree: Size = Field(
         2,
-        description="Tasks of the layer before that are drawn for each task to wait for; one that is drawn twice "
+        description="Tasks of the layer before that are drawn for each task to wait for; a task that is drawn twice "
         "counts once.",
     )
-    graph_seed: Seed = Field(
-        0,
-        description="Seed of the dependences and the times, the same in all runs and repeats.",
-    )
+    graph_seed: Seed = Field(0, description="Seed of the dependences and the times, the same in all runs and repeats.")
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:

@@ -29,19 +29,7 @@ from numasim.workload.algorithms.emitted_keys import (
 )
 from numasim.workload.amounts import Amounts
 from numasim.workload.builder import Draft, Shape, made_of, ragged_family, workload_of
-from numasim.workload.graph import (
-    I64,
-    Deal,
-    Kind,
-    Mode,
-    NodeAccess,
-    Op,
-    Pattern,
-    Phase,
-    RangeFamily,
-    Region,
-    Workload,
-)
+from numasim.workload.graph import I64, Deal, Kind, Mode, NodeAccess, Op, Pattern, Phase, RangeFamily, Region, Workload
 from numasim.workload.json_form.graph_models import PatternName
 from numasim.workload.parameters import ColumnParameters, Family, NodeNumber
 from numasim.workload.size.totals import Totals, access, memory, segment, task
@@ -56,7 +44,7 @@ EmitFiller = Annotated[
     Literal["equal", "one-numa-heavy"],
     Choices(
         {
-            "equal": "All threads emit as many values.",
+            "equal": "All threads emit equally many values.",
             "one-numa-heavy": "The threads of one node emit the share heavy_share together.",
         }
     ),
@@ -72,7 +60,7 @@ KeyFiller = Annotated[
 ]
 Combiner = Annotated[
     Literal["associative", "buffer"],
-    Choices({"associative": "One value comes out under a key.", "buffer": "All values that were emitted come out."}),
+    Choices({"associative": "One value comes out under a key.", "buffer": "All emitted values come out."}),
 ]
 
 
@@ -86,13 +74,13 @@ class ContainerParameters(ColumnParameters):
         32_768, description="Rows of the container, one for each value of the hash of a key (A-18)."
     )
     key_range: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] | None = Field(
-        None, description="Keys are 0 to key_range - 1, at least as many as emits. Default: as many."
+        None, description="Keys are 0 to key_range - 1. Default: as many keys as emits, which is the least number."
     )
     value_bytes: Annotated[Bytes, Field(ge=1, le=2**30)] = Field(8_000, description="Bytes of a value.")
     emit_filler: EmitFiller = Field(
         "equal",
-        description="Who emits how much: all threads as much (equal), or the threads of one node the share heavy_share "
-        "together (one-numa-heavy).",
+        description="How many values each thread emits: all threads equally many (equal), or the threads of one "
+        "node the share heavy_share together (one-numa-heavy).",
     )
     heavy_share: Fraction = Field(
         Decimal("0.9"), description="Share of the values that the threads of the heavy node emit; assumed."
@@ -100,19 +88,17 @@ class ContainerParameters(ColumnParameters):
     heavy_node: NodeNumber = Field(0, description="The heavy node, for one-numa-heavy.")
     key_filler: KeyFiller = Field(
         "equal-prob",
-        description="Which keys a thread emits: any, all equally likely (equal-prob), or those of rows of its own "
-        "(disjoint-subranges). No thread emits a key twice.",
+        description="The keys that a thread emits: all keys are equally likely (equal-prob), or the thread has rows of "
+        "its own (disjoint-subranges). No thread emits a key twice.",
     )
     combiner: Combiner = Field(
-        "associative",
-        description="The output under a key: one value (associative), or all emitted values (buffer).",
+        "associative", description="The output under a key: one value (associative), or all emitted values (buffer)."
     )
     emit_ns: Nanoseconds = Field(
         Decimal(1000), description="Compute time of looking up and combining a value; assumed."
     )
     key_ns: Nanoseconds = Field(
-        Decimal(10_000),
-        description="Compute time of an output value: its entry, and appending the value; assumed.",
+        Decimal(10_000), description="Compute time of an output value: its entry, and appending the value; assumed."
     )
     copy_ns: Nanoseconds = Field(
         Decimal(1000), description="Compute time of copying a value when its vector grows; assumed."

@@ -124,20 +124,16 @@ class SortParameters(WorkloadParameters):
     name: Literal["sort"] = Field(description="The name of this workload.")
     n: Annotated[Whole, Field(ge=4, le=2**27)] = Field(description="Elements to sort.")
     quicksort_cutoff: Annotated[Whole, Field(ge=4)] = Field(
-        2048,
-        description="Arrays with fewer elements are sorted serially; the default is that of BOTS.",
+        2048, description="Arrays with fewer elements are sorted serially; the default of BOTS."
     )
     merge_cutoff: Annotated[Whole, Field(ge=2)] = Field(
-        2048,
-        description="Largest number of elements of the shorter side of a serial merge; the default is that of BOTS.",
+        2048, description="Largest number of elements of the shorter side of a serial merge; the default of BOTS."
     )
     element_bytes: Literal[4, 8] = Field(
-        8,
-        description="Size of an element: BOTS sorts 8 bytes, the thesis counts 4 (A-24).",
+        8, description="Size of an element: BOTS sorts 8 bytes, the thesis counts 4 (A-24)."
     )
     ps_per_1000_comparisons: WorkTime = Field(
-        7_983_000,
-        description="Time of 1,000 comparisons; the default fits the serial time of Table 3.4 of the thesis.",
+        7_983_000, description="Time of 1,000 comparisons; the default fits the serial time of Table 3.4 of the thesis."
     )
 
     def totals(self) -> Totals:

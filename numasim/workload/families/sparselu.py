@@ -98,25 +98,14 @@ class SparseLuParameters(WorkloadParameters):
 
     default_runtime: ClassVar[str] = "ompi"
     powers_of_two: ClassVar[tuple[str, ...]] = ("alignment",)
-    blocks: Annotated[Whole, Field(ge=1, le=256)] = Field(
-        128,
-        description="Blocks along a side of the matrix (A-25).",
-    )
-    block_size: Annotated[Whole, Field(ge=1, le=4096)] = Field(
-        64,
-        description="Floats along a side of a block (A-25).",
-    )
-    element_bytes: Literal[4, 8] = Field(
-        4,
-        description="Size of an element: 4 bytes as in BOTS, or 8 (A-62).",
-    )
+    blocks: Annotated[Whole, Field(ge=1, le=256)] = Field(128, description="Blocks along a side of the matrix (A-25).")
+    block_size: Annotated[Whole, Field(ge=1, le=4096)] = Field(64, description="Floats along a side of a block (A-25).")
+    element_bytes: Literal[4, 8] = Field(4, description="Size of an element: 4 bytes as in BOTS, or 8 (A-62).")
     alignment: Annotated[Bytes, Field(ge=1, le=2**32), AfterValidator(power_of_two)] = Field(
-        1,
-        description="Alignment of each block in bytes, a power of two. By default one block follows the other.",
+        1, description="Alignment of each block in bytes, a power of two. By default one block follows the other."
     )
     ps_per_1000_flops: WorkTime = Field(
-        117_200,
-        description="Time of 1,000 operations; the default fits the serial times of Table 3.4 of the thesis.",
+        117_200, description="Time of 1,000 operations; the default fits the serial times of Table 3.4 of the thesis."
     )
 
     @property
@@ -338,10 +327,7 @@ def _finish(draft: Draft, parameters: SparseLuParameters, pattern: Elimination, 
     return draft.finish(
         **made_of(parameters),
         kernels=KERNELS,
-        regions=(
-            Region("matrix", pattern.initial_blocks * stride, True),
-            Region("fill", filled * stride, False),
-        ),
+        regions=(Region("matrix", pattern.initial_blocks * stride, True), Region("fill", filled * stride, False)),
         phases=phases,
         facts=_facts(parameters, pattern),
     )

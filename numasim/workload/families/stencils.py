@@ -28,7 +28,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
-from numasim.workload.algorithms.row_tree import RowTree, planted, row_tree, tree_shapes, tree_totals
+from numasim.workload.algorithms.row_tree import RowTree, irregular_form, planted, row_tree, tree_shapes, tree_totals
 from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, Sizes, WorkloadParameters, WorkTime, compute_ps
@@ -47,12 +47,11 @@ class StencilParameters(WorkloadParameters):
     irregular: ClassVar[bool] = False
     x: Size = Field(description="Rows of the array, by which tasks divide it.")
     y: Size = Field(description="Points along the second axis of the array: of a row in two dimensions.")
-    sweeps: Size = Field(200, description="How often every point is computed; the default is that of Figure 8 of LAWS.")
+    sweeps: Size = Field(200, description="How often every point is computed; the default of Figure 8 of LAWS.")
     leaf_rows: Size = Field(8, description="Rows of a leaf; the last leaf has the rest (LAWS, section 6.4).")
     element_bytes: Literal[4, 8] = Field(8, description="Size of a point (A-27).")
     branching: Annotated[Whole, Field(ge=2, le=64)] = Field(
-        2,
-        description="Children of an inner task; in an irregular tree none, one or two more, in turns (A-26).",
+        2, description="Children of an inner task; in an irregular tree 0, 1 or 2 more children, in turns (A-26)."
     )
     ops_per_point: Operations = Field(description="Additions and multiplications for a point.")
     ps_per_1000_ops: WorkTime = Field(500_000, description="Time of 1,000 operations; the default is assumed.")
@@ -117,13 +116,6 @@ class HeatParameters(StencilParameters):
     ops_per_point: Operations = Field(10, description="Additions and multiplications for a point.")
 
 
-class IrregularHeatParameters(HeatParameters):
-    """Heat distribution of LAWS: a five-point stencil in two dimensions, with an irregular tree."""
-
-    irregular: ClassVar[bool] = True
-    name: Literal["heat-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
-
-
 class SorParameters(StencilParameters):
     """Successive over-relaxation of LAWS: half sweeps over red and black points in turn."""
 
@@ -133,8 +125,8 @@ class SorParameters(StencilParameters):
     ops_per_point: Operations = Field(6, description="Additions and multiplications for a point.")
     buffers: Literal[1, 2] = Field(
         2,
-        description="2: a half sweep reads one array and writes another, the next goes back. 1: all of them update one "
-        "array in place (A-57).",
+        description="2: a half sweep reads one array and writes another, and the next half sweep goes back. 1: all "
+        "half sweeps update one array in place (A-57).",
     )
 
     @property
@@ -143,25 +135,11 @@ class SorParameters(StencilParameters):
         return self.buffers
 
 
-class IrregularSorParameters(SorParameters):
-    """Successive over-relaxation of LAWS: half sweeps over red and black points in turn, with an irregular tree."""
-
-    irregular: ClassVar[bool] = True
-    name: Literal["sor-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
-
-
 class NinePointParameters(StencilParameters):
     """Nine-point stencil of LAWS in two dimensions."""
 
     name: Literal["9p"] = Field(description="The name of this workload.")
     ops_per_point: Operations = Field(11, description="Additions and multiplications for a point.")
-
-
-class IrregularNinePointParameters(NinePointParameters):
-    """Nine-point stencil of LAWS in two dimensions, with an irregular tree."""
-
-    irregular: ClassVar[bool] = True
-    name: Literal["9p-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
 
 
 class SolidParameters(StencilParameters):
@@ -182,26 +160,12 @@ class SixPointParameters(SolidParameters):
     ops_per_point: Operations = Field(6, description="Additions and multiplications for a point.")
 
 
-class IrregularSixPointParameters(SixPointParameters):
-    """Six-point stencil of LAWS in three dimensions, with an irregular tree."""
-
-    irregular: ClassVar[bool] = True
-    name: Literal["6p-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
-
-
 class TwentyFivePointParameters(SolidParameters):
     """25-point stencil of LAWS in three dimensions."""
 
     halo: ClassVar[int] = 4
     name: Literal["25p"] = Field(description="The name of this workload.")
     ops_per_point: Operations = Field(29, description="Additions and multiplications for a point.")
-
-
-class IrregularTwentyFivePointParameters(TwentyFivePointParameters):
-    """25-point stencil of LAWS in three dimensions, with an irregular tree."""
-
-    irregular: ClassVar[bool] = True
-    name: Literal["25p-ir"] = Field(description="The name of this workload.")  # type: ignore[assignment]
 
 
 class Leaves(NamedTuple):
@@ -309,26 +273,31 @@ def _facts(parameters: StencilParameters) -> dict[str, int]:
     }
 
 
-def _family(model: type[StencilParameters], small: Sizes, benchmark: Sizes) -> Family:
-    sweeps = 2 if model.halved else 3
-    return Family(model, stencil, small={**small, "sweeps": sweeps}, benchmark={**benchmark, "sweeps": 10})
+IrregularHeatParameters = irregular_form(HeatParameters)
+IrregularSorParameters = irregular_form(SorParameters)
+IrregularNinePointParameters = irregular_form(NinePointParameters)
+IrregularSixPointParameters = irregular_form(SixPointParameters)
+IrregularTwentyFivePointParameters = irregular_form(TwentyFivePointParameters)
 
 
-PLANES: tuple[type[StencilParameters], ...] = (
+def _family(model: type[StencilParameters]) -> Family:
+    """Return the family of a stencil, with small sizes that fit an array of planes or of solids."""
+    sweeps, solid = 2 if model.halved else 3, issubclass(model, SolidParameters)
+    small: Sizes = {"y": 4, "z": 4} if solid else {"y": 16}
+    benchmark: Sizes = {"y": 8, "z": 8} if solid else {"y": 64}
+    return Family(model, stencil, {"x": 44, **small, "sweeps": sweeps}, {"x": 2048, **benchmark, "sweeps": 10})
+
+
+MODELS: tuple[type[StencilParameters], ...] = (
     HeatParameters,
     IrregularHeatParameters,
     SorParameters,
     IrregularSorParameters,
     NinePointParameters,
     IrregularNinePointParameters,
-)
-SOLIDS: tuple[type[StencilParameters], ...] = (
     SixPointParameters,
     IrregularSixPointParameters,
     TwentyFivePointParameters,
     IrregularTwentyFivePointParameters,
 )
-FAMILIES = (
-    *(_family(model, {"x": 44, "y": 16}, {"x": 2048, "y": 64}) for model in PLANES),
-    *(_family(model, {"x": 44, "y": 4, "z": 4}, {"x": 2048, "y": 8, "z": 8}) for model in SOLIDS),
-)
+FAMILIES = tuple(map(_family, MODELS))

@@ -59,37 +59,27 @@ class StrassenParameters(WorkloadParameters):
     name: Literal["strassen"] = Field(description="The name of this workload.")
     n: Annotated[PowerOfTwo, Field(le=2**16)] = Field(description="Rows and columns of the matrices, a power of two.")
     cutoff: Annotated[PowerOfTwo, Field(le=2**12)] = Field(
-        64,
-        description="Matrices of at most so many rows are multiplied directly, a power of two; the default is that "
-        "of BOTS.",
+        64, description="Most rows of a matrix that is multiplied directly, a power of two; the default of BOTS."
     )
     cutoff_version: Annotated[
         Literal["none", "manual"],
         Choices({"none": "Every product is a task.", "manual": "From cutoff_depth on, products are plain calls."}),
-    ] = Field(
-        "none",
-        description="Whether calls replace tasks deep in the recursion (A-23).",
-    )
+    ] = Field("none", description="Whether calls replace tasks deep in the recursion (A-23).")
     cutoff_depth: Annotated[Whole, Field(ge=1, le=20)] = Field(
-        3,
-        description="With cutoff_version: manual, the depth from which on calls replace tasks.",
+        3, description="With cutoff_version: manual, the depth from which on calls replace tasks."
     )
     heap: Annotated[
         Literal["shared", "arenas", "fresh"],
         Choices(
             {
                 "shared": "The next task, from one heap for all threads.",
-                "arenas": "Tasks of the thread that freed it, as with glibc.",
-                "fresh": "None: all is fresh memory.",
+                "arenas": "Tasks of the thread that freed the block, as with glibc.",
+                "fresh": "No task: every block is fresh memory.",
             }
         ),
-    ] = Field(
-        "shared",
-        description="Which tasks take the freed memory of temporaries again (A-35).",
-    )
+    ] = Field("shared", description="Which tasks take the freed memory of temporaries again (A-35).")
     ps_per_1000_flops: WorkTime = Field(
-        148_400,
-        description="Time of 1,000 operations; the default fits the serial times of Table 3.4 of the thesis.",
+        148_400, description="Time of 1,000 operations; the default fits the serial times of Table 3.4 of the thesis."
     )
 
     def totals(self) -> Totals:

@@ -1,17 +1,9 @@
 """Synchronisation constructs of OpenMP, again and again: EPCC syncbench (thesis section 6.4.1, Table 6.4; model 5.5).
 
 Every construct surrounds a delay. The overhead of a construct is the time of the program less the time of the delays on
-the critical path (the fact ``reference_ps``), over the number of constructs (the fact ``constructs``). The constructs:
-
-- `parallel`: the master works alone for a while, so that the other threads fall asleep. The master signals each other
-  thread on a condition of that thread; all threads run the delay and meet at a barrier.
-- `for`: every thread takes a chunk with an atomic operation and runs the delay; all meet. `parallel-for` is both.
-- `barrier`: all threads meet behind the delay.
-- `single`: an atomic operation selects the thread that runs the delay (the master); all meet.
-- `critical`, `lock`: the repetitions are divided among the threads; a repetition is a critical section.
-- `atomic`: as `critical`. OMPi implements an atomic operation by a lock (thesis section 6.4.1), which is held during
-  the transfer of the variable's line.
-- `reduction`: `parallel` whose threads add their results to one variable, each in a critical section.
+the critical path (the fact ``reference_ps``), over the number of constructs (the fact ``constructs``). The constructs
+are those of `CONSTRUCT_MEANINGS`. OMPi implements an atomic operation by a lock (thesis section 6.4.1), which is held
+during the transfer of the variable's line.
 
 The work of the runtime for a construct, besides locks and lines, takes ``construct_ns`` on the critical path. The
 master does this work before waking other threads; every thread does the work before a construct for which all are
@@ -52,15 +44,16 @@ ADD: Steps = [(Op.LOCK, LOCK), *COUNT, (Op.UNLOCK, LOCK)]
 
 CONSTRUCT_MEANINGS = Choices(
     {
-        "parallel": "The master wakes all others; all run the delay and meet.",
-        "for": "Every thread takes its chunk by an atomic operation and runs the delay; all meet.",
+        "parallel": "The master works alone while the other threads fall asleep, and wakes each by a condition of its "
+        "own; all threads run the delay and meet at a barrier.",
+        "for": "Every thread takes a chunk by an atomic operation and runs the delay; all threads meet.",
         "parallel-for": "parallel and for together.",
-        "barrier": "All run the delay and meet.",
-        "single": "One thread runs the delay; all meet.",
+        "barrier": "All threads run the delay and meet.",
+        "single": "An atomic operation selects the thread that runs the delay (the master); all threads meet.",
         "critical": "Threads share the repetitions, each a critical section around the delay.",
         "lock": "As critical.",
         "atomic": "As critical, with an atomic operation in the section.",
-        "reduction": "As parallel; each thread adds its result in a critical section.",
+        "reduction": "As parallel; each thread also adds a result to one variable in a critical section.",
     }
 )
 
@@ -73,10 +66,7 @@ class SyncbenchParameters(TeamParameters):
     kind: Annotated[
         Literal["parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction"],
         CONSTRUCT_MEANINGS,
-    ] = Field(
-        alias="construct",
-        description="The construct of OpenMP that is repeated (model 5.5).",
-    )
+    ] = Field(alias="construct", description="The construct of OpenMP that is repeated (model 5.5).")
     repetitions: TaskCount = Field(100, description="How often the construct is repeated.")
     delay_ns: Nanoseconds = Field(
         Decimal(100),
@@ -88,12 +78,10 @@ class SyncbenchParameters(TeamParameters):
         description="Time for which the master works alone before each parallel region; the default is assumed.",
     )
     construct_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Time of the runtime's own work for a construct, besides locks and lines.",
+        Decimal(0), description="Time of the runtime's own work for a construct, besides locks and lines."
     )
     construct_lines: Annotated[Whole, Field(ge=0, le=64)] = Field(
-        0,
-        description="Own cache lines that the runtime writes while holding the lock of a construct.",
+        0, description="Own cache lines that the runtime writes while holding the lock of a construct."
     )
 
     def totals(self) -> Totals:

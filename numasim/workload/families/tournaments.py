@@ -18,13 +18,7 @@ from pydantic import Field
 from numasim.parts.base import ps
 from numasim.workload.algorithms.emitted_keys import Columns, copies_of_growth, mean_keys, met_on_nodes
 from numasim.workload.builder import made_of, workload_of
-from numasim.workload.families.reductions import (
-    KERNELS,
-    SMALL,
-    ContainerParameters,
-    facts_of,
-    row_family,
-)
+from numasim.workload.families.reductions import KERNELS, SMALL, ContainerParameters, facts_of, row_family
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
 from numasim.workload.parameters import Family
 from numasim.workload.size.totals import Totals

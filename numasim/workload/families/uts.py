@@ -54,14 +54,11 @@ class UtsParameters(WorkloadParameters):
         Literal["binomial", "geometric"],
         Choices(
             {
-                "binomial": "Every node but the root has children children with the probability, else none.",
+                "binomial": "Every node but the root has `children` children with `probability`, else no children.",
                 "geometric": "The number of children is geometric with a mean that depends on the depth.",
             }
         ),
-    ] = Field(
-        "binomial",
-        description="The kind of tree (Olivier et al., LCPC 2006).",
-    )
+    ] = Field("binomial", description="The kind of tree (Olivier et al., LCPC 2006).")
     tree_seed: Seed = Field(0, description="Seed of the tree, the same in all runs and repeats.")
     root_children: Annotated[Whole, Field(ge=1, le=100_000)] | None = Field(
         None,
@@ -69,38 +66,32 @@ class UtsParameters(WorkloadParameters):
         "root, 4 by default.",
     )
     children: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
-        None,
-        description="Binomial: number of children of an inner node other than the root, 8 by default.",
+        None, description="Binomial: number of children of an inner node other than the root, 8 by default."
     )
     probability: ShareSpec | None = Field(
         None,
-        description="Binomial: probability that a node other than the root has children, 0.12 by default; times "
-        "children it is below 1.",
+        description="Binomial: probability that a node other than the root has children, 0.12 by default; the product "
+        "with `children` is below 1.",
     )
     shape: (
         Annotated[
             Literal["linear", "exponential", "cyclic", "fixed"],
             Choices(
                 {
-                    "linear": "It falls to zero at depth.",
-                    "exponential": "It falls as a power of the depth, to 1 at depth.",
-                    "cyclic": "It rises and falls as a sine, until five times depth.",
-                    "fixed": "It is root_children above depth, and zero from there on.",
+                    "linear": "The mean falls to zero at `depth`.",
+                    "exponential": "The mean falls as a power of the depth, to 1 at `depth`.",
+                    "cyclic": "The mean rises and falls as a sine, until five times `depth`.",
+                    "fixed": "The mean is `root_children` above `depth`, and zero from `depth` on.",
                 }
             ),
         ]
         | None
-    ) = Field(
-        None,
-        description="Geometric: how the mean number of children follows from the depth; fixed by default.",
-    )
+    ) = Field(None, description="Geometric: how the mean number of children follows from the depth; fixed by default.")
     depth: Annotated[Whole, Field(ge=1, le=1000)] | None = Field(
-        None,
-        description="Geometric: the bound of the depth, 6 by default; cyclic trees end at five times this depth.",
+        None, description="Geometric: the bound of the depth, 6 by default; cyclic trees end at five times this depth."
     )
     node_ns: Nanoseconds = Field(
-        Decimal(400),
-        description="Time of a node for each of its children, and of a leaf; the default is assumed, one SHA-1.",
+        Decimal(400), description="Time of a node for each child, and of a leaf; the default, one SHA-1, is assumed."
     )
 
     @model_validator(mode="before")
@@ -136,9 +127,7 @@ def uts(parameters: UtsParameters) -> Workload:
     for number, count in enumerate(counts.tolist()):
         draft.compute(number, ps(parameters.node_ns) * max(1, count))
     return draft.finish(
-        **made_of(parameters),
-        kernels=("node",),
-        facts={"tasks": len(parent), "leaves": int((children == 0).sum())},
+        **made_of(parameters), kernels=("node",), facts={"tasks": len(parent), "leaves": int((children == 0).sum())}
     )
 
 

@@ -69,8 +69,8 @@ class UnitParameters(TimedParameters):
     units: TaskCount = Field(description="Units of work, added units included.")
     tail: Annotated[Exact, Field(ge=0, le=8)] = Field(
         Decimal(1),
-        description="Exponent of Pareto's law by which compute times are drawn between low_ns and high_ns: the "
-        "smaller, the heavier the tail; with 0 their logarithm is uniform.",
+        description="Exponent of Pareto's law by which compute times are drawn between low_ns and high_ns: a smaller "
+        "exponent gives a heavier tail; with 0 the logarithm of the times is uniform.",
     )
     added: Fraction = Field(Decimal(0), description="Share of the units that other units add.")
     added_bytes: Bytes = Field(0, description="Bytes that the adding unit writes and the added unit reads.")
@@ -79,7 +79,7 @@ class UnitParameters(TimedParameters):
     lookups: Few = Field(0, description="Records that a unit looks up.")
     skew: Skew = Field(
         Decimal(0),
-        description="Exponent of Zipf's law by which a unit draws its records; with 0 all are equally likely.",
+        description="Exponent of Zipf's law by which a unit draws its records; with 0 all records are equally likely.",
     )
     iterations: Size = Field(1, description="How often the whole worklist is worked off.")
     alone_ns: Nanoseconds = Field(
@@ -130,21 +130,20 @@ class TransactionsParameters(UnitParameters):
 
     name: Literal["transactions"] = Field(description="The name of this workload.")
     objects: Annotated[Whole, Field(ge=1, le=MAX_PARTIES)] = Field(
-        description="Objects that transactions open, which are what conflicts."
+        description="Objects that transactions open; transactions conflict on objects."
     )
     loads: Few = Field(1, description="Number of objects that a transaction opens for reading.")
     stores: Few = Field(1, description="Number of objects that a transaction opens for writing.")
     object_skew: Skew = Field(
         Decimal(0),
-        description="Exponent of Zipf's law by which objects are drawn; with 0 all are equally likely.",
+        description="Exponent of Zipf's law by which objects are drawn; with 0 all objects are equally likely.",
     )
     outside: Fraction = Field(
-        Decimal(0),
-        description="Share of the time and of the lookups of a unit before its transaction.",
+        Decimal(0), description="Share of the time and of the lookups of a unit before its transaction."
     )
-    undo_ns: Nanoseconds = Field(Decimal(0), description="What an attempt takes to abort; at least 1 ns counts.")
+    undo_ns: Nanoseconds = Field(Decimal(0), description="Time that an attempt takes to abort; at least 1 ns counts.")
     same: YesNo = Field(
-        False, description="Whether the next attempt opens the same objects again, rather than others (A-68)."
+        False, description="Whether the next attempt opens the same objects again, not other objects (A-68)."
     )
 
     written: Fraction = Field(

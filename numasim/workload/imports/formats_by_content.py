@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 3  # lines of a table that tell the format
 MOST_SHOWN = 8  # most columns that an error names
-MOST_ELEMENTS = 4_000_000  # of XML
+MOST_ELEMENTS = 4_000_000  # most elements of an XML file
 _WORKFLOW = re.compile(r'"workflow"\s*:')
 
 

@@ -16,14 +16,13 @@ from numasim.schema.enumerations import LONGEST_PS
 UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ms": 10**9, "s": 10**12, "min": 60 * 10**12}
 NAMES = "ps, ns, us, ms, s or min"
 _TIME = re.compile(r"\s*(\d{0,18}\.?\d{0,18})\s*([a-zµμ]+)\s*")
-_MOST_DIGITS = 400  # of a number in a file
+_MOST_DIGITS = 400  # most digits of a number in a file
 
 
 def time_ps(text: str, option: str, least: int = 1) -> Decimal:
     """Return the picoseconds of a time such as ``1us`` or ``0.5 ns``, the value of ``option``.
 
     Raise InputError for a text that is no time, and for a time below ``least`` (0 or a positive number).
-
     """
     found = _TIME.fullmatch(text)
     if found and found[2] in UNITS_PS and found[1] not in ("", "."):
@@ -64,7 +63,6 @@ class Choices:
 
     These are the unit of the file's times, the usual time of tasks without a time, the attributes with costs and with
     bytes, whether files become memory of the graph, and the times of tasks in ps by name, label or kernel.
-
     """
 
     unit_ps: Decimal | None = None
@@ -92,13 +90,9 @@ class Choices:
     def refuse_all(self, path: str, reason: str) -> None:
         """Raise InputError if options are given for a file that leaves nothing open."""
         options = {"--unit": self.unit_ps, "--usual": self.usual_ps, "--cost": self.cost, "--bytes": self.bytes}
-        for option, given in options.items():
-            if given is not None:
-                raise InputError(f"{option} is given, and {reason}", place=path, expected=f"no {option}")
-        if self.times:
-            raise InputError(f"--time is given, and {reason}", place=path, expected="no --time")
-        if not self.memory:
-            raise InputError(f"--no-memory is given, and {reason}", place=path, expected="no --no-memory")
+        given = [option for option, value in options.items() if value is not None]
+        for option in [*given, *["--time"] * bool(self.times), *["--no-memory"] * (not self.memory)]:
+            raise InputError(f"{option} is given, and {reason}", place=path, expected=f"no {option}")
 
 
 def _named_time(text: str) -> tuple[str, Decimal]:

@@ -14,7 +14,7 @@ from numasim.errors import InputError
 from numasim.files.writer import csv_text
 from numasim.schema.enumerations import MOST_MOVED, Mode, Op
 from numasim.workload.algorithms.groups import cycle_of
-from numasim.workload.builder import workload_of
+from numasim.workload.builder import successors, workload_of
 from numasim.workload.forest_arrays import offsets, preorder
 from numasim.workload.graph import I64, U8, Phase, Region, Workload
 from numasim.workload.imports.formats_by_content import read_any
@@ -113,7 +113,6 @@ def _chosen(graph: ReadGraph, times: Mapping[str, Decimal]) -> dict[int, Decimal
     """Return times in ps by the number of a task: times that the user gives, and 0 for tasks without work.
 
     The user gives times by name, label or kernel; raise InputError for a name that no task has.
-
     """
     chosen = dict.fromkeys(graph.still, Decimal(0))
     called = list(zip(graph.names, graph.labels, graph.kinds, strict=True))
@@ -155,32 +154,24 @@ def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
     Raise InputError with the names of tasks for a cycle.
     """
     count = len(graph.names)
-    successor_ptr, successor = _successors(graph)
+    pairs = np.array([*graph.edges, *file_edges(graph)], np.int64).reshape(-1, 2)
+    once = np.unique(pairs[:, 0] * count + pairs[:, 1])
+    refuse_cycles(graph, once // count, once % count)
     kernels, kernel = kernels_of(graph.kinds)
     regions, accesses = _memory(graph) if memory else ((), None)
     return workload_of(
         graph.name,
         kernels=kernels,
         regions=regions,
-        phases=(Phase(roots=roots) for roots in _phases(graph)),
+        phases=(Phase(roots=tuple(range(count))),),
         op_ptr=np.arange(count + 1),
         op_code=np.full(count, Op.RUN),
         op_arg=np.arange(count),
         compute_ps=times_ps,
         kernel=kernel,
         accesses=accesses,
-        successors=(successor_ptr, successor),
+        successors=successors(once // count, once % count, count),
     )
-
-
-def edges_of(graph: ReadGraph) -> tuple[I64, I64]:
-    """Return (sources, targets) of all dependences, each once, in ascending order; InputError for a cycle."""
-    count = len(graph.names)
-    pairs = np.array([*graph.edges, *file_edges(graph)], np.int64).reshape(-1, 2)
-    once = np.unique(pairs[:, 0] * count + pairs[:, 1])
-    source, target = once // count, once % count
-    refuse_cycles(graph, source, target)
-    return source, target
 
 
 def refuse_cycles(graph: ReadGraph, source: I64, target: I64) -> None:
@@ -191,24 +182,6 @@ def refuse_cycles(graph: ReadGraph, source: I64, target: I64) -> None:
         more = [f"{len(circle) - MOST_SHOWN:,} others"] if len(circle) > MOST_SHOWN else []
         text = " after ".join([*shown, *more, shown[0]])
         graph.refuse(f"tasks wait for each other in a cycle: {text}", "a graph without cycles", graph.places[circle[0]])
-
-
-def _successors(graph: ReadGraph) -> tuple[I64, I64]:
-    source, target = edges_of(graph)
-    if graph.phases:
-        phase = np.array(graph.phases, np.int64)
-        within = phase[source] == phase[target]
-        source, target = source[within], target[within]
-    return offsets(np.bincount(source, minlength=len(graph.names))), target
-
-
-def _phases(graph: ReadGraph) -> Iterator[tuple[int, ...]]:
-    if not graph.phases:
-        yield tuple(range(len(graph.names)))
-        return
-    begins = [0, *(np.flatnonzero(np.diff(graph.phases)) + 1).tolist(), len(graph.names)]
-    for low, high in pairwise(begins):
-        yield tuple(range(low, high))
 
 
 def kernels_of(kinds: list[str]) -> tuple[tuple[str, ...], U8]:

@@ -50,9 +50,9 @@ class ReadGraph:
     edges: list[tuple[int, int]] = field(default_factory=list)
     files: dict[str, ReadFile] = field(default_factory=dict)
     files_order: bool = True  # whether readers of a file wait for its writers
-    phases: list[int] = field(default_factory=list)  # numbers of several tasks, ascending
-    unknown_sizes: list[str] = field(default_factory=list)  # of files
-    used: dict[str, None] = field(default_factory=dict)  # fields of the file
+    phases: list[int] = field(default_factory=list)  # [tasks] the loop of each task, in a table of chunks of loops
+    unknown_sizes: list[str] = field(default_factory=list)  # names of files with negative sizes
+    used: dict[str, None] = field(default_factory=dict)  # names of the fields that the reader uses
     left_out: Counter[str] = field(default_factory=Counter)  # how often fields and entries are left out, by name
     remarks: list[str] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)  # numbers of tasks by id
@@ -180,7 +180,6 @@ def file_edges(graph: ReadGraph) -> list[tuple[int, int]]:
     """Return (writer, reader) of every file.
 
     Several tasks that write a file, or both read and write a file, wait for each other in the order of the input.
-
     """
     if not graph.files_order:
         return []

@@ -1,24 +1,32 @@
-"""The arrays of a task graph in JSON, in which names become numbers."""
+"""The arrays of a task graph in JSON: columns of checked entries, in which names become numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import TypeAdapter, ValidationError
 
 from numasim.errors import InputError
+from numasim.files.walked_json import Batch
 from numasim.schema.enumerations import MOST_SHARES
 from numasim.workload.amounts import Amounts
 from numasim.workload.builder import ACCESS_TYPES, accesses_of, frozen, workload_of
+from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import (
     I64,
     Deal,
+    Kind,
     Loop,
     Mode,
     NodeAccess,
+    Op,
     Pattern,
     Phase,
     RangeFamily,
@@ -35,11 +43,15 @@ from numasim.workload.json_form.graph_models import (
     NodeAccessEntry,
     PhaseEntry,
     RangeEntry,
+    SegmentEntry,
+    TaskEntry,
     member,
+    member_name,
 )
 from numasim.workload.recording.recorded import Recorded
 from numasim.workload.sync_parameters import Role, SyncObject
 
+Array = npt.NDArray[Any]
 Path = tuple[str | int, ...]
 
 
@@ -71,7 +83,9 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
     op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
     phases, loops = _phases(file, columns)
     regions = [region.name for region in file.regions]
-    accesses = {**columns.accesses, "region": _regions_of_accesses(regions, columns)}
+    used = columns.accesses["region"]
+    found = _positions(columns.regions, used, regions, lambda access: ("region", columns.path_of_access(access)))
+    kernel = _positions(columns.kernels, columns.kernel, file.kernels, lambda at: ("kernel", ("segments", at)))
     return workload_of(
         file.name,
         parameters=file.parameters,
@@ -86,8 +100,8 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         kind=columns.kind,
         parent=parents_of(op_ptr, op_code, op_arg),
         compute_ps=columns.compute_ps,
-        kernel=_segment_kernels(file, columns),
-        accesses=(columns.access_ptr, accesses),
+        kernel=kernel,
+        accesses=(columns.access_ptr, {**columns.accesses, "region": found}),
         successors=(columns.then_ptr, columns.successor),
         facts=file.facts,
         recorded=Recorded(**dict(file.recorded)) if file.recorded else None,
@@ -99,20 +113,13 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
 
 
 def _phases(file: GraphFile, columns: Columns) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
+    """Return the phases in order and the loops over phases; raise `InputError` for a wrong loop."""
     if file.phases is None:
         parent = parents_of(columns.op_ptr, columns.op_code, columns.op_arg)
         return (Phase(roots=tuple(np.flatnonzero(parent < 0).tolist())),), ()
-    return flat_phases(file.phases)
-
-
-def flat_phases(entries: Sequence[PhaseEntry]) -> tuple[tuple[Phase, ...], tuple[Loop, ...]]:
-    """Return the phases of ``entries`` in order, and the loops over phases.
-
-    Raise `InputError` for a loop without phases and for a loop with keys of a phase.
-    """
     phases: list[Phase] = []
     loops: list[Loop] = []
-    _flatten(entries, ("phases",), phases, loops)
+    _flatten(file.phases, ("phases",), phases, loops)
     if len(phases) > MOST_PHASES:
         raise InputError(f"there are {len(phases):,} phases", path=("phases",), expected=f"at most {MOST_PHASES:,}")
     return tuple(phases), tuple(loops)
@@ -123,18 +130,15 @@ def _flatten(entries: Sequence[PhaseEntry], path: Path, phases: list[Phase], loo
         if "loop" not in entry.model_fields_set:
             phases.append(_phase(entry))
             continue
-        _check_loop(entry, (*path, number))
+        if not entry.loop:
+            raise InputError("the loop is empty", path=(*path, number, "loop"), expected="phases, or loops over phases")
+        for key in sorted(entry.model_fields_set - {"loop", "repeat"}):
+            expected = "loop and repeat, and the rest in phases"
+            raise InputError(f"a loop has no {key}", path=(*path, number, key), expected=expected)
         place, first = len(loops), len(phases)
         loops.append(Loop(first, first, entry.repeat))
         _flatten(entry.loop, (*path, number, "loop"), phases, loops)
         loops[place] = Loop(first, len(phases), entry.repeat)
-
-
-def _check_loop(entry: PhaseEntry, path: Path) -> None:
-    if not entry.loop:
-        raise InputError("the loop is empty", path=(*path, "loop"), expected="phases, or loops over phases")
-    for key in sorted(entry.model_fields_set - {"loop", "repeat"}):
-        raise InputError(f"a loop has no {key}", path=(*path, key), expected="loop and repeat, and the rest in phases")
 
 
 def _phase(entry: PhaseEntry) -> Phase:
@@ -200,27 +204,16 @@ def _compute_times(entry: RangeEntry, path: Path) -> tuple[int, int, Amounts | N
     return compute_bounds(amounts_of(entry.compute_ps, entry.count, (*path, "compute_ps")))
 
 
-def _segment_kernels(file: GraphFile, columns: Columns) -> npt.NDArray[np.uint8]:
-    found, unknown = _positions(columns.kernels, columns.kernel, file.kernels)
-    for segment in unknown:
-        _position(columns.kernels[columns.kernel[segment]], file.kernels, "kernel", ("segments", segment))
-    return found.astype(np.uint8)
+def _positions(used: Sequence[str], number: I64, names: Sequence[str], place: Callable[[int], tuple[str, Path]]) -> I64:
+    """Return the positions in ``names`` of the names ``used[number]``; raise `InputError` for the first unknown name.
 
-
-def _regions_of_accesses(regions: Sequence[str], columns: Columns) -> I64:
-    used = columns.accesses["region"]
-    found, unknown = _positions(columns.regions, used, regions)
-    for access in unknown:
-        _position(columns.regions[used[access]], regions, "region", columns.path_of_access(access))
+    ``place`` returns (the key, the path) of an entry for the error.
+    """
+    places = {name: at for at, name in enumerate(names)}
+    found = np.array([places.get(name, -1) for name in used], np.int64)[number]
+    for at in np.flatnonzero(found < 0)[:1].tolist():
+        _position(used[number[at]], names, *place(at))
     return found
-
-
-def _positions(used: Sequence[str], number: I64, names: Sequence[str]) -> tuple[I64, list[int]]:
-    """Return the positions of the names ``used[number]`` in ``names``, and the first entry without position."""
-    places = {name: place for place, name in enumerate(names)}
-    table = np.array([places.get(name, -1) for name in used], np.int64)
-    found = table[number]
-    return found, np.flatnonzero(found < 0)[:1].tolist()
 
 
 def _position(name: str, names: Sequence[str], key: str, path: Path) -> int:
@@ -268,3 +261,124 @@ def node_access_of(entry: NodeAccessEntry, count: int, path: Path) -> NodeAccess
     amounts = amounts_of(entry.bytes, count, (*path, "bytes"))
     mode, pattern = int(member(Mode, entry.mode)), int(member(Pattern, entry.pattern))
     return NodeAccess(nodes, shares, mode, pattern, amounts, entry.returned_ppm)
+
+
+# ---- Columns of tasks and segments: a batch of checked entries at a time becomes arrays ------------------------------
+
+
+def codes_of(kind: Iterable[Any]) -> dict[str, int]:
+    """Return the number of each member of an enumeration by the member's name in a file."""
+    return {member_name(each): int(each) for each in kind}
+
+
+CODES = {"op": codes_of(Op), "kind": codes_of(Kind), "mode": codes_of(Mode), "pattern": codes_of(Pattern)}
+_ACCESS = attrgetter(*ACCESS_TYPES)
+
+
+@cache
+def many(item: Any) -> TypeAdapter[list[Any]]:
+    """Return the check of a list of items of a type."""
+    return TypeAdapter(list[item])
+
+
+class EntryColumns:
+    """The columns of entries of one kind; ``names`` numbers the names of kernels and regions in the entries."""
+
+    model: type[TaskEntry] | type[SegmentEntry]
+
+    def __init__(self) -> None:
+        self.names: dict[str, dict[str, int]] = {"kernel": {}, "region": {}}
+        self._parts = [self.columns([])]
+
+    def take(self, batch: Batch) -> bool:
+        """Append the entries of ``batch`` and return True, if all entries are right."""
+        try:
+            entries = many(self.model).validate_python(batch.values)
+        except ValidationError:
+            return False
+        accesses = chain.from_iterable(entry.get("accesses", ()) for entry in batch.values)
+        if not batch.has_distinct_keys(sum(map(len, chain(batch.values, accesses)))):
+            return False
+        self.add(entries)
+        return True
+
+    def add(self, entries: Sequence[Any]) -> None:
+        """Append checked entries."""
+        self._parts.append(self.columns(entries))
+
+    def column(self, name: str) -> Array:
+        """Return a whole column."""
+        return np.concatenate([part[name] for part in self._parts])
+
+    def columns(self, entries: Sequence[Any]) -> dict[str, Array]:
+        """Return the columns of checked entries."""
+        raise NotImplementedError
+
+
+class TaskColumns(EntryColumns):
+    """Kinds, ops and successors of tasks."""
+
+    model = TaskEntry
+
+    def columns(self, entries: Sequence[TaskEntry]) -> dict[str, Array]:
+        """Return the columns of checked tasks."""
+        ops = list(chain.from_iterable(entry.ops for entry in entries))
+        return {
+            "kind": _coded("kind", [entry.kind for entry in entries]),
+            "ops": _lengths(entry.ops for entry in entries),
+            "op_code": _coded("op", [op[0] for op in ops]),
+            "op_arg": np.array([op[1] if len(op) == 2 else 0 for op in ops], np.uint32),
+            "then": _lengths(entry.then for entry in entries),
+            "successor": np.array(list(chain.from_iterable(entry.then for entry in entries)), np.uint32),
+        }
+
+
+class SegmentColumns(EntryColumns):
+    """Compute times, kernels and accesses of segments."""
+
+    model = SegmentEntry
+
+    def columns(self, entries: Sequence[SegmentEntry]) -> dict[str, Array]:
+        """Return the columns of checked segments."""
+        rows = map(_ACCESS, chain.from_iterable(entry.accesses for entry in entries))
+        columns = dict(zip(ACCESS_TYPES, list(zip(*rows, strict=True)) or [()] * len(ACCESS_TYPES), strict=True))
+        found = {
+            "compute_ps": np.array([entry.compute_ps for entry in entries], np.int64),
+            "kernel": self._numbered("kernel", [entry.kernel for entry in entries]),
+            "accesses": _lengths(entry.accesses for entry in entries),
+            "region": self._numbered("region", columns.pop("region")),
+            "mode": _coded("mode", columns.pop("mode")),
+            "pattern": _coded("pattern", columns.pop("pattern")),
+        }
+        return found | {name: np.array(values, ACCESS_TYPES[name]) for name, values in columns.items()}
+
+    def _numbered(self, key: str, names: Sequence[str]) -> Array:
+        """Return the numbers of names of kernels or regions, in the order of first use."""
+        numbers = self.names[key]
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+
+
+def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
+    """Return all columns, as `to_workload` takes them."""
+    return Columns(
+        op_ptr=offsets(tasks.column("ops")),
+        op_code=tasks.column("op_code"),
+        op_arg=tasks.column("op_arg"),
+        kind=tasks.column("kind"),
+        then_ptr=offsets(tasks.column("then")),
+        successor=tasks.column("successor"),
+        compute_ps=segments.column("compute_ps"),
+        kernel=segments.column("kernel"),
+        kernels=tuple(segments.names["kernel"]),
+        access_ptr=offsets(segments.column("accesses")),
+        accesses={name: segments.column(name) for name in ACCESS_TYPES},
+        regions=tuple(segments.names["region"]),
+    )
+
+
+def _coded(kind: str, names: Sequence[str]) -> Array:
+    return np.array(list(map(CODES[kind].__getitem__, names)), np.uint8)
+
+
+def _lengths(lists: Iterable[Sequence[Any]]) -> Array:
+    return np.array(list(map(len, lists)), np.int64)

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from numasim.errors import InputError
@@ -25,28 +24,19 @@ from numasim.files.reader import GRAPH, read_text
 from numasim.files.walked_json import WINDOW, Batch, JsonWalk, LongValueError
 from numasim.files.writer import write_text
 from numasim.parts.base import Model
+from numasim.parts.choices import known_keys
 from numasim.parts.yaml.nodes import FieldPath, shown
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.json_form.from_json_form import Columns, to_workload
-from numasim.workload.json_form.graph_columns import (
+from numasim.workload.json_form.from_json_form import (
+    Columns,
     SegmentColumns,
     TaskColumns,
-    UnusualError,
     columns_of,
-    indices,
-    op_columns,
-    task_entry,
+    many,
+    to_workload,
 )
-from numasim.workload.json_form.graph_models import (
-    ENTRIES,
-    GraphFile,
-    Index,
-    OpEntry,
-    PhaseEntry,
-    SegmentEntry,
-    TaskEntry,
-)
+from numasim.workload.json_form.graph_models import ENTRIES, GraphFile, PhaseEntry
 from numasim.workload.json_form.to_json_form import text_of
 
 __all__ = ["of_text", "parsed", "read", "text_of", "unchecked", "write"]
@@ -54,10 +44,6 @@ __all__ = ["of_text", "parsed", "read", "text_of", "unchecked", "write"]
 T = TypeVar("T")
 E = TypeVar("E", bound=Model)
 MOST_ENTRIES = 100_000  # of regions, phases, ranges or synchronisation objects; tasks and segments may be more
-PLAIN: dict[Any, Callable[[list[Any]], Any]] = {
-    Index: indices,
-    OpEntry: op_columns,
-}  # by type of item
 
 
 def write(workload: Workload, path: Path) -> None:
@@ -116,15 +102,12 @@ def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
     parts: dict[str, Any] = {}
     tasks, segments = TaskColumns(), SegmentColumns()
     for key in walk.members():
-        model = ENTRIES.get((key,))
+        model, columns = ENTRIES.get(key), {"tasks": tasks, "segments": segments}.get(key)
         if key not in GraphFile.model_fields:
             _checked(GraphFile.model_validate, {key: None}, ())
-        if model is TaskEntry and walk.begins("["):
-            for number in walk.elements(tasks.take):
-                _add_task(walk, tasks, (key, number))
-        elif model is SegmentEntry and walk.begins("["):
-            for number in walk.elements(segments.take):
-                segments.add(_entry(walk, SegmentEntry, (key, number)).model_dump())
+        if columns and walk.begins("["):
+            for number in walk.elements(columns.take):
+                columns.add([_entry(walk, columns.model, (key, number))])
         elif model and walk.begins("["):
             parts[key] = [_entry(walk, model, (key, number)) for number in _few(walk.elements(), key)]
         else:
@@ -141,26 +124,12 @@ def _few(numbers: Iterator[int], key: str) -> Iterator[int]:
         yield number
 
 
-def _add_task(walk: JsonWalk, tasks: TaskColumns, path: FieldPath) -> None:
-    try:
-        tasks.add(task_entry(_checked(TaskEntry.model_validate, walk.value(WINDOW), path)))
-    except LongValueError:
-        parts, lists = _long_entry(walk, TaskEntry, path)
-        tasks.add_long(parts.get("kind", "task"), lists.get("ops", ()), lists.get("then", ()))
-
-
 def _entry(walk: JsonWalk, model: type[E], path: FieldPath) -> E:
+    """Return the checked entry at the position of the walk; long lists of an entry are read item by item."""
     try:
         return _checked(model.model_validate, walk.value(WINDOW), path)
     except LongValueError:
-        parts, lists = _long_entry(walk, model, path)
-        if "roots" in lists:
-            lists["roots"] = np.concatenate([indices([]), *lists["roots"]]).tolist()
-        return _checked(model.model_validate, parts, path).model_copy(update=lists)
-
-
-def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return (a long entry with empty lists, the lists by key as `_long_list` returns the items)."""
+        pass
     if not walk.begins("{"):
         _checked(model.model_validate, _sample(walk), path)
     parts: dict[str, Any] = {}
@@ -171,35 +140,25 @@ def _long_entry(walk: JsonWalk, model: type[Model], path: FieldPath) -> tuple[di
             parts[key], lists[key] = [], _long_list(walk, get_args(field.annotation)[0], (*path, key))
         else:
             parts[key] = _value(walk, (*path, key))
-    _checked(model.model_validate, parts, path)
-    return parts, lists
+    return _checked(model.model_validate, parts, path).model_copy(update=lists)
 
 
 def _long_list(walk: JsonWalk, item: Any, path: FieldPath) -> list[Any]:
-    """Return the checked items of a long list, such as the ops of a task that spawns a million tasks.
-
-    Items are models, or columns of many items.
-    """
-    check = TypeAdapter(item).validate_python
-    if item not in PLAIN:
-        places = ((*path, number) for number in walk.elements())
-        if item is PhaseEntry:
-            return [_entry(walk, item, place) for place in places]
-        return [_checked(check, _value(walk, place), place) for place in places]
-    columns_of_items = PLAIN[item]
+    """Return the checked items of a long list, such as the ops of a task that spawns a million tasks."""
+    if item is PhaseEntry:
+        return [_entry(walk, item, (*path, number)) for number in walk.elements()]
     found: list[Any] = []
 
     def take(batch: Batch) -> bool:
         try:
-            found.append(columns_of_items(batch.values))
-        except (UnusualError, TypeError, KeyError, OverflowError):
+            found.extend(many(item).validate_python(batch.values))
+        except ValidationError:
             return False
         return True
 
-    for number in walk.elements(take):
-        value = _value(walk, (*path, number))
-        _checked(check, value, (*path, number))
-        found.append(columns_of_items([value]))
+    check = TypeAdapter(item).validate_python
+    for number in walk.elements(None if isinstance(item, type) else take):  # the keys of objects are checked one by one
+        found.append(_checked(check, _value(walk, (*path, number)), (*path, number)))
     return found
 
 
@@ -237,7 +196,7 @@ def _first(problem: ValidationError, path: FieldPath) -> InputError:
     error = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     path += tuple(error["loc"])
     if error["type"] == "extra_forbidden":
-        known = GraphFile.known_keys(path)
+        known = known_keys(GraphFile, path[:-1])
         return InputError(
             f"there is no key {path[-1]!r}",
             path=path,
@@ -247,5 +206,5 @@ def _first(problem: ValidationError, path: FieldPath) -> InputError:
         )
     if error["type"] == "missing":
         return InputError("this key is missing", path=path, expected="a value for it")
-    message = error["msg"].removeprefix("Value error, ")
+    message = "a whole number is needed here" if error["type"] == "int_type" else error["msg"]
     return InputError(f"{message[0].lower()}{message[1:]}, not {shown(error['input'])}", path=path)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le, Lt
-from pydantic import BeforeValidator, Field
+from pydantic import Field, GetCoreSchemaHandler, GetPydanticSchema
 from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import custom_error_schema
 
 from numasim.parts.base import Model
 from numasim.parts.choices import Choices
@@ -23,17 +24,10 @@ from numasim.schema.enumerations import (
     MOST_SHARES,
     MOST_STRIDE,
 )
-from numasim.workload.graph import (
-    SHARED,
-    WITHOUT_ARGUMENT,
-    Op,
-)
+from numasim.workload.graph import SHARED, Op
 from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM
 
 FORMAT = "numasim task graph 1"
-ARGUMENT_OPS: dict[Op, str] = {op: op.name.lower() for op in Op if op not in WITHOUT_ARGUMENT}
-OPS = {name: code for code, name in ARGUMENT_OPS.items()}
-PLAIN_OPS: dict[Op, list[str]] = {op: [op.name.lower()] for op in WITHOUT_ARGUMENT}
 MOST_PHASES = 100_000
 MOST_KERNELS = 256  # a segment has 8 bits for the number of its kernel
 
@@ -42,9 +36,9 @@ ModeName = Annotated[
     Literal["read", "write", "read-write"],
     Choices(
         {
-            "read": "They are read.",
-            "write": "They are fetched for ownership and written back.",
-            "read-write": "They are read and written back.",
+            "read": "The bytes are read.",
+            "write": "The bytes are fetched for ownership and written back.",
+            "read-write": "The bytes are read and written back.",
         }
     ),
 ]
@@ -52,31 +46,24 @@ PatternName = Annotated[
     Literal["sequential", "strided", "random", "chase"],
     Choices(
         {
-            "sequential": "One after the other: ten misses at once (assumed).",
-            "strided": "At equal distances: four misses at once (assumed).",
-            "random": "Anywhere: three misses at once (assumed).",
+            "sequential": "One line after the other: ten misses at once (assumed).",
+            "strided": "Lines at equal distances: four misses at once (assumed).",
+            "random": "Lines in any order: three misses at once (assumed).",
             "chase": "Each address depends on the load before: one miss at once.",
         }
     ),
 ]
 MODE_MEANS = "Whether the bytes are read, written or both."
-PATTERN_MEANS = "The order of the accesses, which says how many misses are under way at once (model 2.3)."
+PATTERN_MEANS = "The order of the accesses, which determines how many misses are under way at once (model 2.3)."
 MOST_PARTS = 65_536
 MOST_WEIGHT = 2**62  # sum of the weights of a table
 
 
-def whole(value: Any) -> Any:
-    """Return ``value``; raise ValueError unless the value is a whole number; 1.0 and true are not."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number is needed here")
-    return value
-
-
-Amount = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]  # fast to check: there may be millions
+Amount = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]
 Weight = Annotated[int, Field(strict=True, ge=1, le=MOST_WEIGHT)]
-Node = Annotated[int, BeforeValidator(whole), Field(ge=0, lt=MOST_NODES)]
-Share = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MOST_SHARES)]
-Part = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MILLION)]
+Node = Annotated[int, Field(strict=True, ge=0, lt=MOST_NODES)]
+Share = Annotated[int, Field(strict=True, ge=1, le=MOST_SHARES)]
+Part = Annotated[int, Field(strict=True, ge=0, le=MILLION)]
 
 
 class AmountsEntry(Model):
@@ -85,12 +72,12 @@ class AmountsEntry(Model):
     items: list[Amount] = Field(default_factory=list, description="The numbers, one for each item.")
     weight: Annotated[list[Weight], Field(max_length=MOST_PARTS)] = Field(
         default_factory=list,
-        description="Of a table, in place of `items`: how often each part is drawn, relative to the others.",
+        description="Of a table, in place of `items`: how often each part is drawn, relative to the other parts.",
     )
     low: list[Amount] = Field(default_factory=list, description="The lowest number of each part.")
     high: list[Amount] = Field(
         default_factory=list,
-        description="The highest number of each part; all from the lowest to the highest are equally likely.",
+        description="The highest number of each part; all numbers from the lowest to the highest are equally likely.",
     )
 
 
@@ -106,31 +93,26 @@ class NodeAccessEntry(Model):
     pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
     bytes: AmountsEntry = Field(description="How many bytes each item accesses on all of these nodes together.")
     returned_ppm: Part = Field(
-        0,
-        description="The part of the memory of these bytes, in millionths, that the item gives back on its node.",
+        0, description="The part of the memory of these bytes, in millionths, that the item gives back on its node."
     )
 
 
-def _op(value: Any) -> Any:
-    match value:
-        case [str(name)] if value in PLAIN_OPS.values():
-            return (Op[name.upper()], 0)
-        case [str(name), int(number)] if name in OPS and not isinstance(number, bool) and 0 <= number < 2**32:
-            return (OPS[name], number)
+def _described(kind: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    """Return the check of an op, whose only error says what an op is."""
     others = ", ".join(Op(code).name.lower() for code in SHARED if code > Op.LOCK)
-    raise ValueError(
+    message = (
         'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], ["group"], ["end_group"], '
-        '["lock", number] '
-        f"or another synchronisation op: {others}"
+        f'["lock", number] or another synchronisation op: {others}'
     )
+    return custom_error_schema(handler(kind), custom_error_type="op", custom_error_message=message)
 
 
-Bytes = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_BYTES)]
-Distance = Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_STRIDE)]
-Step = Annotated[int, BeforeValidator(whole), Field(ge=-MOST_STRIDE, le=MOST_STRIDE)]
-Time = Annotated[int, BeforeValidator(whole), Field(ge=0, le=LONGEST_PS)]
-Positive = Annotated[int, BeforeValidator(whole), Field(ge=1, le=MOST_ITEMS)]
-Index = Annotated[int, BeforeValidator(whole), Field(ge=0, lt=2**32)]
+Bytes = Annotated[int, Field(strict=True, ge=0, le=MOST_BYTES)]
+Distance = Annotated[int, Field(strict=True, ge=0, le=MOST_STRIDE)]
+Step = Annotated[int, Field(strict=True, ge=-MOST_STRIDE, le=MOST_STRIDE)]
+Time = Annotated[int, Field(strict=True, ge=0, le=LONGEST_PS)]
+Positive = Annotated[int, Field(strict=True, ge=1, le=MOST_ITEMS)]
+Index = Annotated[int, Field(strict=True, ge=0, lt=2**32)]
 OpName = Annotated[
     Literal[
         "run",
@@ -178,7 +160,7 @@ PlainName = Annotated[
     ),
 ]
 OpEntry = Annotated[
-    tuple[Op, int], BeforeValidator(_op, json_schema_input_type=tuple[OpName, Index] | tuple[PlainName])
+    tuple[OpName, Index] | tuple[PlainName], Field(union_mode="left_to_right"), GetPydanticSchema(_described)
 ]
 
 
@@ -200,24 +182,19 @@ class AccessEntry(Model):
     offset: Bytes = Field(0, description="Offset of the access in the region.")
     row_bytes: Annotated[Bytes, Field(ge=1)] = Field(description="Bytes of each piece.")
     rows: Annotated[Positive, Field(le=MOST_ACCESS_ROWS)] = Field(1, description="Number of pieces.")
-    stride: Distance = Field(
-        0,
-        description="Distance from the beginning of one piece to the beginning of the next.",
-    )
+    stride: Distance = Field(0, description="Distance from the beginning of one piece to the beginning of the next.")
     mode: ModeName = Field("read", description=MODE_MEANS)
     pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
-    passes: Annotated[int, BeforeValidator(whole), Field(ge=1, lt=2**32)] = Field(
-        1,
-        description="Number of passes of the segment over the bytes.",
+    passes: Annotated[int, Field(strict=True, ge=1, lt=2**32)] = Field(
+        1, description="Number of passes of the segment over the bytes."
     )
 
 
 class TemplateEntry(AccessEntry):
     """An access of a range's items, moved by an affine rule."""
 
-    divisor: Annotated[int, BeforeValidator(whole), Field(ge=1, lt=2**62)] = Field(
-        1,
-        description="The divisor d of the item's number i.",
+    divisor: Annotated[int, Field(strict=True, ge=1, lt=2**62)] = Field(
+        1, description="The divisor d of the item's number i."
     )
     step_div: Step = Field(0, description="Bytes that the offset moves for each i div d.")
     step_mod: Step = Field(0, description="Bytes that the offset moves for each i mod d.")
@@ -238,8 +215,7 @@ class RangeEntry(Model):
     count: Positive = Field(description="Number of items.")
     low_ps: Time | None = Field(None, description="The shortest compute time of an item.")
     high_ps: Time | None = Field(
-        None,
-        description="The longest compute time of an item; times are drawn uniformly between the two.",
+        None, description="The longest compute time of an item; times are drawn uniformly between the two."
     )
     compute_ps: AmountsEntry | None = Field(
         None,
@@ -253,16 +229,12 @@ class RangeEntry(Model):
     )
     node_accesses: list[NodeAccessEntry] = Field(
         default_factory=list,
-        description="The bytes that each item accesses on given nodes; no cache serves them.",
+        description="The bytes that each item accesses on given nodes; no cache serves these bytes.",
     )
     fresh: AmountsEntry | None = Field(
-        None,
-        description="How many bytes of memory each item touches for the first time, with a page fault a page.",
+        None, description="The bytes of memory that each item touches for the first time, with a page fault a page."
     )
-    freed: AmountsEntry | None = Field(
-        None,
-        description="How many bytes of memory each item gives back, page by page.",
-    )
+    freed: AmountsEntry | None = Field(None, description="The bytes of memory that each item gives back, page by page.")
 
 
 class TaskEntry(Model):
@@ -272,7 +244,7 @@ class TaskEntry(Model):
         Literal["task", "call", "implicit"],
         Choices(
             {
-                "task": "A task: it is counted and waits in queues.",
+                "task": "A task, which is counted and waits in queues.",
                 "call": "The frame of an inline call.",
                 "implicit": "A body that is given to one worker and cannot be stolen.",
             }
@@ -280,12 +252,11 @@ class TaskEntry(Model):
     ] = Field("task", description="The kind of the entry (model 3.1).")
     ops: list[OpEntry] = Field(
         default_factory=list,
-        description='The steps of its program: ["run", segment], ["spawn", task], ["call", task], ["wait"], '
+        description='The steps of the program: ["run", segment], ["spawn", task], ["call", task], ["wait"], '
         '["group"], ["end_group"], or a synchronisation op such as ["lock", number].',
     )
     then: list[Index] = Field(
-        default_factory=list,
-        description="Tasks of the same phase that wait for the end of this task.",
+        default_factory=list, description="Tasks of the same phase that wait for the end of this task."
     )
 
 
@@ -306,22 +277,21 @@ class WordEntry(Model):
         ),
     ] = Field(description="The kind of synchronisation object.")
     owner: Index = Field(0, description="The worker that owns the object (model 5).")
-    parties: Annotated[int, BeforeValidator(whole), Field(ge=1, le=MAX_PARTIES)] = Field(
+    parties: Annotated[int, Field(strict=True, ge=1, le=MAX_PARTIES)] = Field(
         1,
-        description="Barrier: workers that it waits for. Condition: waiters that a broadcast lets pass. Objects: how "
-        "many there are.",
+        description="Of a barrier: the workers for which the barrier waits. Of a condition: the waiters that a "
+        "broadcast lets pass. Of objects: their number.",
     )
-    skew_ppm: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_SKEW_PPM)] = Field(
+    skew_ppm: Annotated[int, Field(strict=True, ge=0, le=MOST_SKEW_PPM)] = Field(
         0,
-        description="Objects: exponent of Zipf's law by which transactions draw them, in millionths; with 0 all are "
-        "equally likely.",
+        description="Of objects: the exponent of Zipf's law by which transactions draw objects, in millionths; with 0 "
+        "all objects are equally likely.",
     )
-    undo_ps: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_COST_PS)] = Field(
-        0,
-        description="Objects: what an attempt takes to abort; at least 1,000 ps count.",
+    undo_ps: Annotated[int, Field(strict=True, ge=0, le=MOST_COST_PS)] = Field(
+        0, description="Of objects: the time that an attempt takes to abort; at least 1,000 ps count."
     )
     same: bool = Field(
-        False, description="Objects: whether the next attempt opens the same objects again, rather than others."
+        False, description="Of objects: whether the next attempt opens the same objects again, not other objects."
     )
 
 
@@ -330,8 +300,8 @@ class PhaseEntry(Model):
 
     roots: list[Index] = Field(
         default_factory=list,
-        description="Numbers of the tasks that the phase starts with; those that wait for others come when these "
-        "have finished. A task may be in several phases.",
+        description="Numbers of the tasks with which the phase starts; a task that waits for other tasks starts when "
+        "these tasks have finished. A task may be in several phases.",
     )
     range: Index | None = Field(None, description="Number of the range of the phase. Default: none.")
     deal: Annotated[
@@ -343,35 +313,32 @@ class PhaseEntry(Model):
                 "cyclic": "Number i to worker i mod P.",
             }
         ),
-    ] = Field(
-        "master",
-        description="The deal of roots and items to workers at the start.",
-    )
+    ] = Field("master", description="The deal of roots and items to workers at the start.")
     serial: bool = Field(False, description="Whether worker 0 works alone while the other workers wait.")
     repeat: Positive = Field(1, description="Number of runs of the phase in a row, or of passes of the loop.")
     name: str = Field("", description="Name of the phase, to which changes of the placement refer.")
     loop: list[PhaseEntry] = Field(
         default_factory=list,
-        description="In place of a phase, a loop: phases and loops that are gone through `repeat` times, one after the "
-        "other (model 3.6). Beside it, an entry has `repeat` alone.",
+        description="In place of a phase, a loop: phases and loops that run one after the other, `repeat` times (model "
+        "3.6). An entry with a loop has only `loop` and `repeat`.",
     )
 
 
 class RecordedEntry(Model):
-    """Where a program was recorded; what is left out is not known."""
+    """The system on which a program was recorded; a value that is left out is not known."""
 
     processor: str = Field("", description="The name of the processor.")
-    clock_hz: Annotated[int, BeforeValidator(whole), Field(ge=0, le=10**12)] = Field(
+    clock_hz: Annotated[int, Field(strict=True, ge=0, le=10**12)] = Field(
         0, description="The highest clock that the system names, in Hz."
     )
-    core_steps_per_s: Annotated[int, BeforeValidator(whole), Field(ge=0, le=MOST_STEPS_PER_S)] = Field(
+    core_steps_per_s: Annotated[int, Field(strict=True, ge=0, le=MOST_STEPS_PER_S)] = Field(
         0,
-        description="How fast its cores compute, as in a machine file. On a machine whose rate is known, too, compute "
-        "times are multiplied by this rate over the rate of the machine.",
+        description="The rate of the system's cores, as in a machine file. If the rate of the simulated machine is "
+        "known, too, compute times are multiplied by this rate over the rate of the simulated machine.",
     )
     sizes: Bytes = Field(0, description="Number of sizes of accesses that were recorded.")
     guessed_sizes: Bytes = Field(
-        0, description="How many of these are guesses, made from the addresses of other dependences."
+        0, description="How many of these sizes are guesses, made from the addresses of other dependences."
     )
 
 
@@ -379,13 +346,11 @@ class GraphFile(Model):
     """A whole file."""
 
     format: Literal["numasim task graph 1"] = Field(
-        "numasim task graph 1",
-        description="The format of the file and its version.",
+        "numasim task graph 1", description="The format of the file and its version."
     )
     name: str = Field("graph", description="Name of the program in results.")
     parameters: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Parameters of the generator, for readers of the file.",
+        default_factory=dict, description="Parameters of the generator, for readers of the file."
     )
     kernels: Annotated[list[str], Field(max_length=MOST_KERNELS)] = Field(
         default_factory=lambda: [""],
@@ -395,23 +360,19 @@ class GraphFile(Model):
     phases: list[PhaseEntry] | None = Field(
         None,
         description="The phases and loops over phases, one after the other. Default: one phase, whose roots are all "
-        "tasks that nobody spawns or calls.",
+        "tasks that no task spawns or calls.",
     )
     ranges: list[RangeEntry] = Field(
-        default_factory=list,
-        description="Ranges of items, like tasks that are never written down (model 3.5).",
+        default_factory=list, description="Ranges of items, like tasks that are never written down (model 3.5)."
     )
     tasks: list[TaskEntry] = Field(
-        default_factory=list,
-        description="The tasks; their numbers are their places in this list.",
+        default_factory=list, description="The tasks; their numbers are their places in this list."
     )
     segments: list[SegmentEntry] = Field(
-        default_factory=list,
-        description="The segments; their numbers are their places in this list.",
+        default_factory=list, description="The segments; their numbers are their places in this list."
     )
     words: list[WordEntry] = Field(
-        default_factory=list,
-        description="Synchronisation objects; their numbers are their places in this list.",
+        default_factory=list, description="Synchronisation objects; their numbers are their places in this list."
     )
     facts: dict[str, int] = Field(
         default_factory=dict,
@@ -419,29 +380,14 @@ class GraphFile(Model):
     )
     recorded: RecordedEntry | None = Field(None, description="The system on which the program was recorded.")
 
-    @classmethod
-    def known_keys(cls, path: Sequence[str | int]) -> list[str]:
-        """Return the keys of the object that holds the last part of ``path``."""
-        parts = [part for part in path[:-1] if isinstance(part, str) and part != "loop"]
-        model = ENTRIES.get(tuple(parts), cls)
-        return list(model.model_fields)
 
-
-ENTRIES: dict[tuple[str, ...], type[Model]] = {
-    ("regions",): RegionEntry,
-    ("phases",): PhaseEntry,
-    ("ranges",): RangeEntry,
-    ("ranges", "accesses"): TemplateEntry,
-    ("ranges", "compute_ps"): AmountsEntry,
-    ("ranges", "fresh"): AmountsEntry,
-    ("ranges", "freed"): AmountsEntry,
-    ("ranges", "node_accesses"): NodeAccessEntry,
-    ("ranges", "node_accesses", "bytes"): AmountsEntry,
-    ("tasks",): TaskEntry,
-    ("segments",): SegmentEntry,
-    ("segments", "accesses"): AccessEntry,
-    ("words",): WordEntry,
-    ("recorded",): RecordedEntry,
+ENTRIES: dict[str, type[Model]] = {  # the model of the entries of each list
+    "regions": RegionEntry,
+    "phases": PhaseEntry,
+    "ranges": RangeEntry,
+    "tasks": TaskEntry,
+    "segments": SegmentEntry,
+    "words": WordEntry,
 }
 
 

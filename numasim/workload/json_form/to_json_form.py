@@ -9,8 +9,20 @@ from typing import Any
 
 from numasim.workload.amounts import Amounts
 from numasim.workload.builder import ACCESS_TYPES
-from numasim.workload.graph import Accesses, Kind, Loop, Mode, NodeAccess, Pattern, Phase, RangeFamily, Workload
-from numasim.workload.json_form.graph_models import ARGUMENT_OPS, FORMAT, PLAIN_OPS, member_name
+from numasim.workload.graph import (
+    WITHOUT_ARGUMENT,
+    Accesses,
+    Kind,
+    Loop,
+    Mode,
+    NodeAccess,
+    Op,
+    Pattern,
+    Phase,
+    RangeFamily,
+    Workload,
+)
+from numasim.workload.json_form.graph_models import FORMAT, member_name
 from numasim.workload.phases import parts
 from numasim.workload.sync_parameters import Role, SyncObject
 
@@ -54,10 +66,9 @@ def _dumped(value: Any) -> str:
 
 
 def _task_texts(workload: Workload) -> Iterator[str]:
-    begins = {int(code): f'["{name}",' for code, name in ARGUMENT_OPS.items()}
-    plain = {int(code): _dumped(words) for code, words in PLAIN_OPS.items()}
+    names = {int(op): f'["{member_name(op)}"' for op in Op}
     ops = [
-        plain.get(code) or f"{begins[code]}{argument}]"
+        f"{names[code]}]" if code in WITHOUT_ARGUMENT else f"{names[code]},{argument}]"
         for code, argument in zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True)
     ]
     then = list(map(str, workload.successor.tolist()))
@@ -96,10 +107,7 @@ def _phase_entries(workload: Workload, those: Iterable[int | tuple[Loop, Sequenc
     return [
         _phase_entry(workload.phases[part])
         if isinstance(part, int)
-        else {
-            "loop": _phase_entries(workload, parts(part[0].first, part[0].end, part[1])),
-            "repeat": part[0].repeat,
-        }
+        else {"loop": _phase_entries(workload, parts(part[0].first, part[0].end, part[1])), "repeat": part[0].repeat}
         for part in those
     ]
 

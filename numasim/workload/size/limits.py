@@ -1,8 +1,9 @@
 """Refusing parameters of programs that are too large, with the largest value that would fit."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NamedTuple, Self, cast, get_origin
+from typing import ClassVar, Literal, NamedTuple, Self, cast, get_origin
 
 from annotated_types import Ge
 from pydantic import Field, model_validator
@@ -68,42 +69,24 @@ def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[s
 def largest(parameters: SizedParameters, key: str, problem_of: Excess) -> int | Decimal | None:
     """Return the largest smaller value of ``key`` with which the program fits; None if there is none, or no number.
 
-    Totals grow with each size and time: bisection finds the value.
+    Totals grow with each size and time: bisection finds the value among numbered values in ascending order.
     """
     value, field = getattr(parameters, key), type(parameters).model_fields[key]
     if not isinstance(value, int | Decimal) or get_origin(field.annotation) is Literal:
         return None
-    scale = _scale(parameters, key, value)
+    least = next((cast(int, each.ge) for each in field.metadata if isinstance(each, Ge)), 1)
+    numbers, value_of = range(least, int(value)), cast(Callable[[int], int | Decimal], int)
+    if isinstance(value, Decimal):
+        numbers, value_of = range(int(value * PS_PER_NS)), lambda number: Decimal(number) / PS_PER_NS
+    elif key in parameters.powers_of_two:
+        numbers, value_of = range(1, value.bit_length() - 1), lambda number: 1 << number
 
-    def fits(step: int) -> bool:
-        return problem_of(parameters.model_copy(update={key: scale.value(step)}).totals()) is None
+    def exceeds(number: int) -> bool:
+        return problem_of(parameters.model_copy(update={key: value_of(number)}).totals()) is not None
 
-    low, high = scale.first, scale.last
-    if high <= low or not fits(low):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return cast(int | Decimal, scale.value(low))
+    fitting = bisect_left(numbers, True, key=exceeds)
+    return value_of(numbers[fitting - 1]) if fitting else None
 
 
 def _plain(number: int | Decimal) -> str:
     return str(number) if isinstance(number, int) else f"{number.normalize():f}"
-
-
-class _Scale(NamedTuple):
-    """The values that a key may have, numbered in ascending order; ``last`` is the number of the given value."""
-
-    first: int
-    last: int
-    value: Callable[[int], Any]
-
-
-def _scale(parameters: SizedParameters, key: str, value: int | Decimal) -> _Scale:
-    if isinstance(value, Decimal):
-        return _Scale(0, int(value * PS_PER_NS), lambda step: Decimal(step) / PS_PER_NS)
-    if key in parameters.powers_of_two:
-        return _Scale(1, value.bit_length() - 1, lambda step: 1 << step)
-    declared = type(parameters).model_fields[key].metadata
-    least = next((cast(int, each.ge) for each in declared if isinstance(each, Ge)), 1)
-    return _Scale(least, value, int)

@@ -39,53 +39,52 @@ extern bodies it;
 
 /* The ways of running a pool in which a case is run. NOT_VIRTUAL: in virtual time programs make only the calls of the
  * plan's graph. ON_STACKS: on fibers each task has a small stack of its own. LANES: in lanes calls of typed tasks are
- * inline. NEITHER: neither in virtual time nor in lanes. */
-enum ways { ALL, NOT_VIRTUAL, ON_STACKS, SERIAL, LANES, NEITHER };
+ * inline. NEITHER: neither in virtual time nor in lanes. WITHOUT_POOL: the case is run once. */
+enum ways { ALL, NOT_VIRTUAL, ON_STACKS, SERIAL, LANES, NEITHER, WITHOUT_POOL };
 
 enum { DIES = 1 }; /* in place of an error code: the process ends with a sentence on its standard error */
 
 enum { WORKERS = 2, OBJECT_BYTES = 4096 };
 
-/* A case in a task: the body calls the function, and stores the result of the call in `it`. */
+/* A case: `function` is called in a situation, and the case must end with `error`. */
 typedef struct {
     const char *function;
     enum situation situation;
     const char *what;
-    ns_body *body;
-    int error;        /* the error code that the call returns, or else that the run returns */
+    int error;        /* the error code that the call returns, or else that the run returns; or DIES */
     const char *says; /* text in the error message of the run; NULL: any */
     enum ways ways;
-} task_case;
-extern const task_case TASK_CASES[];
+    ns_body *body;                    /* a case in a task: the body calls the function, and stores the result in `it` */
+    int (*call)(const pool_way *way); /* a case outside of tasks */
+    int (*free_call)(void);           /* a right call that needs no pool, in the situation of the case */
+} contract_case;
 
-/* A case outside of tasks: `call` must return the error code `error`. */
-typedef struct {
-    const char *function;
-    enum situation situation;
-    const char *what;
-    int (*call)(const pool_way *way);
-    int error;
-    bool once; /* for POOL_CASES: run the case only serially, since the way of running the pool does not matter */
-} plain_case;
-extern const plain_case POOL_CASES[]; /* run in each way of running a pool */
-extern const plain_case FREE_CASES[]; /* run once, without a pool */
+/* Add a case; add the rule by which a situation of a function is undefined, or DEFINED if the function has no argument
+ * that could be in this situation. The macros below call these functions before `main`. */
+void add_case(contract_case added);
+void add_rule(const char *function, enum situation situation, enum rule rule);
 
-/* Right calls of a function that needs no pool: in a task, in a second thread and in a forked process. */
-typedef struct {
-    const char *function;
-    int (*call)(void);
-    enum rule destroyed; /* the rule for the situation DESTROYED; RULES: this situation has cases */
-} free_call;
-extern const free_call FREE_CALLS[];
+#define PASTED(FIRST, SECOND) FIRST##SECOND
+#define JOINED(FIRST, SECOND) PASTED(FIRST, SECOND)
+#define OF_LINE(NAME) JOINED(NAME, __LINE__)
+#define BEFORE_MAIN(...) \
+    __attribute__((constructor)) static void OF_LINE(register_)(void) { __VA_ARGS__; }
 
-/* A situation of a function that is undefined, or that cannot occur. `main.c` adds: each function with a right call in
- * TASK_CASES is undefined in other threads and processes, and with a task that has ended. */
-typedef struct {
-    const char *function;
-    enum situation situation;
-    enum rule rule; /* DEFINED: the function has no argument that could be in this situation */
-} undefined_case;
-extern const undefined_case UNDEFINED_CASES[];
+/* A case in a task. The last arguments are the statements of the body, which calls the task `self`. */
+#define IN_TASK(FUNCTION, SITUATION, WHAT, ERROR, SAYS, WAYS, ...) \
+    static void OF_LINE(body_)(ns_task * self, void *arguments) {  \
+        (void)self, (void)arguments;                               \
+        __VA_ARGS__;                                               \
+    }                                                              \
+    BEFORE_MAIN(add_case((contract_case){FUNCTION, SITUATION, WHAT, ERROR, SAYS, WAYS, OF_LINE(body_), NULL, NULL}))
+
+/* A case outside of tasks. The last arguments are an expression for the error code, which may use `way`. */
+#define OUTSIDE(FUNCTION, SITUATION, WHAT, ERROR, WAYS, ...) \
+    static int OF_LINE(call_)(const pool_way *way) {         \
+        (void)way;                                           \
+        return (int)(__VA_ARGS__);                           \
+    }                                                        \
+    BEFORE_MAIN(add_case((contract_case){FUNCTION, SITUATION, WHAT, ERROR, NULL, WAYS, NULL, OF_LINE(call_), NULL}))
 
 /* Make a pool with the object and words of `it`. Exit if this fails. */
 void make_pool(const pool_way *way);

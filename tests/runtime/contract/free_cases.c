@@ -131,43 +131,41 @@ static int record(void) {
     return NS_OK;
 }
 
-const free_call FREE_CALLS[] = {
-    {"ns_error_sentence", sentences, DEFINED},
-    {"ns_numa_lock_create", locks, DEFINED},
-    {"ns_numa_lock_destroy", locks, BY_FREED},
-    {"ns_numa_lock_acquire", locks, BY_FREED},
-    {"ns_numa_lock_try_acquire", locks, BY_FREED},
-    {"ns_numa_lock_release", locks, BY_FREED},
-    {"ns_numa_lock_kind", locks, DEFINED},
-    {"ns_numa_condition_create", waits, DEFINED},
-    {"ns_numa_condition_destroy", waits, BY_FREED},
-    {"ns_numa_condition_wait", waits, BY_FREED},
-    {"ns_numa_condition_signal", waits, BY_FREED},
-    {"ns_numa_condition_broadcast", signal_nobody, BY_FREED},
-    {"ns_numa_barrier_create", barriers, DEFINED},
-    {"ns_numa_barrier_destroy", barriers, BY_FREED},
-    {"ns_numa_barrier_arrive", barriers, BY_FREED},
-    {"ns_numa_barrier_kind", barriers, DEFINED},
-    {"ns_topology_detect", topology, DEFINED},
-    {"ns_topology_read", read_sysfs, DEFINED},
-    {"ns_topology_destroy", topology, RULES},
-    {"ns_topology_print", topology, RULES},
-    {"ns_cpu_pin", topology, DEFINED},
-    {"ns_node_allocate", node_memory, DEFINED},
-    {"ns_node_release", node_memory, BY_FREED},
-    {"ns_node_of_page", node_memory, BY_FREED},
-    {"ns_record_access", record, DEFINED},
-    {"ns_record_tile", record, DEFINED},
-    {0},
-};
+/* Right calls of a function, with the rule for a destroyed object. */
+#define RIGHT_USE(FUNCTION, CALL, DESTROYED_RULE)                                                              \
+    BEFORE_MAIN(for (enum situation where = TASK; where <= CHILD; where++) add_case((contract_case){           \
+        .function = #FUNCTION, .situation = where, .what = "right", .ways = WITHOUT_POOL, .free_call = CALL}); \
+                if (DESTROYED_RULE != RULES) add_rule(#FUNCTION, DESTROYED, DESTROYED_RULE))
+RIGHT_USE(ns_error_sentence, sentences, DEFINED)
+RIGHT_USE(ns_numa_lock_create, locks, DEFINED)
+RIGHT_USE(ns_numa_lock_destroy, locks, BY_FREED)
+RIGHT_USE(ns_numa_lock_acquire, locks, BY_FREED)
+RIGHT_USE(ns_numa_lock_try_acquire, locks, BY_FREED)
+RIGHT_USE(ns_numa_lock_release, locks, BY_FREED)
+RIGHT_USE(ns_numa_lock_kind, locks, DEFINED)
+RIGHT_USE(ns_numa_condition_create, waits, DEFINED)
+RIGHT_USE(ns_numa_condition_destroy, waits, BY_FREED)
+RIGHT_USE(ns_numa_condition_wait, waits, BY_FREED)
+RIGHT_USE(ns_numa_condition_signal, waits, BY_FREED)
+RIGHT_USE(ns_numa_condition_broadcast, signal_nobody, BY_FREED)
+RIGHT_USE(ns_numa_barrier_create, barriers, DEFINED)
+RIGHT_USE(ns_numa_barrier_destroy, barriers, BY_FREED)
+RIGHT_USE(ns_numa_barrier_arrive, barriers, BY_FREED)
+RIGHT_USE(ns_numa_barrier_kind, barriers, DEFINED)
+RIGHT_USE(ns_topology_detect, topology, DEFINED)
+RIGHT_USE(ns_topology_read, read_sysfs, DEFINED)
+RIGHT_USE(ns_topology_destroy, topology, RULES)
+RIGHT_USE(ns_topology_print, topology, RULES)
+RIGHT_USE(ns_cpu_pin, topology, DEFINED)
+RIGHT_USE(ns_node_allocate, node_memory, DEFINED)
+RIGHT_USE(ns_node_release, node_memory, BY_FREED)
+RIGHT_USE(ns_node_of_page, node_memory, BY_FREED)
+RIGHT_USE(ns_record_access, record, DEFINED)
+RIGHT_USE(ns_record_tile, record, DEFINED)
 
 /* ---- null and wrong values --------------------------------------------------------------------------------------- */
 
-#define WRONG_CALL(NAME, CALL)            \
-    static int NAME(const pool_way *of) { \
-        (void)of;                         \
-        return (int)(CALL);               \
-    }
+#define WRONG_CALL(FUNCTION, WHAT, ERROR, ...) OUTSIDE(#FUNCTION, WRONG, WHAT, ERROR, WITHOUT_POOL, __VA_ARGS__)
 
 static ns_numa_lock *no_lock = (ns_numa_lock *)&no_lock;
 static ns_numa_condition *no_condition = (ns_numa_condition *)&no_condition;
@@ -183,49 +181,61 @@ static int made_barrier(int error) { return no_barrier ? NS_ERROR_PROGRAM : erro
     made_condition(ns_numa_condition_create(&no_condition, &(ns_numa_condition_options)__VA_ARGS__))
 #define BARRIER_OF(...) made_barrier(ns_numa_barrier_create(&no_barrier, &(ns_numa_barrier_options)__VA_ARGS__))
 
-WRONG_CALL(code_77, check(strlen(ns_error_sentence(77)) > 10 && strlen(ns_error_sentence(-77)) > 10))
-WRONG_CALL(lock_null, ns_numa_lock_create(NULL, &(ns_numa_lock_options){0}))
-WRONG_CALL(lock_null_options, made_lock(ns_numa_lock_create(&no_lock, NULL)))
-WRONG_CALL(lock_of_no_kind, LOCK_OF({.kind = "no such kind"}))
-WRONG_CALL(lock_of_many_nodes, LOCK_OF({.nodes = UINT32_MAX}))
-WRONG_CALL(kind_77, check(!ns_numa_lock_kind(77) && !ns_numa_barrier_kind(UINT32_MAX)))
-WRONG_CALL(condition_null, ns_numa_condition_create(NULL, &(ns_numa_condition_options){0}))
-WRONG_CALL(condition_null_options, made_condition(ns_numa_condition_create(&no_condition, NULL)))
-WRONG_CALL(condition_of_many_nodes, CONDITION_OF({.nodes = UINT32_MAX}))
-WRONG_CALL(barrier_null, ns_numa_barrier_create(NULL, &(ns_numa_barrier_options){.parties = 1}))
-WRONG_CALL(barrier_null_options, made_barrier(ns_numa_barrier_create(&no_barrier, NULL)))
-WRONG_CALL(barrier_of_none, BARRIER_OF({.parties = 0}))
-WRONG_CALL(barrier_of_no_kind, BARRIER_OF({.kind = "", .parties = 1}))
-WRONG_CALL(barrier_of_far_nodes, BARRIER_OF({.parties = 2, .party_node = (const uint32_t[]){0, UINT32_MAX}}))
-WRONG_CALL(barrier_of_many, BARRIER_OF({.parties = UINT32_MAX}))
+WRONG_CALL(ns_error_sentence, "codes that there are not", NS_OK,
+           check(strlen(ns_error_sentence(77)) > 10 && strlen(ns_error_sentence(-77)) > 10))
+WRONG_CALL(ns_numa_lock_create, "null", OPTION, ns_numa_lock_create(NULL, &(ns_numa_lock_options){0}))
+WRONG_CALL(ns_numa_lock_create, "null options", OPTION, made_lock(ns_numa_lock_create(&no_lock, NULL)))
+WRONG_CALL(ns_numa_lock_create, "an unknown kind", OPTION, LOCK_OF({.kind = "no such kind"}))
+WRONG_CALL(ns_numa_lock_create, "2^32 - 1 nodes", OPTION, LOCK_OF({.nodes = UINT32_MAX}))
+WRONG_CALL(ns_numa_lock_kind, "a number that there is not", NS_OK,
+           check(!ns_numa_lock_kind(77) && !ns_numa_barrier_kind(UINT32_MAX)))
+WRONG_CALL(ns_numa_barrier_kind, "a number that there is not", NS_OK,
+           check(!ns_numa_lock_kind(77) && !ns_numa_barrier_kind(UINT32_MAX)))
+WRONG_CALL(ns_numa_condition_create, "null", OPTION, ns_numa_condition_create(NULL, &(ns_numa_condition_options){0}))
+WRONG_CALL(ns_numa_condition_create, "null options", OPTION,
+           made_condition(ns_numa_condition_create(&no_condition, NULL)))
+WRONG_CALL(ns_numa_condition_create, "2^32 - 1 nodes", OPTION, CONDITION_OF({.nodes = UINT32_MAX}))
+WRONG_CALL(ns_numa_barrier_create, "null", OPTION,
+           ns_numa_barrier_create(NULL, &(ns_numa_barrier_options){.parties = 1}))
+WRONG_CALL(ns_numa_barrier_create, "null options", OPTION, made_barrier(ns_numa_barrier_create(&no_barrier, NULL)))
+WRONG_CALL(ns_numa_barrier_create, "no parties", OPTION, BARRIER_OF({.parties = 0}))
+WRONG_CALL(ns_numa_barrier_create, "an unknown kind", OPTION, BARRIER_OF({.kind = "", .parties = 1}))
+WRONG_CALL(ns_numa_barrier_create, "a party on node 2^32 - 1", OPTION,
+           BARRIER_OF({.parties = 2, .party_node = (const uint32_t[]){0, UINT32_MAX}}))
+WRONG_CALL(ns_numa_barrier_create, "2^32 - 1 parties", NS_ERROR_MEMORY, BARRIER_OF({.parties = UINT32_MAX}))
 
-WRONG_CALL(acquire_null, ns_numa_lock_acquire(NULL, 0))
-WRONG_CALL(try_null, check(!ns_numa_lock_try_acquire(NULL, 0)))
-WRONG_CALL(release_null, ns_numa_lock_release(NULL, 0))
-WRONG_CALL(wait_null, ns_numa_condition_wait(NULL, NULL, 0))
-WRONG_CALL(signal_null, ns_numa_condition_signal(NULL, 0))
-WRONG_CALL(broadcast_null, ns_numa_condition_broadcast(NULL, 0))
-WRONG_CALL(arrive_null, ns_numa_barrier_arrive(NULL, 0))
+WRONG_CALL(ns_numa_lock_acquire, "null", OPTION, ns_numa_lock_acquire(NULL, 0))
+WRONG_CALL(ns_numa_lock_try_acquire, "null", NS_OK, check(!ns_numa_lock_try_acquire(NULL, 0)))
+WRONG_CALL(ns_numa_lock_release, "null", OPTION, ns_numa_lock_release(NULL, 0))
+WRONG_CALL(ns_numa_condition_wait, "null", OPTION, ns_numa_condition_wait(NULL, NULL, 0))
+WRONG_CALL(ns_numa_condition_signal, "null", OPTION, ns_numa_condition_signal(NULL, 0))
+WRONG_CALL(ns_numa_condition_broadcast, "null", OPTION, ns_numa_condition_broadcast(NULL, 0))
+WRONG_CALL(ns_numa_barrier_arrive, "null", OPTION, ns_numa_barrier_arrive(NULL, 0))
 
-#define WITH(NAME, TYPE, MADE, CALL)      \
-    static int NAME(const pool_way *of) { \
-        TYPE *made = MADE;                \
-        (void)of;                         \
-        const int error = (int)(CALL);    \
-        TYPE##_destroy(made);             \
-        return error;                     \
-    }
-WITH(acquire_node_77, ns_numa_lock, a_lock(NULL), ns_numa_lock_acquire(made, 77))
-WITH(try_node_77, ns_numa_lock, a_lock(NULL), check(!ns_numa_lock_try_acquire(made, 77)))
-WITH(release_node_77, ns_numa_lock, a_lock(NULL), ns_numa_lock_release(made, 77))
-WITH(wait_null_lock, ns_numa_condition, a_condition(), ns_numa_condition_wait(made, NULL, 0))
-WITH(wait_node_77, ns_numa_condition, a_condition(), ns_numa_condition_wait(made, NULL, 77))
-WITH(signal_node_77, ns_numa_condition, a_condition(), ns_numa_condition_signal(made, 77))
-WITH(broadcast_node_77, ns_numa_condition, a_condition(), ns_numa_condition_broadcast(made, 77))
-WITH(arrive_as_77, ns_numa_barrier, a_barrier(NULL), ns_numa_barrier_arrive(made, 77))
+/* A wrong call with the object `made`. */
+#define WITH(FUNCTION, WHAT, ERROR, TYPE, MADE, CALL) \
+    static int OF_LINE(with_)(TYPE * made) {          \
+        const int error = (int)(CALL);                \
+        TYPE##_destroy(made);                         \
+        return error;                                 \
+    }                                                 \
+    WRONG_CALL(FUNCTION, WHAT, ERROR, OF_LINE(with_)(MADE))
+WITH(ns_numa_lock_acquire, "node 77 of 2", OPTION, ns_numa_lock, a_lock(NULL), ns_numa_lock_acquire(made, 77))
+WITH(ns_numa_lock_try_acquire, "node 77 of 2", NS_OK, ns_numa_lock, a_lock(NULL),
+     check(!ns_numa_lock_try_acquire(made, 77)))
+WITH(ns_numa_lock_release, "node 77 of 2", OPTION, ns_numa_lock, a_lock(NULL), ns_numa_lock_release(made, 77))
+WITH(ns_numa_condition_wait, "a null lock", OPTION, ns_numa_condition, a_condition(),
+     ns_numa_condition_wait(made, NULL, 0))
+WITH(ns_numa_condition_wait, "node 77 of 2", OPTION, ns_numa_condition, a_condition(),
+     ns_numa_condition_wait(made, NULL, 77))
+WITH(ns_numa_condition_signal, "node 77 of 2", OPTION, ns_numa_condition, a_condition(),
+     ns_numa_condition_signal(made, 77))
+WITH(ns_numa_condition_broadcast, "node 77 of 2", OPTION, ns_numa_condition, a_condition(),
+     ns_numa_condition_broadcast(made, 77))
+WITH(ns_numa_barrier_arrive, "party 77 of 1", OPTION, ns_numa_barrier, a_barrier(NULL),
+     ns_numa_barrier_arrive(made, 77))
 
-static int destroy_nulls(const pool_way *of) {
-    (void)of;
+static int destroy_nulls(void) {
     ns_numa_lock_destroy(NULL);
     ns_numa_condition_destroy(NULL);
     ns_numa_barrier_destroy(NULL);
@@ -237,22 +247,22 @@ static int destroy_nulls(const pool_way *of) {
 static ns_topology none;
 static void *memory = &none;
 
-WRONG_CALL(destroy_again, topology())
-WRONG_CALL(detect_null, ns_topology_detect(NULL))
-WRONG_CALL(read_null, ns_topology_read(NULL, "/sys"))
-WRONG_CALL(read_null_root, ns_topology_read(&none, NULL))
-WRONG_CALL(read_nowhere, ns_topology_read(&none, "/there/is/no/such/folder"))
-WRONG_CALL(print_null, ns_topology_print(NULL, stdout))
-WRONG_CALL(print_nothing, ns_topology_print(&none, stdout))
-WRONG_CALL(pin_to_many, ns_cpu_pin(UINT32_MAX))
-WRONG_CALL(pin_to_8191, ns_cpu_pin(8191))
-WRONG_CALL(allocate_null, ns_node_allocate(NULL, 0, 4096))
-WRONG_CALL(allocate_nothing, ns_node_allocate(&memory, 0, 0))
-WRONG_CALL(allocate_all, memory ? ns_node_allocate(&memory, 0, SIZE_MAX) : NS_ERROR_PROGRAM)
-WRONG_CALL(page_null, ns_node_of_page(NULL))
+OUTSIDE("ns_topology_destroy", DESTROYED, "again", NS_OK, WITHOUT_POOL, topology())
+WRONG_CALL(ns_topology_detect, "null", OPTION, ns_topology_detect(NULL))
+WRONG_CALL(ns_topology_read, "null", OPTION, ns_topology_read(NULL, "/sys"))
+WRONG_CALL(ns_topology_read, "a null root", OPTION, ns_topology_read(&none, NULL))
+WRONG_CALL(ns_topology_read, "no such folder", NS_ERROR_FILE, ns_topology_read(&none, "/there/is/no/such/folder"))
+WRONG_CALL(ns_topology_print, "null", OPTION, ns_topology_print(NULL, stdout))
+OUTSIDE("ns_topology_print", DESTROYED, "nothing", OPTION, WITHOUT_POOL, ns_topology_print(&none, stdout))
+WRONG_CALL(ns_cpu_pin, "processor 2^32 - 1", NS_ERROR_THREAD, ns_cpu_pin(UINT32_MAX))
+WRONG_CALL(ns_cpu_pin, "processor 8191", NS_ERROR_THREAD, ns_cpu_pin(8191))
+WRONG_CALL(ns_node_allocate, "null", OPTION, ns_node_allocate(NULL, 0, 4096))
+WRONG_CALL(ns_node_allocate, "no bytes", OPTION, ns_node_allocate(&memory, 0, 0))
+WRONG_CALL(ns_node_allocate, "all bytes", NS_ERROR_MEMORY,
+           memory ? ns_node_allocate(&memory, 0, SIZE_MAX) : NS_ERROR_PROGRAM)
+WRONG_CALL(ns_node_of_page, "null", NS_ERROR_UNSUPPORTED, ns_node_of_page(NULL))
 
-static int print_to_null(const pool_way *of) {
-    (void)of;
+static int print_to_null(void) {
     ns_topology here;
     if (ns_topology_detect(&here)) return NS_ERROR_PROGRAM;
     const int error = ns_topology_print(&here, NULL);
@@ -261,8 +271,7 @@ static int print_to_null(const pool_way *of) {
 }
 
 /* Allocate memory on a missing node: the memory is then in pages of another node. */
-static int allocate_far(const pool_way *of) {
-    (void)of;
+static int allocate_far(void) {
     void *made;
     const int error = ns_node_allocate(&made, 8191, 4096);
     memset(made, 1, 4096);
@@ -270,79 +279,30 @@ static int allocate_far(const pool_way *of) {
     return error;
 }
 
-const plain_case FREE_CASES[] = {
-    {"ns_error_sentence", WRONG, "codes that there are not", code_77, NS_OK, true},
-    {"ns_numa_lock_create", WRONG, "null", lock_null, OPTION, true},
-    {"ns_numa_lock_create", WRONG, "null options", lock_null_options, OPTION, true},
-    {"ns_numa_lock_create", WRONG, "an unknown kind", lock_of_no_kind, OPTION, true},
-    {"ns_numa_lock_create", WRONG, "2^32 - 1 nodes", lock_of_many_nodes, OPTION, true},
-    {"ns_numa_lock_destroy", WRONG, "null", destroy_nulls, NS_OK, true},
-    {"ns_numa_lock_acquire", WRONG, "null", acquire_null, OPTION, true},
-    {"ns_numa_lock_acquire", WRONG, "node 77 of 2", acquire_node_77, OPTION, true},
-    {"ns_numa_lock_try_acquire", WRONG, "null", try_null, NS_OK, true},
-    {"ns_numa_lock_try_acquire", WRONG, "node 77 of 2", try_node_77, NS_OK, true},
-    {"ns_numa_lock_release", WRONG, "null", release_null, OPTION, true},
-    {"ns_numa_lock_release", WRONG, "node 77 of 2", release_node_77, OPTION, true},
-    {"ns_numa_lock_kind", WRONG, "a number that there is not", kind_77, NS_OK, true},
-    {"ns_numa_condition_create", WRONG, "null", condition_null, OPTION, true},
-    {"ns_numa_condition_create", WRONG, "null options", condition_null_options, OPTION, true},
-    {"ns_numa_condition_create", WRONG, "2^32 - 1 nodes", condition_of_many_nodes, OPTION, true},
-    {"ns_numa_condition_destroy", WRONG, "null", destroy_nulls, NS_OK, true},
-    {"ns_numa_condition_wait", WRONG, "null", wait_null, OPTION, true},
-    {"ns_numa_condition_wait", WRONG, "a null lock", wait_null_lock, OPTION, true},
-    {"ns_numa_condition_wait", WRONG, "node 77 of 2", wait_node_77, OPTION, true},
-    {"ns_numa_condition_signal", WRONG, "null", signal_null, OPTION, true},
-    {"ns_numa_condition_signal", WRONG, "node 77 of 2", signal_node_77, OPTION, true},
-    {"ns_numa_condition_broadcast", WRONG, "null", broadcast_null, OPTION, true},
-    {"ns_numa_condition_broadcast", WRONG, "node 77 of 2", broadcast_node_77, OPTION, true},
-    {"ns_numa_barrier_create", WRONG, "null", barrier_null, OPTION, true},
-    {"ns_numa_barrier_create", WRONG, "null options", barrier_null_options, OPTION, true},
-    {"ns_numa_barrier_create", WRONG, "no parties", barrier_of_none, OPTION, true},
-    {"ns_numa_barrier_create", WRONG, "an unknown kind", barrier_of_no_kind, OPTION, true},
-    {"ns_numa_barrier_create", WRONG, "a party on node 2^32 - 1", barrier_of_far_nodes, OPTION, true},
-    {"ns_numa_barrier_create", WRONG, "2^32 - 1 parties", barrier_of_many, NS_ERROR_MEMORY, true},
-    {"ns_numa_barrier_destroy", WRONG, "null", destroy_nulls, NS_OK, true},
-    {"ns_numa_barrier_arrive", WRONG, "null", arrive_null, OPTION, true},
-    {"ns_numa_barrier_arrive", WRONG, "party 77 of 1", arrive_as_77, OPTION, true},
-    {"ns_numa_barrier_kind", WRONG, "a number that there is not", kind_77, NS_OK, true},
-    {"ns_topology_detect", WRONG, "null", detect_null, OPTION, true},
-    {"ns_topology_read", WRONG, "null", read_null, OPTION, true},
-    {"ns_topology_read", WRONG, "a null root", read_null_root, OPTION, true},
-    {"ns_topology_read", WRONG, "no such folder", read_nowhere, NS_ERROR_FILE, true},
-    {"ns_topology_destroy", WRONG, "null", destroy_nulls, NS_OK, true},
-    {"ns_topology_destroy", DESTROYED, "again", destroy_again, NS_OK, true},
-    {"ns_topology_print", WRONG, "null", print_null, OPTION, true},
-    {"ns_topology_print", WRONG, "a null file", print_to_null, OPTION, true},
-    {"ns_topology_print", DESTROYED, "nothing", print_nothing, OPTION, true},
-    {"ns_cpu_pin", WRONG, "processor 2^32 - 1", pin_to_many, NS_ERROR_THREAD, true},
-    {"ns_cpu_pin", WRONG, "processor 8191", pin_to_8191, NS_ERROR_THREAD, true},
-    {"ns_node_allocate", WRONG, "null", allocate_null, OPTION, true},
-    {"ns_node_allocate", WRONG, "no bytes", allocate_nothing, OPTION, true},
-    {"ns_node_allocate", WRONG, "all bytes", allocate_all, NS_ERROR_MEMORY, true},
-    {"ns_node_allocate", WRONG, "node 8191", allocate_far, NS_ERROR_UNSUPPORTED, true},
-    {"ns_node_release", WRONG, "null", destroy_nulls, NS_OK, true},
-    {"ns_node_of_page", WRONG, "null", page_null, NS_ERROR_UNSUPPORTED, true},
-    {0},
-};
+WRONG_CALL(ns_numa_lock_destroy, "null", NS_OK, destroy_nulls())
+WRONG_CALL(ns_numa_condition_destroy, "null", NS_OK, destroy_nulls())
+WRONG_CALL(ns_numa_barrier_destroy, "null", NS_OK, destroy_nulls())
+WRONG_CALL(ns_topology_destroy, "null", NS_OK, destroy_nulls())
+WRONG_CALL(ns_node_release, "null", NS_OK, destroy_nulls())
+WRONG_CALL(ns_topology_print, "a null file", OPTION, print_to_null())
+WRONG_CALL(ns_node_allocate, "node 8191", NS_ERROR_UNSUPPORTED, allocate_far())
 
 /* ---- situations that are undefined, or do not occur -------------------------------------------------------------- */
 
-const undefined_case UNDEFINED_CASES[] = {
-    {"ns_join", WRONG, BY_SELF},
-    {"ns_task_worker", WRONG, BY_SELF},
-    {"ns_task_workers", WRONG, BY_SELF},
-    {"ns_task_node", WRONG, BY_SELF},
-    {"NAME_spawn", WRONG, BY_SELF},
-    {"NAME_call", WRONG, BY_SELF},
-    {"NAME_join", WRONG, BY_SELF},
-    {"ns_pool_create", DESTROYED, DEFINED},
-    {"ns_pool_run", DESTROYED, BY_FREED},
-    {"ns_pool_team", DESTROYED, BY_FREED},
-    {"ns_pool_destroy", DESTROYED, BY_FREED},
-    {"ns_pool_problem", DESTROYED, BY_FREED},
-    {"ns_object_register", DESTROYED, BY_FREED},
-    {"ns_word_create", DESTROYED, BY_FREED},
-    {"ns_record_access", WRONG, DEFINED}, /* any arguments are allowed */
-    {"ns_record_tile", WRONG, DEFINED},
-    {0},
-};
+#define UNDEFINED(FUNCTION, SITUATION, RULE) BEFORE_MAIN(add_rule(#FUNCTION, SITUATION, RULE))
+UNDEFINED(ns_join, WRONG, BY_SELF)
+UNDEFINED(ns_task_worker, WRONG, BY_SELF)
+UNDEFINED(ns_task_workers, WRONG, BY_SELF)
+UNDEFINED(ns_task_node, WRONG, BY_SELF)
+UNDEFINED(NAME_spawn, WRONG, BY_SELF)
+UNDEFINED(NAME_call, WRONG, BY_SELF)
+UNDEFINED(NAME_join, WRONG, BY_SELF)
+UNDEFINED(ns_pool_create, DESTROYED, DEFINED)
+UNDEFINED(ns_pool_run, DESTROYED, BY_FREED)
+UNDEFINED(ns_pool_team, DESTROYED, BY_FREED)
+UNDEFINED(ns_pool_destroy, DESTROYED, BY_FREED)
+UNDEFINED(ns_pool_problem, DESTROYED, BY_FREED)
+UNDEFINED(ns_object_register, DESTROYED, BY_FREED)
+UNDEFINED(ns_word_create, DESTROYED, BY_FREED)
+UNDEFINED(ns_record_access, WRONG, DEFINED) /* any arguments are allowed */
+UNDEFINED(ns_record_tile, WRONG, DEFINED)

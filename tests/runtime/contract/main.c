@@ -10,7 +10,7 @@
 
 #include "contract.h"
 
-enum { MOST_WAYS = 16, MOST_SECONDS = 60, MOST_CHECKED = 256 };
+enum { MOST_WAYS = 16, MOST_SECONDS = 60, MOST_CHECKED = 256, MOST_CASES = 512 };
 
 static const char *const SITUATION_NAME[SITUATIONS] = {"task", "thread", "child", "destroyed", "wrong"};
 static const char *const RULE_NAME[RULES] = {"does not occur", "self", "fork", "freed"};
@@ -64,15 +64,10 @@ int in_child(int (*call)(void)) {
 
 /* ---- one case ---------------------------------------------------------------------------------------------------- */
 
+/* A case in a way of running a pool. */
 typedef struct {
-    const char *function, *what;
-    enum situation situation;
-    const pool_way *way; /* the way of running a pool, or NULL */
-    int error;
-    const char *says;
-    ns_body *body; /* the body of a case in a task; NULL: `call` is used */
-    int (*call)(const pool_way *way);
-    int (*free_call)(void);
+    const contract_case *of;
+    const pool_way *way;
 } one_case;
 
 static int complain(const char *what, int error) {
@@ -80,8 +75,8 @@ static int complain(const char *what, int error) {
     return 1;
 }
 
-static int run_body(const one_case *the) {
-    make_pool(the->way);
+static int run_body(const contract_case *the, const pool_way *way) {
+    make_pool(way);
     const int ended = ns_pool_run(it.pool, the->body, NULL, 0), error = it.error ? it.error : ended;
     const char *problem = ns_pool_problem(it.pool);
     int wrong = error == the->error ? 0 : complain(problem[0] ? problem : "no sentence", error);
@@ -96,24 +91,43 @@ static void call_free(ns_task *self, void *arguments) {
     found((*(int (**)(void))arguments)());
 }
 
-static int run_free(const one_case *the) {
+static int run_free(const contract_case *the, const pool_way *way) {
     if (the->situation == THREAD) return in_thread(the->free_call);
     if (the->situation == CHILD) return in_child(the->free_call);
-    make_pool(the->way);
+    make_pool(way);
     const int error = ns_pool_run(it.pool, call_free, &the->free_call, sizeof the->free_call);
     ns_pool_destroy(it.pool);
     return error ? error : it.error;
 }
 
-static int run_case(const one_case *the) {
-    if (the->body) return run_body(the);
-    const int error = the->call ? the->call(the->way) : run_free(the);
+static int run_case(const contract_case *the, const pool_way *way) {
+    if (the->body) return run_body(the, way);
+    const int error = the->call ? the->call(way) : run_free(the, way);
     return error == the->error ? 0 : complain(ns_error_sentence(error), error);
 }
 
 /* ---- all cases --------------------------------------------------------------------------------------------------- */
 
-static int cases, failures;
+static contract_case cases[MOST_CASES];
+static struct {
+    const char *function;
+    enum situation situation;
+    enum rule rule;
+} rules[MOST_CASES];
+static int case_count, rule_count, runs, failures;
+
+void add_case(contract_case added) {
+    if (case_count == MOST_CASES) exit(3);
+    cases[case_count++] = added;
+}
+
+void add_rule(const char *function, enum situation situation, enum rule rule) {
+    if (rule_count == MOST_CASES) exit(3);
+    rules[rule_count].function = function;
+    rules[rule_count].situation = situation;
+    rules[rule_count++].rule = rule;
+}
+
 static char names[MOST_CHECKED][64];
 static bool covered[MOST_CHECKED][SITUATIONS];
 static int functions;
@@ -134,7 +148,8 @@ typedef struct {
 static started pending; /* `process` is 0 if no case is running */
 
 static void finish_pending(void) {
-    const one_case *the = &pending.the;
+    const contract_case *the = pending.the.of;
+    const pool_way *way = pending.the.way;
     char said[4096] = "";
     if (!pending.process) return;
     const int status = status_of(pending.process);
@@ -142,25 +157,25 @@ static void finish_pending(void) {
     said[fread(said, 1, sizeof said - 1, pending.complaints)] = 0;
     fclose(pending.complaints);
     pending.process = 0;
-    cases++;
+    runs++;
     covered[number_of(the->function)][the->situation] = true;
     if (the->error == DIES ? status && strstr(said, the->says) : !status && !said[0]) return;
     failures++;
-    printf("%s, %s, %s, %s: %s%d;%s\n", the->function, SITUATION_NAME[the->situation], the->what,
-           the->way ? the->way->name : "-", WIFSIGNALED(status) ? "signal " : "status ",
-           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), said);
+    printf("%s, %s, %s, %s: %s%d;%s\n", the->function, SITUATION_NAME[the->situation], the->what, way->name,
+           WIFSIGNALED(status) ? "signal " : "status ", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+           said);
 }
 
 /* Start a case, and then finish the previous case, so that two processors are used. */
-static void try(const one_case *the) {
-    started next = {*the, 0, tmpfile()};
+static void try(const contract_case *the, const pool_way *way) {
+    started next = {{the, way}, 0, tmpfile()};
     if (!next.complaints) exit(2);
     fflush(stdout);
     next.process = fork();
     if (!next.process) {
         limit_time();
         dup2(fileno(next.complaints), STDERR_FILENO);
-        exit(run_case(the));
+        exit(run_case(the, way));
     }
     finish_pending();
     pending = next;
@@ -176,49 +191,9 @@ static bool is_in(enum ways ways, const pool_way *way) {
         case SERIAL: return way->mode == NS_MODE_SERIAL;
         case LANES: return in_lanes;
         case NEITHER: return !is_virtual && !in_lanes;
+        case WITHOUT_POOL: return in_lanes;
     }
     return false;
-}
-
-static void try_in(const pool_way *way) {
-    for (const task_case *each = TASK_CASES; each->function; each++) {
-        const one_case the = {.function = each->function,
-                              .what = each->what,
-                              .situation = each->situation,
-                              .way = way,
-                              .error = each->error,
-                              .says = each->says,
-                              .body = each->body};
-        if (is_in(each->ways, way)) try(&the);
-    }
-    for (const plain_case *each = POOL_CASES; each->function; each++) {
-        const one_case the = {.function = each->function,
-                              .what = each->what,
-                              .situation = each->situation,
-                              .way = way,
-                              .error = each->error,
-                              .call = each->call};
-        if (!each->once || way->mode == NS_MODE_SERIAL) try(&the);
-    }
-}
-
-static void try_free(const pool_way *lanes) {
-    for (const plain_case *each = FREE_CASES; each->function; each++) {
-        try(&(one_case){.function = each->function,
-                        .what = each->what,
-                        .situation = each->situation,
-                        .error = each->error,
-                        .call = each->call});
-    }
-    for (const free_call *each = FREE_CALLS; each->function; each++) {
-        for (enum situation where = TASK; where <= CHILD; where++) {
-            try(&(one_case){.function = each->function,
-                            .what = "right",
-                            .situation = where,
-                            .way = lanes,
-                            .free_call = each->call});
-        }
-    }
 }
 
 static pool_way parse(char *argument) {
@@ -228,23 +203,6 @@ static pool_way parse(char *argument) {
     return (pool_way){argument, (enum ns_mode)atoi(mode + 1), plan + 1};
 }
 
-static void print_rule(const char *function, enum situation situation, enum rule rule) {
-    printf("%s %s %s\n", function, SITUATION_NAME[situation], RULE_NAME[rule]);
-}
-
-static void print_rules(void) {
-    for (const undefined_case *each = UNDEFINED_CASES; each->function; each++)
-        print_rule(each->function, each->situation, each->rule);
-    for (const free_call *each = FREE_CALLS; each->function; each++)
-        if (each->destroyed != RULES) print_rule(each->function, DESTROYED, each->destroyed);
-    for (const task_case *each = TASK_CASES; each->function; each++) {
-        if (each->situation != TASK || strcmp(each->what, "right") != 0) continue;
-        print_rule(each->function, THREAD, BY_SELF);
-        print_rule(each->function, CHILD, BY_FORK);
-        print_rule(each->function, DESTROYED, BY_SELF);
-    }
-}
-
 int main(int arguments, char **argument) {
     pool_way ways[MOST_WAYS] = {{"serial", NS_MODE_SERIAL, NULL}, {"lanes", NS_MODE_NATIVE, NULL}};
     int count = 2;
@@ -252,15 +210,20 @@ int main(int arguments, char **argument) {
     make_pool(&ways[1]); /* values that a process determines only once are inherited by all processes forked from this
                             one */
     ns_pool_destroy(it.pool);
-    for (int at = 0; at < count; at++) try_in(&ways[at]);
-    try_free(&ways[1]);
+    for (int way = 0; way < count; way++) {
+        for (int at = 0; at < case_count; at++) {
+            if (is_in(cases[at].ways, &ways[way])) try(&cases[at], &ways[way]);
+        }
+    }
     finish_pending();
     for (int at = 0; at < functions; at++) {
         for (enum situation where = TASK; where < SITUATIONS; where++) {
             if (covered[at][where]) printf("%s %s defined\n", names[at], SITUATION_NAME[where]);
         }
     }
-    print_rules();
-    printf("%d functions, %d cases, %d failures\n", functions, cases, failures);
+    for (int at = 0; at < rule_count; at++) {
+        printf("%s %s %s\n", rules[at].function, SITUATION_NAME[rules[at].situation], RULE_NAME[rules[at].rule]);
+    }
+    printf("%d functions, %d cases, %d failures\n", functions, runs, failures);
     return failures > 0;
 }

@@ -7,6 +7,8 @@
 
 #include "contract.h"
 
+enum { OPTION = NS_ERROR_OPTION, CALLER = NS_ERROR_CALLER };
+
 /* ---- pools that can be run --------------------------------------------------------------------------------------- */
 
 static char memory[OBJECT_BYTES];
@@ -153,21 +155,21 @@ static int create(const pool_way *of, void (*change)(ns_pool_options *options)) 
     return ns_pool_destroy(made) ? NS_OK : error;
 }
 
-#define CREATE(NAME, CHANGE)                                        \
-    static void change_##NAME(ns_pool_options *options) { CHANGE; } \
-    static int create_##NAME(const pool_way *of) { return create(of, change_##NAME); }
-CREATE(mode_77, options->mode = (enum ns_mode)77)
-CREATE(mode_minus, options->mode = (enum ns_mode) - 1)
-CREATE(costs_77, options->costs = (enum ns_costs)77)
-CREATE(order_77, options->order = (enum ns_order)77)
-CREATE(graph_77, options->graph = (enum ns_graph_use)77)
-CREATE(many_workers, options->workers = UINT32_MAX)
-CREATE(no_file, options->plan = "/there/is/no/such/file")
-CREATE(damaged_file, options->plan = "/proc/self/exe")
-CREATE(pretended, (options->mode = NS_MODE_EMULATED, options->plan = NULL))
-CREATE(virtual_without, (options->mode = NS_MODE_VIRTUAL, options->plan = NULL))
-CREATE(threads_recorded, (options->mode = NS_MODE_NATIVE, options->record = "graph.json"))
-CREATE(threads_ordered, (options->mode = NS_MODE_NATIVE, options->order = NS_ORDER_STOLEN))
+#define CREATE(WHAT, ERROR, CHANGE)                                     \
+    static void OF_LINE(change_)(ns_pool_options * options) { CHANGE; } \
+    OUTSIDE("ns_pool_create", WRONG, WHAT, ERROR, SERIAL, create(way, OF_LINE(change_)))
+CREATE("mode 77", OPTION, options->mode = (enum ns_mode)77)
+CREATE("mode -1", OPTION, options->mode = (enum ns_mode) - 1)
+CREATE("costs 77", OPTION, options->costs = (enum ns_costs)77)
+CREATE("order 77", OPTION, options->order = (enum ns_order)77)
+CREATE("use 77 of the graph", OPTION, options->graph = (enum ns_graph_use)77)
+CREATE("2^32 - 1 workers", OPTION, options->workers = UINT32_MAX)
+CREATE("no such plan", NS_ERROR_FILE, options->plan = "/there/is/no/such/file")
+CREATE("a plan that is none", NS_ERROR_FORMAT, options->plan = "/proc/self/exe")
+CREATE("a pretended machine without a plan", OPTION, (options->mode = NS_MODE_EMULATED, options->plan = NULL))
+CREATE("virtual time without a plan", OPTION, (options->mode = NS_MODE_VIRTUAL, options->plan = NULL))
+CREATE("threads that record", OPTION, (options->mode = NS_MODE_NATIVE, options->record = "graph.json"))
+CREATE("threads in an order", OPTION, (options->mode = NS_MODE_NATIVE, options->order = NS_ORDER_STOLEN))
 
 static int create_null(const pool_way *of) {
     const ns_pool_options options = options_of(of);
@@ -180,108 +182,72 @@ static int create_null_options(const pool_way *of) {
     return made ? NS_OK : error;
 }
 
+static int after_wrong_call(int64_t error) {
+    const int after = run();
+    ns_pool_destroy(it.pool);
+    return after ? NS_ERROR_PROGRAM : (int)error;
+}
+
 /* A case with a wrong call, after which the pool runs as before. */
-#define WRONG_CALL(NAME, CALL)                        \
-    static int NAME(const pool_way *of) {             \
-        make_pool(of);                                \
-        const int64_t error = CALL;                   \
-        const int after = run();                      \
-        ns_pool_destroy(it.pool);                     \
-        return after ? NS_ERROR_PROGRAM : (int)error; \
-    }
-WRONG_CALL(run_null, ns_pool_run(NULL, nothing, NULL, 0))
-WRONG_CALL(run_null_body, ns_pool_run(it.pool, NULL, NULL, 0))
-WRONG_CALL(run_null_arguments, ns_pool_run(it.pool, nothing, NULL, 8))
-WRONG_CALL(run_minus_five, ns_pool_run(it.pool, nothing, memory, (size_t)-5))
-WRONG_CALL(team_null, ns_pool_team(NULL, nothing, NULL, 0))
-WRONG_CALL(team_null_body, ns_pool_team(it.pool, NULL, NULL, 0))
-WRONG_CALL(team_null_arguments, ns_pool_team(it.pool, nothing, NULL, 8))
-WRONG_CALL(team_minus_five, ns_pool_team(it.pool, nothing, memory, (size_t)-5))
-WRONG_CALL(register_null, ns_object_register(NULL, "object", memory, 1))
-WRONG_CALL(register_null_name, ns_object_register(it.pool, NULL, memory, 1))
-WRONG_CALL(register_null_address, ns_object_register(it.pool, "object", NULL, 1))
-WRONG_CALL(register_minus_five, ns_object_register(it.pool, "object", memory, -5))
-WRONG_CALL(register_far_below, ns_object_register(it.pool, "object", memory, INT64_MIN))
-WRONG_CALL(create_word_null, ns_word_create(NULL, "word", NS_WORD_LOCK, 0, 1))
-WRONG_CALL(create_word_null_name, ns_word_create(it.pool, NULL, NS_WORD_LOCK, 0, 1))
-WRONG_CALL(create_word_role_77, ns_word_create(it.pool, "word", (enum ns_word_role)77, 0, 1))
-WRONG_CALL(create_word_role_minus, ns_word_create(it.pool, "word", (enum ns_word_role) - 1, 0, 1))
-WRONG_CALL(create_barrier_of_none, ns_word_create(it.pool, "word", NS_WORD_BARRIER, 0, 0))
-WRONG_CALL(create_condition_of_none, ns_word_create(it.pool, "word", NS_WORD_CONDITION, 0, 0))
-WRONG_CALL(destroy_null, ns_pool_destroy(NULL))
-WRONG_CALL(problem_null, ns_pool_problem(NULL)[0] ? NS_OK : NS_ERROR_PROGRAM)
+#define WRONG_CALL(FUNCTION, WHAT, ERROR, CALL) \
+    OUTSIDE(#FUNCTION, WRONG, WHAT, ERROR, ALL, (make_pool(way), after_wrong_call(CALL)))
+WRONG_CALL(ns_pool_run, "null", OPTION, ns_pool_run(NULL, nothing, NULL, 0))
+WRONG_CALL(ns_pool_run, "a null body", OPTION, ns_pool_run(it.pool, NULL, NULL, 0))
+WRONG_CALL(ns_pool_run, "null arguments of 8 bytes", OPTION, ns_pool_run(it.pool, nothing, NULL, 8))
+WRONG_CALL(ns_pool_run, "-5 bytes", OPTION, ns_pool_run(it.pool, nothing, memory, (size_t)-5))
+WRONG_CALL(ns_pool_team, "null", OPTION, ns_pool_team(NULL, nothing, NULL, 0))
+WRONG_CALL(ns_pool_team, "a null body", OPTION, ns_pool_team(it.pool, NULL, NULL, 0))
+WRONG_CALL(ns_pool_team, "null arguments of 8 bytes", OPTION, ns_pool_team(it.pool, nothing, NULL, 8))
+WRONG_CALL(ns_pool_team, "-5 bytes", OPTION, ns_pool_team(it.pool, nothing, memory, (size_t)-5))
+WRONG_CALL(ns_object_register, "null", OPTION, ns_object_register(NULL, "object", memory, 1))
+WRONG_CALL(ns_object_register, "a null name", OPTION, ns_object_register(it.pool, NULL, memory, 1))
+WRONG_CALL(ns_object_register, "a null address", OPTION, ns_object_register(it.pool, "object", NULL, 1))
+WRONG_CALL(ns_object_register, "-5 bytes", OPTION, ns_object_register(it.pool, "object", memory, -5))
+WRONG_CALL(ns_object_register, "-2^63 bytes", OPTION, ns_object_register(it.pool, "object", memory, INT64_MIN))
+WRONG_CALL(ns_word_create, "null", OPTION, ns_word_create(NULL, "word", NS_WORD_LOCK, 0, 1))
+WRONG_CALL(ns_word_create, "a null name", OPTION, ns_word_create(it.pool, NULL, NS_WORD_LOCK, 0, 1))
+WRONG_CALL(ns_word_create, "role 77", OPTION, ns_word_create(it.pool, "word", (enum ns_word_role)77, 0, 1))
+WRONG_CALL(ns_word_create, "role -1", OPTION, ns_word_create(it.pool, "word", (enum ns_word_role) - 1, 0, 1))
+WRONG_CALL(ns_word_create, "a barrier of no parties", OPTION, ns_word_create(it.pool, "word", NS_WORD_BARRIER, 0, 0))
+WRONG_CALL(ns_word_create, "a condition of no parties", OPTION,
+           ns_word_create(it.pool, "word", NS_WORD_CONDITION, 0, 0))
+WRONG_CALL(ns_pool_destroy, "null", NS_OK, ns_pool_destroy(NULL))
+WRONG_CALL(ns_pool_problem, "null", NS_OK, ns_pool_problem(NULL)[0] ? NS_OK : NS_ERROR_PROGRAM)
 
-/* ---- all cases --------------------------------------------------------------------------------------------------- */
+/* ---- the other cases ----------------------------------------------------------------------------------------------
+ */
 
-enum { OPTION = NS_ERROR_OPTION, CALLER = NS_ERROR_CALLER };
-
-const plain_case POOL_CASES[] = {
-    {"ns_pool_run", THREAD, "right", run_here, NS_OK, false},
-    {"ns_pool_run", THREAD, "of an idle pool", run_in_thread, NS_OK, false},
-    {"ns_pool_run", THREAD, "while the pool runs", run_meanwhile, CALLER, false},
-    {"ns_pool_run", CHILD, "of the pool of its parent", forked_run, CALLER, false},
-    {"ns_pool_run", CHILD, "forked by a task", run_in_fork, CALLER, false},
-    {"ns_pool_run", WRONG, "null", run_null, OPTION, false},
-    {"ns_pool_run", WRONG, "a null body", run_null_body, OPTION, false},
-    {"ns_pool_run", WRONG, "null arguments of 8 bytes", run_null_arguments, OPTION, false},
-    {"ns_pool_run", WRONG, "-5 bytes", run_minus_five, OPTION, false},
-    {"ns_pool_team", THREAD, "right", team_here, NS_OK, false},
-    {"ns_pool_team", THREAD, "of an idle pool", team_in_thread, NS_OK, false},
-    {"ns_pool_team", THREAD, "while the pool runs", team_meanwhile, CALLER, false},
-    {"ns_pool_team", CHILD, "of the pool of its parent", forked_team, CALLER, false},
-    {"ns_pool_team", CHILD, "forked by a task", team_in_fork, CALLER, false},
-    {"ns_pool_team", WRONG, "null", team_null, OPTION, false},
-    {"ns_pool_team", WRONG, "a null body", team_null_body, OPTION, false},
-    {"ns_pool_team", WRONG, "null arguments of 8 bytes", team_null_arguments, OPTION, false},
-    {"ns_pool_team", WRONG, "-5 bytes", team_minus_five, OPTION, false},
-    {"ns_pool_destroy", THREAD, "of an idle pool", destroy_in_thread, NS_OK, false},
-    {"ns_pool_destroy", THREAD, "while the pool runs", destroy_meanwhile, CALLER, false},
-    {"ns_pool_destroy", CHILD, "of the pool of its parent", destroy_in_child, NS_OK, false},
-    {"ns_pool_destroy", CHILD, "forked by a task", destroy_in_fork, CALLER, false},
-    {"ns_pool_destroy", WRONG, "null", destroy_null, NS_OK, false},
-    {"ns_pool_problem", THREAD, "right", says_nothing_here, NS_OK, false},
-    {"ns_pool_problem", THREAD, "of an idle pool", says_nothing_in_thread, NS_OK, false},
-    {"ns_pool_problem", THREAD, "while the pool runs", says_in_use_meanwhile, NS_OK, false},
-    {"ns_pool_problem", CHILD, "of the pool of its parent", says_nothing_in_child, NS_OK, false},
-    {"ns_pool_problem", CHILD, "forked by a task", says_in_use_in_fork, NS_OK, false},
-    {"ns_pool_problem", WRONG, "null", problem_null, NS_OK, false},
-    {"ns_object_register", THREAD, "right", register_object_here, NS_OK, false},
-    {"ns_object_register", THREAD, "of an idle pool", register_object_in_thread, NS_OK, false},
-    {"ns_object_register", THREAD, "while the pool runs", register_object_meanwhile, CALLER, false},
-    {"ns_object_register", CHILD, "of the pool of its parent", register_object_in_child, NS_OK, false},
-    {"ns_object_register", CHILD, "forked by a task", register_object_in_fork, CALLER, false},
-    {"ns_object_register", WRONG, "null", register_null, OPTION, false},
-    {"ns_object_register", WRONG, "a null name", register_null_name, OPTION, false},
-    {"ns_object_register", WRONG, "a null address", register_null_address, OPTION, false},
-    {"ns_object_register", WRONG, "-5 bytes", register_minus_five, OPTION, false},
-    {"ns_object_register", WRONG, "-2^63 bytes", register_far_below, OPTION, false},
-    {"ns_word_create", THREAD, "right", create_word_here, NS_OK, false},
-    {"ns_word_create", THREAD, "of an idle pool", create_word_in_thread, NS_OK, false},
-    {"ns_word_create", THREAD, "while the pool runs", create_word_meanwhile, CALLER, false},
-    {"ns_word_create", CHILD, "of the pool of its parent", create_word_in_child, NS_OK, false},
-    {"ns_word_create", CHILD, "forked by a task", create_word_in_fork, CALLER, false},
-    {"ns_word_create", WRONG, "null", create_word_null, OPTION, false},
-    {"ns_word_create", WRONG, "a null name", create_word_null_name, OPTION, false},
-    {"ns_word_create", WRONG, "role 77", create_word_role_77, OPTION, false},
-    {"ns_word_create", WRONG, "role -1", create_word_role_minus, OPTION, false},
-    {"ns_word_create", WRONG, "a barrier of no parties", create_barrier_of_none, OPTION, false},
-    {"ns_word_create", WRONG, "a condition of no parties", create_condition_of_none, OPTION, false},
-    {"ns_pool_create", THREAD, "right", create_and_destroy_here, NS_OK, false},
-    {"ns_pool_create", THREAD, "in a second one", create_and_destroy_in_thread, NS_OK, false},
-    {"ns_pool_create", CHILD, "right", forked_create, NS_OK, false},
-    {"ns_pool_create", WRONG, "null", create_null, OPTION, true},
-    {"ns_pool_create", WRONG, "null options", create_null_options, OPTION, true},
-    {"ns_pool_create", WRONG, "mode 77", create_mode_77, OPTION, true},
-    {"ns_pool_create", WRONG, "mode -1", create_mode_minus, OPTION, true},
-    {"ns_pool_create", WRONG, "costs 77", create_costs_77, OPTION, true},
-    {"ns_pool_create", WRONG, "order 77", create_order_77, OPTION, true},
-    {"ns_pool_create", WRONG, "use 77 of the graph", create_graph_77, OPTION, true},
-    {"ns_pool_create", WRONG, "2^32 - 1 workers", create_many_workers, OPTION, true},
-    {"ns_pool_create", WRONG, "no such plan", create_no_file, NS_ERROR_FILE, true},
-    {"ns_pool_create", WRONG, "a plan that is none", create_damaged_file, NS_ERROR_FORMAT, true},
-    {"ns_pool_create", WRONG, "a pretended machine without a plan", create_pretended, OPTION, true},
-    {"ns_pool_create", WRONG, "virtual time without a plan", create_virtual_without, OPTION, true},
-    {"ns_pool_create", WRONG, "threads that record", create_threads_recorded, OPTION, true},
-    {"ns_pool_create", WRONG, "threads in an order", create_threads_ordered, OPTION, true},
-    {0},
-};
+OUTSIDE("ns_pool_run", THREAD, "right", NS_OK, ALL, run_here(way))
+OUTSIDE("ns_pool_run", THREAD, "of an idle pool", NS_OK, ALL, run_in_thread(way))
+OUTSIDE("ns_pool_run", THREAD, "while the pool runs", CALLER, ALL, run_meanwhile(way))
+OUTSIDE("ns_pool_run", CHILD, "of the pool of its parent", CALLER, ALL, forked_run(way))
+OUTSIDE("ns_pool_run", CHILD, "forked by a task", CALLER, ALL, run_in_fork(way))
+OUTSIDE("ns_pool_team", THREAD, "right", NS_OK, ALL, team_here(way))
+OUTSIDE("ns_pool_team", THREAD, "of an idle pool", NS_OK, ALL, team_in_thread(way))
+OUTSIDE("ns_pool_team", THREAD, "while the pool runs", CALLER, ALL, team_meanwhile(way))
+OUTSIDE("ns_pool_team", CHILD, "of the pool of its parent", CALLER, ALL, forked_team(way))
+OUTSIDE("ns_pool_team", CHILD, "forked by a task", CALLER, ALL, team_in_fork(way))
+OUTSIDE("ns_pool_destroy", THREAD, "of an idle pool", NS_OK, ALL, destroy_in_thread(way))
+OUTSIDE("ns_pool_destroy", THREAD, "while the pool runs", CALLER, ALL, destroy_meanwhile(way))
+OUTSIDE("ns_pool_destroy", CHILD, "of the pool of its parent", NS_OK, ALL, destroy_in_child(way))
+OUTSIDE("ns_pool_destroy", CHILD, "forked by a task", CALLER, ALL, destroy_in_fork(way))
+OUTSIDE("ns_pool_problem", THREAD, "right", NS_OK, ALL, says_nothing_here(way))
+OUTSIDE("ns_pool_problem", THREAD, "of an idle pool", NS_OK, ALL, says_nothing_in_thread(way))
+OUTSIDE("ns_pool_problem", THREAD, "while the pool runs", NS_OK, ALL, says_in_use_meanwhile(way))
+OUTSIDE("ns_pool_problem", CHILD, "of the pool of its parent", NS_OK, ALL, says_nothing_in_child(way))
+OUTSIDE("ns_pool_problem", CHILD, "forked by a task", NS_OK, ALL, says_in_use_in_fork(way))
+OUTSIDE("ns_object_register", THREAD, "right", NS_OK, ALL, register_object_here(way))
+OUTSIDE("ns_object_register", THREAD, "of an idle pool", NS_OK, ALL, register_object_in_thread(way))
+OUTSIDE("ns_object_register", THREAD, "while the pool runs", CALLER, ALL, register_object_meanwhile(way))
+OUTSIDE("ns_object_register", CHILD, "of the pool of its parent", NS_OK, ALL, register_object_in_child(way))
+OUTSIDE("ns_object_register", CHILD, "forked by a task", CALLER, ALL, register_object_in_fork(way))
+OUTSIDE("ns_word_create", THREAD, "right", NS_OK, ALL, create_word_here(way))
+OUTSIDE("ns_word_create", THREAD, "of an idle pool", NS_OK, ALL, create_word_in_thread(way))
+OUTSIDE("ns_word_create", THREAD, "while the pool runs", CALLER, ALL, create_word_meanwhile(way))
+OUTSIDE("ns_word_create", CHILD, "of the pool of its parent", NS_OK, ALL, create_word_in_child(way))
+OUTSIDE("ns_word_create", CHILD, "forked by a task", CALLER, ALL, create_word_in_fork(way))
+OUTSIDE("ns_pool_create", THREAD, "right", NS_OK, ALL, create_and_destroy_here(way))
+OUTSIDE("ns_pool_create", THREAD, "in a second one", NS_OK, ALL, create_and_destroy_in_thread(way))
+OUTSIDE("ns_pool_create", CHILD, "right", NS_OK, ALL, forked_create(way))
+OUTSIDE("ns_pool_create", WRONG, "null", OPTION, SERIAL, create_null(way))
+OUTSIDE("ns_pool_create", WRONG, "null options", OPTION, SERIAL, create_null_options(way))

@@ -12,7 +12,7 @@ typedef struct {
     uint64_t hash, asleep;
 } ns_explore_seen;
 
-/* A word on the stack of a thread. It is stored here, so that it outlives the stack. */
+/* A word on the stack of a thread. The value is stored here, so that the value outlives the stack. */
 typedef struct {
     const void *location;
     uint64_t value;

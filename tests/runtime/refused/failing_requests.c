@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "graph_program.h"
+#include "kernels/kernel.h"
 #include "numasim/runtime.h"
 
 /* ---- requests that fail ------------------------------------------------------------------------------------------ */
@@ -229,12 +229,9 @@ static bool attempt_runs(const ns_pool_options *options, int64_t nth) {
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-static int run_graph(ns_pool *pool) {
-    ns_graph_program *program = NULL;
-    int error = ns_graph_program_create(&program, pool, (ns_graph_delay){0});
-    if (!error) error = ns_graph_program_run(program);
-    ns_graph_program_destroy(program);
-    return error;
+static int run_graph(ns_pool *pool, void *program) {
+    const int error = ns_state_attach(program, &NS_PLAN_KERNEL, pool);
+    return error ? error : ns_state_run(program, &NS_PLAN_KERNEL, pool);
 }
 
 static void spawn_tree(ns_task *self, void *arguments) {
@@ -255,9 +252,12 @@ static int run_tree(ns_pool *pool) {
 /* Return whether request number `nth` was made. */
 static bool attempt_pool(const ns_pool_options *options, int64_t nth) {
     ns_pool *pool = NULL;
+    void *program = NULL;
+    if (ns_state_create(&program, &NS_PLAN_KERNEL, &(ns_setting){.workers = options->workers}))
+        complain(nth, "no state", NS_ERROR_MEMORY);
     fail_request(nth);
     int error = ns_pool_create(&pool, options);
-    if (!error && options->mode == NS_MODE_VIRTUAL) error = run_graph(pool);
+    if (!error && options->mode == NS_MODE_VIRTUAL) error = run_graph(pool, program);
     if (!error && options->mode == NS_MODE_SERIAL) error = run_tree(pool);
     const bool failed = request_has_failed();
     fail_request(0);
@@ -266,6 +266,7 @@ static bool attempt_pool(const ns_pool_options *options, int64_t nth) {
     if (error && strlen(ns_error_sentence(error)) < 10) complain(nth, "no sentence", error);
     if (error && pool && !ns_pool_problem(pool)[0]) complain(nth, "a pool that cannot say why", error);
     if (!error && !pool) complain(nth, "neither an error nor a pool", error);
+    ns_state_destroy(program, &NS_PLAN_KERNEL);
     ns_pool_destroy(pool);
     return failed;
 }

@@ -87,26 +87,6 @@ static void future_of_another(ns_task *self, void *arguments) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    int64_t numbers[200];
-    int64_t *sum;
-} many;
-
-static void add_and_clear(ns_task *self, void *arguments) {
-    many *m = arguments;
-    (void)self;
-    for (int at = 0; at < 200; at++) *m->sum += m->numbers[at];
-    memset(m->numbers, 0, sizeof m->numbers);
-}
-
-static void arguments_are_copied(ns_task *self, void *arguments) {
-    (void)arguments;
-    many m = {.sum = &found};
-    for (int at = 0; at < 200; at++) m.numbers[at] = at;
-    ns_spawn(self, add_and_clear, &m, sizeof m);
-    ns_spawn(self, add_and_clear, &m, sizeof m);
-}
-
 static void call_part(ns_task *self, void *arguments) {
     (void)arguments;
     ns_work(self, 3);
@@ -117,16 +97,6 @@ static void parts_join_by_themselves(ns_task *self, void *arguments) {
     ns_spawn(self, nothing, NULL, 0);
     ns_call(self, call_part, arguments);
     ns_work(self, 4);
-}
-
-static void add_range(ns_task *self, void *arguments, int64_t first, int64_t last) {
-    (void)self;
-    for (; first < last; first++) *(int64_t *)arguments += first;
-}
-
-static void loops_take_every_index(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_parallel_for(self, 10, 1000, 7, add_range, &found);
 }
 
 static void declare(ns_task *self, uint32_t object, uint8_t mode) {
@@ -169,11 +139,6 @@ static void team(ns_task *self, void *arguments) {
     }
 }
 
-static void part_that_meets_alone(ns_task *self, void *arguments) {
-    (void)arguments;
-    if (ns_task_worker(self) == 1) ns_word_arrive(self, word[MEETING]);
-}
-
 static void spawn_in_team(ns_task *self, void *arguments) {
     (void)arguments;
     ns_word_arrive(self, word[MEETING]);
@@ -191,10 +156,17 @@ static const struct {
     ns_body *body;
     bool team;
 } CASE[] = {
-    RUN(futures_one_after_the_other), RUN(future_behind_work), RUN(future_behind_a_join), RUN(future_too_early),
-    RUN(work_between_futures),        RUN(future_of_another),  RUN(arguments_are_copied), RUN(parts_join_by_themselves),
-    RUN(loops_take_every_index),      RUN(read_then_write),    RUN(await_nobody),         TEAM(team),
-    TEAM(part_that_meets_alone),      TEAM(spawn_in_team),
+    RUN(futures_one_after_the_other),
+    RUN(future_behind_work),
+    RUN(future_behind_a_join),
+    RUN(future_too_early),
+    RUN(work_between_futures),
+    RUN(future_of_another),
+    RUN(parts_join_by_themselves),
+    RUN(read_then_write),
+    RUN(await_nobody),
+    TEAM(team),
+    TEAM(spawn_in_team),
 };
 
 static void prepare(ns_pool *pool, const char *name) {

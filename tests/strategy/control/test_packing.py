@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
-from control_programs import LEAF, Tree, program_of, regular
+from control_programs import LEAF, Tree, program_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,10 +19,6 @@ from numasim.strategy.control.packing import (
     parent_packing,
     tiers_of_packing,
 )
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "verification" / "laws"))
-
-from packing_search import all_packings
 
 # Tasks by their numbers:      0
 #                         1         6
@@ -64,28 +57,6 @@ def test_initial_packing_by_hand() -> None:
     assert packed(9) == []
 
 
-def test_moves_by_hand() -> None:
-    program = program_of([[TREE]])
-    assert child_packing(program, ids(0)).tolist() == [1, 6]
-    assert child_packing(program, ids(1, 6)).tolist() == [2, 3, 7, 8]
-    assert child_packing(program, ids(2, 3, 7, 8)).tolist() == [2, 4, 5, 7, 8]  # leaves stay
-    assert child_packing(program, ids(2, 4, 5, 7, 8)).tolist() == [2, 4, 5, 7, 8]
-    assert parent_packing(program, ids(2, 4, 5, 7, 8)).tolist() == [1, 6]  # 3 lies below 1, which is a parent as well
-    assert parent_packing(program, ids(4)).tolist() == [3]
-    assert parent_packing(program, ids(1, 6)).tolist() == [0]
-    assert parent_packing(program, ids(0)).tolist() == [0]
-
-
-def test_parents_at_different_depths_of_several_trees() -> None:
-    program = program_of([[TREE, LEAF], [regular(2, 2)]])
-    assert parent_packing(program, ids(2, 9, 11)).tolist() == [1, 9, 10]
-
-
-def test_outermost_drops_what_lies_below_and_what_is_there_twice() -> None:
-    program = program_of([[TREE]])
-    assert outermost(ids(5, 3, 8, 3, 6), program.subtree_end).tolist() == [3, 6]
-
-
 def test_tiers_by_hand() -> None:
     program = program_of([[TREE]])
     free, root, local = Tier.FREE, Tier.ROOT, Tier.LOCAL
@@ -107,23 +78,6 @@ def test_subtrees_that_straddle_labels_are_cut_where_labels_begin() -> None:
     assert packing_within(program, ids(1, 7), labels).tolist() == [2, 4, 5, 7]
     assert packing_within(program, ids(3), labels).tolist() == [4, 5]
     assert packing_within(program, ids(2, 8), labels).tolist() == [2, 8]
-
-
-def test_all_packings_of_a_regular_tree_are_its_depths() -> None:
-    program = program_of([[regular(2, 4)]])
-    used = shared_cache_bytes(np.where(program.depth == 3, 10, 0), program.line_bytes, program.subtree_end)
-    found = {tuple(roots.tolist()) for roots in all_packings(program, used)}
-    assert found == {tuple(packing_at_depth(program, depth).tolist()) for depth in range(4)}
-
-
-def test_all_packings_of_a_tree_that_is_not() -> None:
-    program = program_of([[TREE]], llc_bytes=64 * 54)
-    used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
-    found = {tuple(roots.tolist()) for roots in all_packings(program, used)}
-    by_depth = {(0,), (1, 6), (2, 3, 7, 8), (4, 5)}
-    by_size = {(2,), (2, 8), (2, 4, 8), (2, 4, 5, 8), (2, 4, 5, 7, 8), (2, 3, 7, 8), (2, 3, 6), (1, 6), (0,)}
-    moved = {(2, 4, 5, 7, 8), (1, 6), (0,)}
-    assert by_depth | moved <= found <= by_depth | by_size | moved
 
 
 trees = st.recursive(st.just(LEAF), lambda inner: st.lists(inner, min_size=1, max_size=4), max_leaves=25)

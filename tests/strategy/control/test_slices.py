@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
-from control_programs import LEAF, Tree, program_of, regular
+from control_programs import LEAF, Tree, program_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,46 +27,11 @@ def test_figure_4() -> None:
     assert labels([[tree]], 2) == [-1, 0, 0, 0, 0, 0, 0, 1, 1, 1]
 
 
-def test_a_task_that_straddles_has_no_label_and_its_children_are_looked_at_one_by_one() -> None:
-    """Three children on two sockets: the middle child has [D / 3, 2 D / 3), and its halves meet at D / 2."""
-    assert labels([[[LEAF, [LEAF, LEAF], LEAF]]], 2) == [-1, 0, -1, 0, 1, 1]
-
-
-def test_a_leaf_that_straddles_stays_without_label() -> None:
-    assert labels([[[LEAF, LEAF, LEAF]]], 2) == [-1, 0, -1, 1]
-
-
-def test_three_sockets_cut_a_binary_tree_at_every_depth() -> None:
-    """1/3 and 2/3 have no finite binary fraction: at every depth one task straddles 1/3 and one task straddles 2/3."""
-    tree = regular(2, 6)
-    found = slices(program_of([[tree]]), 3)
-    depth = program_of([[tree]]).depth
-    # at depth 1 each half straddles one border
-    assert [(found[depth == d] < 0).sum() for d in range(6)] == [1, 2, 2, 2, 2, 2]
-
-
-def test_roots_of_a_phase_divide_the_data_as_children_of_one_task() -> None:
-    assert labels([[LEAF, LEAF, LEAF, LEAF]], 2) == [0, 0, 1, 1]
-    assert labels([[LEAF, [LEAF, LEAF], LEAF]], 2) == [0, -1, 0, 1, 1]
-
-
-def test_every_phase_divides_all_the_data() -> None:
-    assert labels([[[LEAF, LEAF]], [[LEAF, LEAF]]], 2) == [-1, 0, 1, -1, 0, 1]
-
-
 def test_a_root_of_several_phases_has_its_part_of_the_first() -> None:
     first = program_of([[LEAF, LEAF], [LEAF, LEAF]])
     shared = Program(**{**vars(first), "roots": ((0, 1), (1, 2, 3))})
     # root 1 is the second half of phase 0; in phase 1 it is the first third, root 2 straddles, root 3 follows
     assert slices(shared, 2).tolist() == [0, 1, -1, 1]
-
-
-def test_one_socket_has_everything() -> None:
-    assert set(labels([[regular(3, 4)]], 1)) == {0}
-
-
-def test_more_sockets_than_tasks() -> None:
-    assert labels([[[LEAF, LEAF]]], 5) == [-1, -1, -1]
 
 
 def test_exact_where_floating_point_is_not() -> None:
@@ -107,13 +71,3 @@ def test_any_forest_against_fractions(phases: list[list[Tree]], units: int) -> N
         holds = [m for m in range(units) if Fraction(m, units) <= begin and end <= Fraction(m + 1, units)]
         expected.append(holds[0] if holds else -1)
     assert slices(program, units).tolist() == expected
-
-
-@pytest.mark.parametrize("units", [2, 3, 4, 8])
-def test_slices_are_balanced(units: int) -> None:
-    """Every socket has leaves for its share of the data, less at most one leaf at each border."""
-    program = program_of([[regular(2, 9)]])
-    found = slices(program, units)[program.depth == 8]
-    counts = [int((found == m).sum()) for m in range(units)]
-    assert max(counts) - min(counts) <= 2
-    assert 256 - sum(counts) <= units - 1

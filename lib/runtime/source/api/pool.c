@@ -5,24 +5,6 @@
 #include "api/operations.h"
 #include "generated/enumerations.h"
 
-/* The replacement for virtual time, or for turns, in a program that is linked without this library: open a pool that only has an
- * error. */
-static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
-static void close_absent(ns_pool *pool) { free(pool); }
-static const ns_pool_operations ABSENT_MODE = {.open = open_absent, .close = close_absent};
-
-static int open_absent(ns_pool **pool, const ns_pool_options *options, ns_fields *plan) {
-    ns_pool *made = calloc(1, sizeof *made);
-    if (!made) return NS_ERROR_MEMORY;
-    *made = (ns_pool){.mode = &ABSENT_MODE, .options = *options};
-    ns_fields_destroy(plan);
-    *pool = made;
-    const bool turns = ns_runs_in_turns(made);
-    return ns_pool_fail(made, NS_ERROR_UNSUPPORTED,
-                        "%s in libnumasim-%s, which this program is linked without; `numasim-runtime --libs` has it",
-                        turns ? "threads in turns are" : "virtual time is", turns ? "turns" : "virtual");
-}
-
 static const ns_pool_operations *const MODE[] = {
     [NS_MODE_SERIAL] = &ns_serial_mode,
     [NS_MODE_NATIVE] = &ns_thread_mode,
@@ -31,11 +13,6 @@ static const ns_pool_operations *const MODE[] = {
     [NS_MODE_TURNS] = &ns_turns_mode,
     [NS_MODE_PACED] = &ns_turns_mode,
 };
-
-static const ns_pool_operations *mode_of(const ns_pool_options *options) {
-    const ns_pool_operations *mode = MODE[options->mode];
-    return mode ? mode : &ABSENT_MODE;
-}
 
 /* Store the general sentence of the error code, unless the pool already has a sentence. Return `error`. */
 static int with_sentence(ns_pool *pool, int error) {
@@ -56,10 +33,18 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
-    error = mode_of(options)->open(pool, options, plan);
+    /* A program that is linked without the library of the mode gets a serial pool, which has an error and cannot run. */
+    const ns_pool_operations *mode = MODE[options->mode] ? MODE[options->mode] : &ns_serial_mode;
+    error = mode->open(pool, options, plan);
     if (!*pool) {
         ns_fields_destroy(plan);
         return error;
+    }
+    if (!error && !MODE[options->mode]) {
+        const bool turns = ns_runs_in_turns(*pool);
+        error = ns_pool_fail(*pool, NS_ERROR_UNSUPPORTED,
+                             "%s in libnumasim-%s, which this program is linked without; `numasim-runtime --libs` has it",
+                             turns ? "threads in turns are" : "virtual time is", turns ? "turns" : "virtual");
     }
     (*pool)->process = getpid();
     (*pool)->unmade = error;

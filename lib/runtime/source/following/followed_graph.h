@@ -3,7 +3,7 @@
  *
  * The n-th task that a task spawns or calls is the n-th row that the task's row spawns or calls. So a program follows
  * the graph that was recorded from it, whatever else its bodies do. The rows of tasks are known only if the strategy
- * asks for rows, or if the graph itself is the program (graph_program.h).
+ * asks for rows, or if the graph itself is the program (NS_GRAPH_IS_PROGRAM).
  */
 #ifndef NS_FOLLOWED_GRAPH_H
 #define NS_FOLLOWED_GRAPH_H

@@ -16,7 +16,7 @@ from numasim.engine.reference.ledger import Held
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import Component, RunState
 from numasim.plan.plan import MIN_STEP_PS, Plan
-from numasim.schema.counter_names import TIMES
+from numasim.schema.enumerations import TIMES
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 

@@ -2,9 +2,9 @@
 
 The words of a queue stand on one line, or each end of the queue on a line of its own. Tasks are put in at the back, so
 that a push writes the line of the back. Taking a task writes the line of the end at which the task is taken, and reads
-the other line; taking the last task writes both. A probe reads both lines. If the queue holds a task when the probe is
-sent, the probe writes as if it took the task: then looking and taking are one access. The owner of a queue that finds
-the queue empty has read both lines.
+the other line; taking the last task writes both. A probe reads both lines. If the probe would take a task from the
+queue as it is when the probe is sent, the probe writes as if it took the task: then looking and taking are one access.
+The owner of a queue that finds the queue empty has read both lines.
 
 The counter of a task's children has a line of its own, which is with the worker that spawned the first child that ends.
 Every child that ends writes the counter, and so does the task that passes its wait.
@@ -45,9 +45,11 @@ class QueueLines(Component):
 
     # ---- queues ----------------------------------------------------------------------------------------------------
 
-    def probe(self, w: Worker, q: int, end: int) -> None:
-        """A probe sets out to queue ``q``, to take at ``end``: it looks, or looks and takes."""
-        w.wrote = bool(self._queues.length[q]) and not self._is_locked(q)
+    def probe(self, w: Worker, q: int, end: int, takes: bool) -> None:
+        """A probe sets out to queue ``q``, to take at ``end``: it looks, or, if it ``takes`` tasks as the queue is now,
+        looks and takes.
+        """
+        w.wrote = takes and not self._is_locked(q)
         if w.wrote:
             self._thief_owes(w, self._ends(q, end), writes=1 + (self._queues.length[q] == 1))
         else:

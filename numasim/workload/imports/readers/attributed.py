@@ -1,4 +1,4 @@
-"""Nodes and edges with attributes, of which one has the costs of tasks and one the bytes of edges."""
+"""Graphs whose nodes and edges have attributes: one attribute has the costs of tasks, another the bytes of edges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ OTHER_BYTES = ("size", "data", "weight", "volume", "communication", "comm", "cos
 UNIT_MEANS = "what one unit of the attribute is"
 LABEL, SHAPE, STYLE = "label", "shape", "style"
 PICTURES = ("plaintext", "plain", "none")  # shapes of nodes that are only text, such as a legend
-POINTS = ("sync", "synchro", "synchronization", "synchronisation", "barrier", "taskwait")  # in lower case, unnumbered
+POINTS = (
+    "sync",
+    "synchro",
+    "synchronization",
+    "synchronisation",
+    "barrier",
+    "taskwait",
+)  # in lower case, without numbers
 _TAG = re.compile(r"<[^>]*>")
 _FIRST_LINE = re.compile(r"\\[nlr]|\n|[(\[]")  # the end of the kernel's name in a label
 _NUMBERED = re.compile(r"[\s_\-.,:#0-9]+$")
@@ -30,7 +37,6 @@ class Attributed:
     """The graph in a file: nodes in the order of first mention, with their lines.
 
     ``legend`` has the nodes of subgraphs called legend.
-
     """
 
     name: str = ""

@@ -74,7 +74,7 @@ class DotText:
         yield Word(END, "", max(end - 1, 0))
 
     def _close(self, at: int) -> int:
-        """Return the end of the HTML that begins at ``begin``."""
+        """Return the end of the HTML that begins at ``at``."""
         depth = 0
         for found in _ANGLE.finditer(self.text, at):
             depth += 1 if found[0] == "<" else -1
@@ -92,12 +92,11 @@ class DotText:
 
 # ---- A digraph in the DOT language as nodes and edges with their attributes ------------------------------------------
 #
-# All of the grammar that Graphviz publishes: strict graphs, chains of edges, subgraphs as ends of edges, ports,
-# defaults of nodes and edges within their subgraph, quoted, joined and HTML names, remarks. The parser is part of
-# numasim, since pydot takes seconds for ten thousand edges, knows no lines once it has parsed, and tells ``a`` from
-# ``"a"``.
+# The parser reads the whole grammar that Graphviz publishes: strict graphs, chains of edges, subgraphs as ends of
+# edges, ports, defaults of nodes and edges within their subgraph, quoted, joined and HTML names, remarks. Pydot takes
+# seconds for ten thousand edges, does not keep the lines of a file, and tells ``a`` from ``"a"``.
 
-DEEPEST = 100  # subgraphs in each other
+DEEPEST = 100  # most levels of nested subgraphs
 Scope = tuple[Attributes, Attributes]  # defaults of nodes and of edges
 
 
@@ -197,7 +196,7 @@ class DotParser:
                 known += [node for node in nodes if node not in set(known)]
             return nodes
         found = self._name()
-        for _ in range(2):  # a port, and a point of the compass
+        for _ in range(2):  # an edge may end at a port, and at a point of the compass
             if self._sign(":"):
                 self._name()
         return found

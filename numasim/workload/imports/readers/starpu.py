@@ -1,4 +1,4 @@
-"""Tasks that StarPU has executed: ``tasks.rec``, which its tool ``starpu_fxt_tool`` writes in the format of recutils.
+"""Tasks that StarPU has executed: ``tasks.rec``, which ``starpu_fxt_tool`` writes in the format of recutils.
 
 A record has lines ``Field: value``; empty lines separate records. A task waits for the jobs of ``DependsOn``, took
 ``EndTime`` - ``StartTime`` milliseconds, and accesses the data ``Handles`` by ``Modes``, of ``Sizes`` bytes. If some
@@ -72,10 +72,9 @@ def _tasks(graph: ReadGraph, text: str) -> Iterator[tuple[int, Record]]:
 
 
 def _never_ran(records: Sequence[tuple[int, Record]]) -> dict[str, str]:
-    """Return by job that never ran whether the job is left out, or kept for a job behind that ran.
+    """Return by job that never ran whether the job is `DROPPED`, or `KEPT` because a job that ran depends on the job.
 
-    No job counts as such if no job has times.
-
+    If no job has times, no job counts as a job that never ran.
     """
     before = {record["JobId"].strip(): record.get("DependsOn", "").split() for _, record in records}
     ran = {record["JobId"].strip() for _, record in records if all(key in record for key in TIMES)}

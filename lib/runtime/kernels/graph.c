@@ -1,0 +1,179 @@
+/* Random fork-join graphs, one after the other. Every task counts its runs, which shows lost and repeated tasks.
+ *
+ * Each task draws from its own stream of random numbers, chosen by the number of the task in its graph. So a graph is
+ * the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "kernels/kernel.h"
+#include "policy/draws.h"
+
+enum { DRAW_ARRIVAL = 8, MOST_ROWS = 8000000 };
+enum { CHILDREN, HABITS, FIRST_TIME }; /* indices of the draws in a task's stream */
+enum { WORKS_BETWEEN_SPAWNS = 1, WAITS_BETWEEN_SPAWNS = 2, WAITS_AT_END = 12 }; /* bits of the draw HABITS */
+
+typedef struct {
+    uint64_t seed;
+    uint32_t rows, capacity;   /* a row is a task; rows are in preorder */
+    uint32_t *children, *size; /* [capacity] children and subtree size of each row */
+    _Atomic uint32_t *ran;     /* [rows] how often each task has run */
+} graph;
+
+typedef struct {
+    ns_state_memory memory;
+    int64_t depth, width, seed, graphs, low_ps, high_ps;
+    ns_delay delay;
+    graph *graph; /* [graphs] */
+} state;
+
+static const ns_parameter PARAMETERS[] = {
+    {"depth", NS_INTEGER, "8", 0, 200, NULL, "how deep a graph is", NS_AT(depth)},
+    {"width", NS_INTEGER, "4", 1, 1000, NULL, "how many children a task has at most", NS_AT(width)},
+    {"graph_seed", NS_INTEGER, "0", 0, INT64_MAX, NULL, "the seed of the first graph", NS_AT(seed)},
+    {"graphs", NS_INTEGER, "1", 1, 1000000, NULL,
+     "how many graphs are run, of graph_seed and the seeds after graph_seed", NS_AT(graphs)},
+    {"low_ns", NS_TIME, "100", 0, 1000000000000, NULL, "the least time of a segment", NS_AT(low_ps)},
+    {"high_ns", NS_TIME, "1000", 0, 1000000000000, NULL, "the most time of a segment", NS_AT(high_ps)},
+    {.name = NULL},
+};
+
+static uint64_t stream_of(const graph *self, uint32_t row) { return ns_base(self->seed, DRAW_ARRIVAL, row); }
+
+/* ---- making graphs ----------------------------------------------------------------------------------------------- */
+
+static int make_room(graph *self) {
+    if (self->rows < self->capacity) return NS_OK;
+    const uint32_t capacity = self->capacity ? 2 * self->capacity : 1024;
+    uint32_t *children = realloc(self->children, capacity * sizeof *children);
+    if (children) self->children = children;
+    uint32_t *size = realloc(self->size, capacity * sizeof *size);
+    if (size) self->size = size;
+    self->capacity = capacity;
+    return children && size ? NS_OK : NS_ERROR_MEMORY;
+}
+
+/* Draw the subtree of the next row, which is at depth `depth`. The root has at least one child. Return NS_ERROR_OPTION
+ * if the graph has too many tasks. */
+static int grow(graph *self, const state *of, int64_t depth) {
+    int error = self->rows == MOST_ROWS ? NS_ERROR_OPTION : make_room(self);
+    if (error) return error;
+    const uint32_t row = self->rows++;
+    const uint64_t width = (uint64_t)of->width, number = ns_draw(stream_of(self, row), CHILDREN);
+    uint32_t children = 0;
+    if (depth < of->depth) children = (uint32_t)(row ? ns_below(number, width + 1) : 1 + ns_below(number, width));
+    self->children[row] = children;
+    for (uint32_t child = 0; child < children && !error; child++) error = grow(self, of, depth + 1);
+    self->size[row] = self->rows - row;
+    return error;
+}
+
+static int create_graph(graph *self, const state *of, int64_t number) {
+    self->seed = ((uint64_t)of->seed + (uint64_t)number) & INT64_MAX;
+    const int error = grow(self, of, 0);
+    if (error) return error;
+    self->ran = calloc(self->rows, sizeof *self->ran);
+    return self->ran ? NS_OK : NS_ERROR_MEMORY;
+}
+
+static int create(void *whole, ns_setting *setting) {
+    state *self = whole;
+    int error = NS_OK;
+    if (self->low_ps > self->high_ps) return ns_setting_refuse(setting, "low_ns is above high_ns; swap them");
+    if (setting->waits) self->delay = ns_delay_calibrate();
+    self->graph = calloc((size_t)self->graphs, sizeof *self->graph);
+    if (!self->graph) return NS_ERROR_MEMORY;
+    for (int64_t at = 0; at < self->graphs && !error; at++) error = create_graph(&self->graph[at], self, at);
+    if (error != NS_ERROR_OPTION) return error;
+    return ns_setting_refuse(setting, "this graph has more than %d tasks; depth or width has to be smaller", MOST_ROWS);
+}
+
+static void release(void *whole) {
+    state *self = whole;
+    for (int64_t at = 0; self->graph && at < self->graphs; at++) {
+        free(self->graph[at].children);
+        free(self->graph[at].size);
+        free((void *)self->graph[at].ran);
+    }
+    free(self->graph);
+}
+
+/* ---- running graphs ---------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const state *of;
+    const graph *graph;
+    uint32_t row;
+} task;
+
+/* Take the time of segment `number` of a task, which is drawn between `low_ps` and `high_ps`. */
+static void take_segment(ns_task *self, const task *t, uint64_t number) {
+    const uint64_t span = (uint64_t)(t->of->high_ps - t->of->low_ps) + 1;
+    const uint64_t draw = ns_draw(stream_of(t->graph, t->row), FIRST_TIME + number);
+    const int64_t picoseconds = t->of->low_ps + (int64_t)ns_below(draw, span);
+    ns_delay_take(&t->of->delay, picoseconds);
+    if (self) ns_work(self, picoseconds);
+}
+
+/* Run a task. A draw determines the habits of the task: whether the task works between its spawns, waits between its
+ * spawns, waits at its end, and works after this last wait. If `self` is NULL, only the segments of the task are taken.
+ */
+static void run_row(ns_task *self, void *arguments) {
+    const task *t = arguments;
+    const uint64_t habits = ns_draw(stream_of(t->graph, t->row), HABITS);
+    const uint32_t children = t->graph->children[t->row];
+    uint64_t segments = 0;
+    task child = {t->of, t->graph, t->row + 1};
+    /* relaxed: the counts are read after all tasks have ended */
+    if (self) atomic_fetch_add_explicit(&t->graph->ran[t->row], 1, memory_order_relaxed);
+    take_segment(self, t, segments++);
+    for (uint32_t number = 0; number < children; number++) {
+        const uint64_t bits = habits >> (4 + 2 * (number % 24));
+        if (self) ns_spawn(self, run_row, &child, sizeof child);
+        child.row += t->graph->size[child.row];
+        if (habits & bits & WORKS_BETWEEN_SPAWNS) take_segment(self, t, segments++);
+        if (self && (habits & WAITS_BETWEEN_SPAWNS) && (bits & 3) == 2) ns_join(self);
+    }
+    if (children && (habits & WAITS_AT_END)) {
+        if (self) ns_join(self);
+        take_segment(self, t, segments);
+    }
+}
+
+static int run(void *whole, ns_pool *pool) {
+    const state *self = whole;
+    int error = NS_OK;
+    for (int64_t at = 0; at < self->graphs && !error; at++) {
+        error = ns_pool_run(pool, run_row, &(task){self, &self->graph[at], 0}, sizeof(task));
+    }
+    return error;
+}
+
+static void run_twin(void *whole) {
+    const state *self = whole;
+    for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
+        for (uint32_t row = 0; row < of->rows; row++) run_row(NULL, &(task){self, of, row});
+    }
+}
+
+static bool matches(const void *whole) {
+    const state *self = whole;
+    for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
+        for (uint32_t row = 0; row < of->rows; row++) {
+            if (atomic_load_explicit(&of->ran[row], memory_order_relaxed) != 1) return false;
+        }
+    }
+    return true;
+}
+
+const ns_kernel ns_graph_kernel = {
+    .name = "graph",
+    .meaning = "random fork-join graphs, of which every task runs exactly once",
+    .parameters = PARAMETERS,
+    .state_bytes = sizeof(state),
+    .create = create,
+    .run = run,
+    .run_twin = run_twin,
+    .matches = matches,
+    .release = release,
+};

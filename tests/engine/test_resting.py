@@ -1,0 +1,354 @@
+"""Workers that rest: phases, sleep and waking followed by hand, and no lost wake-up on random plans (model 4.15)."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_machine, stealing, toy
+from random_grammar import idle_document
+from task_graphs import WAIT, Task, graph, phase, task
+
+from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.reference.resting import Resting
+from numasim.parts.models.idle_model import IdleSpec
+from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.plan.effects import Effects
+
+ALL = stealing({"from": "others", "pick": "rotate", "tries": "all"})  # a round comes to every queue
+UNPARK, WAKE = 1000, 5000  # ns
+HOUR = 3600 * 10**9
+
+
+def resting(costs: dict[str, Any] | None = None, **idle: Any) -> RuntimeSpec:
+    """Return a runtime with rules for idle workers; a wake-up costs 1 us and takes 5 us, a probe 100 ns."""
+    usual = {"probe_ns": 100, "probe_remote_ns": 100, "unpark_ns": UNPARK, "wake_ns": WAKE, "wake_remote_ns": WAKE}
+    return runtime(costs={**usual, **(costs or {})}, idle={"sleep": {}, **idle})
+
+
+def spawner(times: int, gap_ns: float, task_ns: float, tail_ns: float = 0) -> Task:
+    """Return a task that spawns ``times`` tasks, one after each gap, and then computes on."""
+    steps: list[Any] = []
+    for _ in range(times):
+        steps += [int(gap_ns * NS), task(int(task_ns * NS))]
+    return task(*steps, int(tail_ns * NS))
+
+
+def wakeups(seen: Seen) -> list[int]:
+    return seen.of_worker("wakeups")
+
+
+# ---- C1, C2: phases, and a core that is given back ------------------------------------------------------------------
+
+
+def test_a_worker_sleeps_after_the_sum_of_its_phases() -> None:
+    # One probe of 100 ns a round: 3 rounds with 50 ns, rounds for 1000 ns with 200 ns, the look again of 100 ns.
+    phases = [{"rounds": 3, "pause_ns": 50}, {"for_ns": 1000, "yield_ns": 200}]
+    seen = run(graph(task(100_000 * NS)), how=resting(phases=phases))
+    # The second phase begins with the fourth fruitless round; its rounds end 300 ns apart, at 0, ..., 900 and 1200 ns.
+    assert seen.of_worker("idle_backoff_ps")[1] == (3 * 50 + 4 * 200) * NS
+    assert seen.of_worker("steal_attempts")[1] == 3 + 4 + 1
+    awake_ns = 8 * 100 + 3 * 50 + 4 * 200 + 100
+    assert seen.of_worker("asleep_ps")[1] == (100_000 - awake_ns) * NS
+
+
+@pytest.mark.parametrize("spins", [True, False])
+def test_a_lone_task_has_the_machine_for_itself(spins: bool) -> None:
+    # 32 cores with two threads each; others that spin halve the speed of the shared core and lower the clock.
+    how = runtime(poll_ns=1000) if spins else resting(phases=[{"rounds": 2, "yield_ns": 500}])
+    effects = Effects(smt="compute", clock="turbo")
+    plan = plan_of(
+        graph(task(10_000_000 * NS)), 64, "randomized", how, shipped_machine("xeon-6130-2s"), effects=effects
+    )
+    seen = observe(plan)
+    beside = 2 * (100 + 500) + 100  # rounds and waits; the last round before the look again
+    if spins:
+        assert seen["makespan_ps"] > 12_000_000 * NS
+    else:
+        # while the others search, for less than 40 us with the look at 63 queues, the task is slower
+        assert 10_000_000 * NS < seen["makespan_ps"] < (10_000_000 + beside + 63 * 400) * NS
+
+
+def test_naps_give_the_core_back_and_last_their_time() -> None:
+    phases = [{"rounds": 4, "nap_ns": 25_000}]
+    seen = run(graph(task(60_000 * NS)), how=runtime(costs={"probe_ns": 100}, idle={"phases": phases}))
+    # two whole naps, and the part of the third before the end
+    assert seen.of_worker("asleep_ps")[1] == (60_000 - 3 * 100) * NS
+    assert seen.of_worker("steal_attempts")[1] == 3
+
+
+def test_waits_grow_with_the_number_of_searchers() -> None:
+    # 15 searchers: 15 div 3 = 5 times the wait; a single one waits once.
+    for workers, factor in ((2, 1), (16, 5)):
+        phases = [{"rounds": 1, "pause_ns": 1000, "crowded": "yes"}]
+        seen = run(
+            graph(task(900 * NS)),
+            workers,
+            ALL_ONCE,
+            runtime(costs={"probe_ns": 100}, idle={"phases": phases}),
+            machine=toy(cores=16),
+        )
+        waits = seen.of_worker("idle_backoff_ps")[1:]
+        assert waits == [(900 - 100) * NS] * (workers - 1)  # cut off by the end
+        longer = run(
+            graph(task(100_000 * NS)),
+            workers,
+            ALL_ONCE,
+            runtime(costs={"probe_ns": 100}, idle={"phases": phases}),
+            machine=toy(cores=16),
+        )
+        assert longer.of_worker("steal_attempts")[1] == -(-100_000 // (100 + factor * 1000))
+
+
+ALL_ONCE = stealing({"from": "others", "pick": "in-order"})
+
+
+# ---- C4: a sleep that ends by itself --------------------------------------------------------------------------------
+
+
+def test_timed_sleeps_double_up_to_their_bound() -> None:
+    sleep = {"recheck": "none", "first_ns": 1000, "factor": 2, "max_ns": 4000}
+    seen = run(graph(task(20_000 * NS)), how=resting(sleep=sleep))
+    # looks at 100, 1200, 3300, 7400, 11500, 15600, 19700 ns
+    assert seen.of_worker("steal_attempts")[1] == 7
+    assert wakeups(seen) == [0, 0]
+
+
+def test_a_timed_sleep_finds_a_task_whose_wake_up_was_missed() -> None:
+    sleep = {"recheck": "none", "first_ns": 1000}
+    work = graph(task(150 * NS, task(10 * NS), 100_000 * NS))
+    missed = run(work, how=resting(sleep=sleep, wake={"at": "empty-queue", "chain": 1, "chain_by": "finder"}))
+    # the worker sleeps at 100 ns and is woken by the push at 150 ns
+    assert missed.steals[0][0] == (150 + UNPARK + WAKE + 100) * NS
+    assert wakeups(missed) == [0, 1]
+
+
+# ---- C5: the cap of searchers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cap", "workers", "searchers"),
+    [({"share": 2}, 9, 5), ({"share": 2}, 8, 4), ({"count": 3}, 8, 3), ({"busy_share": 2}, 8, 3)],
+)
+def test_only_some_workers_search(cap: dict[str, int], workers: int, searchers: int) -> None:
+    # A worker beyond the cap sleeps without a probe. Workers become idle one by one at the start: with busy_share 2 the
+    # fourth is refused, since 2 * 3 is not below the 4 workers that are not idle then.
+    seen = run(
+        graph(task(50_000 * NS)), workers, ALL, resting(searchers=cap, sleep={"recheck": "last"}), machine=toy(cores=9)
+    )
+    assert sum(attempts > 0 for attempts in seen.of_worker("steal_attempts")) == searchers
+
+
+# ---- D1: whom -------------------------------------------------------------------------------------------------------
+
+
+def test_the_newest_sleeper_is_woken_each_time() -> None:
+    seen = run(
+        graph(spawner(5, 50_000, 1000, 50_000)),
+        6,
+        ALL,
+        resting(wake={"at": "every-push", "chain": 0}),
+        machine=toy(cores=6),
+    )
+    assert sorted(wakeups(seen)) == [0, 0, 0, 0, 0, 5]
+
+
+@pytest.mark.parametrize("look_ns", [0, 30])
+def test_a_scan_for_the_lowest_sleeper_costs_a_look_for_each_place(look_ns: int) -> None:
+    # Worker 1 sleeps: the waker looks at places 0 and 1.
+    how = resting(wake={"whom": "lowest", "at": "every-push", "chain": 0}, costs={"look_ns": look_ns})
+    seen = run(graph(spawner(1, 50_000, 1000, 50_000)), 6, ALL, how, machine=toy(cores=6))
+    assert wakeups(seen) == [0, 1, 0, 0, 0, 0]
+    assert seen["makespan_ps"] == (100_000 + UNPARK + 2 * look_ns) * NS
+
+
+def test_all_sleepers_are_woken_one_after_the_other() -> None:
+    seen = run(graph(spawner(1, 50_000, 1000, 50_000)), 6, ALL, resting(wake={"whom": "all"}), machine=toy(cores=6))
+    assert wakeups(seen) == [0, 1, 1, 1, 1, 1]
+    assert seen["makespan_ps"] == (100_000 + 5 * UNPARK) * NS
+    # sleeper k looks at 50,000 + k unpark + wake; the last to wake comes four wakers later than the first
+    asleep = seen.of_worker("asleep_ps")[1:]
+    assert len(set(asleep)) > 1
+
+
+# ---- D2: at which push ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("at", "woken"),
+    [("every-push", 4), ("no-searcher", 1), ("empty-queue", 1), ("uncovered", 4)],
+)
+def test_which_of_several_pushes_wake(at: str, woken: int) -> None:
+    # Four tasks are put into an empty queue within 40 ns, long before a woken worker looks.
+    how = resting(wake={"at": at, "chain": 1, "chain_by": "last-searcher"}, costs={"unpark_ns": 0})
+    first = run(graph(task(50_000 * NS, *spawner(4, 10, 1, 4000).steps)), 9, ALL, how, machine=toy(cores=9))
+    assert first["wakeups"] == woken
+
+
+def test_without_sleepers_a_push_costs_nothing() -> None:
+    seen = run(graph(spawner(4, 10, 1, 100)), 1, ALL, resting())
+    assert seen["makespan_ps"] == (40 + 100 + 4) * NS
+
+
+# ---- D3: chains -----------------------------------------------------------------------------------------------------
+
+
+def all_awake_ns(workers: int, **wake: Any) -> float:
+    """Return when the last sleeper begins a task, after one push burst into a queue with plenty of tasks."""
+    how = resting(wake=wake, costs={"probe_ns": 1, "probe_remote_ns": 1})
+    steps = [task(10**8 * NS) for _ in range(workers)]
+    seen = run(graph(task(10**6 * NS, *steps, 10**8 * NS)), workers, ALL, how, machine=toy(cores=workers))
+    return (
+        max(min(begin for _, w, begin, _ in seen.stretches if w == worker) for worker in range(1, workers)) / NS - 10**6
+    )
+
+
+def test_waking_all_takes_one_unpark_for_each() -> None:
+    assert all_awake_ns(8, whom="all") == pytest.approx(7 * UNPARK + WAKE, rel=0.02)
+
+
+def test_a_chain_of_one_takes_a_whole_wake_up_for_each() -> None:
+    # counted beforehand: the pushes of the burst wake one worker, and each that finds a task wakes the next
+    assert all_awake_ns(8, at="no-searcher", chain=1) == pytest.approx(7 * (UNPARK + WAKE), rel=0.02)
+
+
+def test_a_chain_of_two_takes_a_logarithm_of_them() -> None:
+    # every awake worker wakes two more when it finds a task: levels of 1, 2 and 4 sleepers
+    took = all_awake_ns(8, at="no-searcher", chain=2, chain_by="finder")
+    assert took <= 3 * (2 * UNPARK + WAKE) * 1.02
+
+
+# ---- D4, D5: counted beforehand, called back ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("counted", "woken"), [("yes", 1), ("no", 4)])
+def test_pushes_during_a_wake_up(counted: str, woken: int) -> None:
+    how = resting(wake={"counted": counted}, costs={"unpark_ns": 0})
+    seen = run(graph(task(50_000 * NS, *spawner(4, 10, 1, 4000).steps)), 9, ALL, how, machine=toy(cores=9))
+    assert seen["wakeups"] == woken
+
+
+@pytest.mark.parametrize(("cancel", "begins_ns"), [("yes", 200 + 100), ("no", 150 + UNPARK + WAKE + 100)])
+def test_a_worker_that_looks_again_is_called_back_at_once(cancel: str, begins_ns: int) -> None:
+    # The worker probes until 100 ns, announces its sleep and looks until 200 ns; the task comes at 150 ns.
+    work = graph(task(150 * NS, task(10 * NS), 100_000 * NS))
+    seen = run(work, how=resting(wake={"cancel": cancel}))
+    (begin,) = (begin for _, worker, begin, _ in seen.stretches if worker == 1)
+    assert begin == begins_ns * NS
+    assert wakeups(seen) == [0, 1]
+
+
+# ---- D8, D10: joins and phases --------------------------------------------------------------------------------------
+
+
+def test_who_sleeps_in_a_join_is_woken_by_the_last_child() -> None:
+    # Worker 0 waits for the child that worker 1 has stolen, and sleeps; the child ends at 10,100 ns.
+    how = resting(wake={"at": "every-push", "chain": 0}).model_copy(update={"join": "help"})
+    first = stealing({"from": "others", "pick": "in-order"})
+    plan = graph(task(task(10_000 * NS), 500 * NS, WAIT, 1000 * NS))
+    seen = run(plan, 2, first, how)
+    assert seen["makespan_ps"] == (100 + 10_000 + UNPARK + WAKE + 1000) * NS
+
+
+def test_sleepers_are_woken_for_the_next_phase_one_after_the_other() -> None:
+    work = graph(task(50_000 * NS), task(20_000 * NS), phases=(phase(0), phase(1)))
+    seen = run(work, 4, ALL, resting())
+    assert wakeups(seen) == [0, 1, 1, 1]
+    assert seen["makespan_ps"] == (70_000 + 3 * UNPARK) * NS
+
+
+def test_workers_without_a_part_sleep_after_a_time() -> None:
+    work = graph(task(50_000 * NS), task(20_000 * NS), phases=(phase(0, serial=True), phase(1)))
+    for between, woken in (("never", 0), (10_000, 1), (60_000, 0)):
+        how = runtime(costs={"unpark_ns": UNPARK, "wake_ns": WAKE}, idle={"between_ns": between, "phases": ONE_PHASE})
+        seen = run(work, 2, ALL, how)
+        assert (wakeups(seen), seen["makespan_ps"]) == ([0, woken], (70_000 + woken * UNPARK) * NS)
+
+
+ONE_PHASE = [{"rounds": 1, "pause_ns": 100}]
+
+
+# ---- D9: wake-ups that may be missed, and those that may not --------------------------------------------------------
+
+
+def test_a_missed_wake_up_leaves_the_task_to_its_owner() -> None:
+    # The worker's last probe ends at 100 ns, and the push comes at that instant, before the worker sleeps: rank PUT
+    # comes before LOOK. So the push at 100 ns is seen; the one that comes while a searcher looks elsewhere is not.
+    sleep, wake = {"recheck": "none", "misses": "yes"}, {"at": "no-searcher", "chain": 0}
+    two_looks = stealing({"from": "others", "pick": "in-order", "tries": "all"})
+    # worker 2 looks at worker 0 at 100 ns and at worker 1 at 200 ns; the task comes to worker 0 at 150 ns
+    work = graph(task(150 * NS, task(1000 * NS), 50_000 * NS))
+    missed = run(work, 3, two_looks, resting(sleep=sleep, wake=wake))
+    safe = run(work, 3, two_looks, resting())
+    assert missed["makespan_ps"] == (150 + 50_000 + 1000) * NS  # the owner executes the task at last
+    assert safe["makespan_ps"] < 51_000 * NS
+    assert missed["steal_success"] == 0
+
+
+def promising(chance: Random) -> IdleSpec:
+    """Draw rules that lose no wake-up, for strategies whose rounds come to every queue."""
+    while True:
+        document = {"sleep": {}, **idle_document(chance)}
+        sleep, wake = document["sleep"], document.get("wake", {})
+        if sleep.get("recheck") == "none" or "misses" in sleep or "first_ns" in sleep:
+            continue
+        try:
+            return IdleSpec.model_validate(document)
+        except ValueError:
+            assert wake is not None
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_task_waits_while_all_who_could_take_it_sleep(seed: int) -> None:
+    chance = Random(seed)
+    rules = promising(chance)
+    how = resting().model_copy(update={"idle": rules, "join": chance.choice(("continuation", "help"))})
+
+    def tree(depth: int) -> Task:
+        steps: list[Any] = []
+        for _ in range(chance.randint(1, 3)):
+            steps.append(chance.choice((1, 100, 5000)) * NS)
+            if depth:
+                steps.append(tree(depth - 1))
+        return task(*steps, WAIT, chance.choice((0, 3000)) * NS)
+
+    seen = run(graph(tree(chance.randint(2, 4))), chance.randint(2, 6), ALL, how, seed=seed, machine=toy(cores=6))
+    assert seen["steal_success"] >= 0
+    assert_somebody_is_awake(seen)
+
+
+def assert_somebody_is_awake(seen: Seen) -> None:
+    """The run has come to its end without a deadlock, and all columns of its time split add up."""
+    parts = seen.result.workers.filter(regex="_ps$").sum(axis=1)
+    assert set(parts) == {seen["makespan_ps"]}
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("idle", "says"),
+    [
+        ({"sleep": {"recheck": "none"}}, "can miss a wake-up"),
+        ({"sleep": {}, "wake": {"chain": 0}}, "tasks may wait while workers sleep"),
+        ({"searchers": {"share": 2}, "phases": ONE_PHASE}, "searchers goes with sleep"),
+        ({"phases": [{"pause_ns": 3}]}, "either rounds or for_ns"),
+        ({"phases": [{"rounds": 1}]}, "one of pause_ns, yield_ns and nap_ns"),
+        ({"sleep": {}, "searchers": {"count": 1, "share": 2}}, "one of count, share and busy_share"),
+        ({}, "idle says nothing"),
+    ],
+)
+def test_rules_that_cannot_hold_are_refused(idle: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        IdleSpec.model_validate(idle)
+
+
+def test_a_lost_wake_up_ends_the_run_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Worker 0 puts its tasks into the queues of others, which nobody else takes from; seeded: nobody is ever woken.
+    own = stealing({"from": "own"}, dispatch=[{"to": "any", "pick": "round-robin"}])
+    plan = plan_of(graph(task(1000 * NS, task(NS), task(NS), task(NS), 10 * NS)), 3, own, resting(), toy(cores=3))
+    assert observe(plan, engine="reference")["tasks"] == 4
+    monkeypatch.setattr(Resting, "_wake_some", lambda *_: None)
+    with pytest.raises(DeadlockError, match="tasks are left"):
+        observe(plan, engine="reference")
