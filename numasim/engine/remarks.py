@@ -54,11 +54,7 @@ def without_memory(file: str) -> str:
 
 def free_operations(runtimes: Iterable[RuntimeSpec]) -> list[str]:
     """Return a sentence for each runtime under which only probes cost time, such as ``bare``."""
-    free = (
-        each
-        for each in runtimes
-        if not any(value for name, value in each.costs if name not in PROBES and value != "no")
-    )
+    free = (each for each in runtimes if not any(value for name, value in each.costs if name not in PROBES and value != "no"))
     return list(dict.fromkeys(map(_free, free)))
 
 
