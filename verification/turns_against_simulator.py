@@ -9,7 +9,8 @@ share of attempts that found nothing. A difference above the bound is marked.
 The queues of threads are rings under a lock here (a capacity that is never reached brings this about). The last two
 columns have the shares of threads with deques, whose owners keep up to half of their tasks private. A thief that sees
 only private tasks takes none, and asks the owner for tasks. The model has no private tasks, so that threads with deques
-miss more often. Locks of searches take no time in turns, but take time in the model.
+miss more often. The lock of a level takes time in the model, but not in turns: so threads search more often under the
+strategies `affinity-locks` and `oblivious-locks`, and miss more often.
 """
 
 from __future__ import annotations
