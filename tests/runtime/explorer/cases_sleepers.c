@@ -1,8 +1,8 @@
 /* Workers that sleep when they find no task: no task is left while all workers sleep, and the end of a join wakes the
  * worker that sleeps in it.
  *
- * Worker 0 pushes the tasks, and the other workers take them. The queue is a count of tasks: the push is a relaxed store,
- * as in a deque, and a worker takes a task by compare-and-swap. Workers stop when all tasks are done. */
+ * Worker 0 pushes the tasks, and the other workers take them. The queue is a count of tasks: the push is a relaxed
+ * store, as in a deque, and a worker takes a task by compare-and-swap. Workers stop when all tasks are done. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "sync/sleepers.h"
@@ -149,7 +149,9 @@ static void push_to_two(uint32_t id) {
 
 static void each(void) { make(RULE(.recheck = NS_RECHECK_EACH, .at = NS_WAKE_EVERY_PUSH, .cancels = true), 2, 1); }
 
-static void uncancelled(void) { make(RULE(.recheck = NS_RECHECK_EACH, .at = NS_WAKE_EVERY_PUSH, .counted = true), 2, 1); }
+static void uncancelled(void) {
+    make(RULE(.recheck = NS_RECHECK_EACH, .at = NS_WAKE_EVERY_PUSH, .counted = true), 2, 1);
+}
 
 static void events(void) { make(RULE(.recheck = NS_RECHECK_EVENTS, .at = NS_WAKE_UNCOVERED, .cancels = true), 2, 1); }
 

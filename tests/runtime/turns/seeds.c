@@ -1,5 +1,5 @@
-/* seeds MODE PLAN FIRST COUNT: run fib(8) in turns under the plan, with COUNT seeds from FIRST on. Print the sentence of
- * each run that fails, and of each run with a wrong result. */
+/* seeds MODE PLAN FIRST COUNT: run fib(8) in turns under the plan, with COUNT seeds from FIRST on. Print the sentence
+ * of each run that fails, and a sentence for each run with a wrong result. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -33,7 +33,8 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
-    /* A program that is linked without the library of the mode gets a serial pool, which has an error and cannot run. */
+    /* A program that is linked without the library of the mode gets a serial pool, which has an error and cannot run.
+     */
     const ns_pool_operations *mode = MODE[options->mode] ? MODE[options->mode] : &ns_serial_mode;
     error = mode->open(pool, options, plan);
     if (!*pool) {
@@ -43,7 +44,8 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     if (!error && !MODE[options->mode]) {
         const bool turns = ns_runs_in_turns(*pool);
         error = ns_pool_fail(*pool, NS_ERROR_UNSUPPORTED,
-                             "%s in libnumasim-%s, which this program is linked without; `numasim-runtime --libs` has it",
+                             "%s in libnumasim-%s, which this program is linked without; "
+                             "`numasim-runtime --libs` has it",
                              turns ? "threads in turns are" : "virtual time is", turns ? "turns" : "virtual");
     }
     (*pool)->process = getpid();

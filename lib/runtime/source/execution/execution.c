@@ -101,7 +101,8 @@ static bool is_done(const void *context) {
 
 void ns_thread_get(ns_task *self, ns_future *future) {
     if (is_done(future)) return;
-    ns_thread_execution_of((ns_thread_worker *)self->worker)->wait(self, &(ns_thread_wait){self, is_done, future, future, NULL});
+    const ns_thread_wait wait = {self, is_done, future, future, NULL};
+    ns_thread_execution_of((ns_thread_worker *)self->worker)->wait(self, &wait);
 }
 
 /* ---- the end of a task ------------------------------------------------------------------------------------------- */
@@ -199,7 +200,8 @@ static void sleep_until_joined(ns_thread_task *task) {
     if (ns_atomic_u32_fetch_add(&pool->blocked, 1, memory_order_relaxed) + 1 >= pool->team_size)
         ns_thread_end_quiescent(pool, "all workers wait in joins that block");
     if (pool->sleeps) ns_thread_check_sleepers(pool);
-    if (ns_thread_is_quiescent(pool)) pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task, NULL, NULL});
+    if (ns_thread_is_quiescent(pool))
+        pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task, NULL, NULL});
     uint32_t found;
     /* acquire: sees all that the children did */
     while ((found = ns_atomic_u32_load(left, memory_order_acquire))) ns_futex_wait(left, found);

@@ -2,8 +2,8 @@
  * that tries all interleavings of a few threads (tests/runtime/explorer): so this program explores the library's own
  * sources.
  *
- * There is one fence, ns_fence, for a store that must be seen before a later load of another word. Elsewhere both of these
- * accesses are memory_order_seq_cst, since the thread sanitizer does not understand fences.
+ * There is one fence, ns_fence, for a store that must be seen before a later load of another word. Elsewhere both of
+ * these accesses are memory_order_seq_cst, since the thread sanitizer does not understand fences.
  */
 #ifndef NS_ATOMICS_H
 #define NS_ATOMICS_H

@@ -221,7 +221,7 @@ uint32_t ns_sleepers_asleep(ns_sleepers *self) {
     ns_mcs_acquire(&self->lock);
     for (uint32_t place = 0; place < self->count; place++) {
         const ns_sleeper *each = self->sleeper[self->order[place]];
-        /* relaxed: of two workers that fall asleep and then count, the lock shows the later one that the other sleeps */
+        /* relaxed: of two workers that fall asleep and then count, the lock shows the later one that both sleep */
         asleep += !each->timed && ns_atomic_u32_load(&each->state, memory_order_relaxed) == NS_ASLEEP;
     }
     ns_mcs_release(&self->lock);

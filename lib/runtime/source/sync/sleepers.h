@@ -11,9 +11,9 @@
  * pushing worker needs no fence: the strategy then allows that a wake-up is missed, or a timer ends each sleep.
  *
  * If only the last searching worker looks again (`recheck: last`), a pushing worker that sees a searching worker relies
- * on this one: the searching worker, or the last that stops searching after it, finds the task when it looks again. With
- * `recheck: events` the pushing worker counts its push, and a worker that goes to sleep compares the count instead of
- * looking again.
+ * on this one: the searching worker, or the last that stops searching after it, finds the task when it looks again.
+ * With `recheck: events` the pushing worker counts its push, and a worker that goes to sleep compares the count instead
+ * of looking again.
  */
 #ifndef NS_SLEEPERS_H
 #define NS_SLEEPERS_H
@@ -88,12 +88,12 @@ static inline uint64_t ns_sleepers_pushes(const ns_sleepers *self) {
 /* A worker that goes to sleep. */
 typedef struct {
     uint32_t worker;
-    bool searched;                    /* the worker stops searching now */
-    uint64_t pushes;                  /* with `recheck: events`, if it searched: the count of pushes before its last round */
-    const void *awaited;              /* its sleep also ends when this comes to `target`: ns_sleepers_ended. Or NULL */
+    bool searched;       /* the worker stops searching now */
+    uint64_t pushes;     /* with `recheck: events`, if it searched: the count of pushes before its last round */
+    const void *awaited; /* its sleep also ends when this comes to `target`: ns_sleepers_ended. Or NULL */
     uint32_t target;
-    bool (*finds)(void *context);     /* look again: whether there is a task that the worker can take */
-    bool (*is_over)(void *context);   /* whether the worker must not sleep, whatever tasks there are */
+    bool (*finds)(void *context);   /* look again: whether there is a task that the worker can take */
+    bool (*is_over)(void *context); /* whether the worker must not sleep, whatever tasks there are */
     void *context;
 } ns_sleep_order;
 

@@ -61,7 +61,8 @@ static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
     const bool is_called = pool->sleeps && worker->base.id;
     const uint64_t *number = is_called ? &pool->calls : &pool->epoch;
     pthread_mutex_lock(&pool->lock);
-    while (*number == last && !pool->closing) pthread_cond_wait(is_called ? &pool->called : &pool->started, &pool->lock);
+    pthread_cond_t *told = is_called ? &pool->called : &pool->started;
+    while (*number == last && !pool->closing) pthread_cond_wait(told, &pool->lock);
     const uint64_t next = pool->closing ? 0 : pool->epoch;
     if (pool->sleeps && !is_called) {
         pool->calls = pool->epoch;

@@ -6,7 +6,7 @@
 #include "platform/fiber.h"
 #include "policy/draws.h"
 
-/* The stream of draws that choose the next worker. No draw class of the simulator (numasim/draws.py) has this number. */
+/* The class of the draws that choose the next worker. No class of the simulator (numasim/draws.py) has this number. */
 enum { DRAW_TURN = 100, STACK_BYTES = 16 << 20 };
 static const int64_t STEP_PS = 1, PAUSE_PS = 1000; /* loops that wait come to an end on every clock */
 

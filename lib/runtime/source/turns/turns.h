@@ -7,8 +7,8 @@
  * in the simulator. In mode `turns` costs take no time, and a timer may go off at any turn.
  *
  * Every turn begins before an access. The work of a worker between two accesses belongs to the first of them. Memory is
- * sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker memory, but can
- * only explore small programs.
+ * sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker memory, but
+ * can only explore small programs.
  */
 #ifndef NS_TURNS_H
 #define NS_TURNS_H
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- called by the code of threads: end the turn of the running worker. Without a running worker, do nothing ------- */
+/* ---- called by the code of threads: end the turn of the running worker; without a running worker, do nothing ------ */
 
 void ns_turns_step(void);                  /* before an access */
 void ns_turns_pause(void);                 /* in a waiting loop */
