@@ -41,9 +41,10 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
 
     costs = {key: known(key, found) for key, found in _costs(probe).items()}
     comments = {
-        "poll_ns": "a pause instruction; the runtime also yields the processor now and then",
+        "poll_ns": f"a pause instruction; the runtime also yields the processor now and then{_beside(probe, 'yield')}",
         **{f"costs.{key}": cost.source for key, cost in costs.items()},
-        "costs.line": "probes, takes, joins and pushes elsewhere move the queue's cache line",
+        "costs.line": "probes, takes, joins and pushes elsewhere move the queue's cache line"
+        + _beside(probe, "line_contended", "; each transfer while all cores want one line"),
     }
     document = {
         "name": name,
@@ -100,7 +101,14 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
         if call
         else "wake_call",
         "pause_ns": measured("pause", "a pause of the processor"),
+        "unpark_ns": measured("wake_call", "the call that wakes a sleeping thread"),
     }
+
+
+def _beside(probe: Probe, name: str, text: str = ", which") -> str:
+    """Return a text on a finding that no cost has; an empty text if the finding is missing."""
+    found = probe.one(name)
+    return f"{text} takes {short(found.median)}; {found.interval()}" if found else ""
 
 
 def _combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str, probe: Probe) -> Cost | str:

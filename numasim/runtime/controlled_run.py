@@ -34,7 +34,7 @@ TIERS, LABELS, SWITCHES, POLICY = 1, 2, 4, 8
 def run_plan(
     run: Run, mode: str = "virtual", program: Path | None = None, keep: Path | None = None, replay: Path | None = None
 ) -> KernelRun:
-    """Run the task graph of a plan in virtual time, or in mode ``native`` or ``emulated``, and return the counts.
+    """Run the task graph of a plan in virtual time, or in another mode but ``serial``, and return the counts.
 
     A controller decides between iterations, and its decisions are written to ``keep``. With ``replay``, a file that an
     earlier run wrote to ``keep``, its decisions are repeated instead. Raise InputError with one sentence if the program

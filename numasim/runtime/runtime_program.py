@@ -22,15 +22,18 @@ from numasim.errors import CheckError, InputError
 #
 # A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries are beside
 # this file, both in a wheel and in a checkout. A program with static libraries runs without a search path. Virtual time
-# is a separate library, since it contains the simulator's engine, in C++. The option --undefined names the symbol of
-# its mode; otherwise the linker would leave out the library, to which nothing else refers.
+# is a separate library, since it contains the simulator's engine, in C++. Threads in turns are a separate library, too:
+# the code of threads once more. The option --undefined names the symbols of their modes; otherwise the linker would
+# leave out the libraries, to which nothing else refers.
 
 FOLDER = Path(__file__).parent
 LIBRARY, VIRTUAL_LIBRARY = FOLDER / "libnumasim.a", FOLDER / "libnumasim-virtual.a"
+TURNS_LIBRARY = FOLDER / "libnumasim-turns.a"
+MODES = "-Wl,--undefined=ns_virtual_mode,--undefined=ns_turns_mode"
 FLAGS = {
     "--cflags": f"-I{FOLDER / 'include'} -pthread",
-    "--libs": f"-Wl,--undefined=ns_virtual_mode {VIRTUAL_LIBRARY} {LIBRARY} -lstdc++ -lm -pthread",
-    "--libs-threads": f"{LIBRARY} -pthread",  # without virtual time
+    "--libs": f"{MODES} {VIRTUAL_LIBRARY} {TURNS_LIBRARY} {LIBRARY} -lstdc++ -lm -pthread",
+    "--libs-threads": f"{LIBRARY} -pthread",  # without virtual time and turns
     "--cmake-dir": str(FOLDER / "cmake"),
 }
 
@@ -62,9 +65,9 @@ CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # exit statuses of the program
 class Order:
     """The arguments of the program: a kernel with its parameters, in a mode.
 
-    ``mode`` is serial, native, emulated or virtual. ``costs`` (model or measured) chooses the times that advance
-    virtual clocks and that recorded segments have. ``plan`` is a compiled plan, and ``record`` the file for the task
-    graph of a serial run. ``controls`` is a file with the decisions of a controller in a run of ``plan``
+    ``mode`` is serial, native, emulated, virtual, turns or paced. ``costs`` (model or measured) chooses the times that
+    advance virtual clocks and that recorded segments have. ``plan`` is a compiled plan, and ``record`` the file for the
+    task graph of a serial run. ``controls`` is a file with the decisions of a controller in a run of ``plan``
     (`numasim.runtime.controlled_run`). If ``seed`` is None, the seed of the plan's file counts; each of ``repeat`` runs
     has its own seed. With ``rehearse``, serial copies of the program run on all workers at once before each run on
     threads. With ``warm_up`` the first run is executed once in advance, without a report. With ``verify`` the result is

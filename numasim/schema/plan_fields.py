@@ -803,6 +803,7 @@ IDLE_PHASE = Structure(
         cost("for_ps"),
         cost("wait_ps", "after each round"),
         Flag("naps", note="the worker is off its core in the waits"),
+        Flag("yields", note="on threads: the worker yields its core in the waits"),
         Flag("crowded", note="waits grow with the number of searching workers"),
     ),
 )

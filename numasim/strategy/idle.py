@@ -20,14 +20,16 @@ NEVER_PS = -1
 class Phase:
     """A phase of fruitless rounds: ``rounds`` of them, or, if that is 0, the rounds of ``for_ps``.
 
-    ``wait_ps`` follows each round. ``naps``: the worker is off its core meanwhile. ``crowded``: the wait grows with the
-    number S of searching workers, by S / log2(S).
+    ``wait_ps`` follows each round. ``naps``: the worker is off its core meanwhile. ``yields``: a thread yields its core
+    meanwhile, which makes no difference in a simulation. ``crowded``: the wait grows with the number S of searching
+    workers, by S / log2(S).
     """
 
     rounds: int
     for_ps: int
     wait_ps: int
     naps: bool
+    yields: bool
     crowded: bool
 
 
@@ -93,6 +95,7 @@ def _phase(spec: IdlePhase) -> Phase:
         for_ps=ps(spec.for_ns) if spec.for_ns is not None else 0,
         wait_ps=ps(spec.wait_ns),
         naps=spec.nap_ns is not None,
+        yields=spec.yield_ns is not None,
         crowded=spec.crowded,
     )
 

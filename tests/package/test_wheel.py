@@ -99,7 +99,14 @@ def test_the_wheel_holds_the_runtime_and_none_of_its_sources(wheel: Path) -> Non
     others = {name.removeprefix("numasim/runtime/") for name in runtime if not name.endswith(".py")}
     headers = {path.relative_to(RUNTIME).as_posix() for path in (RUNTIME / "include" / "numasim").iterdir()}
     recorder = {"record/numasim-openmp-probe", "record/tool/numasim-recorder.so"}
-    assert others == {"libnumasim.a", "libnumasim-virtual.a", "cmake/numasim-config.cmake", *headers, *recorder}
+    assert others == {
+        "libnumasim.a",
+        "libnumasim-virtual.a",
+        "libnumasim-turns.a",
+        "cmake/numasim-config.cmake",
+        *headers,
+        *recorder,
+    }
     assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".so.0", ".pc"))]
 
 

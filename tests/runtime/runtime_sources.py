@@ -14,8 +14,8 @@ from numasim.parts import catalog
 from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
 
 HERE = Path(__file__).parent
-VIRTUAL_TIME = RUNTIME / "source" / "virtual"
-LOCKS = ("locks_*.c", "numa_*.c", "mcs.c")
+VIRTUAL_TIME, TURNS = RUNTIME / "source" / "virtual", RUNTIME / "source" / "turns"
+LOCKS = ("locks_*.c", "numa_*.c", "mcs.c", "waiting.c")
 STRATEGIES = catalog.names("strategies")
 TUNED = ("cats", "laws")  # strategies with a controller
 LONGEST_SECONDS = 1800  # time limit that ends a hanging program
@@ -27,8 +27,8 @@ def sources(*patterns: str) -> list[Path]:
 
 
 def library_sources() -> list[Path]:
-    """Return the sources of the C library without virtual time, which need no C++."""
-    return [path for path in (*sources("*.c"), *core_sources()) if path.parent != VIRTUAL_TIME]
+    """Return the sources of the C library without virtual time, which need no C++, and without turns."""
+    return [path for path in (*sources("*.c"), *core_sources()) if path.parent not in (VIRTUAL_TIME, TURNS)]
 
 
 def library_with_virtual_time() -> list[Path]:

@@ -250,4 +250,36 @@ BUGS = [
         "    return ns_atomic_pointer_exchange(&self->waiting, &ended, memory_order_acquire);\n",
         "reordered",
     ),
+    Bug(
+        "a push looks for sleepers before other workers see the task",
+        "sleepers.c: sleep/each, sleep/uncancelled",
+        "    if (rule->recheck != NS_RECHECK_NONE) ns_fence();\n",
+        "",
+        "buffered",
+    ),
+    Bug(
+        "a worker sleeps without a second look for tasks",
+        "sleepers.c: sleep/each, sleep/uncancelled",
+        "    if (missed || order->is_over(order->context) || (looks && order->finds(order->context)))\n",
+        "    if (missed || order->is_over(order->context) || (looks && !order->finds))\n",
+    ),
+    Bug(
+        "a worker sleeps without a second look at the count of pushes",
+        "sleepers.c: sleep/events",
+        "ns_sleepers_pushes(self) != order->pushes;",
+        "ns_sleepers_pushes(self) < order->pushes;",
+    ),
+    Bug(
+        "a worker falls asleep after its wait is over",
+        "sleepers.c: sleep/join",
+        "    if (missed || order->is_over(order->context) || (looks",
+        "    if (missed || (looks",
+    ),
+    Bug(
+        "a sleeper is called back after it has fallen asleep, without a system call",
+        "sleepers.c: sleep/each",
+        "if (ns_atomic_u32_compare_exchange(state, &announced, NS_CALLED, ",
+        "if (ns_atomic_u32_exchange(state, NS_CALLED, memory_order_release) + 1 || "
+        "ns_atomic_u32_compare_exchange(state, &announced, NS_CALLED, ",
+    ),
 ]

@@ -1,4 +1,5 @@
-"""All interleavings of small programs on the deque, lane, dependences, locks, conditions and barriers of the runtime.
+"""All interleavings of small programs on the deque, lane, dependences, locks, conditions, barriers and sleepers of the
+runtime.
 
 The sources are the library's own sources. Their atomic accesses are steps of the explorer in tests/runtime/explorer.
 Litmus tests compare the explorer with known results of memory models. Other tests put bugs into the sources, which the
@@ -18,6 +19,7 @@ from seeded_bugs import BUGS, Bug
 
 EXPLORER = HERE / "explorer"
 FLAGS = ["-O2", "-g1", "-DNS_EXPLORE", f"-I{EXPLORER}"]
+ABOUT = ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent", "sleep")
 IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 
 
@@ -25,7 +27,7 @@ IN_ARENA = [*FLAGS, "-include", "arena_allocation.h"]
 def parts(c_compiler: str) -> dict[str, Path]:
     """Return the objects of the explorer and of the explored sources, by the names of their sources."""
     own = [*sorted(EXPLORER.glob("*.c")), *sources("fiber.c")]
-    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependences.c")
+    explored = sources(*LOCKS, "split.c", "deque.c", "lane.c", "dependences.c", "sleepers.c")
     made = compile_objects(c_compiler, own, FLAGS) + compile_objects(c_compiler, explored, IN_ARENA)
     return {source.stem: path for source, path in zip([*own, *explored], made, strict=True)}
 
@@ -50,9 +52,9 @@ def explore(program: Path, memory: str, prefix: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("memory", "about"),
     [
-        *(("reordered", about) for about in ("deque/short", "lane/short", "lock", "condition", "barrier", "dependent")),
+        *(("reordered", about) for about in ABOUT),
         # longer cases of these have too many schedules in other memory
-        *(("buffered", about) for about in ("deque", "lane")),
+        *(("buffered", about) for about in ("deque", "lane", "long/two sleepers")),
     ],
 )
 def test_every_schedule_is_sound(program: Path, memory: str, about: str) -> None:

@@ -39,7 +39,7 @@ REFUSED: list[tuple[list[str], str]] = [
     ([*SERIAL, "--workers", "0"], "--workers is '0', and has to be a whole number from 1 to 65536"),
     ([*SERIAL, "--repeat", "x"], "--repeat is 'x', and has to be a whole number from 1 to 1000000"),
     ([*SERIAL, "--seed", "-3"], "--seed is '-3', and has to be a whole number from 0 to 2^63 - 1"),
-    ([*SERIAL, "--plan", "p"], "--plan goes with the modes native, emulated and virtual"),
+    ([*SERIAL, "--plan", "p"], "--plan goes with all modes but serial"),
     (["--kernel", "fib", "--mode", "native", "--record", "g"], "--record goes with --mode serial"),
     ([*SERIAL, "--rehearse"], "--rehearse goes with the modes native and emulated"),
     (["--kernel", "fib", "--rehearse", "--plan", "/no/plan"], "mode native, plan /no/plan: a file cannot be read"),

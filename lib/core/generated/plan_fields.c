@@ -324,6 +324,7 @@ static bool read_ns_idle_phase(ns_plan_reader *reader, ns_full_plan *plan, ns_id
         self->wait_ps = (int64_t)value;
     }
     if (!ns_read_flag(reader, "naps", &self->naps)) return false;
+    if (!ns_read_flag(reader, "yields", &self->yields)) return false;
     if (!ns_read_flag(reader, "crowded", &self->crowded)) return false;
     return true;
 }

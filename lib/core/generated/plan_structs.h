@@ -368,6 +368,7 @@ typedef struct ns_idle_phase {
     int64_t for_ps;
     int64_t wait_ps; /* after each round */
     bool naps; /* the worker is off its core in the waits */
+    bool yields; /* on threads: the worker yields its core in the waits */
     bool crowded; /* waits grow with the number of searching workers */
 } ns_idle_phase;
 NS_VIEW(ns_idle_phase_list, ns_idle_phase);

@@ -13,9 +13,14 @@ if(NOT TARGET numasim::numasim)
   set_target_properties(numasim::virtual PROPERTIES
     IMPORTED_LOCATION "${numasim_folder}/libnumasim-virtual.a"
     INTERFACE_LINK_LIBRARIES "numasim::numasim;stdc++;m")
+  add_library(numasim::turns STATIC IMPORTED)
+  set_target_properties(numasim::turns PROPERTIES
+    IMPORTED_LOCATION "${numasim_folder}/libnumasim-turns.a"
+    INTERFACE_LINK_LIBRARIES "numasim::numasim")
   set_target_properties(numasim::numasim PROPERTIES
     IMPORTED_LOCATION "${numasim_folder}/libnumasim.a"
     INTERFACE_INCLUDE_DIRECTORIES "${numasim_folder}/include"
-    INTERFACE_LINK_OPTIONS "LINKER:--undefined=ns_virtual_mode" # links virtual time, to which nothing else refers
-    INTERFACE_LINK_LIBRARIES "Threads::Threads;numasim::virtual")
+    # links virtual time and turns, to which nothing else refers
+    INTERFACE_LINK_OPTIONS "LINKER:--undefined=ns_virtual_mode,--undefined=ns_turns_mode"
+    INTERFACE_LINK_LIBRARIES "Threads::Threads;numasim::virtual;numasim::turns")
 endif()

@@ -11,6 +11,8 @@ const char *const NS_MODE_NAMES[] = {
     [NS_MODE_NATIVE] = "native",
     [NS_MODE_EMULATED] = "emulated",
     [NS_MODE_VIRTUAL] = "virtual",
+    [NS_MODE_TURNS] = "turns",
+    [NS_MODE_PACED] = "paced",
     NULL,
 };
 const char *const NS_COSTS_NAMES[] = {[NS_COSTS_MODEL] = "model", [NS_COSTS_MEASURED] = "measured", NULL};
@@ -280,7 +282,7 @@ static bool are_consistent(const ns_options *self, char *problem) {
         return refuse(problem, "--rehearse goes with the modes native and emulated");
     }
     if (self->warm_up && self->pool.record) return refuse(problem, "--warm-up goes with runs that are not recorded");
-    if (self->pool.plan && serial) return refuse(problem, "--plan goes with the modes native, emulated and virtual");
+    if (self->pool.plan && serial) return refuse(problem, "--plan goes with all modes but serial");
     if ((self->pool.controls || self->pool.measures) && !self->pool.plan) {
         return refuse(problem, "--controls and --measures go with --plan");
     }

@@ -35,7 +35,10 @@ static void take_op(ns_task *self, state *of, enum ns_op code, uint32_t argument
     part next = {of, argument};
     switch (code) {
         case NS_OP_RUN:
-            if (of->compute_ps) ns_delay_take(&of->delay, of->compute_ps->at[argument]);
+            if (ns_runs_in_turns(of->pool))
+                of->pool->tasks->work(self, of->compute_ps->at[argument]);
+            else if (of->compute_ps)
+                ns_delay_take(&of->delay, of->compute_ps->at[argument]);
             break;
         case NS_OP_SPAWN: ns_spawn(self, run_part, &next, sizeof next); break;
         case NS_OP_CALL: ns_call(self, run_part, &next); break;

@@ -1,5 +1,5 @@
-/* Two distances between hardware threads: the time that a cache line takes from one to the other, and the time from
- * waking a sleeping thread until this thread runs.
+/* Distances between hardware threads: the time that a cache line takes from one to the other, alone and while all cores
+ * want the line; and the time from waking a sleeping thread until this thread runs.
  */
 #include <time.h>
 
@@ -62,6 +62,43 @@ void ns_probe_lines(ns_probe *self) {
         for (uint32_t b = a + 1; b < count; b++) probe_line(self, &topology->cpu[a], &topology->cpu[b], pause_ns);
     }
     if (topology->core_count == 1) ns_probe_miss(self, "line_transfer", NS_PROBE_ONE_CORE);
+}
+
+/* ---- lines that several threads want at once --------------------------------------------------------------------- */
+
+enum { ADDITIONS = 2000 };
+
+typedef struct {
+    NS_OWN_LINE ns_atomic_u64 word;
+} crowd;
+
+static void add_often(void *context, uint32_t member) {
+    crowd *self = context;
+    (void)member;
+    for (int step = 0; step < ADDITIONS; step++)
+        ns_atomic_u64_fetch_add(&self->word, 1, memory_order_relaxed); /* relaxed: only the line is wanted */
+}
+
+/* Probe the time for each addition if one hardware thread of each core adds to the same word all the time: the time for
+ * which a line serves one request. */
+void ns_probe_contention(ns_probe *self) {
+    const ns_topology *topology = self->topology;
+    static crowd shared;
+    uint32_t cpu[NS_TEAM_MOST], members = 0;
+    for (uint32_t at = 0; at < topology->cpu_count && members < NS_TEAM_MOST; at++)
+        if (topology->cpu[at].sibling == 0) cpu[members++] = topology->cpu[at].id;
+    if (members < 2) {
+        ns_probe_miss(self, "line_contended", NS_PROBE_ONE_CORE);
+        return;
+    }
+    const ns_subject subject = {"line_contended", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    ns_probe_sample(self, &subject,
+                    &(ns_sampling){.cpu = cpu,
+                                   .members = members,
+                                   .body = add_often,
+                                   .context = &shared,
+                                   .operations = (double)ADDITIONS * members,
+                                   .wanders = true});
 }
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */

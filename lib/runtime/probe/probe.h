@@ -131,6 +131,8 @@ void ns_probe_cache(ns_probe *self);
 void ns_probe_faults(ns_probe *self);
 void ns_probe_migration(ns_probe *self);
 void ns_probe_lines(ns_probe *self);
+void ns_probe_contention(ns_probe *self);
+void ns_probe_yield(ns_probe *self);
 void ns_probe_wakes(ns_probe *self);
 void ns_probe_fibers(ns_probe *self);
 void ns_probe_queues(ns_probe *self);

@@ -76,6 +76,6 @@ uint32_t ns_explore_waiting(void);
 
 /* Tables of cases by subject; each table ends with a case without a name. */
 extern const ns_explore_case NS_LITMUS_CASES[], NS_DEQUE_CASES[], NS_LANE_CASES[], NS_LOCK_CASES[],
-    NS_CONDITION_CASES[], NS_BARRIER_CASES[], NS_DEPENDENT_CASES[];
+    NS_CONDITION_CASES[], NS_BARRIER_CASES[], NS_DEPENDENT_CASES[], NS_SLEEP_CASES[];
 
 #endif

@@ -7,8 +7,9 @@
 static const char *const MEMORY[] = {"sequential", "buffered", "reordered"};
 enum { MEMORIES = sizeof MEMORY / sizeof *MEMORY };
 
-static const ns_explore_case *const TABLES[] = {NS_LITMUS_CASES,    NS_DEQUE_CASES,   NS_LANE_CASES,     NS_LOCK_CASES,
-                                                NS_CONDITION_CASES, NS_BARRIER_CASES, NS_DEPENDENT_CASES};
+static const ns_explore_case *const TABLES[] = {NS_LITMUS_CASES,    NS_DEQUE_CASES,   NS_LANE_CASES,
+                                                NS_LOCK_CASES,      NS_CONDITION_CASES, NS_BARRIER_CASES,
+                                                NS_DEPENDENT_CASES, NS_SLEEP_CASES};
 enum { TABLE_COUNT = sizeof TABLES / sizeof *TABLES };
 
 static bool explore(const ns_explore_case *of, enum ns_explore_memory memory) {

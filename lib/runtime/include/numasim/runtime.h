@@ -1,7 +1,8 @@
 /* numasim's task runtime: tasks, pools of workers, objects in memory and synchronisation objects.
  *
- * A program is a body that spawns children and joins them. A pool runs the program in one of four modes: on real
- * threads; on real threads that emulate another machine; in virtual time on one thread; or serially. A compiled
+ * A program is a body that spawns children and joins them. A pool runs the program in one of these modes: on real
+ * threads; on real threads that emulate another machine; in virtual time on one thread; serially; or with the code of
+ * threads in turns on one thread. A compiled
  * strategy (written by `numasim strategy compile`) decides where tasks run. numasim's simulator interprets the same
  * strategy.
  *
@@ -211,8 +212,13 @@ enum ns_mode {
     NS_MODE_NATIVE,   /* pinned threads on the real machine: see below */
     NS_MODE_EMULATED, /* threads on emulated nodes: a remote step spins for the extra latency; memory is on the node of
                          the thread that touched it first, whatever the plan says */
-    NS_MODE_VIRTUAL   /* on one thread, by the clocks of the simulator's engine, which is a library of its own; a
+    NS_MODE_VIRTUAL,  /* on one thread, by the clocks of the simulator's engine, which is a library of its own; a
                          program linked without this library gets NS_ERROR_UNSUPPORTED */
+    NS_MODE_TURNS,    /* the code of threads on one thread: the workers take turns, which end at every access to shared
+                         memory of the library; the seed decides who is next. A library of its own, as above. A wait
+                         for another task by any means but the library's never ends */
+    NS_MODE_PACED     /* the same, but the next worker is the worker with the earliest clock, which the costs of the
+                         plan advance */
 };
 
 /* Native workers are pinned to the hardware threads that the plan numbers. The numbers count the hardware threads that

@@ -95,6 +95,13 @@ extern const ns_pool_operations ns_thread_mode; /* threads/: native and emulated
  * symbol is NULL in a program that is linked without the library. */
 extern const ns_pool_operations ns_virtual_mode __attribute__((weak));
 
+/* turns/: threads in turns, by the draws of a seed. Also a separate library, with a symbol that is NULL without it. */
+extern const ns_pool_operations ns_turns_mode __attribute__((weak));
+
+static inline bool ns_runs_in_turns(const ns_pool *pool) {
+    return pool->options.mode == NS_MODE_TURNS || pool->options.mode == NS_MODE_PACED;
+}
+
 /* Return whether `bytes` bytes cannot be copied from `from`: null with a size above 0, or too many bytes. */
 static inline bool ns_is_wrong_memory(const void *from, size_t bytes) {
     return bytes && (!from || bytes > PTRDIFF_MAX);

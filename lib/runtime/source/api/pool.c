@@ -10,6 +10,8 @@ static const ns_pool_operations *const MODE[] = {
     [NS_MODE_NATIVE] = &ns_thread_mode,
     [NS_MODE_EMULATED] = &ns_thread_mode,
     [NS_MODE_VIRTUAL] = &ns_virtual_mode,
+    [NS_MODE_TURNS] = &ns_turns_mode,
+    [NS_MODE_PACED] = &ns_turns_mode,
 };
 
 /* Store the general sentence of the error code, unless the pool already has a sentence. Return `error`. */
@@ -31,7 +33,8 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
-    /* A program that is linked without virtual time gets a serial pool, which has an error and cannot run. */
+    /* A program that is linked without the library of the mode gets a serial pool, which has an error and cannot run.
+     */
     const ns_pool_operations *mode = MODE[options->mode] ? MODE[options->mode] : &ns_serial_mode;
     error = mode->open(pool, options, plan);
     if (!*pool) {
@@ -39,9 +42,11 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
         return error;
     }
     if (!error && !MODE[options->mode]) {
+        const bool turns = ns_runs_in_turns(*pool);
         error = ns_pool_fail(*pool, NS_ERROR_UNSUPPORTED,
-                             "virtual time is in libnumasim-virtual, which this program is linked without; "
-                             "`numasim-runtime --libs` has it");
+                             "%s in libnumasim-%s, which this program is linked without; "
+                             "`numasim-runtime --libs` has it",
+                             turns ? "threads in turns are" : "virtual time is", turns ? "turns" : "virtual");
     }
     (*pool)->process = getpid();
     (*pool)->unmade = error;

@@ -14,8 +14,12 @@ static ns_sync_user *user_of(const ns_task *self) { return &worker_of(self)->syn
  * workers. */
 static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))->share(worker_of(self)); }
 
-/* Ignore declared work, which only recordings use. */
-void ns_thread_declare_work(ns_task *self, int64_t picoseconds) { (void)self, (void)picoseconds; }
+/* Ignore declared work, which only recordings use. If workers run in turns, the work takes its time on the clock of the
+ * worker. */
+void ns_thread_declare_work(ns_task *self, int64_t picoseconds) {
+    (void)self;
+    ns_thread_pay(picoseconds);
+}
 
 void ns_thread_refuse(ns_task *self, int error, const char *sentence) {
     ns_thread_pool_note(ns_thread_pool_of(worker_of(self)), error, sentence);

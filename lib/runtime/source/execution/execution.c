@@ -64,6 +64,7 @@ void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
     if (order->future) {
         /* release: orders the end of the task, as in task_records.c */
         ns_atomic_u32_store((ns_atomic_u32 *)(void *)&order->future->done, 1, memory_order_release);
+        ns_thread_wait_ended((ns_thread_worker *)self->worker, order->future, 1);
     }
 }
 
@@ -100,7 +101,8 @@ static bool is_done(const void *context) {
 
 void ns_thread_get(ns_task *self, ns_future *future) {
     if (is_done(future)) return;
-    ns_thread_execution_of((ns_thread_worker *)self->worker)->wait(self, &(ns_thread_wait){self, is_done, future});
+    const ns_thread_wait wait = {self, is_done, future, future, NULL};
+    ns_thread_execution_of((ns_thread_worker *)self->worker)->wait(self, &wait);
 }
 
 /* ---- the end of a task ------------------------------------------------------------------------------------------- */
@@ -115,9 +117,9 @@ static void note_end(ns_thread_pool *pool) {
 }
 
 void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *parent) {
-    (void)worker;
     /* release: all that the child did happens before the join */
-    ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
+    const uint32_t before = ns_atomic_u32_fetch_add(ns_thread_task_returned(parent), 1, memory_order_release);
+    ns_thread_wait_ended(worker, parent, before + 1);
 }
 
 /* Return whether the end of a task counts as an executed task. Parts of a team do not count, since they were not
@@ -139,6 +141,14 @@ static void release_successors(ns_thread_worker *worker, uint32_t row) {
     }
 }
 
+/* Pay the costs of the plan for the end of a task that worker `spawner` has spawned, if workers run in turns by clocks.
+ */
+static void pay_end(const ns_thread_worker *worker, uint32_t spawner) {
+    const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
+    const ns_worker_state self = {.id = worker->base.id};
+    ns_thread_pay(plan->costs.join_ps + (plan->line_ps.count ? ns_line_ps(plan, &self, spawner) : 0));
+}
+
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     ns_thread_task *parent = self->parent;
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -147,6 +157,7 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     worker->base.tasks += is_counted(pool, self, row);
     if (pool->notes) ns_thread_note_end(worker, self);
     ns_thread_note_owner(worker, NS_OWNER_EXECUTED);
+    if (!is_root && parent) pay_end(worker, self->home->id);
     ns_thread_record_free(worker, self);
     if (pool->graph.holds) release_successors(worker, row);
     if (is_root) {
@@ -166,7 +177,8 @@ void ns_thread_join_helping(ns_task *self) {
     if (!task->pending) return; /* no child was spawned since the last join */
     const ns_dependences *known = ns_thread_begin_join(task);
     if (!ns_thread_task_is_joined(task)) {
-        ns_thread_execution_of(ns_thread_worker_of(task))->wait(self, &(ns_thread_wait){self, is_joined, task});
+        ns_thread_execution_of(ns_thread_worker_of(task))->wait(
+            self, &(ns_thread_wait){self, is_joined, task, task, &task->pending});
     }
     ns_thread_task_reset(task);
     ns_thread_end_join(task, known);
@@ -187,7 +199,9 @@ static void sleep_until_joined(ns_thread_task *task) {
     /* relaxed: the word only counts */
     if (ns_atomic_u32_fetch_add(&pool->blocked, 1, memory_order_relaxed) + 1 >= pool->team_size)
         ns_thread_end_quiescent(pool, "all workers wait in joins that block");
-    if (ns_thread_is_quiescent(pool)) pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task});
+    if (pool->sleeps) ns_thread_check_sleepers(pool);
+    if (ns_thread_is_quiescent(pool))
+        pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task, NULL, NULL});
     uint32_t found;
     /* acquire: sees all that the children did */
     while ((found = ns_atomic_u32_load(left, memory_order_acquire))) ns_futex_wait(left, found);

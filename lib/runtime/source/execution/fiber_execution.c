@@ -187,7 +187,7 @@ static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
     ns_thread_task *task = (ns_thread_task *)self;
     const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
     if (task->fiber) {
-        wait_nested(task, &(ns_thread_wait){wait->task, is_over_or_quiescent, &context});
+        wait_nested(task, &(ns_thread_wait){wait->task, is_over_or_quiescent, &context, wait->awaited, wait->children});
         while (!wait->is_over(wait->context)) leave(task, ns_thread_worker_of(task)->fibers.home, ASIDE);
     } else {
         wait_nested(task, wait);
@@ -249,7 +249,7 @@ static void await_children(ns_task *self) {
             leave(task, ns_thread_worker_of(task)->fibers.home, DETACH);
             return; /* the last child has reset the counts */
         }
-        wait_on_fiber(self, &(ns_thread_wait){self, is_balanced, task});
+        wait_on_fiber(self, &(ns_thread_wait){self, is_balanced, task, NULL, NULL});
     }
     ns_thread_task_reset(task);
 }

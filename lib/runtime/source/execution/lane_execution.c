@@ -109,7 +109,7 @@ static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
     ns_lane_slot *top = ns_lane_top(lane->owned), *slot = top - 1;
     if (!ns_lane_has_ended(slot)) {
         const ns_task waiting = {.worker = worker, .first = mark, .children = (uint32_t)(top - mark)};
-        ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot});
+        ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot, NULL, NULL});
     }
     if (ns_lane_top(lane->owned) != top) return;
     ns_lane_deliver(lane);
@@ -144,7 +144,7 @@ static void join_group(ns_worker *worker, ns_lane_slot *mark, ns_lane_group *gro
     ((ns_thread_worker *)worker)->groups = group->outer;
     join_lane(worker, mark);
     const ns_task waiting = {.worker = worker, .first = mark};
-    ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_none_left, group});
+    ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_none_left, group, NULL, NULL});
     ns_dependences_destroy(&group->known);
     free(group);
 }

@@ -54,6 +54,7 @@ static bool watches_follow_from_lengths(const ns_full_plan *plan) {
 /* Return whether all queues can be lanes: spawns are pushes, and joins begin with pops. */
 static bool fits_lanes(const ns_thread_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
+    if (pool->sleeps) return false; /* a push into a lane wakes nobody */
     if (pool->notes || !pool->own_dispatch || pool->copies || pool->asks_parents) return false;
     if (pool->watches && !watches_follow_from_lengths(plan)) return false;
     if (plan->refill || plan->work_first) return false;
@@ -83,6 +84,7 @@ void ns_thread_find_needs(ns_thread_pool *pool) {
     pool->adapts = plan->adaptive.stack;
     pool->copies = leaves_copies(&plan->steal);
     pool->notes = pool->graph.knows_rows || pool->adapts || plan->join == NS_JOIN_LEAPFROG;
+    pool->sleeps = plan->idle.given && plan->idle.sleeps;
     pool->watches = plan->steal.watches > 0 || plan->refill < 0;
     pool->own_dispatch = dispatches_to_own(&plan->steal);
     pool->sees_lengths = !pool->own_dispatch || picks_by_length(&plan->steal);

@@ -2,8 +2,8 @@
  * that tries all interleavings of a few threads (tests/runtime/explorer): so this program explores the library's own
  * sources.
  *
- * There are no fences, since the thread sanitizer does not understand fences. If a store must be seen before a later
- * load, both accesses are memory_order_seq_cst.
+ * There is one fence, ns_fence, for a store that must be seen before a later load of another word. Elsewhere both of
+ * these accesses are memory_order_seq_cst, since the thread sanitizer does not understand fences.
  */
 #ifndef NS_ATOMICS_H
 #define NS_ATOMICS_H
@@ -32,22 +32,33 @@ typedef struct {
 #define NS_ALWAYS_INLINE \
     static inline __attribute__((always_inline)) /* makes memory orders constants, also without -O2 */
 
+#ifdef NS_TURNS /* each access begins a turn of a worker: turns/turns.h */
+#include "turns/turns.h"
+#define NS_TURN_BEGINS() ns_turns_step()
+#else
+#define NS_TURN_BEGINS() ((void)0)
+#endif
+
 #ifndef NS_EXPLORE
 
 /* load, store, exchange and compare_exchange for each type. A failed compare_exchange stores the found value in
  * `expected`, with the order `failure`. */
 #define NS_DEFINE_ATOMIC(type, of)                                                                        \
     NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
+        NS_TURN_BEGINS();                                                                                 \
         return atomic_load_explicit(&self->value, order);                                                 \
     }                                                                                                     \
     NS_ALWAYS_INLINE void type##_store(type *self, of value, memory_order order) {                        \
+        NS_TURN_BEGINS();                                                                                 \
         atomic_store_explicit(&self->value, value, order);                                                \
     }                                                                                                     \
     NS_ALWAYS_INLINE of type##_exchange(type *self, of value, memory_order order) {                       \
+        NS_TURN_BEGINS();                                                                                 \
         return atomic_exchange_explicit(&self->value, value, order);                                      \
     }                                                                                                     \
     NS_ALWAYS_INLINE bool type##_compare_exchange(type *self, of *expected, of value, memory_order order, \
                                                   memory_order failure) {                                 \
+        NS_TURN_BEGINS();                                                                                 \
         return atomic_compare_exchange_strong_explicit(&self->value, expected, value, order, failure);    \
     }
 
@@ -55,12 +66,34 @@ typedef struct {
     NS_DEFINE_ATOMIC(type, of)                                                        \
     /* Return the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
     NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {  \
+        NS_TURN_BEGINS();                                                             \
         return atomic_fetch_add_explicit(&self->value, value, order);                 \
     }
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NS_FENCE_BY_WORD 1
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+#define NS_FENCE_BY_WORD 1
+#endif
+
+/* Let all other threads see the stores of this thread before this thread loads any further word. */
+NS_ALWAYS_INLINE void ns_fence(void) {
+#ifdef NS_FENCE_BY_WORD /* the thread sanitizer refuses fences; its read-modify-writes are fences, too */
+    _Atomic uint32_t word = 0;
+    atomic_fetch_add_explicit(&word, 0, memory_order_seq_cst);
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
 /* A short rest in a waiting loop: a hint to the processor. */
 NS_ALWAYS_INLINE void ns_pause(void) {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(NS_TURNS)
+    ns_turns_pause();
+#elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
@@ -68,7 +101,13 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 }
 
 /* A longer rest: yield this processor to other threads. */
-NS_ALWAYS_INLINE void ns_yield(void) { sched_yield(); }
+NS_ALWAYS_INLINE void ns_yield(void) {
+#ifdef NS_TURNS
+    ns_turns_pause();
+#else
+    sched_yield();
+#endif
+}
 
 #else
 
@@ -121,6 +160,15 @@ NS_ALWAYS_INLINE void ns_yield(void) { ns_explored_pause(); }
 
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u32, uint32_t)
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u64, uint64_t)
+
+#ifdef NS_EXPLORE
+/* A read-modify-write of a word that no other thread has waits for all earlier stores. */
+NS_ALWAYS_INLINE void ns_fence(void) {
+    ns_atomic_u32 word;
+    ns_atomic_u32_fetch_add(&word, 0, memory_order_seq_cst);
+}
+#endif
+
 typedef void *ns_any_pointer;
 NS_DEFINE_ATOMIC(ns_atomic_pointer, ns_any_pointer)
 

@@ -1,7 +1,8 @@
 /* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks. Ticks are cheap to read.
  *
  * Ticks are counts of the processor's time stamp counter. The rate of ticks is measured once, against CLOCK_MONOTONIC.
- * On processors without such a counter, ticks are nanoseconds of CLOCK_MONOTONIC.
+ * On processors without such a counter, ticks are nanoseconds of CLOCK_MONOTONIC. If threads run in turns, ticks are
+ * picoseconds of the clock of a worker.
  */
 #ifndef NS_TICKS_H
 #define NS_TICKS_H
@@ -9,13 +10,23 @@
 #include <stdint.h>
 #include <time.h>
 
+#ifdef NS_TURNS
+#include "turns/turns.h"
+#endif
+
 static inline int64_t ns_clock_ps(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
     return ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec) * 1000;
 }
 
-static inline int64_t ns_monotonic_ps(void) { return ns_clock_ps(CLOCK_MONOTONIC); }
+static inline int64_t ns_monotonic_ps(void) {
+#ifdef NS_TURNS
+    return ns_turns_now_ps();
+#else
+    return ns_clock_ps(CLOCK_MONOTONIC);
+#endif
+}
 
 /* Return the CPU time of the calling thread, in ps. Other programs on the computer do not add to this time. */
 static inline int64_t ns_cpu_ps(void) { return ns_clock_ps(CLOCK_THREAD_CPUTIME_ID); }
@@ -28,7 +39,9 @@ typedef struct {
 } ns_tick_rate;
 
 static inline uint64_t ns_ticks(void) {
-#if defined(__x86_64__)
+#if defined(NS_TURNS)
+    return (uint64_t)ns_turns_now_ps();
+#elif defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #else
     return (uint64_t)ns_monotonic_ps() / 1000;

@@ -3,6 +3,8 @@
 #ifndef NS_WAITING_H
 #define NS_WAITING_H
 
+#include <pthread.h>
+
 #include "platform/atomics.h"
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
@@ -29,6 +31,15 @@ static inline void ns_wait_for(const ns_atomic_u32 *word, uint32_t value) {
     while (ns_atomic_u32_load(word, memory_order_acquire) != value) ns_patience_rest(&patience);
 }
 
+/* Take a lock that a worker may have while other workers want it. */
+static inline void ns_mutex_lock(pthread_mutex_t *lock) {
+#ifdef NS_TURNS
+    ns_turns_lock(lock);
+#else
+    pthread_mutex_lock(lock);
+#endif
+}
+
 /* ---- sleep: by the operating system, or by the explorer of interleavings ----------------------------------------- */
 
 #ifdef NS_EXPLORE
@@ -37,26 +48,39 @@ void ns_explored_sleep(ns_atomic_u32 *word, uint32_t value);
 void ns_explored_wake(ns_atomic_u32 *word, uint32_t count);
 
 static inline void ns_futex_wait(ns_atomic_u32 *word, uint32_t value) { ns_explored_sleep(word, value); }
+static inline void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
+    (void)ps; /* time does not pass */
+    ns_explored_sleep(word, value);
+}
 static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) { ns_explored_wake(word, count); }
+
+#elif defined(NS_TURNS)
+
+static inline void ns_futex_wait(ns_atomic_u32 *word, uint32_t value) { ns_turns_sleep(word, value, 0); }
+static inline void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps) {
+    ns_turns_sleep(word, value, ps);
+}
+static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) { ns_turns_wake(word, count); }
+static inline void ns_nap(int64_t ps) { ns_turns_pass(ps); }
 
 #else
 
-#include <linux/futex.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+/* The functions of waiting.c sleep by futex on Linux. Elsewhere, and if NS_NO_FUTEX is defined, they sleep by mutex and
+ * condition variable. */
 
 /* Sleep while the word has this value, until a wake-up. The function may return early: the caller checks the word
  * again. */
-static inline void ns_futex_wait(ns_atomic_u32 *word, uint32_t value) {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
+void ns_futex_wait(ns_atomic_u32 *word, uint32_t value);
 
-/* Wake up to `count` threads that sleep on the word. The memory of the word may be freed or reused by now: a thread
- * that sleeps there for another reason checks its own word again. */
-static inline void ns_futex_wake(ns_atomic_u32 *word, uint32_t count) {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-}
+/* The same, for at most `ps` picoseconds. */
+void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps);
+
+/* Wake up to `count` threads that sleep on the word, or more. The memory of the word may be freed or reused by now: a
+ * thread that sleeps there for another reason checks its own word again. */
+void ns_futex_wake(ns_atomic_u32 *word, uint32_t count);
+
+/* Sleep for this time. */
+void ns_nap(int64_t ps);
 
 #endif
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "numasim/runtime.h"
+#include "platform/waiting.h"
 
 enum { FIRST_SLOTS = 64, FIRST_CAPACITY_BITS = 10, LANE_TASKS = 1 << 20 };
 
@@ -40,7 +41,7 @@ static void tell_length(ns_shared_queue *self) {
 }
 
 bool ns_shared_queue_push(ns_shared_queue *self, void *task) {
-    pthread_mutex_lock(&self->lock);
+    ns_mutex_lock(&self->lock);
     const uint64_t length = self->back - self->front;
     const bool room = (!self->capacity || length < self->capacity) && (length <= self->mask || grow(self));
     if (room) self->slots[self->back++ & self->mask] = task;
@@ -52,7 +53,7 @@ bool ns_shared_queue_push(ns_shared_queue *self, void *task) {
 void *ns_shared_queue_take(ns_shared_queue *self, enum ns_queue_end end, bool (*may)(void *context, void *task),
                            void *context) {
     void *task = NULL;
-    pthread_mutex_lock(&self->lock);
+    ns_mutex_lock(&self->lock);
     if (self->back > self->front) {
         void *first = self->slots[(end == NS_BACK ? self->back - 1 : self->front) & self->mask];
         if (!may || may(context, first)) {

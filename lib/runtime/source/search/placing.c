@@ -30,9 +30,11 @@ static void count_push(const ns_thread_pool *pool, ns_task_queue *own) {
 
 static bool push(ns_thread_worker *worker, uint32_t q, void *task) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool held = pool->sleeps && ns_task_queue_length(pool->queues[q]);
     if (!ns_task_queue_push(pool->queues[q], task)) return false;
     if ((int32_t)q == worker->own) count_push(pool, pool->queues[q]);
     ns_thread_note_queue(pool, q);
+    if (__builtin_expect(pool->sleeps, 0)) ns_thread_wake_for_task(worker, q, held);
     return true;
 }
 
@@ -89,6 +91,7 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
 }
 
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
+    ns_thread_pay(ns_thread_pool_of(worker)->file.plan.costs.push_ps);
     return place(worker, task, accesses, count, false);
 }
 

@@ -4,7 +4,9 @@
  * A worker that has searched in vain for long checks whether it could find a task if all other workers did nothing. If
  * not, the worker announces this, together with the number of begins and ends of searches before the check. The pool is
  * quiescent if each worker has announced the same number, or sleeps in a join: then no task has been taken or pushed
- * since the first of these checks. A worker that takes a task first withdraws its announcement.
+ * since the first of these checks. A worker that takes a task first withdraws its announcement. A worker that sleeps
+ * because it finds no task counts as one that sleeps in a join, unless its sleep ends by itself. Before its sleep it
+ * withdraws its announcement.
  */
 #include "search/search.h"
 
@@ -44,8 +46,7 @@ static bool has_tasks(void *context, uint32_t level, uint32_t q) {
     return found.suits;
 }
 
-/* Return whether the worker could find a task if all other workers did nothing. */
-static bool finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
+bool ns_thread_finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     work_query query = {pool, ns_thread_strict_join(pool, wait)};
     const bool has_own = worker->own != NS_UNKNOWN && ns_task_queue_length(pool->queues[worker->own]);
@@ -65,12 +66,16 @@ static bool have_all_announced(const ns_thread_pool *pool, uint64_t stamp) {
     for (uint32_t id = 0; id < pool->base.workers; id++) {
         without_work += ns_atomic_u64_load(&pool->worker[id]->no_work, memory_order_acquire) == stamp;
     }
+    if (pool->sleeps) without_work += ns_sleepers_asleep(pool->sleepers);
     return without_work >= pool->team_size;
 }
 
 void ns_thread_end_quiescent(ns_thread_pool *pool, const char *why) {
     ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, why);
     ns_atomic_u32_store(&pool->quiescent, 1, memory_order_relaxed); /* relaxed: seen soon */
+    if (!pool->sleeps) return;
+    ns_fence(); /* a worker that is not woken here sees the store after it has announced its sleep */
+    ns_sleepers_wake_all(pool->sleepers);
 }
 
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
@@ -78,7 +83,7 @@ void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *
     if (!pool->can_be_quiescent) return;
     /* seq_cst: see ns_thread_note_search */
     const uint64_t stamp = ns_atomic_u64_load(&pool->searches, memory_order_seq_cst) + 1;
-    const bool has_work = finds_work(worker, wait) || wait->is_over(wait->context);
+    const bool has_work = ns_thread_finds_work(worker, wait) || wait->is_over(wait->context);
     ns_atomic_u64_store(&worker->no_work, has_work ? 0 : stamp, memory_order_seq_cst);
     if (has_work || ns_thread_task_is_joined(&pool->origin) || !have_all_announced(pool, stamp)) return;
     ns_thread_end_quiescent(pool, "the strategy and the joins let no worker have them");

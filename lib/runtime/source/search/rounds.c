@@ -1,5 +1,4 @@
 /* Rounds of probes by the strategy's steal levels, and the waits after rounds without a find. */
-#include <sched.h>
 #include <stdlib.h>
 
 #include "execution/execution.h"
@@ -14,10 +13,13 @@ enum { PATIENT_ROUNDS = 64 };               /* after this many rounds without a 
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
+#ifdef NS_TURNS
+    ns_turns_pass(wait_ps);
+#endif
     const bool yields = pool->crowded || wait_ps > SPINNING_PS || worker->search.fails % PATIENT_ROUNDS == 0;
     do {
         if (yields)
-            sched_yield();
+            ns_yield();
         else
             ns_pause();
     } while (ns_ticks() - began < span && !ns_thread_task_is_joined(&pool->origin) && !ns_thread_is_quiescent(pool));
@@ -99,13 +101,26 @@ static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q
     return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
+/* Return the cost of the plan for the transfer of a queue's line; the cost for a probe (core/execution/worker_state.h). */
+static int64_t line_ps(const ns_thread_worker *worker, uint32_t q) {
+    const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
+    return ns_queue_line_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
+}
+int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q) {
+    const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
+    return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
+}
+
 /* Look at queue `q` at the begin of a probe. If the queue has a lock, the probe takes it, and `*held` becomes this
  * lock. If the strategy looks first, the probe tries the lock only if it sees tasks; it then looks again under the
  * lock, and fails if another worker has the lock (as in lib/engine/thief.cpp). Return how many tasks the probe
  * takes. */
-static int64_t look(const ns_thread_pool *pool, uint32_t level, uint32_t q, uint32_t node, int32_t *held) {
+static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, int32_t *held) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
+    const uint32_t node = (uint32_t)worker->base.node;
     pass_lock(pool, held, ns_probe_lock(plan, q), node);
+    ns_thread_pay(ns_thread_probe_ps(worker, q));
     const int64_t wanted = wanted_now(pool, level, q);
     const int32_t lock = ns_take_lock(plan, q);
     if (!wanted || lock == NS_NO_LOCK) return wanted;
@@ -123,9 +138,10 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     if (pool->emulation.is_on) {
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
-    const uint32_t node = (uint32_t)worker->base.node;
     int32_t held = NS_NO_LOCK;
-    const int64_t wanted = ns_thread_pass_gate(worker, by) ? look(pool, level, q, node, &held) : 0;
+    const bool passes = ns_thread_pass_gate(worker, by);
+    if (!passes) ns_thread_pay(ns_thread_probe_ps(worker, q));
+    const int64_t wanted = passes ? look(worker, level, q, &held) : 0;
     const enum ns_queue_end end = ns_takes_back(&pool->file.plan, level, q) ? NS_BACK : NS_FRONT;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;
@@ -139,7 +155,9 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
         else
             first = task;
     }
-    pass_lock(pool, &held, NS_NO_LOCK, node);
+    const ns_operation_costs *costs = &pool->file.plan.costs;
+    if (taken) ns_thread_pay(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
+    pass_lock(pool, &held, NS_NO_LOCK, (uint32_t)worker->base.node);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);
     ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* only this actor uses its array */
@@ -167,7 +185,10 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
         if (task || wait->is_over(wait->context)) return task;
         if (pool->file.plan.backoff_after_probe) {
             pass_lock(pool, held, NS_NO_LOCK, (uint32_t)worker->base.node);
-            ns_thread_back_off(worker, ns_thread_next_wait_ps(worker, true));
+            if (pool->sleepers)
+                ns_thread_rest(worker, wait, true);
+            else
+                ns_thread_back_off(worker, ns_thread_next_wait_ps(worker, true));
         }
     }
 }

@@ -33,6 +33,9 @@ bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root);
  * probed. */
 ns_thread_task *ns_thread_go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed);
 
+/* Return the cost of a probe in the plan. Only workers that run in turns by clocks pay it: ns_thread_pay. */
+int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q);
+
 /* Return how long to rest after one more round, or probe, without a find; rest for this time. */
 int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed);
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps);
@@ -40,6 +43,32 @@ void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps);
 /* Make the locks that searches take, of the kind in the plan. Return 0, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
 int ns_thread_make_search_locks(ns_thread_pool *pool);
 void ns_thread_destroy_search_locks(ns_thread_pool *pool);
+
+/* ---- resting.c: only in pools whose plan has rules for workers that find no task --------------------------------- */
+
+/* Note that the worker begins to search, or has searched. At the begin the worker sleeps if too many workers search. */
+void ns_thread_begin_search(ns_thread_worker *worker, const ns_thread_wait *wait);
+void ns_thread_end_search(ns_thread_worker *worker);
+
+/* Rest after a round, or a probe, without a find. The worker may sleep until it is woken. */
+void ns_thread_rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed);
+
+/* Note that the worker has pushed a task into queue `q`, which had tasks before if `held`: wake whom the rules say. */
+void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held);
+
+/* Note that the worker takes part in a run, or has no part in it. */
+void ns_thread_rest_ends(ns_thread_worker *worker);
+void ns_thread_sits_out(ns_thread_worker *worker);
+
+/* End the run with an error if all workers sleep: the caller is about to sleep, too. */
+void ns_thread_check_sleepers(ns_thread_pool *pool);
+
+/* Note that children of a task have ended, `count` in all, or that a future is done (`count` is 1): wake the workers
+ * whose wait is over. `awaited` may be freed by now. */
+static inline void ns_thread_wait_ended(const ns_thread_worker *worker, const void *awaited, uint32_t count) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (__builtin_expect(pool->sleeps, 0)) ns_sleepers_ended(pool->sleepers, awaited, count);
+}
 
 /* ---- quiescence.c ------------------------------------------------------------------------------------------------ */
 
@@ -55,6 +84,15 @@ void ns_thread_note_search(ns_thread_pool *pool);
 /* Announce that the worker finds no work, if it finds none. If no worker finds work, the run will end with an error. To
  * end sooner, workers then take any task that they see. */
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait);
+
+/* Return whether the worker checks now, before a wait of this length, whether any round can ever succeed: after many
+ * rounds without a find, and before a long wait. */
+static inline bool ns_thread_is_patient(const ns_thread_worker *worker, int64_t wait_ps) {
+    return wait_ps > INT64_C(1000000000) || worker->search.fails % 256 == 0;
+}
+
+/* Return whether the worker could find a task if all other workers did nothing. */
+bool ns_thread_finds_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
 /* End a run that can only end with an error, for the reason `why`. */
 void ns_thread_end_quiescent(ns_thread_pool *pool, const char *why);

@@ -6,11 +6,6 @@
 #include "execution/execution.h"
 #include "search/search.h"
 
-/* After this many rounds without a find, and before a wait of this length, a worker checks whether any round can ever
- * succeed. */
-enum { ANNOUNCING_ROUNDS = 256 };
-static const int64_t LONG_PS = INT64_C(1000000000);
-
 int ns_thread_search_create(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_plan *plan = &pool->file.plan.steal;
@@ -28,7 +23,7 @@ int ns_thread_search_create(ns_thread_worker *worker) {
     const bool all = cursor && chance_ppm && length && watch && live && worker->search.copy;
     if (!all || !worker->search.bytes || !worker->search.objects) return NS_ERROR_MEMORY;
     worker->search.similarity = worker->search.bytes + plan->nodes;
-    const uint64_t seed = pool->base.options.seed ? pool->base.options.seed : pool->file.seed;
+    const uint64_t seed = ns_thread_seed(pool);
     ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
     worker->own = worker->search.actor.own;
     return NS_OK;
@@ -61,6 +56,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
         task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
     } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that other workers have
                                                                        claimed */
+    if (task) ns_thread_pay(pool->file.plan.costs.pop_ps);
     return task;
 }
 
@@ -115,8 +111,12 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
         if (plan->backoff_counts_empty) ns_thread_count(worker, NS_STEAL_ATTEMPTS, 1);
     }
     if (probed && plan->backoff_after_probe) return; /* each probe of the round has already waited */
+    if (ns_thread_pool_of(worker)->sleepers) {
+        ns_thread_rest(worker, wait, probed);
+        return;
+    }
     const int64_t wait_ps = ns_thread_next_wait_ps(worker, probed);
-    if (wait_ps > LONG_PS || worker->search.fails % ANNOUNCING_ROUNDS == 0) ns_thread_announce_no_work(worker, wait);
+    if (ns_thread_is_patient(worker, wait_ps)) ns_thread_announce_no_work(worker, wait);
     ns_thread_back_off(worker, wait_ps);
 }
 
@@ -161,7 +161,9 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
         if (first_drain && !worker->search.thresholds_known && worker->base.tasks) compute_thresholds(worker);
         const uint64_t began = ns_ticks();
         ns_thread_note_search(pool);
+        if (pool->sleepers) ns_thread_begin_search(worker, wait);
         task = search(worker, wait);
+        if (pool->sleepers) ns_thread_end_search(worker);
         ns_thread_note_search(pool);
         worker->search.idle_ps += ns_ticks_to_ps(pool->rate, ns_ticks() - began);
     }

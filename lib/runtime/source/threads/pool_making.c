@@ -160,6 +160,7 @@ static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_opera
     pool->base.workers = workers;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->started, NULL);
+    pthread_cond_init(&pool->called, NULL);
     pthread_cond_init(&pool->ended, NULL);
     pool->worker = calloc((size_t)workers + 1, sizeof *pool->worker);
     pool->node = calloc((size_t)workers + 1, sizeof *pool->node);
@@ -196,6 +197,8 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     error = cpu && pool->queues ? choose_cpus(pool, here, cpu) : NS_ERROR_MEMORY;
     if (!error) error = make_workers(pool, here, cpu);
     if (!error) error = make_queues(pool, here);
+    if (!error && pool->file.plan.idle.given)
+        error = ns_sleepers_create(&pool->sleepers, &pool->file.plan.idle, pool->base.workers);
     if (!error) error = follow_memory(pool);
     if (!error)
         error = ns_thread_sync_create(&pool->sync, pool->fields ? &pool->file.plan : NULL, pool->base.workers,
@@ -215,7 +218,11 @@ int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, n
     if (pool) pool->fields = plan;
     if (error) goto out;
     pool->base.options = *options;
+#ifdef NS_TURNS
+    pool->rate = (ns_tick_rate){1.0};
+#else
     pool->rate = ns_tick_rate_of_process();
+#endif
     error = fill(pool, &here);
 out:
     ns_topology_destroy(&here);
@@ -239,6 +246,7 @@ void ns_thread_pool_free(ns_thread_pool *self) {
         ns_near_memory_free(self->queues[q], sizeof *self->queues[q]);
     }
     ns_thread_sync_destroy(self->sync);
+    ns_sleepers_destroy(self->sleepers);
     ns_thread_destroy_search_locks(self);
     ns_object_homes_destroy(self->homes);
     ns_watch_board_destroy(&self->board);

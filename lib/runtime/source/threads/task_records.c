@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/search.h"
 #include "threads/worker_stack.h"
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -92,7 +93,9 @@ void ns_thread_run_long(ns_task *self, void *whole) {
     ns_join(self);
     free_long(&task);
     /* release: a thread that sees the future done sees all that the task did */
-    if (task.future) ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
+    if (!task.future) return;
+    ns_atomic_u32_store((ns_atomic_u32 *)(void *)&task.future->done, 1, memory_order_release);
+    ns_thread_wait_ended((ns_thread_worker *)self->worker, task.future, 1);
 }
 
 static bool fill_long(ns_thread_task *made, const ns_work_order *order) {

@@ -17,6 +17,12 @@ enum {
     SIGNAL_STACK_BYTES = 32 << 10
 };
 
+#ifdef NS_TURNS
+#define THREAD_MODE ns_turns_mode
+#else
+#define THREAD_MODE ns_thread_mode
+#endif
+
 /* ---- a run from a worker's view ---------------------------------------------------------------------------------- */
 
 static bool is_run_over(const void *context) {
@@ -34,24 +40,38 @@ static void meet(ns_thread_pool *pool) {
 
 static void take_part(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool has_part = worker->base.id < pool->team_size;
     meet(pool);
     if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();
+    if (pool->sleepers) has_part ? ns_thread_rest_ends(worker) : ns_thread_sits_out(worker);
     ns_thread_task *root;
     while ((root = worker->agenda)) {
         worker->agenda = root->next;
         ns_thread_execute(worker, root);
     }
-    if (worker->base.id < pool->team_size) ns_thread_work_until(worker, &(ns_thread_wait){NULL, is_run_over, pool});
+    const ns_thread_wait wait = {NULL, is_run_over, pool, &pool->origin, &pool->origin.pending};
+    if (has_part) ns_thread_work_until(worker, &wait);
 }
 
-/* Wait for the next run. Return the number of this run; 0 if the pool closes. */
-static uint64_t await_run(ns_thread_pool *pool, uint64_t last) {
+#ifndef NS_TURNS
+/* Wait for the next run. Return the number of this run; 0 if the pool closes. If workers sleep, worker 0 calls the
+ * others, as it does in the simulator. */
+static uint64_t await_run(ns_thread_worker *worker, uint64_t last) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool is_called = pool->sleeps && worker->base.id;
+    const uint64_t *number = is_called ? &pool->calls : &pool->epoch;
     pthread_mutex_lock(&pool->lock);
-    while (pool->epoch == last && !pool->closing) pthread_cond_wait(&pool->started, &pool->lock);
+    pthread_cond_t *told = is_called ? &pool->called : &pool->started;
+    while (*number == last && !pool->closing) pthread_cond_wait(told, &pool->lock);
     const uint64_t next = pool->closing ? 0 : pool->epoch;
+    if (pool->sleeps && !is_called) {
+        pool->calls = pool->epoch;
+        pthread_cond_broadcast(&pool->called);
+    }
     pthread_mutex_unlock(&pool->lock);
     return next;
 }
+#endif
 
 /* Leave the run. `error`: the reason why the worker could not take part in the run, or 0. */
 static void leave(ns_thread_pool *pool, int error) {
@@ -61,6 +81,7 @@ static void leave(ns_thread_pool *pool, int error) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+#ifndef NS_TURNS
 static void *work(void *argument) {
     ns_thread_worker *worker = argument;
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -70,13 +91,20 @@ static void *work(void *argument) {
     int error = worker->cpu >= 0 ? ns_cpu_pin((uint32_t)worker->cpu) : NS_OK;
     if (!error) error = ns_thread_worker_settle(worker);
     leave(pool, error);
-    for (uint64_t run = 0; (run = await_run(pool, run));) {
+    for (uint64_t run = 0; (run = await_run(worker, run));) {
         take_part(worker);
         leave(pool, NS_OK);
     }
     ns_thread_stack_leave();
     return NULL;
 }
+#else
+/* The part of a worker in a run, in turns. */
+static void work_in_turns(void *argument) {
+    take_part(argument);
+    leave(ns_thread_pool_of(argument), NS_OK);
+}
+#endif
 
 /* ---- a run from its caller's view --------------------------------------------------------------------------- */
 
@@ -182,6 +210,27 @@ static void note_held_lock(ns_thread_pool *pool) {
     ns_thread_pool_note(pool, NS_ERROR_PROGRAM, text);
 }
 
+#ifdef NS_TURNS
+/* Let the workers work until the run has ended. Called under the pool's lock. An error names the seed, which repeats
+ * the run. */
+static void work_all(ns_thread_pool *pool) {
+    pthread_mutex_unlock(&pool->lock);
+    const bool ended = ns_turns_run(pool->turns, work_in_turns, (void *const *)pool->worker);
+    if (!ended) ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, "all workers sleep, or wait for each other");
+    pthread_mutex_lock(&pool->lock);
+    if (!pool->error) return;
+    char why[sizeof pool->base.problem];
+    memcpy(why, pool->base.problem, sizeof why);
+    ns_pool_fail(&pool->base, pool->error, "%.900s (seed %llu)", why, (unsigned long long)ns_thread_seed(pool));
+}
+#else
+/* Let the threads work until the run has ended. Called under the pool's lock. */
+static void work_all(ns_thread_pool *pool) {
+    pthread_cond_broadcast(&pool->started);
+    while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
+}
+#endif
+
 static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     ns_thread_pool *pool = (ns_thread_pool *)self;
     if (pool->error) return pool->error; /* an earlier run has failed */
@@ -197,11 +246,11 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
     /* relaxed: the pool's lock orders this store */
     ns_atomic_u32_store(&pool->present, 0, memory_order_relaxed);
     ns_atomic_u32_store(&pool->blocked, 0, memory_order_relaxed);
+    ns_atomic_u32_store(&pool->idle, 0, memory_order_relaxed);
     ns_atomic_u64_store(&pool->ended_ps, 0, memory_order_relaxed);
     pool->active = self->workers;
     pool->epoch++;
-    pthread_cond_broadcast(&pool->started);
-    while (pool->active) pthread_cond_wait(&pool->ended, &pool->lock);
+    work_all(pool);
     pool->makespan_ps += (int64_t)ns_atomic_u64_load(&pool->ended_ps, memory_order_relaxed) - pool->began_ps;
     pthread_mutex_unlock(&pool->lock);
     note_held_lock(pool);
@@ -216,7 +265,7 @@ static int run_pool(ns_pool *self, const ns_work_order *order, bool team) {
 static void report_times(const ns_thread_pool *pool, const ns_thread_worker *worker, int64_t *counters) {
     if (!NUMASIM_COUNTERS) return;
     const int64_t idle_ps = worker->search.idle_ps;
-    counters[NS_IDLE_STEAL_PS] = idle_ps - counters[NS_IDLE_BACKOFF_PS];
+    counters[NS_IDLE_STEAL_PS] = idle_ps - counters[NS_IDLE_BACKOFF_PS] - counters[NS_ASLEEP_PS];
     counters[NS_WORK_LOCAL_PS] = pool->makespan_ps - idle_ps - counters[NS_PARKED_PS] - counters[NS_IDLE_BARRIER_PS] -
                                  counters[NS_INFLATION_NUMA_PS];
 }
@@ -252,9 +301,14 @@ static void close_pool(ns_pool *self) {
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
     pthread_cond_broadcast(&pool->started);
+    pthread_cond_broadcast(&pool->called);
     pthread_mutex_unlock(&pool->lock);
     for (uint32_t id = 0; id < pool->launched; id++) pthread_join(pool->worker[id]->thread, NULL);
+#ifdef NS_TURNS
+    ns_turns_destroy(pool->turns);
+#endif
     pthread_cond_destroy(&pool->ended);
+    pthread_cond_destroy(&pool->called);
     pthread_cond_destroy(&pool->started);
     pthread_mutex_destroy(&pool->lock);
     ns_thread_pool_free(pool);
@@ -264,6 +318,18 @@ static void close_pool(ns_pool *self) {
  * state. */
 static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
 
+#ifdef NS_TURNS
+/* Make the turns of the workers. Return 0 or NS_ERROR_MEMORY. */
+static int start(ns_thread_pool *pool) {
+    pool->turns = ns_turns_create(pool->base.workers, ns_thread_seed(pool), pool->base.options.mode == NS_MODE_PACED);
+    int error = pool->turns ? NS_OK : NS_ERROR_MEMORY;
+    for (uint32_t id = 0; id < pool->base.workers && !error; id++) {
+        ns_thread_stand_on(pool->worker[id], ns_turns_stack_end(pool->turns, id));
+        error = ns_thread_worker_settle(pool->worker[id]);
+    }
+    return error;
+}
+#else
 /* Start the threads. Return 0, or the error of a thread that did not start. */
 static int start(ns_thread_pool *pool) {
     pthread_attr_t attributes;
@@ -286,10 +352,11 @@ static int start(ns_thread_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
     return error;
 }
+#endif
 
 static int open_pool(ns_pool **made, const ns_pool_options *options, ns_fields *plan) {
     ns_thread_pool *pool = NULL;
-    int error = ns_thread_pool_make(&pool, options, plan, &ns_thread_mode);
+    int error = ns_thread_pool_make(&pool, options, plan, &THREAD_MODE);
     if (!error) error = start(pool);
     *made = pool ? &pool->base : NULL;
     return error;
@@ -299,7 +366,7 @@ static const ns_plan_file *file_of(const ns_pool *pool) { return &((const ns_thr
 
 static uint32_t row_of(const ns_task *task) { return ns_thread_notes_of((const ns_thread_task *)task)->row; }
 
-const ns_pool_operations ns_thread_mode = {
+const ns_pool_operations THREAD_MODE = {
     .open = open_pool,
     .close = close_pool,
     .abandon = abandon_pool,

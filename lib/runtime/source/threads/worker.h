@@ -15,10 +15,12 @@
 #include "plan_file.h"
 #include "platform/fiber.h"
 #include "platform/ticks.h"
+#include "platform/waiting.h"
 #include "policy/round.h"
 #include "policy/dispatch.h"
 #include "queues/task_queues.h"
 #include "queues/watch_board.h"
+#include "sync/sleepers.h"
 #include "threads/object_memory.h"
 #include "threads/sync_objects.h"
 #include "threads/task_records.h"
@@ -37,6 +39,20 @@ typedef struct {
     uint32_t *copy;      /* [levels + 1] the queues that get a copy of the task */
     bool thresholds_known;
 } ns_thread_search;
+
+/* The fields of a worker that rests while it finds no task (resting.c). */
+typedef struct {
+    bool searches;    /* the worker counts among those that search */
+    bool woken;       /* the worker was woken, and has found no task since */
+    bool sleeps_on;   /* the worker slept at the end of the last run */
+    bool knows_pushes;
+    uint64_t pushes;  /* if `knows_pushes`: the count of pushes before the last round */
+    int64_t timeouts; /* sleeps in a row that ended by themselves */
+    uint64_t phase;   /* the present phase */
+    int64_t rounds;   /* fruitless rounds in this phase so far */
+    uint64_t began;   /* ticks at which the phase began */
+    int64_t sits_since_ps; /* since when the worker has no part in a serial phase; 0: it has a part */
+} ns_thread_resting;
 
 /* The fields of a worker that executes tasks on fibers (fiber_execution.c). */
 typedef struct {
@@ -62,6 +78,7 @@ struct ns_thread_worker {
                                      executes */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
+    ns_thread_resting resting;
     ns_worker_state order; /* if the spawn order adapts: the time and the result of the last decision */
     bool in_gate;          /* whether the worker has passed the gate of a steal level: noted_tasks.h */
     ns_sync_user sync_user;
@@ -91,6 +108,9 @@ struct ns_thread_pool {
     ns_numa_lock **locks;   /* [words] locks that searches take; NULL for all other words */
     ns_object_homes *homes; /* NULL if the strategy and the mode need none */
     ns_emulation emulation;
+    struct ns_turns *turns;    /* if workers run in turns: turns/turns.h; else NULL */
+    ns_sleepers *sleepers;     /* NULL: the plan has no rules for workers that find no task */
+    ns_atomic_u32 idle;        /* number of workers that find no task, if the cap of searching workers depends on it */
     ns_atomic_u64 searches;    /* number of begins and ends of searches so far */
     ns_atomic_u32 quiescent;   /* no worker can find work, but the run goes on: workers take any task that they see */
     ns_thread_worker **worker; /* [workers] */
@@ -109,10 +129,12 @@ struct ns_thread_pool {
     bool sees_lengths;     /* whether the strategy reads the lengths of queues */
     bool own_dispatch;     /* whether all new tasks of a worker go to its own queue */
     bool can_be_quiescent; /* whether workers may find no work although tasks are left */
+    bool sleeps;           /* whether workers that find no task sleep */
 
     pthread_mutex_t lock; /* guards the fields below, except atomic words */
-    pthread_cond_t started, ended;
+    pthread_cond_t started, called, ended; /* if workers sleep, worker 0 calls the others after the start */
     uint64_t epoch;    /* the number of the run */
+    uint64_t calls;    /* the number of the run to which worker 0 has called the others */
     uint32_t active;   /* workers that have not left the run */
     uint32_t launched; /* number of threads that were started */
     bool closing;
@@ -130,6 +152,11 @@ static inline ns_thread_pool *ns_thread_pool_of(const ns_thread_worker *worker) 
     return (ns_thread_pool *)worker->base.pool;
 }
 
+/* Return the seed of all draws. */
+static inline uint64_t ns_thread_seed(const ns_thread_pool *pool) {
+    return pool->base.options.seed ? pool->base.options.seed : pool->file.seed;
+}
+
 static inline ns_thread_worker *ns_thread_worker_of(const ns_thread_task *task) {
     return (ns_thread_worker *)task->base.worker;
 }
@@ -142,11 +169,23 @@ static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter cou
 #endif
 }
 
+/* Let the worker pay a cost of the plan, if workers run in turns by clocks. Threads pay in real time. */
+static inline void ns_thread_pay(int64_t ps) {
+#ifdef NS_TURNS
+    ns_turns_charge(ps);
+#else
+    (void)ps;
+#endif
+}
+
 /* A wait of a worker, which searches until `is_over` returns true. */
 typedef struct {
     const ns_task *task; /* the task that waits in a join; NULL: none */
     bool (*is_over)(const void *context);
     const void *context;
+    const void *awaited;      /* the task or the future whose end ends the wait: see ns_thread_wait_ended. NULL: the
+                                 worker does not sleep in this wait */
+    const uint32_t *children; /* the number of ends that end the wait; NULL: 1 */
 } ns_thread_wait;
 
 /* ---- pool_making.c ----------------------------------------------------------------------------------------------- */
@@ -165,7 +204,7 @@ int ns_thread_worker_settle(ns_thread_worker *worker);
 
 /* Note an error of a run. The run will end with this error. */
 static inline void ns_thread_pool_note(ns_thread_pool *self, int error, const char *sentence) {
-    pthread_mutex_lock(&self->lock);
+    ns_mutex_lock(&self->lock);
     if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* only the first error is kept */
     pthread_mutex_unlock(&self->lock);
 }

@@ -1,0 +1,296 @@
+/* Workers that find no task: phases of rounds, sleep, and who wakes whom (model 4.15; engine/reference/resting.py). The
+ * protocol of sleep and wake is in sync/sleepers.h.
+ *
+ * A worker sleeps only if it may take any task that it finds: not in a join of the rules `own`, `strict` and
+ * `leapfrog`, nor in a wait whose end tells nobody. */
+#include <string.h>
+
+#include "execution/execution.h"
+#include "platform/waiting.h"
+#include "search/search.h"
+
+static const ns_idle *rule_of(const ns_thread_worker *worker) { return &ns_thread_pool_of(worker)->file.plan.idle; }
+
+static bool may_sleep(const ns_thread_worker *worker, const ns_thread_wait *wait) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const enum ns_join_kind join = pool->file.plan.join;
+    const bool takes_any = join != NS_JOIN_OWN && join != NS_JOIN_STRICT && join != NS_JOIN_LEAPFROG;
+    return pool->sleeps && wait->awaited && (takes_any || !wait->task) && !ns_thread_is_quiescent(pool);
+}
+
+/* ---- waking ------------------------------------------------------------------------------------------------------ */
+
+/* Wake `count` sleepers. First make all tasks in the worker's queue public, for the sleepers to find. */
+static void wake(ns_thread_worker *worker, int64_t q, int64_t count) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (count <= 0) return;
+    ns_thread_queue_share(worker);
+    ns_sleepers_wake(pool->sleepers, q, count);
+}
+
+void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held) {
+    if (ns_sleepers_pushed(ns_thread_pool_of(worker)->sleepers, q, held)) wake(worker, q, 1);
+}
+
+/* The last searching worker has found a task: wake others for the queues with tasks that no searching worker covers,
+ * once for all queues from which the same workers can take. */
+static void wake_for_uncovered(ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_idle *rule = rule_of(worker);
+    const size_t workers = pool->base.workers;
+    for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) {
+        if (!ns_task_queue_length(pool->queues[q]) || !ns_sleepers_is_uncovered(pool->sleepers, q)) continue;
+        bool is_first = true;
+        for (uint32_t before = 0; before < q; before++) {
+            is_first = is_first && (!ns_task_queue_length(pool->queues[before]) ||
+                                    memcmp(rule->reach.at + before * workers, rule->reach.at + q * workers, workers));
+        }
+        if (is_first) wake(worker, q, rule->chain);
+    }
+}
+
+/* ---- falling asleep ---------------------------------------------------------------------------------------------- */
+
+/* The worker searches again. `state` says how its sleep has ended. */
+static void get_up(ns_thread_worker *worker, enum ns_sleep state) {
+    ns_thread_resting *mine = &worker->resting;
+    const ns_idle *rule = rule_of(worker);
+    const bool is_counted = rule->counted && state != NS_AWAKE; /* counted by the waking worker */
+    if (!is_counted) ns_sleepers_search(ns_thread_pool_of(worker)->sleepers, worker->base.id);
+    mine->searches = true;
+    mine->knows_pushes = false;
+    if (state != NS_AWAKE && !mine->sleeps_on) ns_thread_count(worker, NS_WAKEUPS, 1);
+    if (mine->woken && rule->chain_by == NS_CHAIN_WOKEN) wake(worker, NS_ANY_QUEUE, rule->chain);
+}
+
+/* Return the time after which the worker's next sleep ends by itself; 0: never. */
+static int64_t timer_ps(const ns_thread_worker *worker) {
+    const ns_idle *rule = rule_of(worker);
+    int64_t ps = rule->first_ps;
+    for (int64_t at = 0; at < worker->resting.timeouts && ps < rule->max_ps; at++)
+        if (__builtin_mul_overflow(ps, rule->factor, &ps)) ps = rule->max_ps;
+    return ps < rule->max_ps ? ps : rule->max_ps;
+}
+
+void ns_thread_check_sleepers(ns_thread_pool *pool) {
+    const uint64_t census = ns_atomic_u64_load(&pool->sleepers->census, memory_order_relaxed);
+    /* relaxed, twice: the second look is under the lock. A blocked worker counts itself before it looks here */
+    const uint32_t blocked = ns_atomic_u32_load(&pool->blocked, memory_order_relaxed);
+    if (ns_census_sleeping(census) + blocked < pool->team_size) return;
+    if (ns_sleepers_asleep(pool->sleepers) + blocked >= pool->team_size)
+        ns_thread_end_quiescent(pool, "all workers sleep");
+}
+
+/* Sleep, unless the worker was woken meanwhile. Return how the sleep has ended. */
+static enum ns_sleep sleep_now(ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_resting *mine = &worker->resting;
+    const int64_t ps = timer_ps(worker);
+    enum ns_sleep state = ns_sleepers_fall_asleep(pool->sleepers, worker->base.id, ps > 0);
+    if (state == NS_CALLED) return state;
+    ns_thread_count(worker, NS_WAKEUPS_USELESS, mine->woken);
+    mine->woken = false;
+    if (state == NS_ASLEEP) {
+        const uint64_t began = ns_ticks();
+        if (!ps) ns_thread_check_sleepers(pool);
+        state = ns_sleepers_sleep(pool->sleepers, worker->base.id, ps);
+        ns_thread_count(worker, NS_ASLEEP_PS, ns_ticks_to_ps(pool->rate, ns_ticks() - began));
+        mine->sleeps_on = ns_thread_task_is_joined(&pool->origin);
+    }
+    if (state == NS_WOKEN) {
+        mine->timeouts = worker->search.fails = 0;
+        mine->woken = !mine->sleeps_on;
+    } else {
+        mine->timeouts++;
+    }
+    return state;
+}
+
+/* A worker that is about to sleep in a wait. */
+typedef struct {
+    ns_thread_worker *worker;
+    const ns_thread_wait *wait;
+} tired;
+
+/* Pay for a look at every queue from which the worker can take, if workers run in turns by clocks. */
+static void pay_look(const ns_thread_worker *worker) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_u8s reach = rule_of(worker)->reach;
+    int64_t ps = 0;
+    for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) {
+        const bool reaches = !reach.count || reach.at[(uint64_t)q * pool->base.workers + worker->base.id];
+        if (reaches && (int32_t)q != worker->own) ps += ns_thread_probe_ps(worker, q);
+    }
+    ns_thread_pay(ps);
+}
+
+/* Return whether the worker may find a task, after an exact look at all watch bits, which may have been wrong. */
+static bool finds_work(void *context) {
+    const tired *self = context;
+    ns_thread_pool *pool = ns_thread_pool_of(self->worker);
+    if (pool->turns) pay_look(self->worker);
+    for (uint32_t q = 0; pool->notes_watches && q < pool->file.plan.steal.queue_count; q++)
+        ns_thread_note_queue(pool, q);
+    return ns_thread_finds_work(self->worker, self->wait);
+}
+
+static bool is_over(void *context) {
+    const tired *self = context;
+    return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(ns_thread_pool_of(self->worker));
+}
+
+/* End the search of the worker, and let it sleep unless it may find a task after all. Under the rule `recheck: events`
+ * the worker first makes one more round. */
+static void lie_down(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_resting *mine = &worker->resting;
+    const bool compares = rule_of(worker)->recheck == NS_RECHECK_EVENTS && mine->searches;
+    const uint64_t pushes = compares ? ns_sleepers_pushes(pool->sleepers) : 0;
+    if (compares && (!mine->knows_pushes || mine->pushes != pushes)) {
+        mine->knows_pushes = true;
+        mine->pushes = pushes;
+        return;
+    }
+    tired self = {worker, wait};
+    const ns_sleep_order order = {.worker = worker->base.id,
+                                  .searched = mine->searches,
+                                  .pushes = pushes,
+                                  .awaited = wait->awaited,
+                                  .target = wait->children ? *wait->children : 1,
+                                  .finds = finds_work,
+                                  .is_over = is_over,
+                                  .context = &self};
+    ns_thread_withdraw_no_work(worker);
+    mine->searches = false;
+    const enum ns_sleep state = ns_sleepers_lie_down(pool->sleepers, &order);
+    get_up(worker, state == NS_ANNOUNCED ? sleep_now(worker) : state);
+    if (state == NS_AWAKE) ns_yield(); /* the task may be private so far: let its owner make it public */
+}
+
+/* ---- searching --------------------------------------------------------------------------------------------------- */
+
+static bool counts_idle(const ns_idle *rule) { return rule->cap && rule->cap_of == NS_CAP_BUSY_SHARE; }
+
+/* Return how many workers are at work, if the rules ask. */
+static uint32_t busy(const ns_thread_pool *pool) {
+    if (!counts_idle(&pool->file.plan.idle)) return 0;
+    const uint32_t idle = ns_atomic_u32_load(&pool->idle, memory_order_relaxed); /* relaxed: a recent number */
+    return idle < pool->base.workers ? pool->base.workers - idle : 0;
+}
+
+void ns_thread_begin_search(ns_thread_worker *worker, const ns_thread_wait *wait) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_resting *mine = &worker->resting;
+    /* relaxed, here and below: the number only guides */
+    if (counts_idle(rule_of(worker))) ns_atomic_u32_fetch_add(&pool->idle, 1, memory_order_relaxed);
+    mine->knows_pushes = false;
+    mine->timeouts = 0;
+    if (!may_sleep(worker, wait))
+        ns_sleepers_search(pool->sleepers, worker->base.id);
+    else if (!ns_sleepers_try_search(pool->sleepers, worker->base.id, busy(pool)))
+        lie_down(worker, wait);
+    mine->searches = true;
+}
+
+void ns_thread_end_search(ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_resting *mine = &worker->resting;
+    const ns_idle *rule = rule_of(worker);
+    if (counts_idle(rule)) ns_atomic_u32_fetch_add(&pool->idle, UINT32_MAX, memory_order_relaxed);
+    const uint64_t census = ns_sleepers_stop_searching(pool->sleepers, worker->base.id);
+    mine->searches = mine->woken = false;
+    if (!ns_census_sleeping(census)) return;
+    if (rule->chain_by == NS_CHAIN_FINDER) {
+        wake(worker, NS_ANY_QUEUE, rule->chain);
+    } else if (rule->chain_by == NS_CHAIN_LAST_SEARCHER && rule->reach.count) {
+        wake_for_uncovered(worker);
+    } else if (rule->chain_by == NS_CHAIN_LAST_SEARCHER && !ns_census_searching(census)) {
+        wake(worker, NS_ANY_QUEUE, rule->chain);
+    }
+}
+
+/* ---- phases of rounds -------------------------------------------------------------------------------------------- */
+
+/* Return the phase of the round that the worker has just made; NULL if all phases are over. */
+static const ns_idle_phase *phase_of(ns_thread_worker *worker) {
+    ns_thread_resting *mine = &worker->resting;
+    const ns_idle_phase_list phases = rule_of(worker)->phases;
+    if (worker->search.fails == 1) mine->phase = 0, mine->rounds = 0;
+    for (; mine->phase < phases.count; mine->phase++, mine->rounds = 0) {
+        const ns_idle_phase *phase = &phases.at[mine->phase];
+        if (!mine->rounds) mine->began = ns_ticks();
+        const ns_tick_rate rate = ns_thread_pool_of(worker)->rate;
+        const bool lasts = !mine->rounds || ns_ticks() - mine->began < ns_ps_to_ticks(rate, phase->for_ps);
+        if (phase->rounds ? mine->rounds < phase->rounds : lasts) {
+            mine->rounds++;
+            return phase;
+        }
+    }
+    return NULL;
+}
+
+/* Return S / log2(S) for S searching workers, both rounded down, at least 1. */
+static int64_t crowding(const ns_thread_pool *pool) {
+    const uint32_t searching = ns_sleepers_searching(pool->sleepers);
+    const int64_t log = searching > 3 ? 31 - __builtin_clz(searching) : 1;
+    return searching > 1 ? searching / log : 1;
+}
+
+/* Rest as the phase says: by pauses, yields, or a nap. */
+static void rest_in_phase(ns_thread_worker *worker, const ns_idle_phase *phase, int64_t wait_ps) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
+#ifdef NS_TURNS
+    if (!phase->naps) ns_turns_pass(wait_ps);
+#endif
+    if (phase->naps && wait_ps) {
+        ns_nap(wait_ps);
+    } else {
+        do {
+            if (phase->yields || pool->crowded)
+                ns_yield();
+            else if (wait_ps)
+                ns_pause();
+        } while (ns_ticks() - began < span && !ns_thread_task_is_joined(&pool->origin));
+    }
+    ns_thread_count(worker, phase->naps ? NS_ASLEEP_PS : NS_IDLE_BACKOFF_PS,
+                    ns_ticks_to_ps(pool->rate, ns_ticks() - began));
+}
+
+void ns_thread_rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool probed) {
+    const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
+    int64_t wait_ps = ns_thread_next_wait_ps(worker, probed);
+    const ns_idle_phase *phase = phase_of(worker);
+    if (!phase && may_sleep(worker, wait)) {
+        lie_down(worker, wait);
+        return;
+    }
+    const ns_idle_phase_list phases = plan->idle.phases;
+    const ns_idle_phase *last = phase || !phases.count ? phase : &phases.at[phases.count - 1];
+    if (last) {
+        wait_ps = last->wait_ps;
+        if (last->crowded && __builtin_mul_overflow(wait_ps, crowding(ns_thread_pool_of(worker)), &wait_ps))
+            wait_ps = last->wait_ps;
+        if (!probed && wait_ps < plan->backoff.scan_ps) wait_ps = plan->backoff.scan_ps;
+    }
+    if (ns_thread_is_patient(worker, wait_ps)) ns_thread_announce_no_work(worker, wait);
+    if (last)
+        rest_in_phase(worker, last, wait_ps);
+    else
+        ns_thread_back_off(worker, wait_ps);
+}
+
+/* ---- phases of the program --------------------------------------------------------------------------------------- */
+
+void ns_thread_rest_ends(ns_thread_worker *worker) {
+    ns_thread_resting *mine = &worker->resting;
+    const int64_t between_ps = rule_of(worker)->between_ps;
+    const bool slept = mine->sits_since_ps && between_ps >= 0 && ns_monotonic_ps() - mine->sits_since_ps >= between_ps;
+    if (worker->base.id && (mine->sleeps_on || slept)) ns_thread_count(worker, NS_WAKEUPS, 1);
+    mine->sleeps_on = false;
+    mine->sits_since_ps = 0;
+}
+
+void ns_thread_sits_out(ns_thread_worker *worker) {
+    if (!worker->resting.sits_since_ps) worker->resting.sits_since_ps = ns_monotonic_ps();
+}

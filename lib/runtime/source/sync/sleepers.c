@@ -1,0 +1,304 @@
+#include "sync/sleepers.h"
+
+#include "numasim/runtime.h"
+#include "platform/near_memory.h"
+#include "platform/waiting.h"
+
+static const uint64_t ONE_SLEEPER = UINT64_C(1) << 32;
+
+static bool can_take(const ns_sleepers *self, int64_t q, uint32_t worker) {
+    const ns_u8s reach = self->rule->reach;
+    return q < 0 || !reach.count || reach.at[(uint64_t)q * self->workers + worker];
+}
+
+int ns_sleepers_create(ns_sleepers **made, const ns_idle *rule, uint32_t workers) {
+    ns_sleepers *self = *made = ns_near_memory_allocate(sizeof *self, -1);
+    if (!self) return NS_ERROR_MEMORY;
+    self->rule = rule;
+    self->workers = workers;
+    self->sleeper = ns_near_memory_allocate(workers * sizeof *self->sleeper, -1);
+    self->order = ns_near_memory_allocate(workers * sizeof *self->order, -1);
+    self->searching = ns_near_memory_allocate(workers * sizeof *self->searching, -1);
+    bool all = self->sleeper && self->order && self->searching;
+    for (uint32_t worker = 0; all && worker < workers; worker++) {
+        self->sleeper[worker] = ns_near_memory_allocate(sizeof(ns_sleeper), -1);
+        all = self->sleeper[worker];
+    }
+    return all ? NS_OK : NS_ERROR_MEMORY;
+}
+
+void ns_sleepers_destroy(ns_sleepers *self) {
+    if (!self) return;
+    for (uint32_t worker = 0; self->sleeper && worker < self->workers; worker++)
+        ns_near_memory_free(self->sleeper[worker], sizeof(ns_sleeper));
+    ns_near_memory_free(self->sleeper, self->workers * sizeof *self->sleeper);
+    ns_near_memory_free(self->order, self->workers * sizeof *self->order);
+    ns_near_memory_free(self->searching, self->workers * sizeof *self->searching);
+    ns_near_memory_free(self, sizeof *self);
+}
+
+/* ---- searching --------------------------------------------------------------------------------------------------- */
+
+/* Note in the worker's own word whether it searches. */
+static void mark(ns_sleepers *self, uint32_t worker, bool searches) {
+    /* relaxed: the change of the census that follows, and the fence after it, order this store */
+    if (self->rule->reach.count)
+        ns_atomic_u32_store(&self->searching[worker], searches, memory_order_relaxed);
+}
+
+/* Return whether the cap allows one more searching worker. */
+static bool has_room(const ns_sleepers *self, uint32_t searching, uint32_t busy) {
+    const ns_idle *rule = self->rule;
+    if (!rule->cap) return true;
+    if (rule->cap_of == NS_CAP_COUNT) return searching < rule->cap;
+    const uint32_t some = rule->cap_of == NS_CAP_SHARE ? self->workers : busy;
+    return searching == 0 ? some > 0 : rule->cap < (some + searching - 1) / searching; /* cap * searching < some */
+}
+
+bool ns_sleepers_try_search(ns_sleepers *self, uint32_t worker, uint32_t busy) {
+    uint64_t seen = ns_atomic_u64_load(&self->census, memory_order_relaxed); /* relaxed: checked by the swap */
+    mark(self, worker, true);
+    do {
+        if (has_room(self, ns_census_searching(seen), busy)) continue;
+        mark(self, worker, false);
+        return false;
+    } while (!ns_atomic_u64_compare_exchange(&self->census, &seen, seen + 1, memory_order_seq_cst,
+                                             memory_order_relaxed));
+    return true;
+}
+
+void ns_sleepers_search(ns_sleepers *self, uint32_t worker) {
+    mark(self, worker, true);
+    /* seq_cst: all threads agree on the order in which the census changes. Pushing workers may see this change late:
+     * then they wake a sleeper that need not be woken */
+    ns_atomic_u64_fetch_add(&self->census, 1, memory_order_seq_cst);
+}
+
+uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker) {
+    mark(self, worker, false);
+    /* seq_cst: a pushing worker that relies on this worker has read the census before. So this worker knows whether it
+     * is the last that searched, and whether others sleep */
+    return ns_atomic_u64_fetch_add(&self->census, UINT64_MAX, memory_order_seq_cst) - 1;
+}
+
+/* Return whether some worker searches that can take from queue `q`. */
+static bool is_covered(const ns_sleepers *self, uint32_t q, uint64_t census) {
+    if (!self->rule->reach.count) return ns_census_searching(census);
+    for (uint32_t worker = 0; worker < self->workers; worker++) {
+        if (can_take(self, q, worker) && ns_atomic_u32_load(&self->searching[worker], memory_order_relaxed))
+            return true; /* relaxed: ordered by the fence of the caller */
+    }
+    return false;
+}
+
+bool ns_sleepers_is_uncovered(const ns_sleepers *self, uint32_t q) {
+    return !is_covered(self, q, ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: as above */
+}
+
+/* ---- the list of sleepers, under its lock ------------------------------------------------------------------------ */
+
+/* Add to the census, under the lock: so the census has as many sleepers as the list. */
+static uint64_t count_in(ns_sleepers *self, uint64_t change) {
+    return ns_atomic_u64_fetch_add(&self->census, change, memory_order_seq_cst) + change;
+}
+
+/* Remove the sleeper at a place of the list. `also` is added to the census. */
+static void remove_at(ns_sleepers *self, uint32_t place, uint64_t also) {
+    const ns_sleeper *sleeper = self->sleeper[self->order[place]];
+    /* relaxed: a worker that reads an old number looks at the list in vain */
+    if (sleeper->awaits) ns_atomic_u32_fetch_add(&self->waits, UINT32_MAX, memory_order_relaxed);
+    self->count--;
+    for (uint32_t at = place; at < self->count; at++) self->order[at] = self->order[at + 1];
+    count_in(self, also - ONE_SLEEPER);
+}
+
+/* Return the place of the worker in the list; `count` if the worker is not there. */
+static uint32_t place_of(const ns_sleepers *self, uint32_t worker) {
+    uint32_t place = self->count;
+    while (place && self->order[place - 1] != worker) place--;
+    return place ? place - 1 : self->count;
+}
+
+/* Take the sleeper at a place of the list, and tell it that it was woken. Return whether it sleeps, so that the caller
+ * has to end its sleep. */
+static bool call(ns_sleepers *self, uint32_t place) {
+    const uint32_t worker = self->order[place];
+    ns_atomic_u32 *state = &self->sleeper[worker]->state;
+    if (self->rule->counted) mark(self, worker, true);
+    remove_at(self, place, self->rule->counted ? 1 : 0);
+    if (self->rule->cancels) {
+        uint32_t announced = NS_ANNOUNCED;
+        /* release: the sleeper sees the pushed task. The sleeper may fall asleep now: then the swap fails */
+        if (ns_atomic_u32_compare_exchange(state, &announced, NS_CALLED, memory_order_release, memory_order_relaxed))
+            return false;
+    }
+    ns_atomic_u32_store(state, NS_WOKEN, memory_order_release); /* release: as above */
+    return true;
+}
+
+/* ---- falling asleep ---------------------------------------------------------------------------------------------- */
+
+/* Announce the sleep. Return whether no worker searches now. */
+static bool announce(ns_sleepers *self, const ns_sleep_order *order) {
+    ns_sleeper *mine = self->sleeper[order->worker];
+    ns_mcs_acquire(&self->lock);
+    mine->awaits = order->awaited;
+    mine->target = order->target;
+    mine->timed = false;
+    /* relaxed, twice: others read these words under the lock; `waits` also after a fence, which pairs with the fence
+     * below */
+    ns_atomic_u32_store(&mine->state, NS_ANNOUNCED, memory_order_relaxed);
+    if (order->awaited) ns_atomic_u32_fetch_add(&self->waits, 1, memory_order_relaxed);
+    self->order[self->count++] = order->worker;
+    if (order->searched) mark(self, order->worker, false);
+    const uint64_t now = count_in(self, ONE_SLEEPER - (order->searched ? 1 : 0));
+    ns_mcs_release(&self->lock);
+    /* The announcement comes before all that the worker reads from here on: queues, its join, the count of pushes. A
+     * worker that pushes a task, or ends a join, has a fence between its store and its look for sleepers. */
+    ns_fence();
+    return !ns_census_searching(now);
+}
+
+/* Return the state of a worker that was taken from the list, and let the worker be awake. */
+static enum ns_sleep wake_up(ns_sleeper *mine) {
+    /* acquire: sees what the waking worker did, such as its push */
+    return (enum ns_sleep)ns_atomic_u32_exchange(&mine->state, NS_AWAKE, memory_order_acquire);
+}
+
+/* The worker has announced its sleep, and goes on instead. Return NS_AWAKE; or NS_CALLED or NS_WOKEN if the worker was
+ * chosen as the sleeper to wake before. */
+static enum ns_sleep withdraw(ns_sleepers *self, uint32_t worker) {
+    ns_mcs_acquire(&self->lock);
+    const uint32_t place = place_of(self, worker);
+    const bool is_there = place < self->count;
+    if (is_there) remove_at(self, place, 0);
+    ns_mcs_release(&self->lock);
+    const enum ns_sleep before = wake_up(self->sleeper[worker]);
+    return is_there ? NS_AWAKE : before;
+}
+
+enum ns_sleep ns_sleepers_lie_down(ns_sleepers *self, const ns_sleep_order *order) {
+    const ns_idle *rule = self->rule;
+    const bool is_last = announce(self, order);
+    const bool looks =
+        rule->recheck == NS_RECHECK_EACH || (rule->recheck == NS_RECHECK_LAST && (is_last || rule->reach.count));
+    const bool missed =
+        rule->recheck == NS_RECHECK_EVENTS && order->searched && ns_sleepers_pushes(self) != order->pushes;
+    if (missed || order->is_over(order->context) || (looks && order->finds(order->context)))
+        return withdraw(self, order->worker);
+    return NS_ANNOUNCED;
+}
+
+enum ns_sleep ns_sleepers_fall_asleep(ns_sleepers *self, uint32_t worker, bool timed) {
+    ns_sleeper *mine = self->sleeper[worker];
+    uint32_t announced = NS_ANNOUNCED;
+    if (timed) {
+        ns_mcs_acquire(&self->lock);
+        mine->timed = true;
+        ns_mcs_release(&self->lock);
+    }
+    /* relaxed: the announcement was ordered before; a failed swap is followed by the acquire of wake_up */
+    if (ns_atomic_u32_compare_exchange(&mine->state, &announced, NS_ASLEEP, memory_order_relaxed,
+                                       memory_order_relaxed))
+        return NS_ASLEEP;
+    return wake_up(mine);
+}
+
+enum ns_sleep ns_sleepers_sleep(ns_sleepers *self, uint32_t worker, int64_t ps) {
+    ns_sleeper *mine = self->sleeper[worker];
+    if (ps) {
+        ns_futex_wait_for(&mine->state, NS_ASLEEP, ps);
+        return withdraw(self, worker);
+    }
+    /* relaxed: wake_up acquires */
+    while (ns_atomic_u32_load(&mine->state, memory_order_relaxed) == NS_ASLEEP)
+        ns_futex_wait(&mine->state, NS_ASLEEP);
+    return wake_up(mine);
+}
+
+uint32_t ns_sleepers_asleep(ns_sleepers *self) {
+    uint32_t asleep = 0;
+    ns_mcs_acquire(&self->lock);
+    for (uint32_t place = 0; place < self->count; place++) {
+        const ns_sleeper *each = self->sleeper[self->order[place]];
+        /* relaxed: of two workers that fall asleep and then count, the lock shows the later one that both sleep */
+        asleep += !each->timed && ns_atomic_u32_load(&each->state, memory_order_relaxed) == NS_ASLEEP;
+    }
+    ns_mcs_release(&self->lock);
+    return asleep;
+}
+
+/* ---- waking ------------------------------------------------------------------------------------------------------ */
+
+bool ns_sleepers_pushed(ns_sleepers *self, uint32_t q, bool held) {
+    const ns_idle *rule = self->rule;
+    /* The push comes before the look at the census. The fence pairs with the fence of ns_sleepers_announce. */
+    if (rule->recheck != NS_RECHECK_NONE) ns_fence();
+    const uint64_t census = ns_atomic_u64_load(&self->census, memory_order_relaxed); /* relaxed: after the fence */
+    /* seq_cst: a worker that reads the old count has announced its sleep, which the second look at the census sees */
+    if (rule->recheck == NS_RECHECK_EVENTS && census) {
+        ns_atomic_u64_fetch_add(&self->pushes, 1, memory_order_seq_cst);
+        ns_fence();
+    }
+    const uint64_t now = rule->recheck == NS_RECHECK_EVENTS
+                             ? ns_atomic_u64_load(&self->census, memory_order_relaxed) /* relaxed: after the fence */
+                             : census;
+    if (!ns_census_sleeping(now)) return false;
+    switch (rule->at) {
+        case NS_WAKE_NO_SEARCHER: return !is_covered(self, q, now);
+        case NS_WAKE_EMPTY_QUEUE: return !held;
+        case NS_WAKE_UNCOVERED: return held || !is_covered(self, q, now);
+        case NS_WAKE_EVERY_PUSH: break;
+    }
+    return true;
+}
+
+/* Return the place in the list of the sleeper that is woken next, of those that can take from queue `q`; `count` if
+ * there is none. */
+static uint32_t choose(const ns_sleepers *self, int64_t q) {
+    uint32_t chosen = self->count;
+    for (uint32_t place = self->count; place; place--) {
+        if (!can_take(self, q, self->order[place - 1])) continue;
+        if (self->rule->whom == NS_WHOM_NEWEST || self->rule->whom == NS_WHOM_ALL) return place - 1;
+        if (chosen == self->count || self->order[place - 1] < self->order[chosen]) chosen = place - 1;
+    }
+    return chosen;
+}
+
+/* Wake the sleeper that is chosen for queue `q`. Return false if there is none. The system call comes after the lock is
+ * released; the word of the sleeper lives as long as the pool. */
+static bool wake_one(ns_sleepers *self, int64_t q) {
+    ns_atomic_u32 *word = NULL;
+    ns_mcs_acquire(&self->lock);
+    const uint32_t place = choose(self, q);
+    const bool is_there = place < self->count;
+    if (is_there) {
+        ns_sleeper *sleeper = self->sleeper[self->order[place]];
+        if (call(self, place)) word = &sleeper->state;
+    }
+    ns_mcs_release(&self->lock);
+    if (word) ns_futex_wake(word, 1);
+    return is_there;
+}
+
+void ns_sleepers_wake(ns_sleepers *self, int64_t q, int64_t count) {
+    if (self->rule->whom == NS_WHOM_ALL && count > 0) count = self->workers;
+    while (count-- > 0 && wake_one(self, q)) continue;
+}
+
+void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count) {
+    /* The end of a wait comes before the look for sleepers. The fence pairs with the fence of ns_sleepers_announce: a
+     * worker that is not seen here sees that its wait is over. */
+    ns_fence();
+    if (!ns_atomic_u32_load(&self->waits, memory_order_relaxed)) return; /* relaxed: after the fence */
+    ns_mcs_acquire(&self->lock);
+    for (uint32_t place = self->count; place; place--) {
+        ns_sleeper *each = self->sleeper[self->order[place - 1]];
+        if (each->awaits == awaited && each->target == count && call(self, place - 1)) ns_futex_wake(&each->state, 1);
+    }
+    ns_mcs_release(&self->lock);
+}
+
+void ns_sleepers_wake_all(ns_sleepers *self) {
+    while (wake_one(self, NS_ANY_QUEUE)) continue;
+}

@@ -1,0 +1,132 @@
+/* Who searches for tasks, who sleeps, and who wakes whom: the protocol of workers that find no task (model 4.15).
+ * numasim/engine/reference/resting.py defines the rules.
+ *
+ * A worker that goes to sleep takes three steps: it announces its sleep, it looks again for tasks, and it sleeps. From
+ * the announcement on, other workers may choose the worker as the sleeper to wake. A sleeper that has announced its
+ * sleep and does not sleep yet is called back without a system call, if the rule `cancel` allows this.
+ *
+ * No wake-up is lost: either the worker that pushes a task sees the announcement, or the worker that looks again sees
+ * the task. Both write first (the queue; the census), then call ns_fence, and then read what the other has written. Of
+ * two such threads, at least one reads the other's new value. If nobody looks again (the rule `recheck: none`), the
+ * pushing worker needs no fence: the strategy then allows that a wake-up is missed, or a timer ends each sleep.
+ *
+ * If only the last searching worker looks again (`recheck: last`), a pushing worker that sees a searching worker relies
+ * on this one: the searching worker, or the last that stops searching after it, finds the task when it looks again.
+ * With `recheck: events` the pushing worker counts its push, and a worker that goes to sleep compares the count instead
+ * of looking again.
+ */
+#ifndef NS_SLEEPERS_H
+#define NS_SLEEPERS_H
+
+#include "plan/plan_reader.h"
+#include "platform/atomics.h"
+#include "sync/numa_locks.h"
+
+/* The states of a worker's sleep. */
+enum ns_sleep {
+    NS_AWAKE,
+    NS_ANNOUNCED, /* the worker looks again, and may be woken */
+    NS_CALLED,    /* the worker was called back before it slept */
+    NS_ASLEEP,
+    NS_WOKEN /* the worker was woken */
+};
+
+/* The sleep of one worker. The fields other than `state` are guarded by the lock of all sleepers. */
+typedef struct {
+    NS_OWN_LINE ns_atomic_u32 state; /* enum ns_sleep; the word on which the worker sleeps */
+    bool timed;                      /* the sleep ends by itself */
+    const void *awaits;              /* what the worker waits for, besides tasks */
+    uint32_t target;                 /* the count that ends this wait */
+} ns_sleeper;
+
+typedef struct {
+    const ns_idle *rule;
+    uint32_t workers;
+    ns_sleeper **sleeper;     /* [workers] */
+    ns_atomic_u32 *searching; /* [workers] whether the worker searches, if not all workers can take from all queues */
+    NS_OWN_LINE ns_atomic_u64 census; /* the searching workers (low 32 bits) and the sleepers in `order` */
+    NS_OWN_LINE ns_atomic_u64 pushes; /* counted under the rule `recheck: events` while workers search or sleep */
+    ns_atomic_u32 waits;              /* sleepers that wait for something besides tasks */
+    NS_OWN_LINE ns_mcs lock;          /* guards `order` */
+    uint32_t *order, count;           /* [count] announced or asleep, in the order of their announcements */
+} ns_sleepers;
+
+static inline uint32_t ns_census_searching(uint64_t census) { return (uint32_t)census; }
+static inline uint32_t ns_census_sleeping(uint64_t census) { return (uint32_t)(census >> 32); }
+
+/* Make the state of `workers` workers, all awake, none searching. Return 0 or NS_ERROR_MEMORY. */
+int ns_sleepers_create(ns_sleepers **made, const ns_idle *rule, uint32_t workers);
+void ns_sleepers_destroy(ns_sleepers *self);
+
+/* ---- searching --------------------------------------------------------------------------------------------------- */
+
+/* Count the worker among those that search, if the cap of the plan allows one more while `busy` workers are at work.
+ * Return whether the worker searches. */
+bool ns_sleepers_try_search(ns_sleepers *self, uint32_t worker, uint32_t busy);
+
+/* Count the worker among those that search. */
+void ns_sleepers_search(ns_sleepers *self, uint32_t worker);
+
+/* The searching worker has found a task, or waits no longer. Return the census. */
+uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker);
+
+static inline uint32_t ns_sleepers_searching(const ns_sleepers *self) {
+    return ns_census_searching(ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: a recent number */
+}
+
+/* Return whether no worker searches that can take from queue `q`. */
+bool ns_sleepers_is_uncovered(const ns_sleepers *self, uint32_t q);
+
+/* ---- falling asleep ---------------------------------------------------------------------------------------------- */
+
+/* Return the count of pushes, which a worker compares with a later count. */
+static inline uint64_t ns_sleepers_pushes(const ns_sleepers *self) {
+    /* seq_cst: the count is read before the queues are read */
+    return ns_atomic_u64_load(&self->pushes, memory_order_seq_cst);
+}
+
+/* A worker that goes to sleep. */
+typedef struct {
+    uint32_t worker;
+    bool searched;       /* the worker stops searching now */
+    uint64_t pushes;     /* with `recheck: events`, if it searched: the count of pushes before its last round */
+    const void *awaited; /* its sleep also ends when this comes to `target`: ns_sleepers_ended. Or NULL */
+    uint32_t target;
+    bool (*finds)(void *context);   /* look again: whether there is a task that the worker can take */
+    bool (*is_over)(void *context); /* whether the worker must not sleep, whatever tasks there are */
+    void *context;
+} ns_sleep_order;
+
+/* Announce the sleep of an awake worker, and look again if the rule says so. Return NS_ANNOUNCED if the worker may fall
+ * asleep now. Else the worker is awake: return NS_AWAKE if it may have found a task or must not sleep, or NS_CALLED or
+ * NS_WOKEN if it was woken. */
+enum ns_sleep ns_sleepers_lie_down(ns_sleepers *self, const ns_sleep_order *order);
+
+/* Begin the sleep that was announced. `timed`: the sleep ends by itself. Return NS_ASLEEP; or NS_CALLED or NS_WOKEN if
+ * the worker was woken before: then it is awake. */
+enum ns_sleep ns_sleepers_fall_asleep(ns_sleepers *self, uint32_t worker, bool timed);
+
+/* Sleep for at most `ps` picoseconds, if this is not 0. Return NS_WOKEN, or NS_AWAKE if the sleep has ended by itself.
+ * The worker is awake then. */
+enum ns_sleep ns_sleepers_sleep(ns_sleepers *self, uint32_t worker, int64_t ps);
+
+/* Return how many workers are asleep, and not by a timer. No sleeper is being woken. */
+uint32_t ns_sleepers_asleep(ns_sleepers *self);
+
+/* ---- waking ------------------------------------------------------------------------------------------------------ */
+
+/* A task has been pushed into queue `q`, which had tasks before if `held`. Return whether a sleeper is to be woken:
+ * then the caller calls ns_sleepers_wake. */
+bool ns_sleepers_pushed(ns_sleepers *self, uint32_t q, bool held);
+
+/* Wake `count` sleepers that can take from queue `q` (NS_ANY_QUEUE: any sleepers), or all if the rule says so. */
+enum { NS_ANY_QUEUE = -1 };
+void ns_sleepers_wake(ns_sleepers *self, int64_t q, int64_t count);
+
+/* What sleepers may await has come to `count`: wake the sleepers whose wait is over. The awaited object may be gone. */
+void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count);
+
+/* Wake all sleepers. */
+void ns_sleepers_wake_all(ns_sleepers *self);
+
+#endif

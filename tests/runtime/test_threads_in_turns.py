@@ -1,0 +1,180 @@
+"""Threads in turns: the code of threads runs one worker at a time, in an order that a seed decides. Every task runs
+exactly once, and no wake-up is lost, with 2 to 64 workers. If costs advance clocks, the code of threads steals as the
+simulator says.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from compiling import RUNTIME, compile_objects, compile_program
+from idle_rules import RULES, resting
+from runtime_sources import HERE, STRATEGIES, library_sources, refusal, sources, told
+from seeded_bugs import Bug
+from test_threads import FIB_12_CALLS, MACHINE, holds, needs_no_graph
+
+from numasim.runtime.controlled_run import run_plan
+from numasim.runtime.fields_file import compile_plan, write_plan
+from numasim.runtime.runtime_program import LIBRARY, TURNS_LIBRARY, KernelRun, Order, run_kernel
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "verification"))
+
+from engine_setup import plan_of, shipped_strategy
+from registry_cells import machine, workload
+from turns_against_simulator import BOUND, RINGS, shares, simulated, threaded
+from turns_against_simulator import plan_of as plan_for_shares
+
+from numasim.plan.plan import Run
+
+BIG = "xeon-6130-4s"  # has 64 cores
+TEAMS = (2, 3, 5, 16, 64)
+FREE = [name for name in STRATEGIES if needs_no_graph(name)]
+JOINS = ("help", "continuation")
+
+
+def plan_file(folder: Path, strategy: str, join: str, workers: int) -> Path:
+    """Write the compiled plan of a strategy with joins of a kind. Return the file."""
+    preset = folder / f"{join}.yaml"
+    preset.write_text(f"name: bare-{join}\nlike: bare\njoin: {join}\n")
+    path = folder / "plan"
+    write_plan(compile_plan(strategy, BIG, workers, str(preset)), 1, path)
+    return path
+
+
+@pytest.mark.parametrize("strategy", FREE)
+def test_no_seed_loses_or_repeats_a_task(program: Path, tmp_path: Path, strategy: str) -> None:
+    """Teams, joins and rules for idle workers take turns over the strategies; ``graph`` checks each of its tasks."""
+    first = FREE.index(strategy)
+    for at, rules in enumerate((None, [*RULES][first % len(RULES)])):
+        named = resting(tmp_path, strategy, rules) if rules else strategy
+        workers = TEAMS[(first + 2 * at) % len(TEAMS)]
+        plan = plan_file(tmp_path, named, JOINS[(first + at) % 2], workers)
+        order = Order("graph", {"depth": 3}, mode="turns", plan=plan, seed=1 + first, repeat=6)
+        for run in run_kernel(order, program):
+            holds(run)
+        for run in run_kernel(replace(order, kernel="fib", parameters={"n": 12}, repeat=2), program):
+            holds(run)
+            assert run.columns["tasks"] == FIB_12_CALLS
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in FREE])
+def test_nor_does_any_where_tasks_are_told_apart(program: Path, strategy: str) -> None:
+    plan = plan_of(workload("heat-ir"), 16, shipped_strategy(strategy), machine=machine(MACHINE))
+    for seed in (1, 2):
+        assert run_plan(Run(plan, seed), "turns", program).correct
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("workers", TEAMS)
+def test_no_wake_up_is_lost(program: Path, tmp_path: Path, rules: str, workers: int) -> None:
+    """The rules `hpx` wake all sleepers at every task. With 64 workers that takes too many turns, so there are 8."""
+    workers = 8 if (rules, workers) == ("hpx", 64) else workers
+    plan = plan_file(tmp_path, resting(tmp_path, "randomized", rules), JOINS[workers % 2], workers)
+    for run in run_kernel(Order("graph", {"depth": 3}, mode="turns", plan=plan, seed=workers, repeat=10), program):
+        holds(run)
+
+
+def outcome(run: KernelRun) -> object:
+    return run.makespan_ps, run.worker, run.node_attempts
+
+
+@pytest.mark.parametrize("mode", ["turns", "paced"])
+def test_a_seed_repeats_its_run(program: Path, tmp_path: Path, mode: str) -> None:
+    plan = plan_file(tmp_path, resting(tmp_path, "randomized", "tokio"), "help", 16)
+    one, again, other = (
+        outcome(run_kernel(Order("graph", {"depth": 4}, mode=mode, plan=plan, seed=seed), program)[0])
+        for seed in (7, 7, 8)
+    )
+    assert one == again != other
+
+
+@pytest.fixture(scope="module")
+def turned(c_compiler: str) -> dict[str, Path]:
+    """Return the objects of the code of threads in turns, by the names of their sources."""
+    folders = ("dependences", "execution", "following", "queues", "search", "sync", "threads", "turns")
+    files = [path for folder in folders for path in sorted((RUNTIME / "source" / folder).glob("*.c"))]
+    return {path.stem: made for path, made in zip(files, compile_objects(c_compiler, files, FLAGS), strict=True)}
+
+
+FLAGS = ("-O1", "-DNS_TURNS")
+BUG = Bug(
+    "a worker sleeps without a second look for tasks",
+    "sleepers.c: turns",
+    "(looks && order->finds(order->context)))",
+    "(looks && !order->finds))",
+)
+
+
+def seeds_program(compiler: str, program: Path, turned: dict[str, Path]) -> Path:
+    """Link the program seeds.c with the code of threads in turns in place of the code of threads."""
+    others = [path for path in library_sources() if path.stem not in turned]
+    files = [HERE / "turns" / "seeds.c", *others, *turned.values()]
+    return compile_program(compiler, program, files, ("-O1", "-Wl,--defsym=ns_thread_mode=ns_turns_mode"))
+
+
+def test_a_lost_wake_up_is_found_and_its_seed_repeats_it(
+    c_compiler: str, turned: dict[str, Path], tmp_path: Path
+) -> None:
+    [original] = sources("sleepers.c")
+    [broken] = compile_objects(c_compiler, [BUG.write(original, tmp_path / "sleepers.c")], FLAGS)
+    dealt = tmp_path / "dealt.yaml"  # only the owner of a queue takes tasks from it
+    rules = f"dispatch: [{{to: any, pick: random}}]\nsteal: [{{from: own}}]\nidle: {{{RULES['taskflow']}}}\n"
+    dealt.write_text(f"name: dealt\n{rules}")
+    plan = plan_file(tmp_path, str(dealt), "help", 3)
+    wrong = seeds_program(c_compiler, tmp_path / "wrong", {**turned, "sleepers": broken})
+    found = told(wrong, "turns", plan, 1, 400).splitlines()
+    assert found
+    assert all("all workers sleep" in sentence for sentence in found)
+    seed = re.findall(r"\(seed (\d+)\)", found[0])[0]
+    assert told(wrong, "turns", plan, seed, 1).splitlines() == found[:1]
+    right = seeds_program(c_compiler, tmp_path / "right", turned)
+    assert told(right, "turns", plan, 1, 400) == ""
+
+
+def test_the_installed_library_has_the_mode(c_compiler: str, tmp_path: Path) -> None:
+    plan = plan_file(tmp_path, "randomized", "help", 5)
+    flags = ("-Wl,--undefined=ns_turns_mode",)
+    files = [HERE / "turns" / "seeds.c", TURNS_LIBRARY, LIBRARY]
+    program = compile_program(c_compiler, tmp_path / "seeds", files, flags)
+    for mode in ("turns", "paced"):
+        assert told(program, mode, plan, 1, 20) == ""
+
+
+def test_a_program_without_the_library_says_so(c_compiler: str, tmp_path: Path) -> None:
+    plan = plan_file(tmp_path, "randomized", "help", 5)
+    program = compile_program(c_compiler, tmp_path / "seeds", [HERE / "turns" / "seeds.c", LIBRARY])
+    assert "threads in turns are in libnumasim-turns, which this program is linked without" in told(
+        program, "turns", plan, 1, 1
+    )
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [(("--rehearse",), "--rehearse goes with the modes native")])
+def test_what_turns_do_not_do_is_refused(program: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    assert sentence in refusal(program, "--kernel", "fib", "--mode", "turns", *arguments)
+
+
+AGREE = ("cilk", "longest-queue", "topology-aware", "threshold", "nearest-first", "work-pushing", "steal-half", "slaw")
+
+
+@pytest.mark.parametrize("strategy", AGREE)
+def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
+    """`verification/turns_against_simulator.py` prints the shares of all strategies."""
+    plan = plan_for_shares(strategy, 16, RINGS)
+    for one, other in zip(shares(simulated(plan, (1, 2))), shares(threaded(plan, (1, 2))), strict=True):
+        assert abs(one - other) <= BOUND
+
+
+@pytest.mark.parametrize("rules", [name for name in RULES if name != "spinning"])
+def test_threads_sleep_as_the_simulator_says(tmp_path: Path, rules: str) -> None:
+    """The shares, and the numbers of wake-ups and the times asleep, which vary more from seed to seed."""
+    plan = plan_for_shares(resting(tmp_path, "randomized", rules), 16, RINGS)
+    expected, found = simulated(plan, (1, 2)), threaded(plan, (1, 2))
+    for one, other in zip(shares(expected), shares(found), strict=True):
+        assert abs(one - other) <= BOUND
+    assert found["asleep_ps"] == pytest.approx(expected["asleep_ps"], rel=0.2)
+    assert found["wakeups"] == pytest.approx(expected["wakeups"], rel=0.2)

@@ -1,0 +1,100 @@
+"""The code of threads, in turns by clocks, against the simulator: shares of remote steals and of misses.
+
+    python verification/turns_against_simulator.py [--workers 16] [--seeds 3] [STRATEGY ...]
+
+Each shipped strategy that threads execute runs the same program under the same plan in the simulator and, by the code
+of threads, in the mode `paced` of the runtime. The table has the share of steals that went to another node, and the
+share of attempts that found nothing. A difference above the bound is marked.
+
+The queues of threads are rings under a lock here (a capacity that is never reached brings this about). The last two
+columns have the shares of threads with deques, whose owners keep up to half of their tasks private. A thief that sees
+only private tasks takes none, and asks the owner for tasks. The model has no private tasks, so that threads with deques
+miss more often. The lock of a level takes time in the model, but not in turns: so threads search more often under the
+strategies `affinity-locks` and `oblivious-locks`, and miss more often.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from numasim.engine.simulate import simulate
+from numasim.errors import InputError
+from numasim.parts import catalog
+from numasim.plan.build_plan import build_plan
+from numasim.plan.plan import Plan, Run
+from numasim.runtime.controlled_run import run_plan
+from numasim.spec.run_spec import resolve
+
+BOUND = 0.03
+MACHINE = "xeon-6130-4s"
+DEQUES = {"name": "deques", "like": "bare"}
+RINGS = {"name": "rings", "like": "bare", "capacity": 1_000_000, "on_full": "grow"}
+PROGRAM = {"name": "uts", "root_children": 500}
+COUNTS = ("steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "wakeups", "asleep_ps")
+PLAIN = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+
+
+def shares(counts: Mapping[str, int]) -> tuple[float, float]:
+    """Return the share of steals from another node, and the share of attempts that found nothing."""
+    steals, attempts = counts["steal_success"], counts["steal_attempts"]
+    return counts["steal_success_remote"] / steals if steals else 0.0, 1 - steals / attempts if attempts else 0.0
+
+
+def plan_of(strategy: str, workers: int, runtime: Mapping[str, Any]) -> Plan:
+    """Return the plan of the program under a strategy, without effects of memory, clocks and hardware threads."""
+    spec = {"machine": MACHINE, "workload": PROGRAM, "runtime": runtime, "workers": workers, "model": PLAIN}
+    return build_plan(resolve({**spec, "strategy": strategy}))
+
+
+def simulated(plan: Plan, seeds: Sequence[int]) -> Counter[str]:
+    """Return the counts of the simulator, summed over seeds."""
+    total: Counter[str] = Counter()
+    for seed in seeds:
+        result = simulate(plan, seed)
+        total.update({name: int(result.per_worker[name].sum()) for name in COUNTS})
+    return total
+
+
+def threaded(plan: Plan, seeds: Sequence[int]) -> Counter[str]:
+    """Return the counts of threads, summed over seeds. Raise InputError if threads do not execute the strategy."""
+    total: Counter[str] = Counter()
+    for seed in seeds:
+        run = run_plan(Run(plan, seed), "paced")
+        total.update({name: run.columns[name] for name in COUNTS})
+    return total
+
+
+def rows(strategies: Sequence[str], workers: int, seeds: Sequence[int]) -> Iterator[str]:
+    """Yield the rows of the table."""
+    heads = [f"{head:>7}" for head in ("remote", "threads", "misses", "threads")]
+    yield f"{'strategy':42} {' '.join(heads)} {'with deques':>15}  above the bound"
+    for strategy in strategies:
+        rings, deques = (plan_of(strategy, workers, runtime) for runtime in (RINGS, DEQUES))
+        try:
+            threads, others = threaded(rings, seeds), threaded(deques, seeds)
+        except InputError as error:
+            yield f"{strategy:42} {str(error)[-80:]}"
+            continue
+        found = (simulated(rings, seeds), threads, others)
+        (remote, misses), (other, missed), (far, failed) = map(shares, found)
+        apart = {"remote": remote - other, "misses": misses - missed}
+        marks = ", ".join(f"{name} {value:+.3f}" for name, value in apart.items() if abs(value) > BOUND)
+        yield f"{strategy:42} {remote:7.3f} {other:7.3f} {misses:7.3f} {missed:7.3f} {far:7.3f} {failed:7.3f}  {marks}"
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("strategies", nargs="*", default=catalog.names("strategies"))
+    arguments.add_argument("--workers", type=int, default=16)
+    arguments.add_argument("--seeds", type=int, default=4)
+    asked = arguments.parse_args()
+    for row in rows(asked.strategies, asked.workers, range(1, asked.seeds + 1)):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
