@@ -101,7 +101,7 @@ static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q
     return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
-/* Return the cost of the plan for the transfer of a queue's line; the cost for a probe (core/execution/worker_state.h). */
+/* Return the cost of the plan for the transfer of a queue's line; the cost of a probe (execution/worker_state.h). */
 static int64_t line_ps(const ns_thread_worker *worker, uint32_t q) {
     const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
     return ns_queue_line_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- called by the code of threads: end the turn of the running worker; without a running worker, do nothing ------ */
+/* ---- called by the code of threads: end the turn of the running worker; without one, do nothing ------------------ */
 
 void ns_turns_step(void);                  /* before an access */
 void ns_turns_pause(void);                 /* in a waiting loop */
