@@ -26,7 +26,7 @@
 # %%
 import numasim as ns
 
-small = {"workload.blocks": 25, "sweep.workers": [8, 48, 192]}
+small = {"workload.blocks": 25, "sweep.workers": [8, 48, 96]}
 result = ns.sweep("quickstart", "results/quickstart", **small)
 result
 
@@ -52,8 +52,9 @@ ns.plot.remote_steal_ratio(frame, result.workers())
 # %% [markdown]
 # ## What that costs, and where the time goes
 #
-# The parts of the workers' time add up exactly to workers x makespan. With 192 workers the program has too few tasks
-# for all workers, and the strategies differ in the time that workers search for tasks.
+# The parts of the workers' time add up exactly to workers x makespan. With 96 workers the program has too few tasks
+# for all workers, and the strategies differ in the time that workers search for tasks and wait for the cache lines of
+# queues.
 
 # %%
 ns.plot.column(frame, x="strategy", facet="workers")
