@@ -45,7 +45,12 @@ bool Resting::meet(const Set& one, const Set& other) {
 void Resting::begin_search(Worker& w) {
     w.pushes_seen = -1;
     w.timeouts = 0;
-    if (!may_sleep(w) || has_room()) join(w);
+    if (!may_sleep(w) || has_room() || keeps_tasks(w)) join(w);
+}
+
+bool Resting::keeps_tasks(const Worker& w) const {
+    return w.reserved != NOTHING_RESERVED ||
+           (w.own != NS_UNKNOWN && run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0);
 }
 
 bool Resting::has_room() const {

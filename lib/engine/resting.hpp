@@ -59,6 +59,7 @@ private:
     static bool meet(const Set& one, const Set& other);
 
     bool has_room() const;
+    bool keeps_tasks(const Worker& w) const;
     bool may_sleep(const Worker& w) const { return rule_.sleeps && (sleeps_in_joins_ || w.stack.empty()); }
     void join(Worker& w);
     void leave(Worker& w);

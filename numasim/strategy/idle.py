@@ -9,11 +9,22 @@ import numpy.typing as npt
 
 from numasim.parts.base import ps
 from numasim.parts.models.idle_model import IdlePhase, IdleSpec, SearcherCap, SleepSpec
-from numasim.schema.enumerations import NO_QUEUE, Anchor, CapRule, ChainRule, RecheckRule, WakeRule, WhomRule
+from numasim.schema.enumerations import (
+    NO_QUEUE,
+    Anchor,
+    CapRule,
+    ChainRule,
+    Pick,
+    RecheckRule,
+    Visit,
+    WakeRule,
+    WhomRule,
+)
 from numasim.strategy.steal_plan import Level, Row, StealPlan, decode_levels
 from numasim.workload.builder import frozen
 
 NEVER_PS = -1
+IN_TURN = frozenset({Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN, Pick.AFTER_LAST})
 
 
 @dataclass(frozen=True)
@@ -69,12 +80,13 @@ def compile_idle(spec: IdleSpec | None, plan: StealPlan) -> Idle | None:
     sleep = spec.sleep if isinstance(spec.sleep, SleepSpec) else SleepSpec()
     cap, cap_of = _cap(spec.searchers) if isinstance(spec.searchers, SearcherCap) else (0, "count")
     first_ps = ps(sleep.first_ns) if sleep.first_ns is not None else 0
+    reach = _reach(plan)
     return Idle(
         phases=tuple(map(_phase, spec.phases)),
         cap=cap,
         cap_of=cap_of,
         sleeps=isinstance(spec.sleep, SleepSpec),
-        recheck=sleep.recheck,
+        recheck="each" if sleep.recheck == "events" and not _rounds_are_complete(plan, reach) else sleep.recheck,
         first_ps=first_ps,
         factor=sleep.factor,
         max_ps=ps(sleep.max_ns) if sleep.max_ns is not None else first_ps,
@@ -85,7 +97,7 @@ def compile_idle(spec: IdleSpec | None, plan: StealPlan) -> Idle | None:
         counted=spec.wake.counted,
         cancels=spec.wake.cancel,
         between_ps=NEVER_PS if spec.between_ns == "never" else ps(spec.between_ns),
-        reach=frozen(_reach(plan)),
+        reach=frozen(np.zeros((0, 0), np.uint8) if reach.all() else reach),
     )
 
 
@@ -107,7 +119,7 @@ def _cap(spec: SearcherCap) -> tuple[int, CapRule]:
 
 
 def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
-    """Return [queues, workers] whether each worker has a level that may take from each queue, or nothing if all have.
+    """Return [queues, workers] whether each worker has a level that may take from each queue.
 
     A level whose row depends on the past, such as the last victim, counts with all its rows.
     """
@@ -120,7 +132,31 @@ def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
                 for group in row.groups:
                     for segment in group:
                         reach[list(segment), worker] = 1
-    return np.zeros((0, 0), np.uint8) if reach.all() else reach
+    return reach
+
+
+def _rounds_are_complete(plan: StealPlan, reach: npt.NDArray[np.uint8]) -> bool:
+    """Return whether each worker can take from all queues, and comes to every other queue in each round.
+
+    A level counts if it is in force all the time, without conditions, and asks all queues of its segments in turn.
+    """
+    if not reach.all():
+        return False
+    levels = [
+        level
+        for level in decode_levels(plan)[0]
+        if level.is_always and level.watch < 0 and level.chance < 0 and level.anchor in (Anchor.ALL, Anchor.ME)
+    ]
+    for worker, own in enumerate(plan.own.tolist()):
+        seen = {own}
+        for level in levels:
+            groups = level.row_of(0 if level.anchor is Anchor.ALL else worker, worker).groups
+            for segment in (segment for group in groups for segment in group if level.visit is Visit.NEAREST):
+                if len(segment) == 1 or (level.pick in IN_TURN and level.tries >= len(segment)):
+                    seen.update(segment)
+        if len(seen - {NO_QUEUE}) < len(reach):
+            return False
+    return True
 
 
 def _rows(level: Level, worker: int) -> list[Row]:

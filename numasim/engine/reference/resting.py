@@ -61,11 +61,14 @@ class Resting(Component):
     # ---- searching -------------------------------------------------------------------------------------------------
 
     def begin_search(self, w: Worker) -> None:
-        """The worker has become idle: it searches, unless too many workers search."""
+        """The worker has become idle: it searches, unless too many workers search and it has no task left."""
         w.pushes_seen = -1
         w.timeouts = 0
-        if not self._may_sleep(w) or self._has_room(w):
+        if not self._may_sleep(w) or self._has_room(w) or self._keeps_tasks(w):
             self._join(w)
+
+    def _keeps_tasks(self, w: Worker) -> bool:
+        return w.reserved >= 0 or (w.own is not None and self._queues.length[w.own] > 0)
 
     def may_search(self, w: Worker) -> bool:
         """Tell whether the worker is one of those that search."""

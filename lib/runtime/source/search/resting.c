@@ -185,7 +185,8 @@ void ns_thread_begin_search(ns_thread_worker *worker, const ns_thread_wait *wait
     if (counts_idle(rule_of(worker))) ns_atomic_u32_fetch_add(&pool->idle, 1, memory_order_relaxed);
     mine->knows_pushes = false;
     mine->timeouts = 0;
-    if (!may_sleep(worker, wait))
+    const bool keeps_tasks = worker->own >= 0 && ns_task_queue_length(pool->queues[worker->own]);
+    if (!may_sleep(worker, wait) || keeps_tasks)
         ns_sleepers_search(pool->sleepers, worker->base.id);
     else if (!ns_sleepers_try_search(pool->sleepers, worker->base.id, busy(pool)))
         lie_down(worker, wait);
