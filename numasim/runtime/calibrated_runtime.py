@@ -69,8 +69,9 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
         return Cost(found.median, f"{method}; {found.interval()}") if found else name
 
     # the wake of a core on another node, if there is one
-    wake = max(probe.all("wake"), key=lambda each: each.median, default=None)
-    call, together = probe.one("wake_call"), probe.one("page_fault_together")
+    pairs = zip(probe.all("wake"), probe.all("wake_call"), strict=False)
+    wake, wake_call = max(pairs, key=lambda pair: pair[0].median, default=(None, None))
+    together = probe.one("page_fault_together")
     return {
         "push_ns": measured("push", "a push into the own queue"),
         "locate_ns": "",
@@ -84,9 +85,14 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
         "probe_remote_ns": measured("probe", "as probe_ns, distance enters by the line"),
         "take_ns": measured("take", "a task from the steal end of a queue"),
         "move_ns": _combined(("take", "push"), (), "each further task is taken and pushed", probe),
-        "wake_ns": measured("wake", "from waking a sleeping thread to its running"),
-        "wake_remote_ns": Cost(wake.median, f"as wake_ns, of the core that takes longest to wake; {wake.interval()}")
-        if wake
+        "wake_ns": _combined(
+            ("wake",), ("wake_call",), "from the end of the call that wakes a thread to its running", probe
+        ),
+        "wake_remote_ns": Cost(
+            max(Decimal(0), wake.median - wake_call.median),
+            f"as wake_ns, of the core that takes longest to wake; from the call's begin {wake.interval()}",
+        )
+        if wake and wake_call
         else "wake",
         "fault_ns": measured("page_fault", "the first touch of a page, zeroing included"),
         "faults_per_s": Cost(
@@ -97,11 +103,9 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
         else "page_fault_together",
         "migrate_ns": measured("page_migration", "a page that moves to another node"),
         "signal_ns": "",
-        "futex_ns": Cost(Decimal(0), f"within wake_ns; the call alone takes {short(call.median)}")
-        if call
-        else "wake_call",
+        "futex_ns": measured("wake_call", "the call that wakes a sleeping thread"),
         "pause_ns": measured("pause", "a pause of the processor"),
-        "unpark_ns": measured("wake_call", "the call that wakes a sleeping thread"),
+        "unpark_ns": measured("wake_call", "as futex_ns"),
     }
 
 
