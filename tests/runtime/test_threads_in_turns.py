@@ -169,8 +169,8 @@ def test_threads_steal_as_the_simulator_says(strategy: str) -> None:
         assert abs(one - other) <= BOUND
 
 
-# With few workers awake, the share of remote steals is that of the pairs that happen to be awake, and varies by 0.16 from
-# seed to seed. Over 160 seeds it is 0.71 simulated and 0.80 on threads, for a reason that is not known.
+# With few workers awake, the share of remote steals is that of the pairs that happen to be awake, which varies by 0.16
+# from seed to seed. Over 160 seeds it is 0.71 simulated and 0.80 on threads, for a reason that is not known.
 REMOTE_SHARES_UNLIKE = {"tokio"}
 
 
