@@ -364,7 +364,9 @@ void Thief::exchange(Worker& w) {
     if (w.reserved != NOTHING_RESERVED) taken_.insert(taken_.begin(), w.reserved);
     w.reserved = taken_.size() > 1 ? taken_[1] : NOTHING_RESERVED;
     begin(w, taken_.front());
-    helpers_->follow(w, w.reserved != NOTHING_RESERVED ? &run_.frames[w.reserved] : nullptr);
+    // A plan that was not made by the compiler may have items here, which have no frame.
+    const bool has_frame = w.reserved != NOTHING_RESERVED && !run_.frames.is_item(w.reserved);
+    helpers_->follow(w, has_frame ? &run_.frames[w.reserved] : nullptr);
 }
 
 // Begin the reserved unit. False: the worker has none, or insists on a queue whose lock another worker has.

@@ -127,7 +127,7 @@ def test_a_lost_wake_up_is_found_and_its_seed_repeats_it(
     dealt.write_text(f"name: dealt\n{rules}")
     plan = plan_file(tmp_path, str(dealt), "help", 3)
     wrong = seeds_program(c_compiler, tmp_path / "wrong", {**turned, "sleepers": broken})
-    found = told(wrong, "turns", plan, 1, 400).splitlines()
+    found = told(wrong, "turns", plan, 1, 8000).splitlines()
     assert found
     assert all("all workers sleep" in sentence for sentence in found)
     seed = re.findall(r"\(seed (\d+)\)", found[0])[0]
