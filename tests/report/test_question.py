@@ -282,6 +282,14 @@ def test_the_kind_of_idleness_that_makes_half_of_the_change_is_named():
     assert only(compare(frame)).because == "waiting for work rises by 100.0 %"
 
 
+def test_waits_for_lines_are_called_an_upper_bound_only_where_they_are_a_cause():
+    served = compare(two_strategies(always(100, line_thief_ps=50), always(100, line_thief_ps=10)))
+    assert "waiting for cache lines of queues falls by" in served.sentences[0]
+    assert [note for note in served.notes if "an upper bound" in note and "A-81" in note]
+    searching = compare(two_strategies(always(100, idle_steal_ps=50), always(100, idle_steal_ps=10)))
+    assert not [note for note in searching.notes if "upper bound" in note]
+
+
 def test_long_values_are_cut_in_sentences_alone():
     frame = table(cell(always(100), strategy="a"), cell(always(90), strategy="b" * 100))
     found = compare(frame)

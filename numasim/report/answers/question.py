@@ -54,6 +54,10 @@ from numasim.report.components import value_text as column_text
 
 SHARP = 0.5  # from this correlation on, pairs make differences spread less than 0.7 times as much
 ROW_LIMIT = 60  # most rows of a table in a notebook
+UPPER_BOUND = (  # the assumption A-81 is said wherever an answer rests on it
+    "waiting for cache lines of queues: an upper bound, since readers of a changed line wait for each other, each for a"
+    " whole transfer (model A-81)"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -318,4 +322,6 @@ def _statistical_notes(frame: pd.DataFrame, axis: Axis, cells: Sequence[Cell]) -
             "because: parts of the time of a worker in the middle pair, in % of the baseline's makespan; they add"
             " up to the difference"
         )
+    if any(each.part.name == "queue_lines" for cell in cells for each in cell.causes):
+        notes.append(UPPER_BOUND)
     return notes
