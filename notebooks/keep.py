@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parent
 SOURCES = sorted(path for path in FOLDER.glob("*.py") if path.stem != Path(__file__).stem)
-LONG = ("contributions", "remote_bytes", "sensitivity")  # notebooks that take minutes; they use the study of the thesis
+LONG = ("contributions", "remote_bytes", "sensitivity", "today")  # notebooks that take minutes
 STUDY = FOLDER.parent / "experiments" / "thesis"
 LONGEST_S = 3600  # time limit of each step; no step should reach the limit
 

@@ -28,18 +28,22 @@
 # victim: any worker (`randomized`), a worker that has announced a long queue (`threshold`), or a worker of the own node
 # first and then the longest queue of another node (`topology-aware`).
 
+# %% tags=["parameters"]
+programs = [{"name": "strassen", "n": 512}, {"name": "sparselu-single", "blocks": 25}, {"name": "sort", "n": 2**20}]
+workers = [192, 112, 160]  # a worker on each core
+repeat = 12
+
 # %%
 import numasim as ns
 
-base = {"runtime": "ompi", "strategy": "randomized", "seed": 1, "repeat": 12}
+base = {"runtime": "ompi", "strategy": "randomized", "seed": 1, "repeat": repeat}
 machines = ["epyc-9654-2s-nps4", "xeon-8480-2s-cxl", "altra-q80-30-2s"]
-programs = [{"name": "strassen", "n": 512}, {"name": "sparselu-single", "blocks": 25}, {"name": "sort", "n": 2**20}]
 axes = {
-    "zip": [{"machine": machines, "workers": [192, 112, 160]}],  # a worker on each core
+    "zip": [{"machine": machines, "workers": workers}],
     "workload": programs,
     "strategy": ["randomized", "threshold", "topology-aware"],
 }
-first = {"machine": machines[0], "workers": 192, "workload": programs[0]}
+first = {"machine": machines[0], "workers": workers[0], "workload": programs[0]}
 result = ns.sweep({**base, **first, "sweep": axes}, "results/today")
 frame = result.to_frame()
 
@@ -100,7 +104,7 @@ ns.plot.time_split(frame[frame["workload"] == "sparselu-single"])
 # %%
 near = {"like": "altra-q80-30-2s", "coherence": {"cross_socket_ns": 180}}
 axes = {"machine": ["altra-q80-30-2s", near], "strategy": ["randomized", "nearest-first", "topology-aware"]}
-first = {"machine": "altra-q80-30-2s", "workers": 80, "workload": programs[1]}
+first = {"machine": "altra-q80-30-2s", "workers": workers[2] // 2, "workload": programs[1]}
 without = ns.sweep({**base, **first, "sweep": axes}, "results/today-without-distance")
 ns.compare(without)
 

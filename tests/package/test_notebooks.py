@@ -35,6 +35,11 @@ study = read_study("./small-thesis")
 rows = ["Strassen-2048"]
 only = ["link bandwidth", "join"]
 """,
+    "today": """
+programs = [{"name": "strassen", "n": 64}, {"name": "sparselu-single", "blocks": 6}, {"name": "sort", "n": 2**12}]
+workers = [8, 4, 6]
+repeat = 2
+""",
 }
 SIZES = {  # sizes of the programs in the small form of the thesis' study
     "n: 2048": "n: 256",
