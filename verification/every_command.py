@@ -150,7 +150,9 @@ def copy_of_sources(path: Path) -> Path:
         subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
         for pattern in (*PRODUCTS, *RECORDER):
             for product in ROOT.glob(pattern):
-                shutil.copy2(product, copy / product.relative_to(ROOT))
+                copied = copy / product.relative_to(ROOT)
+                copied.parent.mkdir(exist_ok=True)
+                shutil.copy2(product, copied)
         (copy / ".venv").symlink_to(sys.prefix)
     return copy
 
