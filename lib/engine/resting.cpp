@@ -24,7 +24,8 @@ Resting::Resting(Run& run, MemorySystem& memory, QueueLines* lines)
       counts_(rule_.cap != 0 || rule_.at == NS_WAKE_NO_SEARCHER || rule_.at == NS_WAKE_UNCOVERED ||
               rule_.chain_by == NS_CHAIN_LAST_SEARCHER),
       everybody_(ns_set_words(run.plan.workers), 0),
-      searching_(everybody_) {
+      searching_(everybody_),
+      rests_(run.plan.workers) {
     const std::uint32_t workers = run_.plan.workers;
     for (std::uint32_t w = 0; w < workers; ++w) ns_set_put(everybody_.data(), w, true);
     for (std::size_t at = 0; at < rule_.reach.size(); ++at) {
@@ -43,8 +44,8 @@ bool Resting::meet(const Set& one, const Set& other) {
 // ---- searching ----------------------------------------------------------------------------------------------------
 
 void Resting::begin_search(Worker& w) {
-    w.pushes_seen = -1;
-    w.timeouts = 0;
+    rest(w).pushes_seen = -1;
+    rest(w).timeouts = 0;
     if (!may_sleep(w) || has_room() || keeps_tasks(w)) join(w);
 }
 
@@ -126,14 +127,14 @@ std::int64_t Resting::wait_ps(Worker& w, bool probed) {
 
 // The phase of the round that the worker has just made, or nullptr if all phases are over.
 const ns_idle_phase* Resting::phase_of(Worker& w) {
-    if (w.fails == 1) w.phase = w.phase_rounds = 0;
+    if (w.fails == 1) rest(w).phase = rest(w).phase_rounds = 0;
     const std::int64_t now_ps = run_.clock.now_ps();
-    for (; w.phase < static_cast<std::int64_t>(rule_.phases.size()); ++w.phase, w.phase_rounds = 0) {
-        const ns_idle_phase& phase = rule_.phases[static_cast<std::size_t>(w.phase)];
-        if (w.phase_rounds == 0) w.phase_began_ps = now_ps;
-        const bool lasts = now_ps - w.phase_began_ps < phase.for_ps || w.phase_rounds == 0;
-        if (phase.rounds != 0 ? w.phase_rounds < phase.rounds : lasts) {
-            ++w.phase_rounds;
+    for (; rest(w).phase < static_cast<std::int64_t>(rule_.phases.size()); ++rest(w).phase, rest(w).phase_rounds = 0) {
+        const ns_idle_phase& phase = rule_.phases[static_cast<std::size_t>(rest(w).phase)];
+        if (rest(w).phase_rounds == 0) rest(w).phase_began_ps = now_ps;
+        const bool lasts = now_ps - rest(w).phase_began_ps < phase.for_ps || rest(w).phase_rounds == 0;
+        if (phase.rounds != 0 ? rest(w).phase_rounds < phase.rounds : lasts) {
+            ++rest(w).phase_rounds;
             return &phase;
         }
     }
@@ -171,8 +172,8 @@ void Resting::report_sleep(Worker& w) {
 bool Resting::lie_down(Worker& w) {
     const bool searched = may_search(w);
     got_up_ = false;
-    if (rule_.recheck == NS_RECHECK_EVENTS && searched && w.pushes_seen != pushes_) {
-        w.pushes_seen = pushes_;
+    if (rule_.recheck == NS_RECHECK_EVENTS && searched && rest(w).pushes_seen != pushes_) {
+        rest(w).pushes_seen = pushes_;
         return false;
     }
     if (searched) leave(w);
@@ -229,17 +230,17 @@ void Resting::fall_asleep(Worker& w) {
     w.rests = true;
     memory_.tell_activity(w);
     report_idle(w);
-    w.began_ps = w.slept_since_ps = now_ps;
+    w.began_ps = rest(w).slept_since_ps = now_ps;
     w.counters.asleep_ps -= now_ps;
     if (!w.stack.empty()) joining_[w.stack.back()] = w.id;
     if (w.sleep == Sleep::WAKING) {  // woken while it looked again, by a rule that does not call back
-        run_.clock.schedule(w, WAKE, std::max<std::int64_t>(0, w.wake_ps - now_ps));
+        run_.clock.schedule(w, WAKE, std::max<std::int64_t>(0, rest(w).wake_ps - now_ps));
         return;
     }
     w.sleep = Sleep::ASLEEP;
     if (rule_.first_ps != 0) {
         std::int64_t sleep_ps = rule_.first_ps;
-        for (std::int64_t i = std::min(w.timeouts, MOST_GROWTH); i > 0 && sleep_ps < rule_.max_ps; --i)
+        for (std::int64_t i = std::min(rest(w).timeouts, MOST_GROWTH); i > 0 && sleep_ps < rule_.max_ps; --i)
             sleep_ps = product_ps(sleep_ps, rule_.factor);
         run_.clock.set_timer(w, std::min(sleep_ps, rule_.max_ps));
     } else {
@@ -302,22 +303,22 @@ void Resting::wake(Actor& actor, Worker& w) {
         run_.clock.schedule(w, WAKE, delay_ps);
     }
     w.sleep = Sleep::WAKING;
-    w.wake_ps = run_.clock.now_ps() + delay_ps;
+    rest(w).wake_ps = run_.clock.now_ps() + delay_ps;
 }
 
 // The time from the waking of a sleeper until it looks for a task.
 std::int64_t Resting::waking_ps(std::int32_t from_node, const Worker& w) const {
     const auto& costs = run_.plan.costs;
-    const bool deep = w.sleep == Sleep::ASLEEP && run_.clock.now_ps() - w.slept_since_ps > costs.deep_ps;
+    const bool deep = w.sleep == Sleep::ASLEEP && run_.clock.now_ps() - rest(w).slept_since_ps > costs.deep_ps;
     return (w.node != from_node ? costs.wake_remote_ps : costs.wake_ps) + (deep ? costs.deep_wake_ps : 0);
 }
 
 bool Resting::wake_up(Worker& w) {
     if (w.sleep == Sleep::ASLEEP) {
         forget(w.id);
-        ++w.timeouts;
+        ++rest(w).timeouts;
     } else {
-        w.timeouts = w.fails = 0;
+        rest(w).timeouts = w.fails = 0;
         w.woken = true;
     }
     end_sleep(w);
@@ -337,7 +338,7 @@ void Resting::end_sleep(Worker& w) {
 // The worker searches again.
 void Resting::get_up(Worker& w) {
     w.sleep = Sleep::AWAKE;
-    w.pushes_seen = -1;
+    rest(w).pushes_seen = -1;
     if (!w.idle) return;
     join(w);
     if (w.woken && rule_.chain_by == NS_CHAIN_WOKEN) wake_some(w, everybody_, rule_.chain);
@@ -378,7 +379,7 @@ void Resting::retire(Worker& w) {
 void Resting::sat_out(Worker& w, std::int64_t time_ps) {
     if (rule_.between_ps < 0 || time_ps < rule_.between_ps || w.sleep != Sleep::AWAKE) return;
     w.sleep = Sleep::ASLEEP;
-    w.slept_since_ps = run_.clock.now_ps() - time_ps + rule_.between_ps;
+    rest(w).slept_since_ps = run_.clock.now_ps() - time_ps + rule_.between_ps;
 }
 
 void Resting::wake_team(std::size_t team) {

@@ -55,6 +55,16 @@ public:
 private:
     using Set = std::vector<std::uint64_t>;  // of workers
 
+    // What only this component needs of a worker without a task.
+    struct Rest {
+        std::int64_t phase = 0, phase_rounds = 0, phase_began_ps = 0;  // its phase of fruitless rounds
+        std::int64_t pushes_seen = -1;  // tasks put into queues until it announced its sleep; -1: not announced
+        std::int64_t timeouts = 0;      // sleeps in a row that ended by themselves
+        std::int64_t slept_since_ps = 0, wake_ps = 0;  // `wake_ps`: when it goes on, if it was woken before it slept
+    };
+
+    Rest& rest(const Worker& w) { return rests_[w.id]; }
+    const Rest& rest(const Worker& w) const { return rests_[w.id]; }
     static bool has(const Set& set, std::uint32_t worker) { return set[worker / 64] >> worker % 64 & 1; }
     static bool meet(const Set& one, const Set& other);
 
@@ -90,6 +100,7 @@ private:
     Set everybody_, searching_;
     std::size_t searchers_ = 0;             // members of `searching_`
     std::vector<Set> reach_;                // [queues] the workers that can take from each; empty: all from all
+    std::vector<Rest> rests_;               // [workers]
     std::vector<std::uint32_t> sleepers_;   // announced or asleep, in the order of their announcements
     std::int64_t pushes_ = 0;
     std::unordered_map<Task, std::uint32_t> joining_;  // by frame: the sleeper that waits for the tasks awaited there

@@ -105,16 +105,13 @@ struct alignas(64) Worker : ns_worker_state {
     ItemBlock items;   // (Executor)
     QuietRound quiet;  // (Polling)
 
-    // of a worker without a task (Resting)
-    std::int64_t phase = 0, phase_rounds = 0, phase_began_ps = 0;  // its phase of fruitless rounds
-    std::int64_t pushes_seen = -1;  // tasks put into queues until it announced its sleep; -1: not announced
-    std::int64_t timeouts = 0;      // sleeps in a row that ended by themselves
-    std::int64_t slept_since_ps = 0, wake_ps = 0;  // `wake_ps`: when it goes on, if it was woken before it slept
-
     // for rows of a watcher (Recorder)
     std::int64_t reported_until_ps = 0;
     std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when the worker became idle
 };
+
+// At a stride of a power of two, the same fields of all workers would share a few sets of a cache.
+static_assert(sizeof(Worker) / 64 % 2 == 1);
 
 using Team = std::vector<Worker>;
 
