@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, TypeVar
@@ -59,9 +59,14 @@ class InputError(NumasimError):
         place: object = None,
         expected: str | None = None,
         value: object = None,
-        known: Iterable[str] = (),
+        known: Collection[str] = (),
     ) -> None:
-        """Keep the parts; of ``known``, the valid names, the name nearest to ``value`` is proposed."""
+        """Keep the parts; of ``known``, the valid names, the name nearest to ``value`` is proposed.
+
+        Without ``expected``, any of ``known`` is expected.
+        """
+        if expected is None and known:
+            expected = f"one of {', '.join(known)}"
         self.problem = problem
         self.path = path
         self.place = (str(place) or None) if place is not None else None

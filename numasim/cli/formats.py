@@ -88,8 +88,7 @@ SCHEMAS = tuple(FILE_FORMATS)
 def schema_of(kind: str) -> Schema:
     """Return the JSON Schema of a kind of file. Raises InputError for another ``kind``."""
     if kind not in FILE_FORMATS:
-        expected = f"one of {', '.join(FILE_FORMATS)}"
-        raise InputError(f"there is no schema {kind!r}", expected=expected, value=kind, known=FILE_FORMATS)
+        raise InputError(f"there is no schema {kind!r}", value=kind, known=FILE_FORMATS)
     return FILE_FORMATS[kind].schema()
 
 

@@ -74,7 +74,7 @@ def _kind(text: str) -> str:
     for kind in KINDS:
         if text in (kind, SINGULAR[kind]):
             return kind
-    raise InputError(f"there is no list of {text!r}", expected=f"one of {', '.join(KINDS)}", value=text, known=KINDS)
+    raise InputError(f"there is no list of {text!r}", value=text, known=KINDS)
 
 
 @examples("numasim show quickstart", "numasim show quickstart --yaml", "numasim show fib", "numasim show thesis")

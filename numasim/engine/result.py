@@ -106,9 +106,7 @@ class Result(Shown):
         """Return a column of the results table; `InputError` for any other name."""
         row = self.row()
         if name not in row:
-            raise InputError(
-                f"a result has no column {name!r}", expected=f"one of {', '.join(row)}", value=name, known=list(row)
-            )
+            raise InputError(f"a result has no column {name!r}", value=name, known=row)
         return row[name]
 
     def __dir__(self) -> list[str]:

@@ -26,7 +26,6 @@ def map_workers(machine: Machine, workers: int, policy: str = DEFAULT_MAPPING) -
         raise InputError(
             f"there is no thread mapping {policy!r}",
             path=("mapping",),
-            expected=f"one of {', '.join(MAPPINGS)}",
             value=policy,
             known=MAPPINGS,
         )

@@ -236,7 +236,5 @@ def _checked(amounts: Amounts, items: int, most: int, what: str) -> Amounts:
 def _pattern(name: str) -> Pattern:
     known = {each.name.lower(): each for each in Pattern}
     if name not in known:
-        raise InputError(
-            f"there is no pattern {name!r}", expected=f"one of {', '.join(known)}", value=name, known=list(known)
-        )
+        raise InputError(f"there is no pattern {name!r}", value=name, known=known)
     return known[name]

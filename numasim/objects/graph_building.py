@@ -298,10 +298,8 @@ class GrowingGraph:
         """Return the region's number, offset and bytes of ``given``, which a task reads or writes."""
         if isinstance(given, str):
             if given not in self._regions:
-                expected = f"one of {', '.join(self._regions)}" if self._regions else "a region that region() made"
-                raise InputError(
-                    f"there is no region {given!r}", expected=expected, value=given, known=list(self._regions)
-                )
+                expected = None if self._regions else "a region that region() made"
+                raise InputError(f"there is no region {given!r}", expected=expected, value=given, known=self._regions)
             given = self._regions[given]
         if isinstance(given, DataRegion):
             given = given.whole

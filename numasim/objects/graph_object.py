@@ -45,9 +45,7 @@ class Graph(GrowingGraph, Held):
     def __init__(self, name: str = "graph", *, deal: str = "master") -> None:
         """Begin a graph without tasks; raise InputError for an unknown ``deal``."""
         if deal not in DEALS:
-            raise InputError(
-                f"there is no deal {deal!r}", expected=f"one of {', '.join(DEALS)}", value=deal, known=DEALS
-            )
+            raise InputError(f"there is no deal {deal!r}", value=deal, known=DEALS)
         super().__init__(name)
         self._deal = DEALS[deal]
         self._made: tuple[int, _Made] | None = None  # the last finished graph, and the number of changes up to it

@@ -188,11 +188,11 @@ def _as_input_error(model: type[BaseModel], complaint: _Complaint, path: FieldPa
 
 
 def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str | None, Any, list[str]]:
-    """Return the problem, the expected values, the value, and the known names for a suggestion."""
+    """Return the problem, the expected values (None: one of the known names), the value, and the known names."""
     last = str(complaint.path[-1]) if complaint.path else ""
     if complaint.kind == "extra_forbidden":
         known = known_keys(model, complaint.path[:-1])
-        return f"there is no field {last!r} here", f"one of {', '.join(known)}", last, known
+        return f"there is no field {last!r} here", None, last, known
     if complaint.kind == "missing":
         return "this field is missing", "a value for it", None, []
     if complaint.kind in _LENGTHS:

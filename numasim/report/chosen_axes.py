@@ -41,8 +41,7 @@ def choose_axes(
     known = cell_columns(runs)
     for name in given:
         if name not in known:
-            problem = f"there is no axis {name!r} in this sweep"
-            raise InputError(problem, expected=f"one of {', '.join(known)}", value=name, known=known)
+            raise InputError(f"there is no axis {name!r} in this sweep", value=name, known=known)
     contenders = contender_columns(runs)
     free = [name for name in varying_columns(runs) if name not in given]
     x = x or _usual_x(runs, free, contenders)

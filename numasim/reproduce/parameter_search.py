@@ -19,8 +19,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
+from numasim.errors import InputError
 from numasim.reproduce.calibration_file import Calibration, FittedParameter, RefusedParameter
-from numasim.reproduce.programs import unknown_name
 from numasim.reproduce.study import Study
 
 Point = tuple[int, ...]  # a number for each axis
@@ -56,7 +56,7 @@ class Readings:
         printed = self.study.published(table, column)
         for row in rows or ():
             if row not in printed:
-                raise unknown_name(f"table {table} has no row {row!r}", row, printed)
+                raise InputError(f"table {table} has no row {row!r}", value=row, known=printed)
         chosen = {row: value for row, value in printed.items() if rows is None or row in rows}
         self.done.append(Reading(table, column, tuple(chosen)))
         return chosen

@@ -23,12 +23,6 @@ Names = tuple[str, ...]
 Known = TypeVar("Known")
 
 
-def unknown_name(problem: str, name: str, known: Collection[str]) -> InputError:
-    """Return an error with ``problem`` that lists the ``known`` names and proposes the one nearest to ``name``."""
-    expected = f"one of {', '.join(known)}" if known else None
-    return InputError(problem, expected=expected, value=name, known=known)
-
-
 def looked_up(what: str, name: str, known: Mapping[str, Known]) -> Known:
     """Return ``known[name]``. Raise InputError if ``known`` does not have the name."""
     check_known(what, (name,), known)
@@ -39,7 +33,7 @@ def check_known(what: str, names: Iterable[str], known: Collection[str]) -> None
     """Raise InputError for the first of ``names`` that is not one of ``known``."""
     for name in names:
         if name not in known:
-            raise unknown_name(f"there is no {what} {name!r}", name, known)
+            raise InputError(f"there is no {what} {name!r}", value=name, known=known)
 
 
 class Fields(dict[str, Any]):

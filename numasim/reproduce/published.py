@@ -29,9 +29,7 @@ class PublishedTable:
         """Raise InputError for the first of ``columns`` that the table does not have."""
         for name in columns:
             if name not in self.columns:
-                expected = f"one of {', '.join(self.columns)}"
-                problem = f"there is no column {name!r}"
-                raise InputError(problem, place=str(self.path), expected=expected, value=name, known=self.columns)
+                raise InputError(f"there is no column {name!r}", place=str(self.path), value=name, known=self.columns)
 
     def labels(self, keys: Sequence[str]) -> tuple[str, ...]:
         """Return the name of every row, from the columns ``keys``. Raise InputError for two rows with one name."""

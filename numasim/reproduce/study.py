@@ -19,10 +19,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from numasim.errors import InputError
 from numasim.parts.yaml.document import load
 from numasim.reproduce.calibration_file import RefusedParameter, read_calibration
 from numasim.reproduce.metrics import METRICS, QUESTIONS, FloatArray
-from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, question, unknown_name
+from numasim.reproduce.programs import Fields, Names, Program, Question, check_known, question
 from numasim.reproduce.setting import Side, StudyRuns
 from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Ceiling, Table
@@ -159,7 +160,7 @@ class Study(StudyRuns):
             there = self.published(source.table, source.column)
             for label in of.labels:
                 if label not in there:
-                    raise unknown_name(f"table {source.table} has no row {label!r}", label, there)
+                    raise InputError(f"table {source.table} has no row {label!r}", value=label, known=there)
             return {label: there[label] for label in of.labels}
         if isinstance(source, Quotient):
             values = [of.published.quotient(row, source.over, source.under) for row in range(len(of.labels))]

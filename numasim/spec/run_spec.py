@@ -104,7 +104,6 @@ def unknown_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: F
         f"there is no field {str(key)!r} here",
         path=path,
         place=place,
-        expected=f"one of {', '.join(known)}",
         value=str(key),
         known=known,
     )

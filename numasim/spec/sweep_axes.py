@@ -193,7 +193,6 @@ def _exclusion(entry: Node, names: tuple[str, ...]) -> Exclusion:
                 f"there is no axis {name!r} in this sweep",
                 path=("sweep", "exclude"),
                 place=entry.keys[key],
-                expected=f"one of {', '.join(names)}",
                 value=name,
                 known=names,
             )

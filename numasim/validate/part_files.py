@@ -250,8 +250,7 @@ def part_of(
     known = tuple(dict.fromkeys(each.kernel for each in file.kernels))
     for kernel in kernels:
         if kernel not in known:
-            expected = f"one of {', '.join(known)}"
-            raise InputError(f"there is no kernel {kernel!r} here", expected=expected, value=kernel, known=known)
+            raise InputError(f"there is no kernel {kernel!r} here", value=kernel, known=known)
     shown = [each for each in file.kernels if not (quick and each.quick is None)]
     programs = [_program(each, quick) for each in shown if not kernels or each.kernel in kernels]
     return Part(

@@ -87,7 +87,6 @@ def workload_spec(name: str, **parameters: Any) -> WorkloadParameters:
         raise InputError(
             f"there is no workload {name!r}",
             path=("name",),
-            expected=f"one of {', '.join(PARAMETERS)}",
             value=name,
             known=PARAMETERS,
         )

@@ -267,8 +267,7 @@ def column(
     axes that vary divide the runs into more panels. Raises `InputError` for a name that is no such column or axis.
     """
     if name not in DRAWN_COLUMNS:
-        expected = f"one of {', '.join(DRAWN_COLUMNS)}"
-        raise InputError(f"{name!r} is no column of numbers", expected=expected, value=name, known=DRAWN_COLUMNS)
+        raise InputError(f"{name!r} is no column of numbers", value=name, known=DRAWN_COLUMNS)
     frame = table_of(results)
     runs = finished(frame)
     chosen = choose_axes(frame, x, colour, facet)
@@ -298,8 +297,7 @@ def iterations(
     first. Phases that run only once are left out. Raises `InputError` for another column or axis.
     """
     if column not in ITERATION_COLUMNS:
-        expected = f"one of {', '.join(ITERATION_COLUMNS)}"
-        raise InputError(f"{column!r} is not counted by iteration", expected=expected, value=column)
+        raise InputError(f"{column!r} is not counted by iteration", value=column, known=ITERATION_COLUMNS)
     if isinstance(results, pd.DataFrame):
         raise InputError("got a DataFrame", expected="what ns.sweep or ns.run returned, which has iterations")
     frame = table_of(results)

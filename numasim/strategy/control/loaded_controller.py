@@ -103,7 +103,7 @@ def _missing(function: PythonFunction, functions: Sequence[str]) -> InputError:
     return InputError(
         f"{function.file.name} has no function {function.name!r}",
         path=PATH,
-        expected=f"one of {', '.join(functions)}" if functions else SIGNATURE,
+        expected=None if functions else SIGNATURE,
         value=function.name,
         known=functions,
     )

@@ -200,7 +200,6 @@ def _first(problem: ValidationError, path: FieldPath) -> InputError:
         return InputError(
             f"there is no key {path[-1]!r}",
             path=path,
-            expected=f"one of {', '.join(known)}",
             value=path[-1],
             known=known,
         )
