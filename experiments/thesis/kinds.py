@@ -32,7 +32,7 @@ from numasim.spec.single_part import read_machine
 from numasim.strategy.placement.compile_placement import place
 from numasim.strategy.placement.homes import row_homes
 from numasim.sweep.run_sweep import Collected
-from numasim.workload.generate import generate
+from numasim.workload.registry import generate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -28,8 +28,8 @@ from numasim.parts.unit_factors import GIGA, PS_PER_NS, PS_PER_US
 from numasim.reproduce.metrics import METRICS, QUESTIONS, FloatArray, Metric, Posed, Question
 from numasim.reproduce.quantities import QUANTITIES, Outcome, Quantity
 from numasim.reproduce.table_cells import Pair
-from numasim.workload.generate import generate
 from numasim.workload.parameters import TeamParameters
+from numasim.workload.registry import generate
 
 EQUAL = 1e-9  # rank correlations that differ by less are equal
 PART = "steal_attempts_remote"  # the quantity whose share in all counts the metric ``pooled-share`` compares

@@ -112,7 +112,7 @@ def _announce_cell(one: "OneRun") -> None:
 
 def _announce_tasks(specs: "Iterable[RunSpec]") -> None:
     """Print the size of the largest task graph if building the graph takes long."""
-    from numasim.workload.size.limits import SizedParameters
+    from numasim.workload.totals import SizedParameters
 
     workloads = {id(spec.workload): spec.workload for spec in specs}.values()
     tasks = [each.totals().rows for each in workloads if isinstance(each, SizedParameters)]

@@ -129,7 +129,7 @@ def workload_export(
 
 def _workload(words: list[str]) -> "Workload":
     from numasim.spec.single_part import read_workload
-    from numasim.workload.generate import generate
+    from numasim.workload.registry import generate
 
     named = "=" not in words[0] or words[0].lstrip().startswith("{")
     return generate(read_workload(*((words[0], words[1:]) if named else ("", words))))

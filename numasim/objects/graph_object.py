@@ -138,7 +138,7 @@ class Graph(GrowingGraph, Held):
         """Return the graph of a shipped family of `numasim.workloads`, such as ``Graph.shipped("fib", n=10)``."""
         from numasim.parts.yaml.nodes import NO_PLACE, from_python
         from numasim.spec.run_spec import validated_workload
-        from numasim.workload.generate import generate
+        from numasim.workload.registry import generate
 
         return cls._of(generate(validated_workload(from_python({"name": family, **parameters}, NO_PLACE))))
 

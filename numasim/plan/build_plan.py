@@ -35,11 +35,11 @@ from numasim.strategy.helpers import helpers_of
 from numasim.strategy.idle import compile_idle
 from numasim.strategy.placement.compile_placement import PlacementRules, placement_rules
 from numasim.strategy.sync_places import place_words
-from numasim.workload.generate import generate
 from numasim.workload.graph import Kind, Workload
 from numasim.workload.one_worker import draws_durations, mean_task_ps
 from numasim.workload.parameters import AnyWorkload, ColumnParameters, TeamParameters, WorkloadParameters
 from numasim.workload.recording.core_rates import at_rate
+from numasim.workload.registry import generate
 from numasim.workload.unfold import unfolded
 
 DERIVED = ("coupled", "skippable")

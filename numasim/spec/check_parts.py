@@ -14,8 +14,7 @@ from numasim.parts.unit_factors import MILLION
 from numasim.parts.yaml.nodes import FieldPath
 from numasim.schema.enumerations import MOST_COST_PS
 from numasim.workload.parameters import TeamParameters
-from numasim.workload.size.limits import refusal
-from numasim.workload.size.totals import MOST_PS, THOUSAND, Totals, excess, totals_of
+from numasim.workload.totals import MOST_PS, THOUSAND, Totals, excess, refusal, totals_of
 
 if TYPE_CHECKING:
     from numasim.machine.topology import Machine

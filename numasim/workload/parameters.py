@@ -15,8 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from numasim.parts.base import Model, Nanoseconds, Whole
 from numasim.workload.graph import Workload
-from numasim.workload.size.limits import SizedParameters
-from numasim.workload.size.totals import MAX_TASKS
+from numasim.workload.totals import MAX_TASKS, SizedParameters
 
 
 def power_of_two(value: int) -> int:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import Discriminator, Tag, TypeAdapter
 
 from numasim.errors import InputError
 from numasim.workload import families
-from numasim.workload.parameters import Family, WorkloadFile, WorkloadParameters
+from numasim.workload.graph import Workload
+from numasim.workload.parameters import AnyWorkload, Family, WorkloadFile, WorkloadGraph, WorkloadParameters
 
 T = TypeVar("T")
 FILE_TAG = "file"
@@ -91,3 +93,21 @@ def workload_spec(name: str, **parameters: Any) -> WorkloadParameters:
             known=PARAMETERS,
         )
     return TypeAdapter(PARAMETERS[name]).validate_python({"name": name, **parameters})
+
+
+def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
+    """Return the workload that ``spec`` describes; the same spec always gives the same arrays.
+
+    With ``folded`` families that have a folded form return the folded form, whose memory does not grow with the number
+    of tasks. Else raise InputError if the tasks do not fit in memory.
+    """
+    if isinstance(spec, WorkloadGraph):
+        held: Workload = spec.workload
+        return held
+    if isinstance(spec, WorkloadFile):
+        from numasim.workload.graph_forms import read_graph
+
+        return read_graph(Path(spec.file))
+    family = FAMILIES[spec.name]
+    generator = family.folded if folded and family.folded else family.generate
+    return generator(spec)

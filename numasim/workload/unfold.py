@@ -17,7 +17,7 @@ from numasim.errors import InputError
 from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Accesses, Op, Phase, Workload
-from numasim.workload.size.totals import MAX_TASKS
+from numasim.workload.totals import MAX_TASKS
 
 _KEPT = "_unfolded"
 

@@ -21,9 +21,8 @@ from numasim.parts.unit_factors import MILLION
 from numasim.plan.build_plan import revised
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
-from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Region, Workload
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 seeds = st.integers(0, 2**64 - 1)
 AMPLE_GBS = 100_000  # more than all workers of a toy machine can ask for

@@ -35,9 +35,8 @@ from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.effects import effects_of
 from numasim.plan.plan import Plan, Run
-from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 FRACTIONS = (0, 0.1, 0.5, 1)
 LOADS = {"nodes": {"0": 0.005}, "links": [{"from": 0, "to": 1, "gbs": 0.005}]}  # less than the least of a machine

@@ -12,9 +12,8 @@ from engine_setup import shipped_machine as machine
 
 from numasim.parts import catalog
 from numasim.plan.plan import Run
-from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
-from numasim.workload.registry import FAMILIES, workload_spec
+from numasim.workload.registry import FAMILIES, generate, workload_spec
 
 SMALL = {name: family.small for name, family in FAMILIES.items()}
 MACHINES = catalog.names("machines")

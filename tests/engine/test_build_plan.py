@@ -14,9 +14,9 @@ from numasim.plan.plan import Run
 from numasim.plan.segment_times import segment_times
 from numasim.spec.run_spec import RunSpec, resolve
 from numasim.spec.single_part import read_workload
-from numasim.workload.generate import generate
 from numasim.workload.json_form.graph_io import write
 from numasim.workload.one_worker import serial_ps
+from numasim.workload.registry import generate
 
 SPEC: dict[str, Any] = {
     "machine": "xeon-e5-2620-2s",

@@ -32,9 +32,8 @@ from numasim.parts.models.search_model import DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import DispatchPick, SourceName, StealPick, TargetName
 from numasim.schema.enumerations import Tier
-from numasim.workload.generate import generate
 from numasim.workload.graph import Mode, Region
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 
 @settings(max_examples=200)

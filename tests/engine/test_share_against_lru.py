@@ -21,9 +21,8 @@ from engine_setup import plan_of, runtime, toy_with
 
 from numasim.engine.simulate import simulate
 from numasim.plan.effects import Effects
-from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
-from numasim.workload.registry import PARAMETERS, workload_spec
+from numasim.workload.registry import PARAMETERS, generate, workload_spec
 
 # programs of up to some MiB, for caches of 1 MiB
 SIZES: dict[str, dict[str, Any]] = {

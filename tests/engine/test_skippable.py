@@ -35,9 +35,8 @@ from numasim.plan.plan import Plan
 from numasim.plan.resources import ResourceKind, resources_of
 from numasim.plan.skippable import CONDITIONS, obstacle
 from numasim.spec.run_spec import resolve
-from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 from numasim.workload.sync_parameters import Role, SyncObject
 
 TREE = graph(task(10 * NS, task(200 * NS), task(100 * NS), WAIT, 10 * NS))

@@ -56,10 +56,9 @@ from numasim.parts.unit_factors import PS_PER_S
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
 from numasim.plan.resources import ResourceKind, resources_of
-from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Mode, Phase, Region
 from numasim.workload.phases import steps
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 from numasim.workload.unfold import unfolded
 
 TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))

@@ -22,8 +22,7 @@ import pytest
 from engine_setup import SEED, plan_of, seeded
 from random_recipes import random_run
 
-from numasim.workload.generate import generate
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 CASES = 1500
 SEEDS = (1, 2)

@@ -24,8 +24,7 @@ from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
 from numasim.report.trace.perfetto import trace_to
 from numasim.spec.single_part import read_machine
-from numasim.workload.generate import generate
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 from numasim.workload.unfold import unfolded
 
 QUERY = Path(__file__).with_name("perfetto_query.js")

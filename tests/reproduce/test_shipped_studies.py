@@ -27,7 +27,7 @@ from numasim.reproduce.study_tables import PlannedTable
 from numasim.reproduce.table_cells import Role
 from numasim.spec.overrides import from_mapping
 from numasim.spec.single_part import read_machine
-from numasim.workload.generate import generate
+from numasim.workload.registry import generate
 
 HOME, LAWS, PHOENIX, SKELAFF, THESIS = STUDIES = [read_study(name) for name in study_names()]
 STAMP = SKELAFF.programs["stamp"]

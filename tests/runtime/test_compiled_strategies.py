@@ -13,8 +13,8 @@ from numasim.plan.build_plan import build_plan
 from numasim.runtime.fields_file import compile_plan, plan_fields
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_workload
-from numasim.workload.generate import generate
 from numasim.workload.json_form.graph_io import write
+from numasim.workload.registry import generate
 
 MACHINE = "xeon-e5-2620-2s"
 STRATEGY_FIELDS = ("level", "row", "seg", "queue", "weight", "watch", "chance", "data", "domains", "queues", "own")

@@ -18,9 +18,8 @@ import pytest
 from really_sorted import really_sorted
 from recorded_graphs import recorded
 
-from numasim.workload.generate import generate
 from numasim.workload.graph import Mode, Op, Workload
-from numasim.workload.registry import PARAMETERS, workload_spec
+from numasim.workload.registry import PARAMETERS, generate, workload_spec
 
 CONSTRUCTS = ("parallel", "for", "parallel-for", "barrier", "single", "critical", "lock", "atomic", "reduction")
 CASES: list[tuple[str, str, dict[str, int | str]]] = [

@@ -13,9 +13,8 @@ from numasim.parts.models.placement_model import DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.dealing import BY_NAME, Dealt, KnownItems
 from numasim.workload.algorithms.serial_parts import with_serial_parts
-from numasim.workload.generate import generate
 from numasim.workload.graph import Deal, Kind, Loop, Phase
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 LATENCY = np.array([[1, 2], [2, 1]])
 

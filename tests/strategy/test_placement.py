@@ -12,9 +12,8 @@ from strategy_setup import on_nodes, toy_machine
 
 from numasim.parts.models.placement_model import PlacementSpec
 from numasim.strategy.placement.compile_placement import Placement, place
-from numasim.workload.generate import generate
 from numasim.workload.graph import Region, Workload
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 PAGE = 16
 WORKER_NODES = [1, 0, 2, 1, 0]

@@ -23,8 +23,7 @@ from numasim.parts.models.placement_model import PlacementSpec
 from numasim.spec.run_spec import resolve
 from numasim.strategy.placement.compile_placement import place
 from numasim.strategy.placement.homes import row_homes
-from numasim.workload.generate import generate
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 ELEMENT_BYTES = 8
 PAGE = 4096

@@ -10,9 +10,8 @@ import pytest
 from engine_setup import NS, Seen, plan_of, quickly, run, runtime, shipped_strategy, stealing, toy
 from task_graphs import items, longest_path_ps
 
-from numasim.workload.generate import generate
 from numasim.workload.graph import Workload
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 
 @cache

@@ -17,8 +17,7 @@ from numasim.objects.strategy_object import Strategy
 from numasim.plan.plan import Plan
 from numasim.strategy.control.controller import I64, Controls, Measures, Program
 from numasim.strategy.control.packing import packing_at_depth, tiers_of_packing
-from numasim.workload.generate import generate
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "verification" / "laws"))
 

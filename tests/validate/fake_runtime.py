@@ -18,8 +18,8 @@ from numasim.schema.enumerations import SYNC_COUNTS
 from numasim.spec.single_part import read_workload
 from numasim.validate import cell_runs
 from numasim.validate.part_files import Cell, Part
-from numasim.workload.generate import generate
 from numasim.workload.json_form.graph_io import write
+from numasim.workload.registry import generate
 
 COLUMNS = ("tasks", "steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "overhead_ps")
 TWIN_PS = 40_000

@@ -15,11 +15,10 @@ from workload_setup import make, program
 from numasim.errors import InputError
 from numasim.workload.builder import ACCESS_TYPES, accesses_of
 from numasim.workload.describe import describe
-from numasim.workload.generate import generate
 from numasim.workload.graph import Accesses, Kind, Op, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.one_worker import serial_ps
-from numasim.workload.registry import workload_spec
+from numasim.workload.registry import generate, workload_spec
 from numasim.workload.span import span_ps, span_tasks
 from numasim.workload.unfold import unfolded
 

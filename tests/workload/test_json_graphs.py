@@ -14,13 +14,13 @@ from workload_setup import SMALL, small
 
 from numasim.errors import InputError
 from numasim.workload.describe import describe
-from numasim.workload.generate import generate
 from numasim.workload.graph import Loop, Op, Phase, Workload
 from numasim.workload.graph_forms import digest_of_file, read_graph, write_graph
 from numasim.workload.json_form import graph_io
 from numasim.workload.json_form.from_json_form import EntryColumns
 from numasim.workload.json_form.graph_io import read, write
 from numasim.workload.parameters import WorkloadFile
+from numasim.workload.registry import generate
 
 
 def same(a: Any, b: Any) -> bool:

@@ -16,12 +16,10 @@ from workload_setup import SMALL
 
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES
 from numasim.workload.families.nqueens import BOARDS, Boards, _advance, _try
-from numasim.workload.generate import generate
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.parameters import WorkloadParameters
-from numasim.workload.registry import FAMILIES, workload_spec
-from numasim.workload.size.limits import largest, refusal
-from numasim.workload.size.totals import LIMITS, Totals, totals_of
+from numasim.workload.registry import FAMILIES, generate, workload_spec
+from numasim.workload.totals import LIMITS, Totals, largest, refusal, totals_of
 from numasim.workload.unfold import unfolded
 
 EXACT = {"cholesky", "fft", "strassen", "matmul"}  # families whose predicted totals are exact

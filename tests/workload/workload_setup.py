@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from numasim.workload.generate import generate
 from numasim.workload.graph import Op, Workload
 from numasim.workload.phases import steps
-from numasim.workload.registry import FAMILIES, workload_spec
+from numasim.workload.registry import FAMILIES, generate, workload_spec
 
 OTHER_SIZES = {  # a label is a name, or a name with a property of the parameters
     "matmul": {"n": 5},

@@ -20,7 +20,7 @@ from numasim.workload.builder import Shape
 from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Op
 from numasim.workload.parameters import WorkloadParameters
-from numasim.workload.size.totals import Totals
+from numasim.workload.totals import Totals
 
 P = TypeVar("P", bound=WorkloadParameters)
 IRREGULAR_DEGREES = 3  # number of degrees that take turns in an irregular tree

@@ -23,7 +23,7 @@ from numasim.parts.base import Whole
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, WorkloadParameters, compute_ps
-from numasim.workload.size.totals import Totals, access, memory, segment, task, together
+from numasim.workload.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8
 KERNELS = ("potrf", "trsm", "syrk", "gemm")

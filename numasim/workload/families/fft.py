@@ -21,7 +21,7 @@ from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps, power_of_two
-from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
+from numasim.workload.totals import NOTHING, Totals, access, memory, segment, task
 
 ELEMENT_BYTES = 16
 LARGEST_BASE = 32

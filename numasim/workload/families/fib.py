@@ -17,7 +17,7 @@ from numasim.workload.builder import made_of, workload_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Phase, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
-from numasim.workload.size.totals import Totals, segment, task
+from numasim.workload.totals import Totals, segment, task
 from numasim.workload.unfold import unfolded
 
 KERNELS = ("spawn", "leaf", "join")

@@ -19,7 +19,7 @@ from numasim.workload.algorithms.row_tree import planted, row_tree, tree_shapes,
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
-from numasim.workload.size.totals import Totals, access, memory, segment, task
+from numasim.workload.totals import Totals, access, memory, segment, task
 
 BRANCHING = 2
 KERNELS = ("evolve", "migrate")

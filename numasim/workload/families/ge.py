@@ -23,7 +23,7 @@ from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
-from numasim.workload.size.totals import Totals, memory
+from numasim.workload.totals import Totals, memory
 
 LEAF = 0  # the shape of leaves
 

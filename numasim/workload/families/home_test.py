@@ -22,7 +22,7 @@ from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, TeamParameters, WorkTime, compute_ps
-from numasim.workload.size.totals import Totals, access, memory, segment, task
+from numasim.workload.totals import Totals, access, memory, segment, task
 
 
 class HomeTestParameters(TeamParameters):

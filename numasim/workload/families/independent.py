@@ -12,7 +12,7 @@ from numasim.schema.enumerations import MOST_ITEMS
 from numasim.workload.builder import accesses_of, made_of, workload_of
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
 from numasim.workload.parameters import Family, TimedParameters
-from numasim.workload.size.totals import Totals
+from numasim.workload.totals import Totals
 
 
 class IndependentParameters(TimedParameters):

@@ -24,7 +24,7 @@ from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Op, Phase, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters
-from numasim.workload.size.totals import Totals, segment, task
+from numasim.workload.totals import Totals, segment, task
 
 MOST_DRAWN = 100
 WEIGHT, VALUE = range(2)  # numbers of an item's own stream

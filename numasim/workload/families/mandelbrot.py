@@ -18,7 +18,7 @@ from numasim.workload.algorithms.row_tree import row_tree, tree_shapes, tree_tot
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
-from numasim.workload.size.totals import Totals, access, memory, segment, task
+from numasim.workload.totals import Totals, access, memory, segment, task
 
 LEAF = 0  # the shape of leaves
 BITS = 28  # binary digits of a fraction

@@ -20,7 +20,7 @@ from numasim.workload.builder import accesses_of, made_of, workload_of
 from numasim.workload.graph import Deal, Mode, Pattern, Phase, RangeFamily, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps
-from numasim.workload.size.totals import Totals, access, memory, segment
+from numasim.workload.totals import Totals, access, memory, segment
 
 ELEMENT_BYTES = 8
 

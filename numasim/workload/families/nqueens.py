@@ -19,7 +19,7 @@ from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Op, Phase, Workload
 from numasim.workload.parameters import Family, Size, WorkloadParameters
-from numasim.workload.size.totals import Totals, segment, task
+from numasim.workload.totals import Totals, segment, task
 
 PRUNED, STANDING, ROOT = range(3)
 Flags = npt.NDArray[np.bool_]

@@ -15,7 +15,7 @@ from numasim.parts.base import Bytes, Seed, ps
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
-from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
+from numasim.workload.totals import NOTHING, Totals, access, memory, segment, task
 
 STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers in the stream of a task
 FORK_KERNEL, JOIN_KERNEL = range(2)

@@ -32,7 +32,7 @@ from numasim.workload.builder import Draft, Shape, made_of, ragged_family, workl
 from numasim.workload.graph import I64, Deal, Kind, Mode, NodeAccess, Op, Pattern, Phase, RangeFamily, Region, Workload
 from numasim.workload.json_form.graph_models import PatternName
 from numasim.workload.parameters import ColumnParameters, Family, NodeNumber
-from numasim.workload.size.totals import Totals, access, memory, segment, task
+from numasim.workload.totals import Totals, access, memory, segment, task
 
 PATTERNS = {each.name.lower(): each for each in Pattern}
 MOST_ROWS = 2**20

@@ -23,7 +23,7 @@ from numasim.parts.base import Bytes, Whole
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps, power_of_two
-from numasim.workload.size.totals import Totals, access, memory, segment, task, together
+from numasim.workload.totals import Totals, access, memory, segment, task, together
 
 # ---- The elimination as a list of block operations, with the fill-in that it creates ---------------------------------
 #

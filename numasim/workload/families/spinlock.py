@@ -12,8 +12,8 @@ from numasim.parts.base import Nanoseconds, ps
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.parameters import Family, TaskCount, TeamParameters
-from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.sync_parameters import Role, SyncObject
+from numasim.workload.totals import Totals, segment, task
 
 THINK, CRITICAL = range(2)
 LOCK_WORD = SyncObject("lock", Role.LOCK)

@@ -32,7 +32,7 @@ from numasim.workload.algorithms.row_tree import RowTree, irregular_form, plante
 from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, Sizes, WorkloadParameters, WorkTime, compute_ps
-from numasim.workload.size.totals import Totals, access, memory, segment, task
+from numasim.workload.totals import Totals, access, memory, segment, task
 
 LEAF = 0  # the shape of leaves
 Operations = Annotated[Whole, Field(ge=0, le=10**6)]

@@ -27,7 +27,7 @@ from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Kind, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, PowerOfTwo, WorkloadParameters, WorkTime, compute_ps
-from numasim.workload.size.totals import Totals, access, memory, segment, task, together
+from numasim.workload.totals import Totals, access, memory, segment, task, together
 
 ELEMENT_BYTES = 8
 CHILDREN = 7

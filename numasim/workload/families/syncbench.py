@@ -27,8 +27,8 @@ from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import Deal, Kind, Op, Phase, Workload
 from numasim.workload.parameters import Family, TaskCount, TeamParameters
-from numasim.workload.size.totals import Totals, segment, task
 from numasim.workload.sync_parameters import Role, SyncObject
+from numasim.workload.totals import Totals, segment, task
 
 LOCK, COUNTER, BARRIER, FIRST_CONDITION = range(4)
 Steps = list[tuple[Op, int]]  # (op, its synchronisation object), or (RUN, kernel)

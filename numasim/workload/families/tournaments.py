@@ -21,7 +21,7 @@ from numasim.workload.builder import made_of, workload_of
 from numasim.workload.families.reductions import KERNELS, SMALL, ContainerParameters, facts_of, row_family
 from numasim.workload.graph import Deal, Phase, RangeFamily, Workload
 from numasim.workload.parameters import Family
-from numasim.workload.size.totals import Totals
+from numasim.workload.totals import Totals
 
 
 class HorizontalParameters(ContainerParameters):

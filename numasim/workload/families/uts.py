@@ -27,7 +27,7 @@ from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
-from numasim.workload.size.totals import MAX_TASKS, Totals, segment, task
+from numasim.workload.totals import MAX_TASKS, Totals, segment, task
 
 MAX_CHILDREN = 100  # the most children of any node but a binomial root, as in UTS
 ROUNDING = 10**9  # b(d) is rounded, because the last bits of a power depend on the machine

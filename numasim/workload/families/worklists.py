@@ -22,8 +22,8 @@ from numasim.parts.unit_factors import MILLION
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Deal, Kind, Loop, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
-from numasim.workload.size.totals import NOTHING, Totals, access, memory, segment, task
 from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM, Role, SyncObject, running_weights
+from numasim.workload.totals import NOTHING, Totals, access, memory, segment, task
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Draws by laws with heavy tails: lengths by Pareto's law, keys by Zipf's law, from class-8 streams (model 1.4 and 9.7).

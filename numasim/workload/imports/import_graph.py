@@ -23,7 +23,7 @@ from numasim.workload.imports.read_graph import ReadGraph, file_edges, shortened
 from numasim.workload.imports.readers.grain_graph import Grain, Grains
 from numasim.workload.json_form.graph_io import MOST_ENTRIES
 from numasim.workload.json_form.graph_models import MOST_KERNELS
-from numasim.workload.size.totals import MOST_PS
+from numasim.workload.totals import MOST_PS
 
 MOST_NAMES = 1_000  # most names that are compared to find the nearest name
 OWN = "task graph of numasim"

@@ -1,1 +1,0 @@
-"""The size of a program, predicted and counted, and the limits of sizes."""
