@@ -11,7 +11,7 @@ from markdown_text import code, prose, table
 
 from numasim.cli.formats import FILE_FORMATS
 from numasim.engine.columns import DESCRIBED, Column
-from numasim.workload.binary_form.array_table import FIELDS, ArrayField
+from numasim.workload.packed_graph import FIELDS, ArrayField
 
 SCHEMAS = "schemas"  # the folder of the site
 ARRAY_HEAD = ("array", "type", "elements", "numbers", "unit", "left out", "meaning")

@@ -159,8 +159,8 @@ def workload_import(
     that the file lacks is asked for: --unit 1us.
     """
     from numasim.workload.describe import describe
-    from numasim.workload.imports.import_choices import Choices
     from numasim.workload.imports.import_graph import imported
+    from numasim.workload.imports.read_graph import Choices
 
     found = imported(file, Choices.of(unit, usual, cost, bytes_name, memory, times or ()))
     workload = found.workload

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, Deal, Mode, Op
-from numasim.workload.algorithms.groups import cycle_of
 from numasim.workload.builder import successors, workload_of
 from numasim.workload.graph import I64, Phase, Region, Workload
+from numasim.workload.span import cycle_of
 
 Array = npt.NDArray[Any]
 

@@ -172,8 +172,8 @@ class Graph(GrowingGraph, Held):
         tasks in the file; ``remarks`` list used, unused and unknown data. Raise InputError with file and place for
         mistakes.
         """
-        from numasim.workload.imports.import_choices import Choices
         from numasim.workload.imports.import_graph import imported
+        from numasim.workload.imports.read_graph import Choices
 
         found = imported(Path(path), Choices.of(unit, usual, cost, bytes, memory, times))
         made = cls._of(found.workload)

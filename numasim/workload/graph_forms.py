@@ -14,9 +14,8 @@ from numasim import __version__
 from numasim.errors import InputError
 from numasim.files.reader import GRAPH, PACKED_GRAPH, FileKind, hash_of_file, open_regular, read_bytes, text_of
 from numasim.files.writer import writing
-from numasim.workload.export.executed import Executed, part_times
 from numasim.workload.export.graph_text import dot, graphml, wfformat
-from numasim.workload.export.part_graph import part_graph
+from numasim.workload.export.part_graph import Executed, part_graph, part_times
 from numasim.workload.graph import Workload
 from numasim.workload.unfold import unfolded
 
@@ -55,7 +54,7 @@ def digest_of_file(path: Path) -> str:
 def write_graph(workload: Workload, path: Path) -> None:
     """Write ``workload`` to ``path``: as npz if the name ends in .npz, else as JSON."""
     if path.suffix == PACKED:
-        from numasim.workload.binary_form.packed_graph import write as write_arrays
+        from numasim.workload.packed_graph import write as write_arrays
 
         return write_arrays(workload, path)
     from numasim.workload.json_form.graph_io import write as write_json
@@ -79,7 +78,7 @@ def _workload(contents: _Contents) -> Workload:
     if blake2b(data, digest_size=16).hexdigest() != contents.hash:
         raise InputError("the file changed while it was read", place=place, expected="a finished file")
     if kind is PACKED_GRAPH:
-        from numasim.workload.binary_form.packed_graph import workload_of
+        from numasim.workload.packed_graph import workload_of
 
         return workload_of(data, place)
     from numasim.workload.json_form.graph_io import of_text  # imported late: generators need no models of files
@@ -121,7 +120,7 @@ def export(workload: Workload, path: Path, executed: Executed | None = None) -> 
     if executed is None:
         write_graph(work, path)
         return []
-    from numasim.workload.binary_form.packed_graph import write_executed
+    from numasim.workload.packed_graph import write_executed
 
     write_executed(work, executed, path)
     return []

@@ -18,8 +18,8 @@ from numasim.errors import InputError
 from numasim.workload.export.part_graph import part_graph
 from numasim.workload.graph import Workload
 from numasim.workload.graph_forms import export, read_graph
-from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.import_graph import imported
+from numasim.workload.imports.read_graph import Choices
 from numasim.workload.json_form.graph_io import unchecked
 from numasim.workload.span import span_ps
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from numasim.parts.models.placement_model import DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.strategy.dealing import BY_NAME, Dealt, KnownItems
-from numasim.workload.algorithms.serial_parts import with_serial_parts
+from numasim.strategy.dealing import BY_NAME, Dealt, KnownItems, with_serial_parts
 from numasim.workload.graph import Deal, Kind, Loop, Phase
 from numasim.workload.registry import generate, workload_spec
 

@@ -21,11 +21,10 @@ import numasim as ns
 from numasim.errors import InputError
 from numasim.files import packed_arrays
 from numasim.files.packed_arrays import read_arrays
-from numasim.workload.binary_form.array_table import FIELDS
-from numasim.workload.binary_form.packed_graph import to_arrays, workload_of, write
 from numasim.workload.graph import Workload
 from numasim.workload.graph_forms import digest_of_file, read_graph
 from numasim.workload.json_form.graph_io import text_of, unchecked
+from numasim.workload.packed_graph import FIELDS, to_arrays, workload_of, write
 
 Arrays = dict[str, Any]
 

@@ -15,7 +15,7 @@
 
 namespace numasim {
 
-// ---- groups (model 3.1 and 3.2; numasim/workload/algorithms/groups.py)
+// ---- groups (model 3.1 and 3.2; numasim/workload/span.py)
 
 constexpr std::uint32_t NO_GROUP = UINT32_MAX;
 

@@ -22,8 +22,8 @@ from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.queue_lines import QueueLines
 from numasim.engine.reference.task_programs import END, NOBODY
 from numasim.engine.reference.thief import Thief
-from numasim.workload.algorithms.groups import NO_GROUP
 from numasim.workload.graph import SHARED, Kind, Op
+from numasim.workload.span import NO_GROUP
 
 RUN, SPAWN, CALL, WAIT = (int(op) for op in Op if op < SHARED.start)
 GROUP, END_GROUP = int(Op.GROUP), int(Op.END_GROUP)

@@ -6,9 +6,9 @@ import numpy as np
 
 from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Plan
-from numasim.workload.algorithms.groups import Groups
 from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import Kind, Op, Phase, Workload
+from numasim.workload.span import Groups
 
 END = max(Op) + 1  # behind the last op of every task
 NOBODY = -1

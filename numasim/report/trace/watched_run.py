@@ -16,7 +16,7 @@ from numasim.plan.build_plan import revised
 from numasim.plan.plan import Plan
 from numasim.report.trace.ordered_traces import UNIT, paje_to, paraver_to
 from numasim.report.trace.perfetto import trace_to
-from numasim.workload.export.executed import Executed
+from numasim.workload.export.part_graph import Executed
 from numasim.workload.graph_forms import export, require_schedule_form
 from numasim.workload.unfold import unfolded
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from numasim.workload.export.executed import Executed, PartTimes
-from numasim.workload.export.part_graph import PartGraph
+from numasim.workload.export.part_graph import Executed, PartGraph, PartTimes
 
 PS_PER_NS, PS_PER_S, HZ_PER_MHZ = 1000, 10**12, 10**6
 KEYS = {  # of GraphML: (element, name, type)

@@ -11,8 +11,8 @@ import pytest
 from foreign_files import DOT, GRAINS, GRAPHML, RECORDS, STG, dax, wfformat
 
 from numasim.errors import InputError
-from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.import_graph import imported
+from numasim.workload.imports.read_graph import Choices
 
 BOMB = '<!DOCTYPE a [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>\n'
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import numasim as ns
 from numasim.workload.graph import Mode, Op, Workload
 from numasim.workload.graph_rules import validate
-from numasim.workload.imports.import_choices import Choices
 from numasim.workload.imports.import_graph import Imported, imported
+from numasim.workload.imports.read_graph import Choices
 
 
 def read_text(text: str | bytes, folder: Path, name: str = "given", **choices: Any) -> Imported:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from numasim.errors import InputError
-from numasim.workload.imports.import_choices import UNITS_PS, Choices, number
-from numasim.workload.imports.read_graph import ReadGraph, shortened
+from numasim.workload.imports.read_graph import UNITS_PS, Choices, ReadGraph, number, shortened
 
 Attributes = dict[str, str]
 COST_NS = "cost_ns"  # the name in numasim's own graphs in networkx, which has a unit

@@ -14,8 +14,7 @@ from typing import cast
 from xml.etree.ElementTree import Element
 
 from numasim.files.bounded_xml import PlacedElement
-from numasim.workload.imports.import_choices import UNITS_PS
-from numasim.workload.imports.read_graph import ReadGraph
+from numasim.workload.imports.read_graph import UNITS_PS, ReadGraph
 
 # ---- Elements of XML by their names without namespaces ---------------------------------------------------------------
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from numasim.errors import InputError
-from numasim.workload.imports.import_choices import Choices
-from numasim.workload.imports.read_graph import ReadGraph
+from numasim.workload.imports.read_graph import Choices, ReadGraph
 from numasim.workload.imports.readers.attributed import Attributed, Attributes, graph_of
 
 # ---- The words of a text in DOT: names, quoted texts, numbers, HTML and signs, with their lines ----

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from numasim.workload.imports.import_choices import number
-from numasim.workload.imports.read_graph import ReadGraph, shortened
+from numasim.workload.imports.read_graph import ReadGraph, number, shortened
 
 FORMAT = "table of grain graphs"
 UNIT_MEANS = "the length of a processor cycle"

@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from numasim.files.bounded_xml import PlacedElement
-from numasim.workload.imports.import_choices import Choices
-from numasim.workload.imports.read_graph import ReadGraph, shortened
+from numasim.workload.imports.read_graph import Choices, ReadGraph, shortened
 from numasim.workload.imports.readers.attributed import Attributed, Attributes, graph_of
 from numasim.workload.imports.readers.dax import inside, local, own
 

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from numasim.workload.imports.import_choices import UNITS_PS, number
-from numasim.workload.imports.read_graph import ReadGraph, shortened
+from numasim.workload.imports.read_graph import UNITS_PS, ReadGraph, number, shortened
 
 FORMAT = "StarPU tasks.rec"
 MILLISECONDS = Decimal(UNITS_PS["ms"])

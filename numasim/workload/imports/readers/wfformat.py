@@ -14,8 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from numasim.workload.imports.import_choices import UNITS_PS
-from numasim.workload.imports.read_graph import ReadGraph, Where, shortened
+from numasim.workload.imports.read_graph import UNITS_PS, ReadGraph, Where, shortened
 
 FORMAT = "WfFormat"
 KEYS = ("jobs", "tasks", "specification")
