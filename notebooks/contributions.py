@@ -30,7 +30,7 @@
 # %%
 import pandas as pd
 
-from numasim.reproduce.load import read_study
+from numasim.reproduce.study import read_study
 
 study = read_study("thesis")
 thesis = study.part("contributions")

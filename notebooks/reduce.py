@@ -37,10 +37,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from numasim.engine.simulate import simulate_spec
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import Readings
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
 from numasim.spec.overrides import from_mapping
 
 study = read_study("phoenix")

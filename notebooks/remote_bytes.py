@@ -24,8 +24,8 @@
 from rich.console import Console
 
 import numasim as ns
-from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.study import read_study
 from numasim.reproduce.table_figure import table_figure
 from numasim.reproduce.terminal import print_table
 

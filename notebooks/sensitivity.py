@@ -27,7 +27,7 @@
 # %%
 from rich.console import Console
 
-from numasim.reproduce.load import read_study
+from numasim.reproduce.study import read_study
 
 study = read_study("thesis")
 thesis = study.part("sensitivity")

@@ -26,8 +26,8 @@
 from rich.console import Console
 
 from numasim.reproduce.findings import findings_of
-from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import reproduce
+from numasim.reproduce.study import read_study
 from numasim.reproduce.table_figure import table_figure
 from numasim.reproduce.terminal import print_scores, print_table
 

@@ -4,9 +4,8 @@ Figures of a sweep take tables of results as DataFrames. The figure of iteration
 or ``ns.run``. Figures of one run take ``result.over_time``, or the machine and the result.
 """
 
-from numasim.report.figures.axis_figure import column, iterations
+from numasim.report.figures.axis_figure import column, iterations, miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.bars import time_split, worker_time_split
-from numasim.report.figures.curves import miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
 from numasim.report.figures.heatmaps import byte_kinds, node_bytes, node_steals

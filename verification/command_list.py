@@ -22,10 +22,10 @@ from typing import Any
 import typer
 
 from numasim.cli.entrance import app
-from numasim.cli.examples import examples_of
 from numasim.cli.formats import SCHEMAS
+from numasim.cli.shared import examples_of
 from numasim.parts import catalog
-from numasim.reproduce.load import study_names
+from numasim.reproduce.study import study_names
 from numasim.validate.part_files import part_names
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "docs"))

@@ -31,7 +31,7 @@ from counted import (  # type: ignore[import-not-found]
 
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
-from numasim.machine.importing import import_machine
+from numasim.machine.draft import import_machine
 from numasim.parts.models.sources import mark_of, unsourced
 
 ALWAYS_ASSUMED = (

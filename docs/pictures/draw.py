@@ -20,7 +20,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 import numasim as ns
 from numasim.machine.build_machine import build
-from numasim.report.figures.curves import expected_remote_share
+from numasim.report.figures.axis_figure import expected_remote_share
 from numasim.report.figures.style import line_colour, marker, rules
 from numasim.spec.single_part import read_machine
 

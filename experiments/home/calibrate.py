@@ -16,12 +16,11 @@ from pathlib import Path
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import Axis, Source, identified_root
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.quantities import Outcome, task_us
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import Assignment, from_mapping
 
 HERE = Path(__file__).resolve().parent

@@ -25,11 +25,10 @@ from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, identified_root
 from numasim.reproduce.programs import Change, Fields, Wanted
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"

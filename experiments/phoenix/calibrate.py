@@ -31,7 +31,6 @@ from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.reproduce.calibration_file import Calibration, calibration_yaml, rms
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import (
     Axis,
     Evidence,
@@ -44,7 +43,7 @@ from numasim.reproduce.parameter_search import (
 )
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import Assignment, from_mapping
 
 HERE = Path(__file__).resolve().parent

@@ -20,11 +20,10 @@ from pathlib import Path
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import Axis, Source, Verdict
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import from_mapping
 
 HERE = Path(__file__).resolve().parent

@@ -39,7 +39,6 @@ from numasim.parts.unit_factors import PS_PER_NS, PS_PER_S
 from numasim.plan.build_plan import build_plan
 from numasim.plan.serial_time import alone
 from numasim.reproduce.calibration_file import Calibration, StepScore, calibration_yaml, read_calibration, rms
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import (
     Axis,
     Evidence,
@@ -56,7 +55,7 @@ from numasim.reproduce.parameter_search import (
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.quantities import QUANTITIES, Outcome
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import from_mapping
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.pool import LocalWorkers

@@ -22,8 +22,7 @@ from matplotlib.ticker import PercentFormatter
 
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine, simulate_spec
 from numasim.report.answers.statistics import Estimate, mean_interval
-from numasim.report.figures.grid import empty_figure, panels_of
-from numasim.report.figures.style import styled
+from numasim.report.figures.style import empty_figure, panels_of, styled
 from numasim.reproduce.programs import Fields, Wanted, check_known
 from numasim.reproduce.reproduce import RUNS
 from numasim.reproduce.setting import Setting

@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from numasim.report.figures.grid import legend_below
-from numasim.report.figures.style import line_colour, styled
+from numasim.report.figures.style import legend_below, line_colour, styled
 from numasim.reproduce.quantities import QUANTITIES
 from numasim.reproduce.table_cells import Table
 from numasim.reproduce.table_figure import PUBLISHED_LINE

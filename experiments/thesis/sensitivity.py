@@ -30,8 +30,7 @@ from rich.table import Table as Grid
 from numasim.engine.simulate import DEFAULT_ENGINE, require_engine
 from numasim.engine.unit_text import MISSING
 from numasim.parts.yaml.document import load
-from numasim.report.figures.grid import empty_figure, legend_below, panels_of
-from numasim.report.figures.style import line_colour, styled
+from numasim.report.figures.style import empty_figure, legend_below, line_colour, panels_of, styled
 from numasim.reproduce.findings import plain
 from numasim.reproduce.metrics import METRICS
 from numasim.reproduce.programs import Change, Fields, Scope, check_known, listed

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from numasim.cli import formats, listing, machines_and_strategies, measurements, record_and_ask, runs, workloads
-from numasim.cli.examples import Commands, ExampleGroup, examples_of
+from numasim.cli.shared import Commands, ExampleGroup, examples_of
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from numasim.cli.examples import examples
-from numasim.cli.shared import say, words
+from numasim.cli.shared import examples, say, words
 from numasim.errors import InputError
 
 Schema = dict[str, Any]

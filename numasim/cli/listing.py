@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.examples import Commands, examples
-from numasim.cli.shared import AsYaml, Json, print_columns, print_file, say, shipped_names, words
+from numasim.cli.shared import AsYaml, Commands, Json, examples, print_columns, print_file, say, shipped_names, words
 from numasim.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def shipped(kind: str) -> "Shipped":
     from numasim.objects import shipped as lists
 
     if kind == "studies":
-        from numasim.reproduce.load import study_titles
+        from numasim.reproduce.study import study_titles
 
         return lists.Shipped("study", study_titles())
     listed: Shipped = getattr(lists, kind)()
@@ -118,9 +117,9 @@ def _described(kind: str, name: str) -> str:
 
         return describe_runtime(read_runtime(name))
     if kind == "studies":
-        from numasim.reproduce import load
+        from numasim.reproduce import study
 
-        return load.describe(load.read_study(name))
+        return study.describe(study.read_study(name))
     from numasim.spec.descriptions import describe_family, describe_sweep
 
     return describe_sweep(name) if kind == "sweeps" else describe_family(name)

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from numasim.cli.examples import Commands, examples
 from numasim.cli.listing import add_list
-from numasim.cli.shared import YAML, AsYaml, files, print_file, say, shipped
+from numasim.cli.shared import YAML, AsYaml, Commands, examples, files, print_file, say, shipped
 
 machines = Commands("Machines: list, show, import, check.", ["numasim machine list", "numasim machine show tilepro64"])
 add_list(machines, "machine")
@@ -69,7 +68,7 @@ def machine_import(
     """
     from numasim.files.writer import write_text
     from numasim.machine.build_machine import build
-    from numasim.machine.importing import import_machine, provenance
+    from numasim.machine.draft import import_machine, provenance
     from numasim.machine.plausibility import check
 
     draft = import_machine(file, sysfs, name)
@@ -91,7 +90,7 @@ def machine_check(name: MachineFile) -> None:
     The command says which values are read, derived and assumed.
     """
     from numasim.machine.build_machine import build
-    from numasim.machine.importing import provenance
+    from numasim.machine.draft import provenance
     from numasim.machine.plausibility import check
     from numasim.parts.models.sources import marked, unsourced
     from numasim.spec.single_part import read_machine

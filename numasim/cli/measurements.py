@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.examples import examples
 from numasim.cli.shared import (
     YAML,
     EngineName,
@@ -17,6 +16,7 @@ from numasim.cli.shared import (
     Json,
     Results,
     chosen_engine,
+    examples,
     files,
     parts_of_validation,
     say,
@@ -56,8 +56,8 @@ def reproduce(
 
     Without a study all that are shipped are reproduced, each in a folder of its own, with a page that leads to them.
     """
-    from numasim.reproduce.load import read_study
     from numasim.reproduce.reproduce import reproduce
+    from numasim.reproduce.study import read_study
     from numasim.reproduce.terminal import report, report_all
 
     if study == ALL:
@@ -84,7 +84,7 @@ def reproduce(
 def _refuse_for_all(**options: object) -> None:
     """Raise InputError for an option that applies to a single study."""
     from numasim.errors import InputError
-    from numasim.reproduce.load import study_names
+    from numasim.reproduce.study import study_names
 
     for name, value in options.items():
         if value:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from numasim.cli.examples import examples
 from numasim.cli.runs import swept
-from numasim.cli.shared import YAML, EngineName, Jobs, Results, chosen_engine, files, say, shipped
+from numasim.cli.shared import YAML, EngineName, Jobs, Results, chosen_engine, examples, files, say, shipped
 from numasim.cli.workloads import GRAPHS, Bytes, Cost, RecordedOn, Times, Unit, Usual
 from numasim.errors import InputError
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from numasim.cli.examples import examples
-from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spec, chosen_engine, files, say
+from numasim.cli.shared import Check, EngineName, Jobs, Json, Results, Sets, Spec, chosen_engine, examples, files, say
 from numasim.errors import CheckError, InputError
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from numasim.cli.examples import Commands, examples
 from numasim.cli.listing import add_list
-from numasim.cli.shared import YAML, files, say, shipped, workloads
+from numasim.cli.shared import YAML, Commands, examples, files, say, shipped, workloads
 from numasim.errors import InputError
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from numasim.report.figures.grid import legend_below, panel_grid, panels_of
-from numasim.report.figures.style import line_colour, styled
+from numasim.report.figures.style import legend_below, line_colour, panel_grid, panels_of, styled
 from numasim.reproduce.findings import Ablation
 from numasim.reproduce.metrics import METRICS
 from numasim.reproduce.table_cells import Cell, Score, Table

@@ -14,8 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from numasim.reproduce.programs import Names, Program, Wanted, check_known, listed, looked_up
-from numasim.reproduce.published import PublishedTable, read_published
-from numasim.reproduce.quantities import QUANTITIES, Outcome, task_us
+from numasim.reproduce.quantities import QUANTITIES, Outcome, PublishedTable, read_published, task_us
 from numasim.reproduce.setting import NotSimulatedError, Setting, assigned
 from numasim.reproduce.table_cells import Cell, Role, Table
 from numasim.sweep.planned_runs import PlannedRun

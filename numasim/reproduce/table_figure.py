@@ -18,8 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter
 
-from numasim.report.figures.grid import legend_below, panels_of
-from numasim.report.figures.style import line_colour, styled
+from numasim.report.figures.style import legend_below, line_colour, panels_of, styled
 from numasim.reproduce.table_cells import Cell, Role, Table
 from numasim.reproduce.text import Group, column_groups, column_label, row_keys, simulated_estimate
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from numasim.machine.draft import draft_machine
-from numasim.machine.importing import label
+from numasim.machine.draft import draft_machine, label
 from numasim.machine.inventory import Inventory
 from numasim.machine.sysfs import read_sysfs
 from numasim.parts.models.runtime_model import RuntimeSpec

@@ -1,4 +1,4 @@
-"""The comparisons of a validation in machine-readable form: rows for CSV, one object for JSON."""
+"""The comparisons of a validation: rows for CSV, one object for JSON, a figure and the page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+
 from numasim.files.owned_folder import owned_folder
 from numasim.html import embedded, page_environment
+from numasim.report.answers.statistics import Estimate
 from numasim.report.figures.plots import svg_text
+from numasim.report.figures.style import REFERENCE_COLOUR, legend_below, line_colour, marker, panel_grid, styled
 from numasim.reproduce.csv_files import plain_csv
 from numasim.validate import verdict_text
-from numasim.validate.comparison import Equality, Verdict
-from numasim.validate.figure import comparison_figure
+from numasim.validate.cell_runs import PartFindings
+from numasim.validate.comparison import Comparison, Equality, Verdict
 from numasim.validate.part_files import Cell
 from numasim.validate.run_store import PAGE, TABLE, VALIDATION, measurement_origin
-from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
 
 COLUMNS = (
@@ -129,3 +138,109 @@ def page(every: Sequence[PartFindings]) -> str:
     return environment.get_template("validation.html.jinja").render(
         every=every, pictures=pictures, where=measurement_origin(), met=all(found.met for found in every)
     )
+
+
+# ---- The figure: a panel per quantity, a point with two intervals per cell, and the bound as a band ------------------
+
+PANELS_ABREAST, PANEL_INCHES = 2, 3.6
+BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
+PREFIXED = ("s", "B", "count", "1/s")  # units that get the prefixes m, µ, k and M
+WIDE = 4.0  # the scale is logarithmic if the ends are further apart than this factor
+MANY_DECADES = 300.0  # if the ends are this factor apart, only powers of ten have labels
+
+
+@styled
+def comparison_figure(found: PartFindings) -> Figure:
+    """Draw every quantity that was compared in at least one cell."""
+    names = [name for name in QUANTITIES if any(each.quantity == name for each in found.comparisons)]
+    programs = list(dict.fromkeys(cell.program.kernel for cell in found.part.cells))
+    figure, panels = panel_grid(
+        [(_title(name), "") for name in names],
+        columns=PANELS_ABREAST,
+        width=PANEL_INCHES,
+        height=PANEL_INCHES - 0.4,
+        x_label="predicted",
+        y_label="measured",
+        share_y=False,
+    )
+    for name, axes in zip(names, panels, strict=False):
+        _panel(axes, name, [each for each in found.comparisons if each.quantity == name], programs, found)
+    legend_below(figure, _handles(programs, found))
+    return figure
+
+
+def _title(name: str) -> str:
+    quantity = QUANTITIES[name]
+    return quantity.label if quantity.unit in ("ratio", "1") else f"{quantity.label} ({quantity.unit})"
+
+
+def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequence[str], found: PartFindings) -> None:
+    """Draw a quantity. Axes are logarithmic if distances are relative and the values are far apart."""
+    quantity = QUANTITIES[name]
+    values = np.array([value for each in those for value in (each.predicted.value, each.measured.value)])
+    values = values[~np.isnan(values)]
+    low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
+    logarithmic = quantity.relative and low > 0 and high > WIDE * low
+    if logarithmic:
+        axes.set(xscale="log", yscale="log")
+        low, high = low / 1.3, high * 1.3
+    else:
+        room = 0.08 * (high - low) or 0.08 * abs(high) or 1.0
+        low, high = max(0.0, low - room) if low >= 0 else low - room, high + room
+    for axis in (axes.xaxis, axes.yaxis):
+        if logarithmic:  # choose labels that do not overlap
+            axis.set_major_locator(LogLocator(subs=(1, 3) if high / low < MANY_DECADES else (1,)))
+            axis.set_minor_formatter(NullFormatter())
+        if quantity.unit in PREFIXED:
+            axis.set_major_formatter(EngFormatter())
+    axes.set(xlim=(low, high), ylim=(low, high))
+    axes.plot([low, high], [low, high], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    if name in found.part.file.bounds:
+        within = float(found.part.file.bounds[name].within)
+        predicted = np.geomspace(low, high, 100) if low > 0 else np.linspace(low, high, 100)
+        if quantity.relative:
+            below, above = predicted / (1 + within), predicted / (1 - within)
+        else:
+            below, above = predicted - within, predicted + within
+        axes.fill_between(predicted, below, above, color=BAND_COLOUR, linewidth=0, zorder=0)
+    for each in those:
+        _point(axes, each, programs.index(each.cell.program.kernel))
+
+
+def _point(axes: Axes, each: Comparison, number: int) -> None:
+    x, y = each.predicted, each.measured
+    outside = each.within is False
+    axes.errorbar(
+        x.value,
+        y.value,
+        xerr=_bars(x),
+        yerr=_bars(y),
+        color=line_colour(number),
+        marker=marker(number),
+        markeredgecolor=OUTSIDE_COLOUR if outside else line_colour(number),
+        markeredgewidth=1.4 if outside else 0.5,
+        elinewidth=0.9,
+        alpha=0.85,
+        zorder=3,
+    )
+
+
+def _bars(estimate: Estimate) -> list[list[float]] | None:
+    """Return the lengths of the error bar below and above the value; None if there is no interval."""
+    if math.isnan(estimate.low):
+        return None
+    return [[max(0.0, estimate.value - estimate.low)], [max(0.0, estimate.high - estimate.value)]]
+
+
+def _handles(programs: Sequence[str], found: PartFindings) -> list[Artist]:
+    handles: list[Artist] = [
+        Line2D([], [], color=line_colour(number), marker=marker(number), linestyle="", label=program)
+        for number, program in enumerate(programs)
+    ]
+    handles.append(Line2D([], [], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), label="equal"))
+    if found.part.file.bounds:
+        handles.append(Patch(facecolor=BAND_COLOUR, label="within the bound"))
+        ring = Line2D([], [], marker="o", markerfacecolor="white", markeredgecolor=OUTSIDE_COLOUR, linestyle="")
+        ring.set_label("outside its bound")
+        handles.append(ring)
+    return handles

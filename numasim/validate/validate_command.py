@@ -12,9 +12,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from numasim.errors import CheckError
+from numasim.validate.cell_runs import PartFindings, validate_parts
 from numasim.validate.comparison_tables import validation_json, write_pages
 from numasim.validate.part_files import Part, part_of
-from numasim.validate.run_validation import PartFindings, validate_parts
 from numasim.validate.validated_quantities import QUANTITIES
 from numasim.validate.verdict_text import (
     bound_text,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from numasim.engine.unit_text import MISSING, bytes_text, count_text, time_text
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate
+from numasim.validate.cell_runs import PartFindings
 from numasim.validate.comparison import MOST_FACTOR, Comparison, Verdict
 from numasim.validate.part_files import BoundSpec, Part
-from numasim.validate.run_validation import PartFindings
 from numasim.validate.validated_quantities import QUANTITIES
 
 TEXTS: dict[str, Callable[[float], str]] = {

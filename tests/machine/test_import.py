@@ -12,8 +12,7 @@ from sysfs_trees import RING, TREES, Tree, put
 from numasim.cli import main
 from numasim.errors import InputError
 from numasim.machine.build_machine import build
-from numasim.machine.draft import Draft
-from numasim.machine.importing import import_machine
+from numasim.machine.draft import Draft, import_machine
 from numasim.machine.typical_values import LOCAL_NS
 from numasim.parts.base import as_list, number_list
 from numasim.parts.models.machine_model import MachineSpec

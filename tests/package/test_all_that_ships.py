@@ -19,9 +19,9 @@ from numasim.cli import OK, main
 from numasim.engine.simulate import simulate
 from numasim.errors import InputError
 from numasim.parts import catalog
-from numasim.reproduce.load import read_study, study_names
 from numasim.reproduce.reproduce import require_runs
 from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study, study_names
 from numasim.runtime.record.event_files import parse_events
 from numasim.runtime.record.event_times import PieceCosts, tick_ps, timed
 from numasim.runtime.record.event_walk import walk

@@ -13,7 +13,7 @@ import typer
 
 from numasim.cli import BAD_INPUT, OK, main
 from numasim.cli.entrance import app
-from numasim.cli.examples import examples_of
+from numasim.cli.shared import examples_of
 from numasim.engine.simulate import ENGINES
 from numasim.parts import catalog
 from numasim.runtime.record.openmp_costs import MEASURED

@@ -16,9 +16,9 @@ from small_inputs import RUN, VALIDATION_PART
 
 from numasim.cli import INTERRUPTED, OK, main
 from numasim.engine.simulate import simulate_spec
-from numasim.validate import run_validation
+from numasim.validate import cell_runs
+from numasim.validate.cell_runs import validate_parts
 from numasim.validate.part_files import part_of
-from numasim.validate.run_validation import validate_parts
 
 SWEEP = RUN + "repeat: 3\nsweep: {workers: [2, 4]}\n"
 PART = VALIDATION_PART.replace("[randomized]", "[randomized, ring]")
@@ -84,7 +84,7 @@ def test_a_validation_says_how_many_runs_it_keeps(here: Path, monkeypatch: pytes
         advance(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_validation, "_run", interrupted)
+    monkeypatch.setattr(cell_runs, "_run", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         validate_parts([part_of("./part.yaml")], here / "out")
     assert caught.value.__notes__ == [f"1 of 2 runs are kept in {here / 'out'}; the same command continues"]

@@ -9,8 +9,19 @@ from hypothesis import strategies as st
 
 from numasim.errors import InputError
 from numasim.report.answers.estimated_effects import cell_estimates
-from numasim.report.chosen_axes import ChosenAxes, choose_axes, follows_from, varying_columns
-from numasim.report.comparison_cells import facet_columns, finished, groups, label, largest_panels, numbers, panels
+from numasim.report.comparison_cells import (
+    ChosenAxes,
+    choose_axes,
+    facet_columns,
+    finished,
+    follows_from,
+    groups,
+    label,
+    largest_panels,
+    numbers,
+    panels,
+    varying_columns,
+)
 
 keys = st.sampled_from(["a", "b", None])
 

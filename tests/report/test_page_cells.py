@@ -12,7 +12,7 @@ from numasim.engine.phase_rows import SUMS
 from numasim.errors import InputError
 from numasim.report.answers.statistics import median_estimate
 from numasim.report.comparison_cells import by_iteration, estimate, median_estimates
-from numasim.report.page_cells import MOST_NUMBERS, page_cells, page_iterations
+from numasim.report.sweep_page import MOST_NUMBERS, page_cells, page_iterations
 
 
 def cells_of(frame):

@@ -19,11 +19,10 @@ from numasim.parts.yaml.document import parse
 from numasim.parts.yaml.nodes import Source
 from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.findings import Ablation, Findings
-from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import question
 from numasim.reproduce.scores import class_scores, table_scores
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Paper, ScoreRule, Tried
+from numasim.reproduce.study import Paper, ScoreRule, Tried, read_study
 from numasim.reproduce.study_tables import cells_of, table_of
 from numasim.reproduce.table_cells import Cell, Role, Table
 
@@ -147,7 +146,7 @@ def written(factory: pytest.TempPathFactory) -> Report:
 
 @cache
 def _written(folder: Path) -> Report:
-    from numasim.reproduce.page import write_pages
+    from numasim.reproduce.terminal import write_pages
 
     advanced: list[int] = []
     page = write_pages(made_up(), folder, lambda: advanced.append(1))

@@ -20,7 +20,6 @@ from numasim.reproduce.calibration_file import (
     calibration_yaml,
     read_calibration,
 )
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import (
     Axis,
     Evidence,
@@ -37,6 +36,7 @@ from numasim.reproduce.parameter_search import (
 )
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
 
 # ---- The searches ----
 

@@ -13,9 +13,8 @@ from cells_by_hand import cell, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.reproduce.load import read_study
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import ScoreRule, Study
+from numasim.reproduce.study import ScoreRule, Study, read_study
 from numasim.reproduce.study_tables import cells_of, table_of
 from numasim.reproduce.table_cells import Ceiling, Role, ScoreBound, Table
 

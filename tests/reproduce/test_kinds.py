@@ -9,11 +9,11 @@ import pytest
 from small_study import write_study
 
 from numasim.engine.simulate import simulate_spec
-from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import Fields, Wanted
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.scores import class_scores
 from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
 from numasim.reproduce.study_tables import Claim
 from numasim.reproduce.text import error_text, published_text
 

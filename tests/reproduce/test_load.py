@@ -9,7 +9,7 @@ from small_study import STUDY, write_study
 
 from numasim.cli import BAD_INPUT, main
 from numasim.errors import InputError
-from numasim.reproduce.load import describe, read_study, study_names, study_titles
+from numasim.reproduce.study import describe, read_study, study_names, study_titles
 
 Capture = pytest.CaptureFixture[str]
 

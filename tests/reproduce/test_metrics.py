@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from numasim.reproduce.load import read_study
 from numasim.reproduce.metrics import METRICS, FloatArray, Posed
+from numasim.reproduce.study import read_study
 
 MEASURES = read_study("thesis").part("measures")  # enters the thesis' metrics in the table
 FAR, NEAR = MEASURES.PART, "steal_attempts_local"

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_study import write_study
 
-from numasim.reproduce.load import read_study
 from numasim.reproduce.printed_twice import ScoredClass, key_of, printed_again, scored_classes, twice_bound
 from numasim.reproduce.scores import class_scores
-from numasim.reproduce.study import ScoreRule
+from numasim.reproduce.study import ScoreRule, read_study
 from numasim.reproduce.study_tables import Elsewhere
 from numasim.reproduce.table_cells import Cell, Role
 

@@ -8,10 +8,9 @@ from cells_by_hand import cell, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.reproduce.load import read_study
 from numasim.reproduce.metrics import Posed
 from numasim.reproduce.scores import class_scores, degenerate
-from numasim.reproduce.study import ScoreRule
+from numasim.reproduce.study import ScoreRule, read_study
 from numasim.reproduce.table_cells import Pair, Role, Score, Table
 
 MEASURES = read_study("thesis").part("measures")  # enters the thesis' questions in the table

@@ -14,14 +14,13 @@ from made_up_findings import TABLES, Texts, made_up, written
 from rich.console import Console
 
 from numasim.files.owned_folder import MANIFEST
-from numasim.reproduce import page as page_module
+from numasim.reproduce import terminal
 from numasim.reproduce.csv_files import scores_csv, table_csv
 from numasim.reproduce.findings import Findings, _worst
-from numasim.reproduce.page import markdown, page, write_pages
 from numasim.reproduce.programs import question
 from numasim.reproduce.study import Paper, Tried
 from numasim.reproduce.table_cells import Ceiling, Role, Score, ScoreBound
-from numasim.reproduce.terminal import print_scores
+from numasim.reproduce.terminal import markdown, page, print_scores, write_pages
 from numasim.reproduce.text import bound_sentence, markdown_text, nearest_tried
 
 STEMS = {f"table-{identity.replace('.', '-')}" for identity in TABLES}
@@ -52,7 +51,7 @@ def test_a_report_is_a_page_markdown_figures_and_csv(
     found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - {MANIFEST}
     figures = {f"figures/{stem}.svg" for stem in STEMS | {"lead", "scores", "ablations"}}
     assert found == {"index.html", "report.md", "scores.csv"} | figures | {f"tables/{stem}.csv" for stem in STEMS}
-    assert report.advanced == page_module.figure_count(findings) == len(figures)
+    assert report.advanced == terminal.figure_count(findings) == len(figures)
     linked = set(re.findall(r"\]\((.*?)\)", (folder / "report.md").read_text()))
     assert linked == figures
 
@@ -68,7 +67,7 @@ def test_an_interrupted_report_leaves_the_old_page_whole(tmp_path: Path, monkeyp
     def interrupted(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(page_module, "page", interrupted)
+    monkeypatch.setattr(terminal, "page", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_pages(small(quick=True), tmp_path)
     assert (tmp_path / "index.html").read_bytes() == before

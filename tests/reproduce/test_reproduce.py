@@ -10,10 +10,10 @@ import pytest
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
 from numasim.reproduce.findings import findings_of
-from numasim.reproduce.load import read_study
 from numasim.reproduce.reproduce import Reproduction, _union, reproduce
 from numasim.reproduce.scores import class_scores
 from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
 from numasim.reproduce.table_cells import Cell, Role
 
 Make = Callable[..., Reproduction]

@@ -11,11 +11,11 @@ from made_up_findings import made_up
 from small_study import write_study
 
 from numasim.cli import BAD_INPUT, OK, main
-from numasim.reproduce import load, terminal
+from numasim.reproduce import study, terminal
 from numasim.reproduce.findings import Findings
-from numasim.reproduce.page import Reported, studies_page
 from numasim.reproduce.reproduce import Reproduction
 from numasim.reproduce.study import Paper
+from numasim.reproduce.terminal import Reported, studies_page
 from numasim.reproduce.text import score_number
 
 Capture = pytest.CaptureFixture[str]
@@ -87,7 +87,7 @@ def two_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Replace the shipped studies by two small studies. Return the folder for their reports."""
     for name in ("early", "late"):
         write_study(tmp_path / "shipped" / name)
-    monkeypatch.setattr(load, "_shipped", lambda: tmp_path / "shipped")
+    monkeypatch.setattr(study, "_shipped", lambda: tmp_path / "shipped")
     return tmp_path / "out"
 
 

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from numasim.reproduce.findings import Ablation
-from numasim.reproduce.load import read_study
 from numasim.reproduce.score_figures import (
     BETTER_COLOUR,
     FULL_COLOUR,
@@ -23,6 +22,7 @@ from numasim.reproduce.score_figures import (
     chain_figure,
     score_figure,
 )
+from numasim.reproduce.study import read_study
 from numasim.reproduce.table_cells import Interval, Score, Table
 from numasim.reproduce.table_figure import table_figure
 

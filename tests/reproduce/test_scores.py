@@ -12,10 +12,9 @@ from cells_by_hand import cell, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.reproduce.load import read_study
 from numasim.reproduce.printed_twice import least_error
 from numasim.reproduce.scores import class_scores, table_scores
-from numasim.reproduce.study import ScoreRule
+from numasim.reproduce.study import ScoreRule, read_study
 from numasim.reproduce.table_cells import Interval, Role, Score, Table
 
 MEASURES = read_study("thesis").part("measures")  # enters the thesis' metrics in the table

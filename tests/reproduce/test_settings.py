@@ -11,11 +11,10 @@ from small_study import write_study
 
 from numasim.errors import InputError
 from numasim.reproduce.findings import findings_of
-from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import Change, Fields, Wanted
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study
 from numasim.spec.run_spec import RunSpec
 
 READINGS = """\

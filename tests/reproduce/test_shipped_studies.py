@@ -18,11 +18,10 @@ import pytest
 from numasim.engine.simulate import simulate_spec
 from numasim.machine.build_machine import build
 from numasim.plan.build_plan import build_plan
-from numasim.reproduce.load import read_study, study_names
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study, study_names
 from numasim.reproduce.study_tables import PlannedTable
 from numasim.reproduce.table_cells import Role
 from numasim.spec.overrides import from_mapping

@@ -14,9 +14,8 @@ import pytest
 
 from numasim.plan.build_plan import build_plan
 from numasim.reproduce.calibration_file import Calibration, StepScore, rms
-from numasim.reproduce.load import read_study
 from numasim.reproduce.parameter_search import Axis, Reading, Readings, values_at
-from numasim.reproduce.study import Study
+from numasim.reproduce.study import Study, read_study
 from numasim.reproduce.table_cells import Role
 from numasim.spec.run_spec import resolve
 from numasim.sweep.planned_runs import PlannedRun, repeated

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import numasim as ns
 from numasim.engine.simulate import simulate_spec
 from numasim.parts.yaml.document import load
-from numasim.reproduce.load import read_study
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
 from numasim.reproduce.table_cells import Cell, Table
 
 THESIS = read_study("thesis")

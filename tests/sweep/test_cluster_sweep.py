@@ -39,7 +39,6 @@ from toy_sweep import (
 from numasim import cli
 from numasim.errors import InputError
 from numasim.sweep import dask_cluster as cluster
-from numasim.sweep import handshake
 from numasim.sweep.batch import DIED
 from numasim.sweep.dask_cluster import SETTINGS, variables
 from numasim.sweep.run_sweep import SweepOutcome
@@ -215,7 +214,7 @@ def test_an_interrupt_of_a_run_ends_the_sweep_and_keeps_what_had_ended(
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
     """Shorten the waits for an answer, because no process will answer."""
-    monkeypatch.setattr(handshake, "ANSWER_S", 0.3)
+    monkeypatch.setattr(cluster, "ANSWER_S", 0.3)
 
 
 def refused(address: str, directory: Path, message: str) -> None:
@@ -251,7 +250,7 @@ def test_a_cluster_without_workers(
 
 
 def test_another_model_version(tmp_path: Path, two_workers: DaskCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handshake, "MODEL_VERSION", handshake.MODEL_VERSION + 1)
+    monkeypatch.setattr(cluster, "MODEL_VERSION", cluster.MODEL_VERSION + 1)
     refused(two_workers.address, tmp_path, r"numasim \S+ \(model version \d+\) is installed there; expected numasim")
 
 
@@ -271,7 +270,7 @@ def test_a_worker_without_numasim(
 def test_a_worker_that_lacks_the_engine_says_so() -> None:
     lacking = InputError("there is no engine 'native'", expected="one of reference")
     with pytest.raises(InputError, match="somewhere: there is no engine 'native'"):
-        handshake.require_agreement({"elsewhere": handshake.installed(), "somewhere": lacking})
+        cluster.require_agreement({"elsewhere": cluster.installed(), "somewhere": lacking})
 
 
 def test_a_worker_that_comes_later_with_another_numasim_does_no_batch() -> None:
@@ -472,7 +471,7 @@ def test_the_commands_sweep_on_a_cluster(tmp_path: Path, capsys: pytest.CaptureF
     ],
 )
 def test_the_address_is_read(text: str, address: int | str) -> None:
-    assert handshake.parse_address(text) == address
+    assert cluster.parse_address(text) == address
 
 
 @pytest.mark.parametrize(
@@ -494,7 +493,7 @@ def test_the_address_is_read(text: str, address: int | str) -> None:
 )
 def test_other_texts_are_refused_with_the_nearest_address(text: str, nearest: str | None) -> None:
     with pytest.raises(InputError, match="expected the address of a Dask scheduler") as caught:
-        handshake.parse_address(text)
+        cluster.parse_address(text)
     assert caught.value.nearest == nearest
     assert repr(text) in str(caught.value)
 
@@ -502,7 +501,7 @@ def test_other_texts_are_refused_with_the_nearest_address(text: str, nearest: st
 @given(st.text(max_size=20))
 def test_every_text_is_an_address_or_refused(text: str) -> None:
     try:
-        address = handshake.parse_address(text)
+        address = cluster.parse_address(text)
     except InputError:
         return
-    assert isinstance(address, int) or handshake.parse_address(address) == address
+    assert isinstance(address, int) or cluster.parse_address(address) == address

@@ -205,16 +205,11 @@ def be_patient(change: Callable[[ModuleType, str, float], None] = setattr) -> No
     """Raise all time limits of numasim and of Dask in this process, so that no limit ends while a test waits."""
     import dask
 
-    from numasim.sweep import dask_cluster, handshake
+    from numasim.sweep import dask_cluster
 
     dask.config.set({"distributed.comm.timeouts.connect": f"{WAIT_S}s"})
-    limits = {
-        handshake: ("CONNECT_S", "ANSWER_S"),
-        dask_cluster: ("CONNECT_S", "FIRST_WORKER_S", "ANY_WORKER_S", "CLOSE_S", "LONELY_S"),
-    }
-    for module, names in limits.items():
-        for name in names:
-            change(module, name, WAIT_S)
+    for name in ("REQUEST_S", "ANSWER_S", "CONNECT_S", "FIRST_WORKER_S", "ANY_WORKER_S", "CLOSE_S", "LONELY_S"):
+        change(dask_cluster, name, WAIT_S)
 
 
 def main(directory: str, workers: str, runner: str, repeat: str) -> None:

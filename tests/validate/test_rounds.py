@@ -22,10 +22,9 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.spec.run_spec import resolve
-from numasim.validate.cell_runs import ROUNDS_PER_PROCESS, at_speed
+from numasim.validate.cell_runs import ROUNDS_PER_PROCESS, PartFindings, at_speed, validate_parts
 from numasim.validate.comparison import hop_ps, placement_differs
 from numasim.validate.part_files import part_of
-from numasim.validate.run_validation import PartFindings, validate_parts
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 

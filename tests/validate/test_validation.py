@@ -15,8 +15,8 @@ from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
 from numasim.engine.simulate import simulate
 from numasim.errors import CheckError, InputError
 from numasim.runtime.runtime_program import KernelRun, Order
+from numasim.validate.cell_runs import PartFindings, validate_parts
 from numasim.validate.part_files import part_of
-from numasim.validate.run_validation import PartFindings, validate_parts
 
 CELLS = 2 * 2 * 2  # kernels, strategies, workers
 

@@ -10,9 +10,9 @@ import pytest
 from fake_runtime import FakeRuntime, part_file, slower
 from playwright.sync_api import Page, sync_playwright
 
+from numasim.validate.cell_runs import validate_parts
 from numasim.validate.comparison_tables import write_pages
 from numasim.validate.part_files import part_of
-from numasim.validate.run_validation import validate_parts
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LONGEST_MS = 1_800_000  # a time limit for any step, so that nothing hangs

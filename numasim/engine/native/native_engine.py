@@ -17,8 +17,7 @@ from numasim.engine.check.deadlock import DeadlockError, TooLongError
 from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
 from numasim.engine.native import _engine
-from numasim.engine.native.effect_fields import effect_fields
-from numasim.engine.native.placed_fields import access_fields, family_fields, region_fields
+from numasim.engine.native.effect_fields import access_fields, effect_fields, family_fields, region_fields
 from numasim.engine.observe.trace_hash import Listener, hexadecimal
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed

@@ -13,12 +13,20 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from numasim.report.chosen_axes import choose_axes, common_heading
-from numasim.report.comparison_cells import HasFrame, Panel, finished, largest_panels, numbers, panels, table_of
+from numasim.report.comparison_cells import (
+    HasFrame,
+    Panel,
+    choose_axes,
+    common_heading,
+    finished,
+    largest_panels,
+    numbers,
+    panels,
+    table_of,
+)
 from numasim.report.components import COMPONENTS
 from numasim.report.figures.axis_figure import TICK_CHARACTERS, axis_values
-from numasim.report.figures.grid import contender_grid_columns, empty_figure, legend_below, panel_grid
-from numasim.report.figures.style import styled
+from numasim.report.figures.style import contender_grid_columns, empty_figure, legend_below, panel_grid, styled
 
 BAR_WIDTH = 0.86  # width of a bar, in distances between two bars
 CLOSED_BARS = 64  # most bars with room between them

@@ -20,8 +20,7 @@ from numasim.engine.observe.watch import ACTOR, BEGIN, NOBODY, SECOND
 from numasim.engine.unit_text import TIME_UNITS
 from numasim.errors import InputError
 from numasim.report.components import COMPONENTS
-from numasim.report.figures.grid import legend_below
-from numasim.report.figures.style import styled
+from numasim.report.figures.style import legend_below, styled
 
 BY_COLUMN = {component.column: component for component in COMPONENTS}
 LABELS = {

@@ -11,10 +11,15 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 
 from numasim.parts.unit_factors import GIGA
-from numasim.report.chosen_axes import common_heading
-from numasim.report.comparison_cells import HasFrame, finished, largest_panels, table_of
-from numasim.report.figures.grid import contender_grid_columns, empty_figure, legend_below, panel_grid
-from numasim.report.figures.style import line_colour, styled
+from numasim.report.comparison_cells import HasFrame, common_heading, finished, largest_panels, table_of
+from numasim.report.figures.style import (
+    contender_grid_columns,
+    empty_figure,
+    legend_below,
+    line_colour,
+    panel_grid,
+    styled,
+)
 
 COLOUR_MAP = "Blues"
 LABELLED_NODES = 8  # most nodes with a number in each square; more nodes leave no room

@@ -16,13 +16,12 @@ from numasim.errors import InputError
 from numasim.files.owned_folder import FolderKind, owned_folder
 from numasim.files.writer import require_writable, write_bytes
 from numasim.report.comparison_cells import finished
+from numasim.report.figures.axis_figure import miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.bars import time_split, worker_time_split
-from numasim.report.figures.curves import miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
-from numasim.report.figures.grid import fix_layout
 from numasim.report.figures.heatmaps import node_bytes, node_steals
-from numasim.report.figures.style import rules
+from numasim.report.figures.style import fix_layout, rules
 from numasim.report.figures.traffic import node_traffic
 
 DOTS_PER_INCH = 150

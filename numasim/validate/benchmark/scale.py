@@ -20,8 +20,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter, NullLo
 
 from numasim.engine.simulate import ENGINES, simulate
 from numasim.errors import CheckError
-from numasim.report.figures.grid import legend_below
-from numasim.report.figures.style import styled
+from numasim.report.figures.style import legend_below, styled
 from numasim.sweep.pool import same_imports
 from numasim.validate.benchmark.sampling import Finding, Probe, take
 from numasim.validate.benchmark.simulation_rates import (

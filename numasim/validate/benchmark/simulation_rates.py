@@ -35,8 +35,15 @@ from numasim.parts.models.effects_model import CacheModel, ContentionModel
 from numasim.parts.yaml.nodes import Held
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan, Run
-from numasim.report.figures.grid import legend_below, panel_grid
-from numasim.report.figures.style import REFERENCE_COLOUR, line_colour, line_width, marker, styled
+from numasim.report.figures.style import (
+    REFERENCE_COLOUR,
+    legend_below,
+    line_colour,
+    line_width,
+    marker,
+    panel_grid,
+    styled,
+)
 from numasim.report.sweep_result import SweepResult
 from numasim.spec.run_spec import resolve
 from numasim.spec.sweep_spec import load_sweep
