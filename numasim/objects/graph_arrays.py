@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from numasim.errors import InputError
-from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, Deal, Mode, Op
-from numasim.workload.builder import successors, workload_of
-from numasim.workload.graph import I64, Phase, Region, Workload
+from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, Mode
+from numasim.workload.builder import plain_workload
+from numasim.workload.graph import I64, Region, Workload
 from numasim.workload.span import cycle_of
 
 Array = npt.NDArray[Any]
@@ -56,42 +56,12 @@ def edge_columns(edges: Any, tasks: int) -> tuple[I64, I64]:
     return given[:, 0].astype(np.int64), given[:, 1].astype(np.int64)
 
 
-def plain_graph(
-    name: str,
-    compute_ps: I64,
-    edges: tuple[I64, I64],
-    *,
-    kernels: tuple[tuple[str, ...], Array] | None = None,
-    blocks: tuple[Region, I64, int, Array] | None = None,
-    deal: Deal = Deal.MASTER,
-) -> Workload:
-    """Return a workload whose tasks are all roots, each with one segment, and wait for each other by ``edges``.
-
-    ``kernels`` are names and the number of each task's kernel. ``blocks`` are a region, of which each task accesses a
-    block: the offsets, the bytes of a block, and the modes.
-    """
-    count = len(compute_ps)
-    if not count:
+def plain_graph(name: str, compute_ps: I64, edges: tuple[I64, I64], **rest: Any) -> Workload:
+    """Return `plain_workload` of these arguments; InputError for a graph without tasks or with a cycle."""
+    if not len(compute_ps):
         raise InputError(f"the graph {name!r} has no tasks", expected="at least one")
-    check_acyclic(*edges, count)
-    names, kernel = kernels or (("",), np.zeros(count, np.uint8))
-    accesses: tuple[I64, dict[str, Any]] | None = None
-    if blocks is not None:
-        _, offset, size, mode = blocks
-        accesses = np.arange(count + 1, dtype=np.int64), {"offset": offset, "row_bytes": size, "mode": mode}
-    return workload_of(
-        name,
-        kernels=names,
-        regions=(blocks[0],) if blocks is not None else (),
-        phases=(Phase(roots=tuple(range(count)), deal=deal),),
-        op_ptr=np.arange(count + 1),
-        op_code=np.full(count, Op.RUN),
-        op_arg=np.arange(count),
-        compute_ps=compute_ps,
-        kernel=kernel,
-        accesses=accesses,
-        successors=successors(*edges, count),
-    )
+    check_acyclic(*edges, len(compute_ps))
+    return plain_workload(name, compute_ps, edges, **rest)
 
 
 def check_acyclic(source: I64, target: Array, tasks: int) -> None:
@@ -140,12 +110,14 @@ def pipeline(
     source, target = (np.concatenate([each[side].ravel() for each in edges]) for side in (0, 1))
     names = tuple(dict.fromkeys(stage.name for stage in made))
     kernel = np.tile([names.index(stage.name) for stage in made], items)
-    blocks = None
+    memory: dict[str, Any] = {}
     if item_bytes:
         offset = np.repeat(np.arange(items) * item_bytes, count)
         mode = np.tile([Mode.WRITE, *[Mode.READ_WRITE] * (count - 1)], items)
-        blocks = (Region("items", items * item_bytes, False), offset, item_bytes, mode)
-    return plain_graph(name, costs.ravel(), (source, target), kernels=(names, kernel), blocks=blocks)
+        columns = {"offset": offset, "row_bytes": item_bytes, "mode": mode}
+        memory["regions"] = (Region("items", items * item_bytes, False),)
+        memory["accesses"] = np.arange(items * count + 1), columns
+    return plain_graph(name, costs.ravel(), (source, target), kernels=names, kernel=kernel, **memory)
 
 
 def _is_count(given: Any) -> bool:

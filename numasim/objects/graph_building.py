@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import chain, pairwise
+from itertools import pairwise
 from math import prod
 from types import TracebackType
 from typing import Any, Self
@@ -18,8 +18,8 @@ from numasim.objects.data_dependences import Block, DataRegion, RegionHistory, T
 from numasim.objects.distributions import OnNodes, range_family
 from numasim.parts.unit_factors import MILLION
 from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS, Deal, Mode, Op
-from numasim.workload.builder import successors, workload_of
-from numasim.workload.forest_arrays import offsets, preorder, ragged
+from numasim.workload.builder import ARGUMENT, depth_first, programs_of, successors, workload_of
+from numasim.workload.forest_arrays import offsets, ragged
 from numasim.workload.graph import I64, Phase, RangeFamily, Region, Workload
 from numasim.workload.graph_rules import MOST_NESTED
 from numasim.workload.json_form.graph_models import MOST_KERNELS
@@ -32,7 +32,6 @@ Pieces = Data | Iterable[Data]
 Access = tuple[int, int, int, int]  # region, offset, bytes, mode
 NO_PARENT = -1
 NOTHING: OnNodes = {}
-_ARGUMENT = 32  # bits of an op's argument, below its code
 
 
 @dataclass(eq=False)
@@ -366,7 +365,7 @@ class GrowingGraph:
     def _add_op(self, task: int, op: Op, argument: int = 0) -> None:
         """Add an op to the end of a task."""
         self._change()
-        self._ops[task].append((op << _ARGUMENT) | argument)
+        self._ops[task].append((op << ARGUMENT) | argument)
 
     def _add_segment(self, task: int, cost_ps: int, kernel: str, accesses: Sequence[Access]) -> None:
         """Let ``task`` compute and access memory."""
@@ -514,11 +513,9 @@ class GrowingGraph:
 
     def _workload_so_far(self, deal: Deal) -> Workload:
         """Return the workload of everything so far. The workload's tasks are numbered depth first."""
-        parent = np.array(self._parent, np.int64)
-        order = preorder(parent)
-        position = np.empty_like(order)
-        position[order] = np.arange(len(order))
-        op_ptr, codes, arguments, segments = self._programs(order, position)
+        above = np.array(self._parent, np.int64)
+        order, position, parent = depth_first(above)
+        op_ptr, codes, arguments, segments = programs_of(self._ops, order, position)
         count = np.array(self._access_count, np.int64)
         rows = ragged(offsets(count)[:-1][segments], count[segments])
         columns = np.array(self._accesses, np.int64).reshape(-1, 4)[rows].T
@@ -527,13 +524,13 @@ class GrowingGraph:
             self._name,
             kernels=tuple(self._kernels) or ("",),
             regions=self._region_rows,
-            phases=self._phases(position, parent, deal),
+            phases=self._phases(position, above, deal),
             loops=self._loops_so_far(),
             ranges=tuple(self._ranges.values()),
             op_ptr=op_ptr,
             op_code=codes,
             op_arg=arguments,
-            parent=np.where(parent < 0, -1, position[parent])[order],
+            parent=parent,
             compute_ps=np.array(self._compute_ps, np.int64)[segments],
             kernel=np.array(self._kernel, np.uint8)[segments],
             accesses=(
@@ -543,18 +540,6 @@ class GrowingGraph:
             successors=successors(source, target, len(parent)),
             words=tuple(self._words),
         )
-
-    def _programs(self, order: I64, position: I64) -> tuple[I64, I64, I64, I64]:
-        """Return (op_ptr, op_code, op_arg) of the tasks in ``order``, and the segments in the order of the ops."""
-        lengths = np.fromiter(map(len, self._ops), np.int64, len(self._ops))
-        flat = np.fromiter(chain.from_iterable(self._ops), np.int64, int(lengths.sum()))
-        flat = flat[ragged(offsets(lengths)[:-1][order], lengths[order])]
-        codes, arguments = flat >> _ARGUMENT, flat & ((1 << _ARGUMENT) - 1)
-        spawns, runs = codes == Op.SPAWN, codes == Op.RUN
-        arguments[spawns] = position[arguments[spawns]]
-        segments = arguments[runs]
-        arguments[runs] = np.arange(len(segments))
-        return offsets(lengths[order]), codes, arguments, segments
 
     def _phases(self, position: I64, parent: I64, deal: Deal) -> Iterator[Phase]:
         roots = np.flatnonzero(parent < 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from numasim.workload.graph import (
     I64,
     SHARED,
     Accesses,
+    Deal,
     Kind,
     Loop,
     NodeAccess,
@@ -35,6 +37,7 @@ from numasim.workload.graph import (
 from numasim.workload.sync_parameters import SyncObject
 
 Numbers = npt.NDArray[Any] | int
+ARGUMENT = 32  # bits of an op's argument, below its code
 
 ACCESS_TYPES = {
     "region": np.uint32,
@@ -69,10 +72,7 @@ class Draft:
         self, parent: I64, shape: npt.NDArray[Any], shapes: Sequence[Shape], kind: Numbers | None = None
     ) -> None:
         """``parent``, ``shape`` (index into ``shapes``) and ``kind`` (default: all tasks) are [tasks]."""
-        self.order = preorder(parent)
-        self.position = np.empty_like(self.order)
-        self.position[self.order] = np.arange(len(parent))
-        self.parent = np.where(parent < 0, -1, self.position[parent])[self.order]
+        self.order, self.position, self.parent = depth_first(parent)
         self._kind = np.zeros(len(parent), np.uint8) if kind is None else np.asarray(kind, np.uint8)[self.order]
         self._shapes = shapes
         self._shape = shape[self.order]
@@ -191,6 +191,33 @@ class Draft:
         )
 
 
+def depth_first(parent: I64) -> tuple[I64, I64, I64]:
+    """Return (order, position, parent) of tasks renumbered depth first; ``parent`` [tasks] is -1 for a root.
+
+    ``order`` has the old number of each task, and ``position`` the new number by the old number.
+    """
+    order = preorder(parent)
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return order, position, np.where(parent < 0, -1, position[parent])[order]
+
+
+def programs_of(ops: Sequence[Sequence[int]], order: I64, position: I64) -> tuple[I64, I64, I64, I64]:
+    """Return (op_ptr, op_code, op_arg) of the tasks in ``order``, and the segments in the order of the ops.
+
+    ``ops`` [tasks] are op programs by old number; each op is one number, its code above `ARGUMENT` bits of argument.
+    """
+    lengths = np.fromiter(map(len, ops), np.int64, len(ops))
+    flat = np.fromiter(chain.from_iterable(ops), np.int64, int(lengths.sum()))
+    flat = flat[ragged(offsets(lengths)[:-1][order], lengths[order])]
+    codes, arguments = flat >> ARGUMENT, flat & ((1 << ARGUMENT) - 1)
+    makes, runs = np.isin(codes, (Op.SPAWN, Op.CALL)), codes == Op.RUN
+    arguments[makes] = position[arguments[makes]]
+    segments = arguments[runs]
+    arguments[runs] = np.arange(len(segments))
+    return offsets(lengths[order]), codes, arguments, segments
+
+
 def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
     """Return (successor_ptr [tasks + 1], successor) of dependences, each once, in ascending order."""
     edges = np.unique(source.astype(np.int64) * tasks + target)
@@ -243,6 +270,26 @@ def workload_of(
         accesses=accesses_of(int(access_ptr[-1]), **columns),
         successor_ptr=_column(successor_ptr, np.int64),
         successor=_column(successor, np.uint32),
+        **rest,
+    )
+
+
+def plain_workload(
+    name: str, compute_ps: I64, edges: tuple[I64, I64], deal: Deal = Deal.MASTER, **rest: Any
+) -> Workload:
+    """Return a workload whose tasks are all roots, each with one segment, and wait for each other by ``edges``.
+
+    ``rest`` are other arguments of `workload_of`.
+    """
+    count = len(compute_ps)
+    return workload_of(
+        name,
+        phases=(Phase(roots=tuple(range(count)), deal=deal),),
+        op_ptr=np.arange(count + 1),
+        op_code=np.full(count, Op.RUN),
+        op_arg=np.arange(count),
+        compute_ps=compute_ps,
+        successors=successors(*edges, count),
         **rest,
     )
 

@@ -27,7 +27,7 @@ from numasim.runtime.record.event_times import PieceCosts, tick_ps, timed
 from numasim.runtime.record.event_walk import walk
 from numasim.runtime.record.recorded_data import RecordedData
 from numasim.runtime.record.recorded_rows import rows_of
-from numasim.runtime.record.recorded_workload import workload_of
+from numasim.runtime.record.recorded_workload import recorded_workload
 from numasim.spec.single_part import read_machine
 from numasim.validate.benchmark.simulation_rates import plan_of
 from numasim.validate.part_files import part_names, part_of
@@ -98,7 +98,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     thread, costs = parse_events(writer.data(), "hand"), PieceCosts()
     rows = rows_of(walk([timed(thread, tick_ps([thread]), costs.allocate_ps)]), costs)
     graph = tmp_path_factory.mktemp("recorded") / "graph.json"
-    write(workload_of(rows, RecordedData(), ["" for _ in rows.task], "hand"), graph)
+    write(recorded_workload(rows, RecordedData(), ["" for _ in rows.task], "hand"), graph)
     return graph
 
 

@@ -16,7 +16,7 @@ from numasim.runtime.record.event_times import PieceCosts, TimedEvents, events_d
 from numasim.runtime.record.event_walk import walk
 from numasim.runtime.record.recorded_data import RecordedData
 from numasim.runtime.record.recorded_rows import Rows, rows_of
-from numasim.runtime.record.recorded_workload import workload_of
+from numasim.runtime.record.recorded_workload import recorded_workload
 from numasim.runtime.record.recording import require_undivided
 from numasim.schema.enumerations import Kind, Op
 from numasim.workload.graph import Workload
@@ -36,7 +36,7 @@ def rows(*writers: EventWriter, costs: PieceCosts | None = None, parallel_part: 
 
 def graph(*writers: EventWriter, costs: PieceCosts | None = None) -> Workload:
     found = rows(*writers, costs=costs)
-    work = workload_of(found, RecordedData(), ["" for _ in found.task], "hand")
+    work = recorded_workload(found, RecordedData(), ["" for _ in found.task], "hand")
     validate(work)
     return work
 

@@ -10,8 +10,8 @@ from numasim.runtime.record.event_files import Dependence, TaskFlag, Work
 from numasim.runtime.record.event_times import PieceCosts
 from numasim.runtime.record.event_walk import NOBODY, RecordedTask, Step, Walked
 from numasim.schema.enumerations import Kind, Op
+from numasim.workload.builder import ARGUMENT
 
-ARGUMENT = 32  # bits of an op's argument, below its code
 Declared = tuple[int, ...]  # tick, address, bytes, mode, rows, stride
 Steps = Sequence[tuple[int, ...]]
 

@@ -8,7 +8,6 @@ import subprocess
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ import numpy as np
 
 from numasim.runtime.record.event_files import Module
 from numasim.runtime.record.recorded_data import LINE_BYTES, Access, RecordedData
-from numasim.runtime.record.recorded_rows import ARGUMENT, Rows
+from numasim.runtime.record.recorded_rows import Rows
 from numasim.schema.enumerations import Kind
-from numasim.workload.builder import accesses_of, frozen
-from numasim.workload.forest_arrays import offsets, preorder, ragged
-from numasim.workload.graph import I64, Deal, Op, Pattern, Phase, Workload
+from numasim.workload.builder import depth_first, programs_of, successors, workload_of
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import I64, Deal, Pattern, Phase, Workload
 
 # ---- names: a function, file and line, found by the address in the program that makes a row --------------------------
 
@@ -99,48 +98,28 @@ def _name(function: str, line: str, address: str) -> str:
 MOST_KERNELS = 256
 
 
-def workload_of(rows: Rows, data: RecordedData, kernel_of_row: list[str], name: str) -> Workload:
+def recorded_workload(rows: Rows, data: RecordedData, kernel_of_row: list[str], name: str) -> Workload:
     """Return the workload. Tasks are numbered depth first. ``kernel_of_row`` has the name of each row's kernel."""
-    parent = np.array(rows.parent, np.int64)
-    order = preorder(parent)
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    op_ptr, codes, arguments, segments = _programs(rows, order, position)
+    order, position, parent = depth_first(np.array(rows.parent, np.int64))
+    op_ptr, codes, arguments, segments = programs_of(rows.ops, order, position)
     kernels, kernel_numbers = _kernels(kernel_of_row)
-    successor_ptr, successor = _successors(rows, position)
     counts = np.array([len(data.accesses.get(segment, ())) for segment in segments.tolist()], np.int64)
-    return Workload(
-        name=name,
-        parameters={},
+    source, target = position[np.array(rows.edges, np.int64).reshape(-1, 2)].T
+    return workload_of(
+        name,
         kernels=kernels,
         regions=data.regions,
         phases=_phases(rows, position),
-        ranges=(),
-        op_ptr=frozen(op_ptr),
-        op_code=frozen(codes),
-        op_arg=frozen(arguments),
-        kind=frozen(np.array(rows.kind, np.uint8)[order]),
-        parent=frozen(np.where(parent < 0, -1, position[parent])[order]),
-        segment_compute_ps=frozen(np.array(rows.compute_ps, np.int64)[segments]),
-        segment_kernel=frozen(kernel_numbers[np.array(rows.segment_row, np.int64)[segments]]),
-        segment_accesses=frozen(offsets(counts)),
-        accesses=accesses_of(**_accesses(data, segments)),
-        successor_ptr=frozen(successor_ptr),
-        successor=frozen(successor),
+        op_ptr=op_ptr,
+        op_code=codes,
+        op_arg=arguments,
+        kind=np.array(rows.kind, np.uint8)[order],
+        parent=parent,
+        compute_ps=np.array(rows.compute_ps, np.int64)[segments],
+        kernel=kernel_numbers[np.array(rows.segment_row, np.int64)[segments]],
+        accesses=(offsets(counts), _accesses(data, segments)),
+        successors=successors(source, target, len(parent)),
     )
-
-
-def _programs(rows: Rows, order: I64, position: I64) -> tuple[I64, Any, Any, I64]:
-    """Return op_ptr, op_code and op_arg of the rows in ``order``, and the segments in the order of the ops."""
-    lengths = np.fromiter(map(len, rows.ops), np.int64, len(rows.ops))
-    flat = np.fromiter(chain.from_iterable(rows.ops), np.int64, int(lengths.sum()))
-    flat = flat[ragged(offsets(lengths)[:-1][order], lengths[order])]
-    codes, arguments = (flat >> ARGUMENT).astype(np.uint8), flat & ((1 << ARGUMENT) - 1)
-    makes, runs = np.isin(codes, (Op.SPAWN, Op.CALL)), codes == Op.RUN
-    arguments[makes] = position[arguments[makes]]
-    segments = arguments[runs]
-    arguments[runs] = np.arange(len(segments))
-    return offsets(lengths[order]), codes, arguments.astype(np.uint32), segments
 
 
 def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
@@ -153,13 +132,6 @@ def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
         names = (*names[:-1], "other tasks")
     found = np.array([min(number[name], MOST_KERNELS - 1) for name in kernel_of_row], np.uint8)
     return names, found
-
-
-def _successors(rows: Rows, position: I64) -> tuple[I64, Any]:
-    pairs = np.array(rows.edges, np.int64).reshape(-1, 2)
-    tasks = len(position)
-    edges = np.unique(position[pairs[:, 0]] * tasks + position[pairs[:, 1]])
-    return offsets(np.bincount(edges // tasks, minlength=tasks)), (edges % tasks).astype(np.uint32)
 
 
 def _phases(rows: Rows, position: I64) -> tuple[Phase, ...]:
@@ -180,4 +152,4 @@ def _accesses(data: RecordedData, segments: I64) -> dict[str, Any]:
     values = {name: columns[:, at] for at, name in enumerate(Access._fields)}
     scattered = (values["rows"] > 1) & (values["row_bytes"] < LINE_BYTES)
     pattern = np.where(scattered, Pattern.STRIDED, Pattern.SEQUENTIAL)
-    return values | {"pattern": pattern, "passes": np.ones(len(columns), np.int64)}
+    return values | {"pattern": pattern}

@@ -22,7 +22,7 @@ from numasim.runtime.record.event_walk import Step, walk
 from numasim.runtime.record.program_runs import OpenmpLibrary, find_openmp, measure_own_costs, recorded_run
 from numasim.runtime.record.recorded_data import RecordedData, data_of, require_declared
 from numasim.runtime.record.recorded_rows import PartWork, Rows, rows_of
-from numasim.runtime.record.recorded_workload import kernel_names, place_names, workload_of
+from numasim.runtime.record.recorded_workload import kernel_names, place_names, recorded_workload
 from numasim.schema.enumerations import Kind
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
@@ -171,7 +171,7 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     require_declared(order.command[0], data)
     modules = chosen[0].events.modules
     kernels = kernel_names(rows, modules)
-    workload = workload_of(rows, data, kernels, order.name or Path(order.command[0]).name)
+    workload = recorded_workload(rows, data, kernels, order.name or Path(order.command[0]).name)
     workload = replace(workload, recorded=data.counted(this_place() if order.on is None else Recorded()))
     workload = workload if order.on is None else recorded_on(workload, order.on)
     validate(workload)

@@ -18,8 +18,8 @@ from numasim.files.bounded_xml import parse_xml
 from numasim.files.reader import OTHER_GRAPH, PACKED_GRAPH, read_foreign_text
 from numasim.files.writer import csv_text
 from numasim.schema.enumerations import MOST_MOVED, Mode, Op
-from numasim.workload.builder import successors, workload_of
-from numasim.workload.forest_arrays import offsets, preorder
+from numasim.workload.builder import depth_first, plain_workload, workload_of
+from numasim.workload.forest_arrays import offsets
 from numasim.workload.graph import I64, U8, Phase, Region, Workload
 from numasim.workload.graph_forms import kind_of, read_graph
 from numasim.workload.imports.read_graph import Choices, ReadGraph, file_edges, shortened, whole_ps
@@ -72,7 +72,7 @@ def imported(path: Path, choices: Choices) -> Imported:
         graph.remarks.append(f"{len(kinds):,} kernels are more than {MOST_KERNELS}: tasks have none")
     times = _times_ps(graph, choices)
     workload = (
-        grain_workload(found, times) if isinstance(found, Grains) else plain_workload(found, times, choices.memory)
+        grain_workload(found, times) if isinstance(found, Grains) else read_workload(found, times, choices.memory)
     )
     return Imported(workload, graph.format, graph.names, graph.remarks)
 
@@ -156,29 +156,19 @@ MOST_SHOWN = 8  # most tasks of a cycle, and most columns, that an error names
 TOGETHER = "files"  # the region of all files, if files are more than a graph may have regions
 
 
-def plain_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
+def read_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
     """Return the workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are only edges.
 
     Raise InputError with the names of tasks for a cycle.
     """
     count = len(graph.names)
     pairs = np.array([*graph.edges, *file_edges(graph)], np.int64).reshape(-1, 2)
-    once = np.unique(pairs[:, 0] * count + pairs[:, 1])
-    refuse_cycles(graph, once // count, once % count)
+    source, target = np.divmod(np.unique(pairs[:, 0] * count + pairs[:, 1]), count)
+    refuse_cycles(graph, source, target)
     kernels, kernel = kernels_of(graph.kinds)
     regions, accesses = _memory(graph) if memory else ((), None)
-    return workload_of(
-        graph.name,
-        kernels=kernels,
-        regions=regions,
-        phases=(Phase(roots=tuple(range(count))),),
-        op_ptr=np.arange(count + 1),
-        op_code=np.full(count, Op.RUN),
-        op_arg=np.arange(count),
-        compute_ps=times_ps,
-        kernel=kernel,
-        accesses=accesses,
-        successors=successors(once // count, once % count, count),
+    return plain_workload(
+        graph.name, times_ps, (source, target), kernels=kernels, kernel=kernel, regions=regions, accesses=accesses
     )
 
 
@@ -232,12 +222,10 @@ WAIT = -1  # a step that waits instead of spawning a child
 def grain_workload(found: Grains, times_ps: I64) -> Workload:
     """Return the workload of ``found``, whose tasks work for ``times_ps``; raise InputError for a task below itself."""
     graph, grains = found.graph, found.grains
-    parent = np.array([graph.numbers.get(grain.parent, -1) for grain in grains], np.int64)
-    below = np.flatnonzero(parent >= 0)
-    refuse_cycles(graph, parent[below], below)
-    order = preorder(parent)
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
+    above = np.array([graph.numbers.get(grain.parent, -1) for grain in grains], np.int64)
+    below = np.flatnonzero(above >= 0)
+    refuse_cycles(graph, above[below], below)
+    order, position, parent = depth_first(above)
     kernels, kernel = kernels_of(graph.kinds)
     codes: list[int] = []
     arguments: list[int] = []
@@ -258,11 +246,11 @@ def grain_workload(found: Grains, times_ps: I64) -> Workload:
     return workload_of(
         graph.name,
         kernels=kernels,
-        phases=(Phase(roots=roots) for roots in _roots(graph.phases, parent, position)),
+        phases=(Phase(roots=roots) for roots in _roots(graph.phases, above, position)),
         op_ptr=offsets(np.array(lengths)),
         op_code=codes,
         op_arg=arguments,
-        parent=np.where(parent < 0, -1, position[parent])[order],
+        parent=parent,
         compute_ps=segments,
         kernel=np.array(segment_kernel),
     )
