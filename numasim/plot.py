@@ -8,9 +8,8 @@ from numasim.report.figures.axis_figure import column, iterations, miss_ratio, r
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
-from numasim.report.figures.heatmaps import byte_kinds, node_bytes, node_steals
 from numasim.report.figures.plots import PLOTS, RUN_PLOTS, save, save_all
-from numasim.report.figures.traffic import node_traffic
+from numasim.report.figures.traffic import byte_kinds, node_bytes, node_steals, node_traffic
 
 __all__ = [
     "PLOTS",

@@ -22,7 +22,7 @@ from typing import Any
 import typer
 
 from numasim.cli.entrance import app
-from numasim.cli.formats import SCHEMAS
+from numasim.cli.listing import SCHEMAS
 from numasim.cli.shared import examples_of
 from numasim.parts import catalog
 from numasim.reproduce.study import study_names

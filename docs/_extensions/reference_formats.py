@@ -9,7 +9,7 @@ from pathlib import Path
 from file_tables import FILE_TABLES, FileTable
 from markdown_text import code, prose, table
 
-from numasim.cli.formats import FILE_FORMATS
+from numasim.cli.listing import FILE_FORMATS
 from numasim.engine.columns import DESCRIBED, Column
 from numasim.workload.packed_graph import FIELDS, ArrayField
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from numasim.cli import formats, listing, machines_and_strategies, measurements, record_and_ask, runs, workloads
+from numasim.cli import listing, machines_and_strategies, measurements, record_and_ask, runs, workloads
 from numasim.cli.shared import Commands, ExampleGroup, examples_of
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
@@ -63,7 +63,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "calibrate": measurements.calibrate,
     "record": record_and_ask.record,
     "ask": record_and_ask.ask,
-    "schema": formats.schema,
+    "schema": listing.schema,
     "bench": measurements.bench,
 }
 GROUPS = {

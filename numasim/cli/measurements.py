@@ -149,7 +149,7 @@ def calibrate(
         _calibrate_openmp(output, openmp, serial, name)
         return
     from numasim.files.writer import require_writable, write_text
-    from numasim.runtime.calibrated_runtime import calibrate
+    from numasim.runtime.calibrated_machine import calibrate
 
     for file in filter(None, (output, runtime)):
         require_writable(file)  # before the measurements, not after them

@@ -42,8 +42,8 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunS
 
     from numasim.engine.remarks import free_operations
     from numasim.report.answers.answer_table import render
-    from numasim.sweep.store.frame import load
     from numasim.sweep.store.results_store import ANSWERS, RESULTS
+    from numasim.sweep.store.results_tables import load
 
     console = Console()
     if not quiet:
@@ -94,8 +94,8 @@ def require_plots(results: Path) -> None:
 def save_sweep_plots(results: Path, output: Path, pdf: bool = False) -> list[Path]:
     """Draw the standard figures of a results directory, with ``pdf`` also as PDF, and return their paths."""
     from numasim.report.figures.plots import save_all
-    from numasim.sweep.store.frame import load, load_table
     from numasim.sweep.store.results_store import NODE_PAIRS, WORKERS
+    from numasim.sweep.store.results_tables import load, load_table
 
     tables = load(results), load_table(results, WORKERS), load_table(results, NODE_PAIRS)
     return save_all(*tables, output, pdf=pdf)
@@ -107,7 +107,7 @@ def save_column_figure(
     """Draw a column of a results directory over the given axes, and return the file."""
     from numasim.report.figures.axis_figure import column as column_figure
     from numasim.report.figures.plots import kind_of, save
-    from numasim.sweep.store.frame import load
+    from numasim.sweep.store.results_tables import load
 
     kind_of(file)  # report a wrong file name before any table is read
     return save(column_figure(load(results), column, x=x, colour=colour, facet=facet), file)

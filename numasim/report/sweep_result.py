@@ -15,7 +15,6 @@ from numasim.files.owned_folder import owned_folder
 from numasim.files.reader import YAML, read_text
 from numasim.files.writer import reading_errors
 from numasim.sweep.run_sweep import SweepOutcome, run_sweep
-from numasim.sweep.store.frame import load, load_table
 from numasim.sweep.store.results_store import (
     ANSWERS,
     ITERATIONS,
@@ -28,6 +27,7 @@ from numasim.sweep.store.results_store import (
     TIMING,
     WORKERS,
 )
+from numasim.sweep.store.results_tables import load, load_table
 
 if TYPE_CHECKING:
     import pandas as pd

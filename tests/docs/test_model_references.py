@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "_extensio
 
 from model_links import HEADING, MODEL, chapters, readings, sections
 
-from numasim.cli.formats import schema_of
+from numasim.cli.listing import schema_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = (

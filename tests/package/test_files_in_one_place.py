@@ -34,7 +34,7 @@ ELSEWHERE = {  # calls that bypass both, with the reason
     "numasim/runtime/record/program_runs.py: read_bytes": "the OpenMP runtime, which is loaded as well",
     "numasim/runtime/record/recorded_data.py: read_bytes": "the recorded program, which is run as well",
     "numasim/schema/generate_c.py: read_text": "the generated sources, when the package is built",
-    "numasim/sweep/store/frame.py: ParquetFile": "Parquet, after the reader has found a regular file",
+    "numasim/sweep/store/results_tables.py: ParquetFile": "Parquet, after the reader has found a regular file",
     "numasim/sweep/store/parquet.py: write_table": "into memory",
     "numasim/sweep/store/parquet.py: ParquetFile": "Parquet whose bytes have the hash in its name",
     "numasim/validate/cell_runs.py: unlink": "a file of a temporary folder",

@@ -30,7 +30,7 @@ PREAMBLES = {
     "nothing": "",
     "a run": "ns.run('sweep.yaml')",
     "a sweep": "ns.sweep('sweep.yaml', 'before', jobs=1)",
-    "the sub-package": "import numasim.sweep.store.frame",
+    "the sub-package": "import numasim.sweep.store.results_tables",
     "the figures": "ns.plot.PLOTS",
 }
 

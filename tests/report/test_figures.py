@@ -18,9 +18,9 @@ from numasim.report.answers.statistics import median_estimate
 from numasim.report.components import COMPONENTS, LINE_COLOURS
 from numasim.report.figures.axis_figure import column, expected_remote_share, miss_ratio, remote_steal_ratio, speedup
 from numasim.report.figures.bars import time_split, worker_time_split
-from numasim.report.figures.heatmaps import KINDS, byte_kinds, node_bytes, node_steals
 from numasim.report.figures.plots import PLOTS, Tables, as_files, drawn, files_of, save, save_all, svg_text
 from numasim.report.figures.style import PANEL_LIMIT, line_colour, marker
+from numasim.report.figures.traffic import KINDS, byte_kinds, node_bytes, node_steals
 
 COUNTS = list(range(2, 25, 2))
 

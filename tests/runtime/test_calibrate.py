@@ -17,8 +17,7 @@ from numasim.machine.sysfs import read_sysfs
 from numasim.parts.models.machine_model import LEVELS, MachineSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.sources import unsourced
-from numasim.runtime.calibrated_machine import parse_probe, short
-from numasim.runtime.calibrated_runtime import Calibration, calibration
+from numasim.runtime.calibrated_machine import Calibration, calibration, parse_probe, short
 from numasim.spec.single_part import read_machine, read_runtime
 
 TWO_NODES = TREES["two nodes with hardware threads"]  # 2 x 6 cores x 2 threads; core c has the threads c and c + 12

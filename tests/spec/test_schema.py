@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from numasim.cli import main
-from numasim.cli.formats import SCHEMAS, schema_of
+from numasim.cli.listing import SCHEMAS, schema_of
 from numasim.errors import InputError
 from numasim.parts import catalog
 from numasim.parts.yaml.document import load, parse

@@ -20,8 +20,16 @@ from numasim.errors import InputError
 from numasim.report.command_output import save_sweep_plots
 from numasim.report.sweep_result import SweepResult
 from numasim.sweep.planned_runs import PlannedRow, PlannedRun
-from numasim.sweep.store.frame import load, load_table
-from numasim.sweep.store.results_tables import NODE_PAIRS, RESULTS, WORKERS, axis_column, label, named_column
+from numasim.sweep.store.results_tables import (
+    NODE_PAIRS,
+    RESULTS,
+    WORKERS,
+    axis_column,
+    label,
+    load,
+    load_table,
+    named_column,
+)
 
 
 def test_integers_are_exact_with_and_without_failed_runs(tmp_path: Path) -> None:
@@ -100,7 +108,7 @@ import subprocess
 import sys
 from pathlib import Path
 import pandas
-from numasim.sweep.store.frame import load_table
+from numasim.sweep.store.results_tables import load_table
 before = os.listdir("/proc/self/task")
 load_table(Path(sys.argv[1]), "workers.parquet")
 assert os.listdir("/proc/self/task") == before

@@ -23,8 +23,8 @@ from numasim.report.figures.gantt import (
     state_patches,
     time_scale,
 )
-from numasim.report.figures.heatmaps import COLOUR_MAP
 from numasim.report.figures.style import empty_figure, legend_below, line_colour, line_width, panel_grid, styled
+from numasim.report.figures.traffic import COLOUR_MAP
 
 NAMED_NODES = 8  # most nodes with a panel each; more nodes are drawn together
 MOST_INCHES = 7.0

@@ -20,9 +20,8 @@ from numasim.report.figures.axis_figure import miss_ratio, remote_steal_ratio, s
 from numasim.report.figures.bars import time_split, worker_time_split
 from numasim.report.figures.developments import queue_lengths, utilisation
 from numasim.report.figures.gantt import timeline
-from numasim.report.figures.heatmaps import node_bytes, node_steals
 from numasim.report.figures.style import fix_layout, rules
-from numasim.report.figures.traffic import node_traffic
+from numasim.report.figures.traffic import node_bytes, node_steals, node_traffic
 
 DOTS_PER_INCH = 150
 USUAL_FOLDER = "figures"  # the usual folder in a results directory
