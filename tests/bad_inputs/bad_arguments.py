@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bad_input_type import GOOD_RUN, BadInput, nothing, text_at
-from places_of_files import part, study, sysfs
+from places_of_files import IMPORT, part, study, sysfs
 
 RUN = text_at("run.yaml", GOOD_RUN)
 LONG = "x" * 300
@@ -43,6 +43,8 @@ ARGUMENTS = [
     run("--set", f"workload={{file: {LONG}}}", says=("cannot read ", "File name too long")),
     run("--set", "machine.name=" + LONG, says=("machine.name: ", "at most 100 characters")),
     run("--set", "model.skip=perhaps", says=("model.skip: ", "expected")),
+    run("--trace", "absent/trace.json", says=("absent/trace.json: cannot be written", "there is no folder")),
+    run("--set", "workload={name: matmul, n: 4096}", "--trace", "trace.json", says=("expected",)),
     command("run", LONG, says=("cannot read 'xxx", "File name too long")),
     command("run", "", says=("is a directory", "a YAML file")),
     command("run", "no/such/run.yaml", says=("there is no folder 'no/such'", "a YAML file")),
@@ -64,6 +66,10 @@ ARGUMENTS = [
     command("plot", "absent", "--column", "tasks", "-o", "f.gif", says=("unsupported figure format", ".pdf")),
     command("plot", LONG, says=("xxx", "a results directory")),
     command("schema", "steam", says=("steam", "expected")),
+    command("list", "steam", says=("there is no list of 'steam'", "expected one of ")),
+    command("show", "steam", says=("nothing that ships is called 'steam'", "expected")),
+    command("show", "fib", "--yaml", says=("the workload 'fib' is no single file", "expected one of ")),
+    command("runtime", "show", "steam", says=("there is no runtime 'steam'", "expected one of ")),
     command("machine", "show", "absent", says=("there is no machine 'absent'", "expected one of ")),
     command(
         "machine", "show", "tilepro64", "--picture", "m.bmp", says=("unsupported figure format", ".png, .svg or .pdf")
@@ -76,6 +82,7 @@ ARGUMENTS = [
     command("workload", "show", "{name: fib, n: -1}", says=("workload.n: got -1", "at least 0")),
     command("workload", "show", "{name: fib, n: 10000}", says=("workload.n: ", "at most")),
     command("workload", "show", "{name: fib", says=("expected",)),
+    command("workload", "export", "fib", "n=5", "absent/fib.json", says=("cannot be written", "there is no folder")),
     command("workload", "import", LONG, says=("cannot read 'xxx", "File name too long")),
     command("strategy", "show", "steam", says=("there is no strategy 'steam'", "did you mean 'steal-half'?")),
     command("strategy", "show", "ring", "--worker", "24", says=("worker", "expected")),
@@ -84,6 +91,11 @@ ARGUMENTS = [
     command("strategy", "show", "ring", "--workers", "9" * 30, says=("workers", "expected")),
     command("strategy", "show", "ring", "--machine", "steam", says=("there is no machine 'steam'",)),
     command("strategy", "show", "ring", "--runtime", "steam", says=("there is no runtime 'steam'",)),
+    command("strategy", "compile", "ring", "--workers", "25", says=("25 workers", "expected 1 to 24")),
+    command(
+        "strategy", "compile", "ring", "--runtime", "own", says=("only a task graph determines", "--graph")
+    ),
+    command("strategy", "compile", "ring", "-o", "absent/ring.plan", says=("cannot be written", "there is no folder")),
     command("strategy", "compile", "ring", "--seed", "18446744073709551616", says=("seed", "expected")),
     command("reproduce", "steam", says=("there is no study 'steam'", "expected one of ")),
     command("reproduce", LONG, says=("there is no study 'xxx", "expected one of ")),
@@ -92,6 +104,7 @@ ARGUMENTS = [
     BadInput("study: table", ("reproduce", "./study", "--table", "9.9"), study, ("there is no table '9.9'",)),
     BadInput("study: mechanism", ("reproduce", "./study", "--without", "steam"), study, ("'steam'", "expected")),
     BadInput("study: machine", ("reproduce", "./study", "--machine", "steam"), study, ("there is no machine 'steam'",)),
+    command("validate", "native", says=("the part 'native' of the validation has no machine of its own", "--machine")),
     command("validate", "steam", says=("there is no part 'steam'", "expected one of ")),
     BadInput("part: kernel", ("validate", "./part.yaml", "--kernel", "steam"), part, ("'steam'", "expected")),
     BadInput("part: machine", ("validate", "./part.yaml", "--machine", "steam"), part, ("no machine 'steam'",)),
@@ -102,4 +115,6 @@ ARGUMENTS = [
         sysfs,
         ("a file and --sysfs are given", "one of them"),
     ),
+    BadInput("name with a space", (*IMPORT, "--sysfs", "sys", "--name", "a b"), sysfs, ("name: got 'a b'", "letters")),
+    BadInput("no folder", ("machine", "import", "--sysfs", "sys", "-o", "no/m.yaml"), sysfs, ("there is no folder",)),
 ]

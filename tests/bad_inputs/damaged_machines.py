@@ -65,6 +65,10 @@ XML_TEXTS: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     ),
     "cpuset of other digits": (topology('<object type="Machine" cpuset="0xzz"/>'), (":2: ", "'0xzz' is no bitmap")),
     "infinite cpuset": (topology('<object type="Machine" cpuset="0xf...f"/>'), (":2: ", "is no bitmap")),
+    "number of a processor is text": (
+        topology('<object type="Machine" cpuset="0x1"><object type="PU" os_index="one" cpuset="0x1"/></object>'),
+        (":2: ", "os_index of <object> is 'one'", "a whole number"),
+    ),
     "memory is text": (whole('local_memory="much"'), (":2: ", "local_memory of <object> is 'much'", "a whole number")),
     "memory of 5,000 digits": (whole(f'local_memory="{"9" * 5000}"'), (":2: ", "local_memory", "a whole number")),
     "number in other digits": (whole('local_memory="\u00b2"'), (":2: ", "local_memory", "a whole number")),
@@ -119,3 +123,5 @@ def bad_sysfs() -> Iterator[BadInput]:
     ):
         make = together(place.make, text_at(f"sys/{file}", text))
         yield BadInput(f"sysfs, {file}: {text[:12]}", place.command, make, (f"sys/{file}: ", says, "expected "))
+    make = together(place.make, text_at("sys/fs/cgroup/cpuset.cpus.effective", "9"))
+    yield BadInput("sysfs: no processor", place.command, make, ("sys: none of the processors 0-3 may be used",))

@@ -178,43 +178,7 @@ def test_distances_of_hwloc_are_read_in_every_version() -> None:
     assert [row[:2] for row in uneven[:2]] == [(LOCAL_NS, LOCAL_NS * Decimal("1.35")), (LOCAL_NS, LOCAL_NS)]
 
 
-# ---- bad input
-
-NO_PU = '<topology version="2.0"><object type="Machine" os_index="0" cpuset="0x1"/></topology>'
-PU = '<object type="PU" os_index="0" cpuset="0x1"/>'
-NODES = '<object type="NUMANode" os_index="0" gp_index="1" cpuset="0x1" local_memory="4096"/>' + PU
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "no XML"),
-        ("<topology><object>", "no XML"),
-        ("<svg/>", "the root is <svg>"),
-        ("<topology/>", "there is no object in <topology>"),
-        (NO_PU, "there is no PU that may be used"),
-        (f'<topology><object type="Machine" cpuset="0xzz">{PU}</object></topology>', "the cpuset '0xzz' is no bitmap"),
-        (
-            '<topology><object type="Machine" cpuset="0x1"><object type="PU" os_index="one" cpuset="0x1"/></object>'
-            "</topology>",
-            "os_index of <object> is 'one'",
-        ),
-        (
-            f'<topology version="2.0"><object type="Machine" cpuset="0x1">{NODES}</object>'
-            '<distances2 type="NUMANode" indexing="os"><indexes>0</indexes><u64values>0</u64values></distances2>'
-            "</topology>",
-            "the distances of 1 nodes are not 1 numbers above 0",
-        ),
-    ],
-)
-def test_a_damaged_file_is_named_with_what_is_wrong(text: str, problem: str, tmp_path: Path, capsys: Any) -> None:
-    file = tmp_path / "topology.xml"
-    file.write_text(text)
-    assert main(["machine", "import", str(file), "-o", str(tmp_path / "machine.yaml")]) == 2
-    said = capsys.readouterr().err
-    assert problem in said
-    assert str(file) in said
-    assert not (tmp_path / "machine.yaml").exists()
+# ---- bad input: `tests/bad_inputs` has damaged files and wrong arguments
 
 
 def test_a_file_that_breaks_off_is_refused_wherever_it_does(tmp_path: Path) -> None:
@@ -224,44 +188,6 @@ def test_a_file_that_breaks_off_is_refused_wherever_it_does(tmp_path: Path) -> N
         file.write_text(whole[:length])
         with pytest.raises(InputError, match="no XML"):
             import_machine(file)
-
-
-@pytest.mark.parametrize(
-    ("damage", "text", "problem"),
-    [
-        ("devices/system/cpu/online", "0-x", "'0-x' is no list of processors"),
-        ("devices/system/cpu/cpu0/cache/index0/size", "32Q", "'32Q' is no size of a cache"),
-        ("devices/system/cpu/cpu0/cache/index0/level", "first", "'first' is no number"),
-        ("devices/system/node/node0/distance", "10 20", "'10 20' is no row of distances"),
-        ("devices/system/node/node0/distance", "0", "'0' is no row of distances"),
-        ("fs/cgroup/cpuset.cpus.effective", "9", "none of the processors 0-1 may be used"),
-    ],
-)
-def test_a_damaged_sysfs_is_named_with_what_is_wrong(damage: str, text: str, problem: str, tmp_path: Path) -> None:
-    root = Tree().write(tmp_path)
-    put(root, damage, text)
-    with pytest.raises(InputError, match=r".") as error:
-        import_machine(sysfs=root)
-    assert problem in str(error.value)
-    assert str(tmp_path) in str(error.value)
-
-
-def test_other_mistakes_are_one_sentence(tmp_path: Path, capsys: Any) -> None:
-    root = str(Tree().write(tmp_path / "sys"))
-    output = str(tmp_path / "machine.yaml")
-    file = str(HWLOC / "v1-16em64t-4s2c2t.xml")
-    for arguments, problem in (
-        (["--sysfs", str(tmp_path)], "has no processors below devices/system/cpu"),
-        ([str(tmp_path / "none.xml")], "there is no file"),
-        ([file, "--sysfs", root], "a file and --sysfs are given"),
-        ([file, "--name", "my machine"], "name"),
-    ):
-        assert main(["machine", "import", *arguments, "-o", output]) == 2
-        said = capsys.readouterr().err
-        assert problem in said
-        assert said.count("\n") == 1
-    assert main(["machine", "import", "--sysfs", root, "-o", str(tmp_path / "no" / "machine.yaml")]) == 2
-    assert "cannot be written (there is no folder" in capsys.readouterr().err
 
 
 # ---- how the values came about

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 import numasim as ns
-from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main, runs
+from numasim.cli import CHECK_FAILED, OK, main, runs
 from numasim.cli.listing import KINDS
 from numasim.engine.result import COLUMNS
 from numasim.engine.simulate import ENGINES, NOT_BUILT
@@ -175,38 +175,6 @@ def test_an_exported_workload_runs_as_the_generated_one(capsys: Capture) -> None
 
 
 # ---- exit statuses ----
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("run", "spec.yaml", "--engine", "steam", "--trace", "trace.json"),
-        ("run", "spec.yaml", "--trace", "absent/trace.json"),
-        ("run", "spec.yaml", "--set", "workload={name: matmul, n: 4096}", "--trace", "trace.json"),
-        ("sweep", "sweep.yaml", "--jobs", "0"),
-        ("list", "frobnicate"),
-        ("show", "frobnicate"),
-        ("show", "fib", "--yaml"),
-        ("runtime", "show", "frobnicate"),
-        ("workload", "import", "spec.yaml"),
-        ("workload", "export", "fib", "absent/fib.json"),
-        ("strategy", "show", "randomized", "--workers", "25"),
-        ("strategy", "compile", "absent"),
-        ("strategy", "compile", "randomized", "--workers", "0"),
-        ("strategy", "compile", "randomized", "--workers", "25"),
-        ("strategy", "compile", "randomized", "--graph", "absent.json"),
-        ("strategy", "compile", "randomized", "--runtime", "own"),
-        ("strategy", "compile", "randomized", "-o", "absent/randomized.plan"),
-    ],
-    ids=" ".join,
-)
-def test_bad_input_is_status_two_and_no_traceback(here: Path, arguments: tuple[str, ...], capsys: Capture) -> None:
-    before = set(here.rglob("*"))
-    assert main(arguments) == BAD_INPUT
-    err = capsys.readouterr().err
-    assert err
-    assert "Traceback" not in err
-    assert set(here.rglob("*")) == before
 
 
 def test_a_graph_that_says_nothing_of_memory_is_said_to_be_one(here: Path, capsys: Capture) -> None:

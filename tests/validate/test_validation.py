@@ -251,28 +251,6 @@ def test_a_counter_that_differs_is_status_one_and_named(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["no-such-part"], "there is no part 'no-such-part' of the validation; expected one of exact, native, virtual"),
-        (["native"], "the part 'native' of the validation has no machine of its own; expected --machine with the file"),
-        (["virtual", "--kernel", "fob"], "there is no kernel 'fob' here; expected one of fft, matmul"),
-        (["virtual", "--machine", "no-such-machine"], "there is no machine 'no-such-machine'"),
-        (["absent.yaml"], "absent.yaml"),
-        (["virtual", "--jobs", "0"], "invalid value for '--jobs'"),
-    ],
-)
-def test_bad_input_is_one_sentence(
-    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
-    FakeRuntime().install(monkeypatch, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert main(["validate", *arguments]) == BAD_INPUT
-    err = capsys.readouterr().err
-    assert sentence in err
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
         ("makespan:", "makspan:", "there is no quantity 'makspan' to set a bound on; expected one of makespan"),
