@@ -28,14 +28,15 @@
 # victim: any worker (`randomized`), a worker that has announced a long queue (`threshold`), or a worker of the own node
 # first and then the longest queue of another node (`topology-aware`).
 
+# %%
+import numasim as ns
+
 # %% tags=["parameters"]
 programs = [{"name": "strassen", "n": 512}, {"name": "sparselu-single", "blocks": 25}, {"name": "sort", "n": 2**20}]
 workers = [192, 112, 160]  # a worker on each core
 repeat = 12
 
 # %%
-import numasim as ns
-
 base = {"runtime": "ompi", "strategy": "randomized", "seed": 1, "repeat": repeat}
 machines = ["epyc-9654-2s-nps4", "xeon-8480-2s-cxl", "altra-q80-30-2s"]
 axes = {

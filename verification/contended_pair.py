@@ -27,7 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numasim as ns
-from numasim.runtime.calibrated_runtime import calibrate
+from numasim.runtime.calibrated_machine import calibrate
 from numasim.runtime.runtime_program import find_program
 
 BOUND = 0.15

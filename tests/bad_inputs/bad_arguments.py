@@ -92,9 +92,7 @@ ARGUMENTS = [
     command("strategy", "show", "ring", "--machine", "steam", says=("there is no machine 'steam'",)),
     command("strategy", "show", "ring", "--runtime", "steam", says=("there is no runtime 'steam'",)),
     command("strategy", "compile", "ring", "--workers", "25", says=("25 workers", "expected 1 to 24")),
-    command(
-        "strategy", "compile", "ring", "--runtime", "own", says=("only a task graph determines", "--graph")
-    ),
+    command("strategy", "compile", "ring", "--runtime", "own", says=("only a task graph determines", "--graph")),
     command("strategy", "compile", "ring", "-o", "absent/ring.plan", says=("cannot be written", "there is no folder")),
     command("strategy", "compile", "ring", "--seed", "18446744073709551616", says=("seed", "expected")),
     command("reproduce", "steam", says=("there is no study 'steam'", "expected one of ")),
