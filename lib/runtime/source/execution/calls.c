@@ -18,7 +18,7 @@ static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))
  * worker. */
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds) {
     (void)self;
-    ns_thread_pay(picoseconds);
+    ns_thread_pay(picoseconds, NS_RANK_SEG_END);
 }
 
 void ns_thread_refuse(ns_task *self, int error, const char *sentence) {

@@ -141,12 +141,11 @@ static void release_successors(ns_thread_worker *worker, uint32_t row) {
     }
 }
 
-/* Pay the costs of the plan for the end of a task that worker `spawner` has spawned, if workers run in turns by clocks.
- */
-static void pay_end(const ns_thread_worker *worker, uint32_t spawner) {
+/* Owe the costs of the plan for the end of a task that worker `spawner` has spawned. */
+static void owe_end(const ns_thread_worker *worker, uint32_t spawner) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     const ns_worker_state self = {.id = worker->base.id};
-    ns_thread_pay(plan->costs.join_ps + (plan->line_ps.count ? ns_line_ps(plan, &self, spawner) : 0));
+    ns_thread_owe(plan->costs.join_ps + (plan->line_ps.count ? ns_line_ps(plan, &self, spawner) : 0));
 }
 
 void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
@@ -157,7 +156,7 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
     worker->base.tasks += is_counted(pool, self, row);
     if (pool->notes) ns_thread_note_end(worker, self);
     ns_thread_note_owner(worker, NS_OWNER_EXECUTED);
-    if (!is_root && parent) pay_end(worker, self->home->id);
+    if (!is_root && parent) owe_end(worker, self->home->id);
     ns_thread_record_free(worker, self);
     if (pool->graph.holds) release_successors(worker, row);
     if (is_root) {

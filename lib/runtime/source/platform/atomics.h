@@ -92,7 +92,7 @@ NS_ALWAYS_INLINE void ns_fence(void) {
 /* A short rest in a waiting loop: a hint to the processor. */
 NS_ALWAYS_INLINE void ns_pause(void) {
 #if defined(NS_TURNS)
-    ns_turns_pause();
+    ns_turns_pause(false);
 #elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -103,7 +103,7 @@ NS_ALWAYS_INLINE void ns_pause(void) {
 /* A longer rest: yield this processor to other threads. */
 NS_ALWAYS_INLINE void ns_yield(void) {
 #ifdef NS_TURNS
-    ns_turns_pause();
+    ns_turns_pause(false);
 #else
     sched_yield();
 #endif

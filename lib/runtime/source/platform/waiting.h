@@ -18,10 +18,14 @@ typedef struct {
 
 /* Rest once. After NS_RESTS_BEFORE_YIELD rests the thread yields its processor, which the awaited thread may need. */
 static inline void ns_patience_rest(ns_patience *self) {
+#ifdef NS_TURNS
+    ns_turns_pause(!self->rests++);
+#else
     if (self->rests++ < NS_RESTS_BEFORE_YIELD)
         ns_pause();
     else
         ns_yield();
+#endif
 }
 
 /* Wait until the word has this value. The caller then sees all that the storing thread did before its store. */

@@ -91,7 +91,8 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
 }
 
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
-    ns_thread_pay(ns_thread_pool_of(worker)->file.plan.costs.push_ps);
+    const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
+    if (plan->puts_take_time) ns_thread_pay(plan->costs.push_ps, NS_RANK_PUT);
     return place(worker, task, accesses, count, false);
 }
 

@@ -121,7 +121,7 @@ static void pay_look(const ns_thread_worker *worker) {
         const bool reaches = !reach.count || reach.at[(uint64_t)q * pool->base.workers + worker->base.id];
         if (reaches && (int32_t)q != worker->own) ps += ns_thread_probe_ps(worker, q);
     }
-    ns_thread_pay(ps);
+    ns_thread_pay(ps, NS_RANK_LOOK);
 }
 
 /* Return whether the worker may find a task, after an exact look at all watch bits, which may have been wrong. */
@@ -164,7 +164,8 @@ static void lie_down(ns_thread_worker *worker, const ns_thread_wait *wait) {
     mine->searches = false;
     const enum ns_sleep state = ns_sleepers_lie_down(pool->sleepers, &order);
     get_up(worker, state == NS_ANNOUNCED ? sleep_now(worker) : state);
-    if (state == NS_AWAKE) ns_yield(); /* the task may be private so far: let its owner make it public */
+    /* The task may be private so far. Let its owner make it public. The probes of workers in turns take time. */
+    if (state == NS_AWAKE && !pool->turns) ns_yield();
 }
 
 /* ---- searching --------------------------------------------------------------------------------------------------- */
@@ -240,20 +241,12 @@ static int64_t crowding(const ns_thread_pool *pool) {
 /* Rest as the phase says: by pauses, yields, or a nap. */
 static void rest_in_phase(ns_thread_worker *worker, const ns_idle_phase *phase, int64_t wait_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
-#ifdef NS_TURNS
-    if (!phase->naps) ns_turns_pass(wait_ps);
-#endif
-    if (phase->naps && wait_ps) {
+    const uint64_t began = ns_ticks();
+    const bool yields = phase->yields || pool->crowded;
+    if (phase->naps && wait_ps)
         ns_nap(wait_ps);
-    } else {
-        do {
-            if (phase->yields || pool->crowded)
-                ns_yield();
-            else if (wait_ps)
-                ns_pause();
-        } while (ns_ticks() - began < span && !ns_thread_task_is_joined(&pool->origin));
-    }
+    else if (wait_ps || yields)
+        ns_thread_rest_awake(pool, wait_ps, yields);
     ns_thread_count(worker, phase->naps ? NS_ASLEEP_PS : NS_IDLE_BACKOFF_PS,
                     ns_ticks_to_ps(pool->rate, ns_ticks() - began));
 }

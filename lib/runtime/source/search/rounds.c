@@ -9,20 +9,27 @@ enum { PATIENT_ROUNDS = 64 };               /* after this many rounds without a 
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-/* Rest for `wait_ps`. The worker yields its CPU if this wait is long, or if it has searched in vain for long. */
-void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
-    const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
+void ns_thread_rest_awake(const ns_thread_pool *pool, int64_t wait_ps, bool yields) {
 #ifdef NS_TURNS
+    (void)pool, (void)yields;
     ns_turns_pass(wait_ps);
-#endif
-    const bool yields = pool->crowded || wait_ps > SPINNING_PS || worker->search.fails % PATIENT_ROUNDS == 0;
+#else
+    const uint64_t began = ns_ticks(), span = ns_ps_to_ticks(pool->rate, wait_ps);
     do {
         if (yields)
             ns_yield();
         else
             ns_pause();
     } while (ns_ticks() - began < span && !ns_thread_task_is_joined(&pool->origin) && !ns_thread_is_quiescent(pool));
+#endif
+}
+
+/* Rest for `wait_ps`. The worker yields its CPU if this wait is long, or if it has searched in vain for long. */
+void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const uint64_t began = ns_ticks();
+    const bool yields = pool->crowded || wait_ps > SPINNING_PS || worker->search.fails % PATIENT_ROUNDS == 0;
+    ns_thread_rest_awake(pool, wait_ps, yields);
     ns_thread_count(worker, NS_IDLE_BACKOFF_PS, ns_ticks_to_ps(pool->rate, ns_ticks() - began));
 }
 
@@ -120,7 +127,7 @@ static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, 
     const ns_full_plan *plan = &pool->file.plan;
     const uint32_t node = (uint32_t)worker->base.node;
     pass_lock(pool, held, ns_probe_lock(plan, q), node);
-    ns_thread_pay(ns_thread_probe_ps(worker, q));
+    ns_thread_pay(ns_thread_probe_ps(worker, q), NS_RANK_LOOK);
     const int64_t wanted = wanted_now(pool, level, q);
     const int32_t lock = ns_take_lock(plan, q);
     if (!wanted || lock == NS_NO_LOCK) return wanted;
@@ -140,7 +147,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     }
     int32_t held = NS_NO_LOCK;
     const bool passes = ns_thread_pass_gate(worker, by);
-    if (!passes) ns_thread_pay(ns_thread_probe_ps(worker, q));
+    if (!passes) ns_thread_pay(ns_thread_probe_ps(worker, q), NS_RANK_LOOK);
     const int64_t wanted = passes ? look(worker, level, q, &held) : 0;
     const enum ns_queue_end end = ns_takes_back(&pool->file.plan, level, q) ? NS_BACK : NS_FRONT;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
@@ -156,7 +163,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
             first = task;
     }
     const ns_operation_costs *costs = &pool->file.plan.costs;
-    if (taken) ns_thread_pay(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
+    if (taken) ns_thread_owe(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
     pass_lock(pool, &held, NS_NO_LOCK, (uint32_t)worker->base.node);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);

@@ -40,6 +40,9 @@ int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q);
 int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed);
 void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps);
 
+/* Rest for `wait_ps`, but not beyond the end of the run, by pauses, or by yields of the CPU if `yields`. */
+void ns_thread_rest_awake(const ns_thread_pool *pool, int64_t wait_ps, bool yields);
+
 /* Make the locks that searches take, of the kind in the plan. Return 0, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
 int ns_thread_make_search_locks(ns_thread_pool *pool);
 void ns_thread_destroy_search_locks(ns_thread_pool *pool);

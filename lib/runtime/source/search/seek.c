@@ -56,7 +56,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
         task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
     } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that other workers have
                                                                        claimed */
-    if (task) ns_thread_pay(pool->file.plan.costs.pop_ps);
+    if (task) ns_thread_owe(pool->file.plan.costs.pop_ps);
     return task;
 }
 

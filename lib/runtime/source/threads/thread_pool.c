@@ -30,19 +30,24 @@ static bool is_run_over(const void *context) {
     return ns_thread_task_is_joined(&pool->origin);
 }
 
+#ifndef NS_TURNS
 /* Wait until all workers have come. The measured time begins when all workers are awake. */
-static void meet(ns_thread_pool *pool) {
+static void meet(const ns_thread_worker *worker) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_patience patience = {0};
     /* acq_rel: every worker sees all that the others did before */
     ns_atomic_u32_fetch_add(&pool->present, 1, memory_order_acq_rel);
     while (ns_atomic_u32_load(&pool->present, memory_order_acquire) < pool->base.workers) ns_patience_rest(&patience);
+    if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();
 }
+#endif
 
 static void take_part(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool has_part = worker->base.id < pool->team_size;
-    meet(pool);
-    if (worker->base.id == 0) pool->began_ps = ns_monotonic_ps();
+#ifndef NS_TURNS
+    meet(worker);
+#endif
     if (pool->sleepers) has_part ? ns_thread_rest_ends(worker) : ns_thread_sits_out(worker);
     ns_thread_task *root;
     while ((root = worker->agenda)) {
@@ -215,6 +220,7 @@ static void note_held_lock(ns_thread_pool *pool) {
  * the run. */
 static void work_all(ns_thread_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
+    pool->began_ps = ns_monotonic_ps();
     const bool ended = ns_turns_run(pool->turns, work_in_turns, (void *const *)pool->worker);
     if (!ended) ns_thread_pool_note(pool, NS_ERROR_DEADLOCK, "all workers sleep, or wait for each other");
     pthread_mutex_lock(&pool->lock);

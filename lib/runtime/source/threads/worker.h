@@ -24,6 +24,7 @@
 #include "threads/object_memory.h"
 #include "threads/sync_objects.h"
 #include "threads/task_records.h"
+#include "turns/turns.h"
 
 typedef struct ns_thread_pool ns_thread_pool;
 
@@ -169,12 +170,27 @@ static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter cou
 #endif
 }
 
-/* Let the worker pay a cost of the plan, if workers run in turns by clocks. Threads pay in real time. */
-static inline void ns_thread_pay(int64_t ps) {
+/* The costs of the plan, if workers run in turns by clocks: let the worker make a step, owe a time, or pay what it owes
+ * (turns/turns.h). Threads pay in real time. */
+static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) {
 #ifdef NS_TURNS
-    ns_turns_charge(ps);
+    ns_turns_charge(ps, rank);
+#else
+    (void)ps, (void)rank;
+#endif
+}
+
+static inline void ns_thread_owe(int64_t ps) {
+#ifdef NS_TURNS
+    ns_turns_owe(ps);
 #else
     (void)ps;
+#endif
+}
+
+static inline void ns_thread_settle(void) {
+#ifdef NS_TURNS
+    ns_turns_settle();
 #endif
 }
 

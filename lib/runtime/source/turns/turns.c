@@ -12,10 +12,12 @@ static const int64_t STEP_PS = 1, PAUSE_PS = 1000; /* loops that wait come to an
 
 typedef struct {
     ns_fiber *fiber;
-    int64_t clock_ps;
+    int64_t clock_ps, owed_ps;
+    enum ns_rank rank; /* of the next step */
     void *argument;
     const void *bed; /* the word on which the worker sleeps, or NULL */
     bool timed;      /* its sleep ends by itself, at its clock */
+    bool waits;      /* in a loop, until another worker has had a turn. Only in mode `paced` */
     bool returned;
 } turn;
 
@@ -25,6 +27,8 @@ struct ns_turns {
     ns_stream draws;
     ns_fiber *caller;
     uint32_t running; /* the worker whose turn it is */
+    int64_t now_ps;   /* when this turn began */
+    bool looks;       /* this turn began as the look of a worker that waits in a loop */
     void (*body)(void *argument);
     turn *turns; /* [workers] */
 };
@@ -60,71 +64,99 @@ uint64_t ns_turns_stack_end(const ns_turns *self, uint32_t worker) {
 
 /* ---- the next turn ----------------------------------------------------------------------------------------------- */
 
-static bool can_go_on(const turn *of) { return !of->returned && (!of->bed || of->timed); }
+static bool can_go_on(const turn *of) { return !of->returned && !of->waits && (!of->bed || of->timed); }
+
+static bool comes_before(const turn *one, const turn *other) {
+    return one->clock_ps != other->clock_ps ? one->clock_ps < other->clock_ps : one->rank < other->rank;
+}
 
 /* Return the worker that has the next turn; `workers` if none can go on. */
 static uint32_t choose(ns_turns *self) {
-    uint32_t candidates = 0, chosen = self->workers;
-    int64_t first_ps = INT64_MAX;
+    uint32_t candidates = 0, first = self->workers;
     for (uint32_t id = 0; id < self->workers; id++) {
-        const turn *each = &self->turns[id];
-        if (!can_go_on(each) || (self->paced && each->clock_ps > first_ps)) continue;
-        if (self->paced && each->clock_ps < first_ps) {
-            first_ps = each->clock_ps;
-            candidates = 0;
-        }
-        candidates++;
-        if (candidates == 1) chosen = id;
+        if (!can_go_on(&self->turns[id])) continue;
+        if (!candidates++ || comes_before(&self->turns[id], &self->turns[first])) first = id;
     }
-    if (candidates < 2) return chosen;
+    if (self->paced || candidates < 2) return first;
     uint64_t before = ns_stream_below(&self->draws, candidates);
-    for (uint32_t id = chosen; id < self->workers; id++) {
-        const turn *each = &self->turns[id];
-        if (!can_go_on(each) || (self->paced && each->clock_ps != first_ps)) continue;
-        if (!before--) return id;
-    }
-    return chosen;
+    for (uint32_t id = 0; id < self->workers; id++)
+        if (can_go_on(&self->turns[id]) && !before--) return id;
+    return first;
 }
 
-/* Give the turn to the next worker, or to the caller if no worker can go on. */
+/* Let the workers that wait in loops look again at this time, except one. */
+static void let_look(ns_turns *self, int64_t now_ps, uint32_t except) {
+    for (uint32_t id = 0; id < self->workers; id++) {
+        turn *each = &self->turns[id];
+        if (!each->waits || id == except) continue;
+        each->waits = false;
+        if (each->clock_ps < now_ps) each->clock_ps = now_ps;
+    }
+}
+
+/* Give the turn to the next worker, or to the caller if no worker can go on. A worker that has looked in vain has
+ * changed nothing for which others may wait. */
 static void go_on(ns_turns *self, ns_fiber *from) {
-    const uint32_t before = self->running, next = choose(self);
-    last_ps = self->turns[before].clock_ps;
+    const turn *mine = &self->turns[self->running];
+    last_ps = mine->clock_ps;
+    if (!mine->waits || !self->looks) let_look(self, self->now_ps, self->running);
+    uint32_t next = choose(self);
+    if (next == self->workers) {
+        let_look(self, self->now_ps + PAUSE_PS, self->workers);
+        next = choose(self);
+    }
     self->running = next;
+    self->now_ps = self->turns[next].clock_ps;
+    self->looks = self->turns[next].rank == NS_RANK_LOOP;
     if (next < self->workers && self->turns[next].fiber == from) return;
     self->stuck = next == self->workers && self->left;
     ns_fiber_switch(from, next < self->workers ? self->turns[next].fiber : self->caller);
 }
 
-static void end_turn(ns_turns *self, int64_t ps) {
+/* End the turn. The next step of the worker takes this time and has this rank. */
+static void end_turn(ns_turns *self, int64_t ps, enum ns_rank rank) {
     turn *mine = &self->turns[self->running];
-    mine->clock_ps += ps;
+    mine->clock_ps += mine->owed_ps + ps;
+    mine->owed_ps = 0;
+    mine->rank = rank;
     go_on(self, mine->fiber);
 }
 
 /* ---- called by the code of threads ------------------------------------------------------------------------------- */
 
 void ns_turns_step(void) {
-    if (here) end_turn(here, STEP_PS);
+    if (here && !here->paced) end_turn(here, STEP_PS, NS_RANK_POLL);
 }
 
-void ns_turns_pause(void) {
-    if (here) end_turn(here, PAUSE_PS);
+void ns_turns_pause(bool begins) {
+    if (!here) return;
+    here->turns[here->running].waits = here->paced;
+    here->looks = here->looks && !begins;
+    end_turn(here, here->paced ? 0 : PAUSE_PS, NS_RANK_LOOP);
 }
 
 void ns_turns_pass(int64_t ps) {
-    if (here) end_turn(here, ps > STEP_PS ? ps : STEP_PS);
+    if (!here || (here->paced && ps <= 0)) return;
+    end_turn(here, ps > STEP_PS ? ps : STEP_PS, NS_RANK_POLL);
 }
 
-void ns_turns_charge(int64_t ps) {
-    if (here && here->paced && ps > 0) end_turn(here, ps);
+void ns_turns_charge(int64_t ps, enum ns_rank rank) {
+    if (here && here->paced) end_turn(here, ps, rank);
+}
+
+void ns_turns_owe(int64_t ps) {
+    if (here && here->paced) here->turns[here->running].owed_ps += ps;
+}
+
+void ns_turns_settle(void) {
+    if (here && here->turns[here->running].owed_ps) end_turn(here, 0, NS_RANK_PUT);
 }
 
 int64_t ns_turns_now_ps(void) { return here ? here->turns[here->running].clock_ps : last_ps; }
 
 void ns_turns_lock(pthread_mutex_t *lock) {
     ns_turns_step();
-    while (pthread_mutex_trylock(lock)) ns_turns_pause();
+    for (bool begins = true; pthread_mutex_trylock(lock); begins = false) ns_turns_pause(begins);
 }
 
 void ns_turns_sleep(const void *word, uint32_t value, int64_t ps) {
@@ -135,7 +167,7 @@ void ns_turns_sleep(const void *word, uint32_t value, int64_t ps) {
     turn *mine = &here->turns[here->running];
     mine->bed = word;
     mine->timed = ps > 0;
-    end_turn(here, ps);
+    end_turn(here, ps, NS_RANK_WAKE);
     mine->bed = NULL;
     mine->timed = false;
 }
@@ -143,13 +175,14 @@ void ns_turns_sleep(const void *word, uint32_t value, int64_t ps) {
 void ns_turns_wake(const void *word, uint32_t count) {
     ns_turns_step();
     if (!here) return;
-    const int64_t now_ps = ns_turns_now_ps();
+    const int64_t now_ps = ns_turns_now_ps() + here->turns[here->running].owed_ps;
     for (uint32_t id = 0; id < here->workers && count; id++) {
         turn *each = &here->turns[id];
         if (each->bed != word) continue;
         each->bed = NULL;
         if (each->timed || each->clock_ps < now_ps) each->clock_ps = now_ps;
         each->timed = false;
+        each->rank = NS_RANK_WAKE;
         count--;
     }
 }
@@ -168,9 +201,10 @@ static void run_body(void *argument) {
 bool ns_turns_run(ns_turns *self, void (*body)(void *argument), void *const *argument) {
     self->body = body;
     self->left = self->workers;
+    self->now_ps = last_ps;
     for (uint32_t id = 0; id < self->workers; id++) {
         turn *each = &self->turns[id];
-        *each = (turn){.fiber = each->fiber, .argument = argument[id], .clock_ps = last_ps};
+        *each = (turn){.fiber = each->fiber, .argument = argument[id], .clock_ps = last_ps, .rank = NS_RANK_POLL};
         ns_fiber_reuse(each->fiber, run_body, self);
     }
     ns_turns *const outer = here;

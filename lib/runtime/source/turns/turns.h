@@ -1,14 +1,15 @@
 /* Threads in turns: the thread mode, compiled a second time with NS_TURNS. All workers run on the calling thread, each
- * on a fiber, one at a time. At every access to an atomic word, and at every wait, the worker ends its turn, and the
- * next worker is chosen. So a run depends on its seed alone, and a run that fails can be repeated.
+ * on a fiber, one at a time. A run depends on its seed alone, so a run that fails can be repeated.
  *
- * The next worker is drawn from all workers that can go on (mode `turns`); or it is the worker with the earliest clock,
- * and a draw decides between equal clocks (mode `paced`). In mode `paced` the costs of the plan advance the clocks, as
- * in the simulator. In mode `turns` costs take no time, and a timer may go off at any turn.
+ * In mode `turns` a worker ends its turn before every access to an atomic word, and at every wait. The next worker is
+ * drawn from all workers that can go on. Costs take no time, and a timer may go off at any turn.
  *
- * Every turn begins before an access. The work of a worker between two accesses belongs to the first of them. Memory is
- * sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker memory, but
- * can only explore small programs.
+ * In mode `paced` each worker has a clock, and the costs of the plan advance the clocks. A worker ends its turn where
+ * time passes: the steps of workers are those of the simulator, and happen in the order of the simulator, by time, rank
+ * and number (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
+ *
+ * Memory is sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker
+ * memory, but can only explore small programs.
  */
 #ifndef NS_TURNS_H
 #define NS_TURNS_H
@@ -17,12 +18,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The ranks of the steps of one instant, as in the simulator. A worker that waits in a loop looks before all of them. */
+enum ns_rank {
+    NS_RANK_LOOP,
+    NS_RANK_SEG_END,
+    NS_RANK_GRANT,
+    NS_RANK_WAKE,
+    NS_RANK_PUT,
+    NS_RANK_LOOK,
+    NS_RANK_POLL
+};
+
 /* ---- called by the code of threads: end the turn of the running worker; without one, do nothing ------------------ */
 
-void ns_turns_step(void);                  /* before an access */
-void ns_turns_pause(void);                 /* in a waiting loop */
-void ns_turns_pass(int64_t ps);            /* let time pass on the clock of the worker */
-void ns_turns_charge(int64_t ps);          /* the same, if the mode is `paced` */
+void ns_turns_step(void);              /* before an access; nothing in mode `paced` */
+void ns_turns_pause(bool begins);      /* in a waiting loop, which `begins`: wait for a turn of another worker */
+void ns_turns_pass(int64_t ps);        /* let time pass on the clock of the worker */
+
+/* In mode `paced` alone: make a step that takes this time, and happens at its end; owe a time, which passes before the
+ * next step of the worker; pay what is owed now. */
+void ns_turns_charge(int64_t ps, enum ns_rank rank);
+void ns_turns_owe(int64_t ps);
+void ns_turns_settle(void);
+
 int64_t ns_turns_now_ps(void);             /* the clock of the running worker, or of the worker that ran last */
 void ns_turns_lock(pthread_mutex_t *lock); /* take a lock that other workers may have */
 
