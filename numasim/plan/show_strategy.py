@@ -362,7 +362,7 @@ LEARNED = (
     "after one that finds none there",
 )
 MOVING_TEXT = {
-    Anchor.PARENT: "queues of the worker that spawned the task it ran last",
+    Anchor.PARENT: "queues of the worker that spawned the task it last took",
     Anchor.THIEF: "queues of the worker that stole from it last",
     Anchor.LAST: "queue of its last successful steal",
 }

@@ -85,7 +85,7 @@ class Anchor(IntEnum):
 
     ME = 0
     ALL = 1
-    PARENT = 2  # the worker that spawned the task this worker ran last
+    PARENT = 2  # the worker that spawned the task this worker last took from a queue
     THIEF = 3  # the worker that stole from this worker last
     LAST = 4  # the queue of this worker's last successful steal
     LIGHTEST = 5  # dispatch: the node whose queues hold the fewest tasks

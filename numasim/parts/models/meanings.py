@@ -144,7 +144,7 @@ AMOUNT = {"one": "One task.", "half": "Half of the queue, rounded up.", "all": "
 SOURCE = {
     "own": "The queue of the worker's own unit.",
     "others": "All queues except the worker's own.",
-    "parent": "The queue of the worker that spawned the task which the searching worker ran last.",
+    "parent": "The queue of the worker that spawned the task which the searching worker last took from a queue.",
     "last": "The queue of the worker's last successful steal.",
     "thief": "The queue of the worker that stole from the searching worker last.",
     "own-core": "The queues of the worker's core.",

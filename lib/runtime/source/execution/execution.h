@@ -63,9 +63,17 @@ static inline const ns_thread_execution *ns_thread_execution_of(const ns_thread_
     return ns_thread_pool_of(worker)->execution;
 }
 
+/* Note who has spawned a task that the worker takes from a queue, or that was dealt to the worker: levels `parent` ask.
+ * Roots count as spawned by worker 0. A task that goes on behind its join was not taken. */
+static inline void ns_thread_note_spawner(ns_thread_worker *worker, const ns_thread_task *task) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool is_root = task->parent == &pool->origin;
+    if (pool->asks_parents && (is_root || task->home))
+        ns_actor_ran(&worker->search.actor, is_root ? 0 : (int32_t)task->home->id);
+}
+
 static inline void ns_thread_execute(ns_thread_worker *worker, ns_thread_task *task) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    if (pool->asks_parents && task->home) ns_actor_ran(&worker->search.actor, (int32_t)task->home->id);
     if (pool->notes) ns_thread_note_begin(worker, task);
     pool->execution->execute(worker, task);
 }

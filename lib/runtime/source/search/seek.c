@@ -167,6 +167,8 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
         ns_thread_note_search(pool);
         worker->search.idle_ps += ns_ticks_to_ps(pool->rate, ns_ticks() - began);
     }
-    if (task) worker->search.fails = 0;
+    if (!task) return NULL;
+    worker->search.fails = 0;
+    ns_thread_note_spawner(worker, task);
     return task;
 }

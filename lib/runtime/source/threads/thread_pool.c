@@ -52,6 +52,7 @@ static void take_part(ns_thread_worker *worker) {
     ns_thread_task *root;
     while ((root = worker->agenda)) {
         worker->agenda = root->next;
+        ns_thread_note_spawner(worker, root);
         ns_thread_execute(worker, root);
     }
     const ns_thread_wait wait = {NULL, is_run_over, pool, &pool->origin, &pool->origin.pending};
