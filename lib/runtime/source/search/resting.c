@@ -55,11 +55,13 @@ static void wake_for_uncovered(ns_thread_worker *worker) {
 static void get_up(ns_thread_worker *worker, enum ns_sleep state) {
     ns_thread_resting *mine = &worker->resting;
     const ns_idle *rule = rule_of(worker);
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_counted = rule->counted && state != NS_AWAKE; /* counted by the waking worker */
-    if (!is_counted) ns_sleepers_search(ns_thread_pool_of(worker)->sleepers, worker->base.id);
+    if (!is_counted) ns_sleepers_search(pool->sleepers, worker->base.id);
     mine->searches = true;
     mine->knows_pushes = false;
-    if (state != NS_AWAKE && !mine->sleeps_on) ns_thread_count(worker, NS_WAKEUPS, 1);
+    /* The end of a run wakes nobody: who slept by then sleeps on, who was about to sleep does not. */
+    if (state != NS_AWAKE && !ns_thread_task_is_joined(&pool->origin)) ns_thread_count(worker, NS_WAKEUPS, 1);
     if (mine->woken && rule->chain_by == NS_CHAIN_WOKEN) wake(worker, NS_ANY_QUEUE, rule->chain);
 }
 

@@ -124,7 +124,7 @@ struct ns_thread_pool {
     bool notes;            /* whether records of tasks have notes: task_records.h */
     bool adapts;           /* whether the spawn order adapts */
     bool copies;           /* whether dispatch rules leave copies of tasks */
-    bool asks_parents;     /* whether levels begin at the worker that spawned the task they last took */
+    bool asks_parents;     /* whether levels begin at the worker that spawned the task that a worker last took */
     bool watches;          /* whether the strategy reads watch bits */
     bool notes_watches;    /* whether each change of a queue notes watch bits; else the bits follow from lengths */
     bool sees_lengths;     /* whether the strategy reads the lengths of queues */
