@@ -189,7 +189,7 @@ inline void Executor::finish(Worker& w, std::uint32_t at, Kind kind) {
     w.stack.pop_back();
     Frame& frame = run.frames[at];
     frame.origin |= Frame::FINISHED;
-    if (counts_live_) ns_live_finish(run.controls.live(), frame.row);
+    if (counts_live_ && ns_live_finish(run.controls.live(), frame.row) && resting != nullptr) resting->subtree_ended(w);
     if (leaps_) run.forget_taker(at);
     if (kind == CALLED) {
         run.frames[frame.parent].path_ps = frame.path_ps;

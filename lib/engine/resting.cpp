@@ -23,15 +23,27 @@ Resting::Resting(Run& run, MemorySystem& memory, QueueLines* lines)
       sleeps_in_joins_(run.plan.join != Join::OWN && run.plan.join != Join::STRICT && run.plan.join != Join::LEAPFROG),
       counts_(rule_.cap != 0 || rule_.at == NS_WAKE_NO_SEARCHER || rule_.at == NS_WAKE_UNCOVERED ||
               rule_.chain_by == NS_CHAIN_LAST_SEARCHER),
-      everybody_(ns_set_words(run.plan.workers), 0),
-      searching_(everybody_),
+      searching_(ns_set_words(run.plan.workers), 0),
+      covering_(searching_),
       rests_(run.plan.workers) {
-    const std::uint32_t workers = run_.plan.workers;
-    for (std::uint32_t w = 0; w < workers; ++w) ns_set_put(everybody_.data(), w, true);
+    const std::uint32_t workers = run_.plan.workers, queues = run_.plan.steal.queue_count;
+    const Takers nobody{searching_, searching_};
+    everybody_ = nobody;
+    for (std::uint32_t w = 0; w < workers; ++w) put(everybody_, w, NS_REACH_ALWAYS);
     for (std::size_t at = 0; at < rule_.reach.size(); ++at) {
-        if (at % workers == 0) reach_.emplace_back(searching_.size(), 0);
-        if (rule_.reach[at] != 0) ns_set_put(reach_.back().data(), static_cast<std::uint32_t>(at % workers), true);
+        const std::size_t level = at / workers / queues, q = at / workers % queues;
+        if (level == takers_.size()) takers_.emplace_back(queues, nobody);
+        put(takers_[level][q], static_cast<std::uint32_t>(at % workers), rule_.reach[at]);
     }
+}
+
+void Resting::put(Takers& takers, std::uint32_t worker, std::uint8_t reach) {
+    ns_set_put(takers.sure.data(), worker, reach == NS_REACH_ALWAYS);
+    ns_set_put(takers.now.data(), worker, reach != NS_REACH_NEVER);
+}
+
+void Resting::add(Set& to, const Set& some) {
+    for (std::size_t word = 0; word < to.size(); ++word) to[word] |= some[word];
 }
 
 bool Resting::meet(const Set& one, const Set& other) {
@@ -70,15 +82,65 @@ bool Resting::has_room() const {
 
 void Resting::join(Worker& w) {
     if (may_search(w)) return;
-    ns_set_put(searching_.data(), w.id, true);
-    ++searchers_;
+    set_searching(w, true);
     write_pool(w);
 }
 
 void Resting::leave(Worker& w) {
-    ns_set_put(searching_.data(), w.id, false);
-    --searchers_;
+    set_searching(w, false);
     write_pool(w);
+}
+
+void Resting::set_searching(const Worker& w, bool searches) {
+    if (may_search(w) == searches) return;
+    ns_set_put(searching_.data(), w.id, searches);
+    ns_set_put(covering_.data(), w.id, searches && !is_bound(w));
+    searchers_ += searches ? 1 : -std::size_t{1};
+}
+
+// The workers that can take a task from queue `q`. Valid until the next call.
+const Resting::Takers& Resting::takers_of(std::uint32_t q) {
+    if (takers_.empty()) return everybody_;
+    const ns_plan& steal = run_.plan.steal;
+    const ns_view seen = run_.queues.view();
+    Takers& takers = found_;
+    takers = takers_[0][q];
+    for (std::uint32_t at = 0; at + 1 < takers_.size(); ++at) {
+        const ns_level& level = steal.level[at];
+        if (!ns_in_force(&level, &seen)) continue;
+        add(takers.sure, takers_[at + 1][q].sure);
+        if (!ns_level_opens(&steal, &level, &seen, q)) continue;
+        Set now = takers_[at + 1][q].now;
+        for (std::uint32_t w = 0; (level.flags & NS_FLAG_GATED) != 0 && w < run_.plan.workers; ++w) {
+            if (!ns_passes_gate(&steal, &level, static_cast<std::int32_t>(w), &seen)) ns_set_put(now.data(), w, false);
+        }
+        add(takers.now, now);
+    }
+    add(takers.now, takers.sure);
+    return takers;
+}
+
+// Whether a steal level names queue `q` for the worker, or the worker owns the queue.
+bool Resting::can_take(std::uint32_t q, std::uint32_t worker) const {
+    return takers_.empty() || std::ranges::any_of(takers_, [&](const auto& by) { return has(by[q].now, worker); });
+}
+
+// Whether one of the takers searches: a sure one, if a sure one sleeps.
+bool Resting::cover(const Takers& takers) const {
+    const bool sleeps = std::ranges::any_of(sleepers_, [&](std::uint32_t w) { return has(takers.sure, w); });
+    return meet(sleeps ? takers.sure : takers.now, covering_);
+}
+
+// The takers that do not search, of queues with tasks; or all workers, if everybody takes everything.
+std::vector<Resting::Takers> Resting::uncovered() {
+    if (takers_.empty()) return searchers_ == 0 ? std::vector{everybody_} : std::vector<Takers>{};
+    std::vector<Takers> found;
+    for (std::uint32_t q = 0; q < run_.plan.steal.queue_count; ++q) {
+        if (run_.queues.length(q) == 0) continue;
+        const Takers& takers = takers_of(q);
+        if (!cover(takers) && std::ranges::find(found, takers) == found.end()) found.push_back(takers);
+    }
+    return found;
 }
 
 // The worker has found a task, or its join has ended: it may wake others.
@@ -86,19 +148,10 @@ void Resting::end_search(Worker& w) {
     if (!may_search(w)) return;
     leave(w);
     w.woken = false;
-    if (rule_.chain_by == NS_CHAIN_FINDER) {
-        wake_some(w, everybody_, rule_.chain);
-    } else if (rule_.chain_by == NS_CHAIN_LAST_SEARCHER && reach_.empty()) {
-        if (searchers_ == 0) wake_some(w, everybody_, rule_.chain);
-    } else if (rule_.chain_by == NS_CHAIN_LAST_SEARCHER) {
-        std::vector<const Set*> uncovered;  // sets of workers that can take from a queue with tasks, each once
-        for (std::uint32_t q = 0; q < reach_.size(); ++q) {
-            const auto equal = [&](const Set* set) { return *set == reach_[q]; };
-            if (run_.queues.length(q) != 0 && !meet(reach_[q], searching_) && std::ranges::none_of(uncovered, equal))
-                uncovered.push_back(&reach_[q]);
-        }
-        for (const Set* const reach : uncovered) wake_some(w, *reach, rule_.chain);
-    }
+    if (rule_.chain_by == NS_CHAIN_WOKEN || sleepers_.empty()) return;
+    const std::vector<Takers> idle = uncovered();
+    for (const Takers& takers : idle) wake_some(w, takers, rule_.chain);
+    if (idle.empty() && rule_.chain_by == NS_CHAIN_FINDER) wake_some(w, everybody_, rule_.chain);
 }
 
 // ---- phases of rounds ---------------------------------------------------------------------------------------------
@@ -182,7 +235,7 @@ bool Resting::lie_down(Worker& w) {
     const bool last = searched && searchers_ == 0;
     switch (rule_.recheck) {
         case NS_RECHECK_LAST:
-            if (!last && reach_.empty()) break;
+            if (!last && takers_.empty()) break;
             [[fallthrough]];
         case NS_RECHECK_EACH: look_again(w); return true;
         case NS_RECHECK_EVENTS:
@@ -196,7 +249,7 @@ bool Resting::lie_down(Worker& w) {
 void Resting::look_again(Worker& w) {
     std::int64_t step_ps = 0;
     for (std::uint32_t q = 0; q < run_.plan.steal.queue_count; ++q) {
-        if (static_cast<std::int32_t>(q) == w.own || !has(reach_of(q), w.id)) continue;
+        if (static_cast<std::int32_t>(q) == w.own || !can_take(q, w.id)) continue;
         if (lines_ != nullptr) lines_->glance(w, q);
         step_ps += ns_probe_ps(&run_.plan, &w, q);
     }
@@ -258,12 +311,15 @@ std::int32_t node_of(const Producer& p) { return p.node; }
 
 }  // namespace
 
-// Wake so many sleepers of a set, or all of them if the rule says so.
+// Wake so many sleepers of some takers, the sure ones first, or all of them if the rule says so.
 template <typename Actor>
-void Resting::wake_some(Actor& actor, const Set& reach, std::int64_t count) {
+void Resting::wake_some(Actor& actor, const Takers& takers, std::int64_t count) {
     for (; count > 0; --count) {
+        const bool sure = rule_.whom != NS_WHOM_ALL &&
+                          std::ranges::any_of(sleepers_, [&](std::uint32_t w) { return has(takers.sure, w); });
+        const Set& those = sure ? takers.sure : takers.now;
         std::vector<std::uint32_t> there;
-        std::ranges::copy_if(sleepers_, std::back_inserter(there), [&](std::uint32_t w) { return has(reach, w); });
+        std::ranges::copy_if(sleepers_, std::back_inserter(there), [&](std::uint32_t w) { return has(those, w); });
         if (there.empty()) return;
         switch (rule_.whom) {
             case NS_WHOM_NEWEST: wake(actor, run_.team[there.back()]); break;
@@ -280,18 +336,15 @@ void Resting::wake_some(Actor& actor, const Set& reach, std::int64_t count) {
     }
 }
 
-template void Resting::wake_some(Worker& actor, const Set& reach, std::int64_t count);
-template void Resting::wake_some(Producer& actor, const Set& reach, std::int64_t count);
+template void Resting::wake_some(Worker& actor, const Takers& takers, std::int64_t count);
+template void Resting::wake_some(Producer& actor, const Takers& takers, std::int64_t count);
 
 template <typename Actor>
 void Resting::wake(Actor& actor, Worker& w) {
     forget(w.id);
     ++w.counters.wakeups;
     if (lines_ != nullptr) lines_->pool(actor, true);
-    if (rule_.counted && !may_search(w)) {
-        ns_set_put(searching_.data(), w.id, true);
-        ++searchers_;
-    }
+    if (rule_.counted) set_searching(w, true);
     if (w.sleep == Sleep::ANNOUNCED && rule_.cancels) {
         w.sleep = Sleep::CALLED;
         return;
@@ -344,6 +397,13 @@ void Resting::get_up(Worker& w) {
     if (w.woken && rule_.chain_by == NS_CHAIN_WOKEN) wake_some(w, everybody_, rule_.chain);
 }
 
+void Resting::subtree_ended(Worker& actor) {
+    if (takers_.empty() || sleepers_.empty()) return;
+    for (const Takers& takers : uncovered()) {
+        if (!meet(takers.sure, everybody_.sure)) wake_some(actor, takers, 1);
+    }
+}
+
 void Resting::join_ended(Worker& actor, std::uint32_t frame) {
     const auto found = joining_.find(frame);
     if (found == joining_.end()) return;
@@ -356,10 +416,7 @@ void Resting::join_ended(Worker& actor, std::uint32_t frame) {
 
 // The phase ends. A sleeper sleeps on.
 void Resting::retire(Worker& w) {
-    if (may_search(w)) {
-        ns_set_put(searching_.data(), w.id, false);
-        --searchers_;
-    }
+    set_searching(w, false);
     forget(w.id);
     if (w.rests && !w.naps) {
         w.counters.asleep_ps += run_.clock.now_ps();

@@ -43,6 +43,8 @@ public:
     // A worker or a producer has put a task into queue `q`, which `held` tasks before.
     template <typename Actor>
     void pushed(Actor& actor, std::uint32_t q, bool held);
+    // A live subtree has ended, so that a gate may be open for queues from which workers take only by gates.
+    void subtree_ended(Worker& actor);
     // The last task has ended that the task in a frame waits for.
     void join_ended(Worker& actor, std::uint32_t frame);
 
@@ -63,14 +65,28 @@ private:
         std::int64_t slept_since_ps = 0, wake_ps = 0;  // `wake_ps`: when it goes on, if it was woken before it slept
     };
 
+    // The workers that can take from a queue until the iteration ends, and those that can as things are.
+    struct Takers {
+        Set sure, now;
+        bool operator==(const Takers&) const = default;
+    };
+
     Rest& rest(const Worker& w) { return rests_[w.id]; }
     const Rest& rest(const Worker& w) const { return rests_[w.id]; }
     static bool has(const Set& set, std::uint32_t worker) { return set[worker / 64] >> worker % 64 & 1; }
     static bool meet(const Set& one, const Set& other);
+    static void put(Takers& takers, std::uint32_t worker, std::uint8_t reach);
+    static void add(Set& to, const Set& some);
 
+    const Takers& takers_of(std::uint32_t q);
+    bool cover(const Takers& takers) const;
+    std::vector<Takers> uncovered();
+    bool can_take(std::uint32_t q, std::uint32_t worker) const;
     bool has_room() const;
     bool keeps_tasks(const Worker& w) const;
-    bool may_sleep(const Worker& w) const { return rule_.sleeps && (sleeps_in_joins_ || w.stack.empty()); }
+    bool is_bound(const Worker& w) const { return !sleeps_in_joins_ && !w.stack.empty(); }
+    bool may_sleep(const Worker& w) const { return rule_.sleeps && !is_bound(w); }
+    void set_searching(const Worker& w, bool searches);
     void join(Worker& w);
     void leave(Worker& w);
     void write_pool(Worker& w) {
@@ -84,22 +100,23 @@ private:
     void report_sleep(Worker& w);
     void forget(std::uint32_t worker);
     template <typename Actor>
-    void wake_some(Actor& actor, const Set& reach, std::int64_t count);
+    void wake_some(Actor& actor, const Takers& takers, std::int64_t count);
     template <typename Actor>
     void wake(Actor& actor, Worker& w);
     std::int64_t waking_ps(std::int32_t from_node, const Worker& w) const;
     void end_sleep(Worker& w);
     void get_up(Worker& w);
-    const Set& reach_of(std::uint32_t q) const { return reach_.empty() ? everybody_ : reach_[q]; }
 
     Run& run_;
     MemorySystem& memory_;
     QueueLines* const lines_;
     const ns_idle& rule_;
     const bool sleeps_in_joins_, counts_;
-    Set everybody_, searching_;
+    Set searching_;
+    Set covering_;                          // those of them that may take every task
     std::size_t searchers_ = 0;             // members of `searching_`
-    std::vector<Set> reach_;                // [queues] the workers that can take from each; empty: all from all
+    Takers everybody_, found_;              // `found_`: by the last `takers_of`
+    std::vector<std::vector<Takers>> takers_;  // [1 + steal levels][queues]; empty: everybody takes from all queues
     std::vector<Rest> rests_;               // [workers]
     std::vector<std::uint32_t> sleepers_;   // announced or asleep, in the order of their announcements
     std::int64_t pushes_ = 0;
@@ -112,15 +129,15 @@ void Resting::pushed(Actor& actor, std::uint32_t q, bool held) {
     ++pushes_;
     if (lines_ != nullptr) lines_->pool(actor, false);
     if (sleepers_.empty()) return;
-    const bool covered = meet(searching_, reach_of(q));
+    const Takers& takers = takers_of(q);
     bool wakes = true;
     switch (rule_.at) {
         case NS_WAKE_EVERY_PUSH: break;
-        case NS_WAKE_NO_SEARCHER: wakes = !covered; break;
-        case NS_WAKE_EMPTY_QUEUE: wakes = !held; break;
-        case NS_WAKE_UNCOVERED: wakes = held || !covered; break;
+        case NS_WAKE_NO_SEARCHER: wakes = !cover(takers); break;
+        case NS_WAKE_EMPTY_QUEUE: wakes = !held || (!meet(takers.sure, everybody_.sure) && !cover(takers)); break;
+        case NS_WAKE_UNCOVERED: wakes = held || !cover(takers); break;
     }
-    if (wakes) wake_some(actor, reach_of(q), 1);
+    if (wakes) wake_some(actor, takers, 1);
 }
 
 }  // namespace numasim

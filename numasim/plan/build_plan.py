@@ -102,7 +102,7 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
         tuning=tuning_of(spec.strategy, workload, machine, workers, caches=spec.model.cache != "none"),
         control=compile_control(spec.strategy, workload, machine, workers, items.labels, items.nodes, items.segments),
         helpers=helpers_of(spec.strategy, machine, workers, workload),
-        idle=compile_idle(runtime.idle, steal),
+        idle=compile_idle(runtime.idle, steal, runtime.join),
     )
     check_pages(plan)
     return plan

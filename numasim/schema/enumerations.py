@@ -115,6 +115,14 @@ class Visit(IntEnum):
     WEIGHTED = 2
 
 
+class Reach(IntEnum):
+    """When a worker that searches can take a task from a queue by a level that is in force."""
+
+    NEVER = 0
+    SOMETIMES = 1  # under conditions
+    ALWAYS = 2
+
+
 class AmountKind(IntEnum):
     """Whether a level's amount is a number of tasks or a divisor of the queue's length."""
 
@@ -333,6 +341,7 @@ ENUMERATIONS = (
     Names(Anchor, "ns_anchor", "NS_ANCHOR"),
     Names(Pick, "ns_pick", "NS_PICK"),
     Names(Visit, "ns_visit", "NS_VISIT"),
+    Names(Reach, "ns_reach", "NS_REACH"),
     Names(AmountKind, "ns_amount_kind", "NS_AMOUNT"),
     Names(NodeRank, "ns_node_rank", "NS_RANK"),
     Names(Counted, "ns_counted", "NS_COUNT"),

@@ -828,7 +828,13 @@ IDLE = Structure(
         Flag("counted"),
         Flag("cancels"),
         cost("between_ps", "-1: never", low="-1"),
-        Array("reach", U8, "queues, workers", high="1", note="who can take from each queue; empty: everybody"),
+        Array(
+            "reach",
+            U8,
+            "1 + steal levels, queues, workers",
+            high="2",
+            note="Reach by the own queue, then by each level; empty: everybody can always take from all queues",
+        ),
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +15,19 @@ from numasim.schema.enumerations import (
     Anchor,
     CapRule,
     ChainRule,
+    JoinKind,
     Pick,
+    Reach,
     RecheckRule,
     Visit,
     WakeRule,
     WhomRule,
 )
-from numasim.strategy.steal_plan import Level, Row, StealPlan, decode_levels
+from numasim.strategy.steal_plan import Level, Row, Segment, StealPlan, decode_levels
 from numasim.workload.builder import frozen
 
 NEVER_PS = -1
+BOUND_JOINS: frozenset[JoinKind] = frozenset({"own", "strict", "leapfrog"})  # the waiting worker takes only some tasks
 IN_TURN = frozenset({Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN, Pick.AFTER_LAST})
 
 
@@ -51,8 +55,9 @@ class Idle:
     A worker may search while fewer workers search than ``cap_of`` says: ``cap`` workers, or a ``cap``-th of all or of
     the busy workers; ``cap`` 0 is no bound. ``first_ps`` is the time after which a sleep ends by itself (0: never),
     ``factor`` and ``max_ps`` the growth and the bound of later such times. ``between_ps`` is `NEVER_PS`, or the time
-    after which a worker without a part in a serial phase sleeps. ``reach`` [queues, workers] says which workers can
-    take from each queue; empty if all workers can take from all queues.
+    after which a worker without a part in a serial phase sleeps. ``reach`` [1 + steal levels, queues, workers] has
+    the `Reach` of each worker by the worker's own queue, then by each level; it is empty if every worker that searches
+    can always take from all queues.
     """
 
     phases: tuple[Phase, ...]
@@ -73,20 +78,22 @@ class Idle:
     reach: npt.NDArray[np.uint8]
 
 
-def compile_idle(spec: IdleSpec | None, plan: StealPlan) -> Idle | None:
-    """Return the compiled rules of ``spec``, or None if there are none."""
+def compile_idle(spec: IdleSpec | None, plan: StealPlan, join: JoinKind) -> Idle | None:
+    """Return the compiled rules of ``spec`` for joins of a kind, or None if there are no rules."""
     if spec is None:
         return None
     sleep = spec.sleep if isinstance(spec.sleep, SleepSpec) else SleepSpec()
     cap, cap_of = _cap(spec.searchers) if isinstance(spec.searchers, SearcherCap) else (0, "count")
     first_ps = ps(sleep.first_ns) if sleep.first_ns is not None else 0
     reach = _reach(plan)
+    everybody = _takes_all(plan, reach) and join not in BOUND_JOINS
+    finds_all = everybody and _rounds_are_complete(plan)
     return Idle(
         phases=tuple(map(_phase, spec.phases)),
         cap=cap,
         cap_of=cap_of,
         sleeps=isinstance(spec.sleep, SleepSpec),
-        recheck="each" if sleep.recheck == "events" and not _rounds_are_complete(plan, reach) else sleep.recheck,
+        recheck="each" if sleep.recheck == "events" and not finds_all else sleep.recheck,
         first_ps=first_ps,
         factor=sleep.factor,
         max_ps=ps(sleep.max_ns) if sleep.max_ns is not None else first_ps,
@@ -97,7 +104,7 @@ def compile_idle(spec: IdleSpec | None, plan: StealPlan) -> Idle | None:
         counted=spec.wake.counted,
         cancels=spec.wake.cancel,
         between_ps=NEVER_PS if spec.between_ns == "never" else ps(spec.between_ns),
-        reach=frozen(np.zeros((0, 0), np.uint8) if reach.all() else reach),
+        reach=frozen(np.zeros((0, 0, 0), np.uint8) if everybody else reach),
     )
 
 
@@ -119,34 +126,63 @@ def _cap(spec: SearcherCap) -> tuple[int, CapRule]:
 
 
 def _reach(plan: StealPlan) -> npt.NDArray[np.uint8]:
-    """Return [queues, workers] whether each worker has a level that may take from each queue.
+    """Return [1 + steal levels, queues, workers] the `Reach` of workers by their own queues, then by each level.
 
-    A level whose row depends on the past, such as the last victim, counts with all its rows.
+    A worker can take from each queue that a row of the level names, whatever the row depends on, such as the last
+    victim.
     """
-    reach = np.zeros((len(plan.queues), plan.workers), np.uint8)
+    levels = decode_levels(plan)[0]
+    sure = [level.index for level in _sure_levels(plan)]
+    reach = np.zeros((1 + len(levels), len(plan.queues), plan.workers), np.uint8)
     for worker, own in enumerate(plan.own.tolist()):
         if own != NO_QUEUE:
-            reach[own, worker] = 1
-        for level in decode_levels(plan)[0]:
-            for row in _rows(level, worker):
-                for group in row.groups:
-                    for segment in group:
-                        reach[list(segment), worker] = 1
+            reach[0, own, worker] = Reach.ALWAYS
+        for level in levels:
+            mine = reach[1 + level.index, :, worker]
+            segments = [segment for row in _rows(level, worker) for group in row.groups for segment in group]
+            for segment in segments:
+                mine[list(segment)] = Reach.SOMETIMES
+            for segment in segments if level.index in sure else ():
+                mine[list(_found(level, segment))] = Reach.ALWAYS
     return reach
 
 
-def _rounds_are_complete(plan: StealPlan, reach: npt.NDArray[np.uint8]) -> bool:
-    """Return whether each worker can take from all queues, and comes to every other queue in each round.
+def _sure_levels(plan: StealPlan) -> list[Level]:
+    """Return the levels by which a worker can take any task that waits, in each state of a run in which they are in
+    force.
 
-    A level counts if it is in force all the time, without conditions, and asks all queues of its segments in turn.
+    No such level has a condition, or stands behind a level with a chance, which takes the place of later levels.
     """
-    if not reach.all():
-        return False
-    levels = [
+    certain = takewhile(lambda level: level.chance < 0, decode_levels(plan)[0])
+    return [
         level
-        for level in decode_levels(plan)[0]
-        if level.is_always and level.watch < 0 and level.chance < 0 and level.anchor in (Anchor.ALL, Anchor.ME)
+        for level in certain
+        if level.watch < 0 and not level.leave and not level.gated and level.anchor in (Anchor.ALL, Anchor.ME)
     ]
+
+
+def _takes_all(plan: StealPlan, reach: npt.NDArray[np.uint8]) -> bool:
+    """Return whether every worker can always take from all queues."""
+    always = [0, *(1 + level.index for level in decode_levels(plan)[0] if level.is_always)]
+    return bool((reach[always] == Reach.ALWAYS).any(axis=0).all())
+
+
+def _found(level: Level, segment: Segment) -> Segment:
+    """Return the queues of a segment of which none can hold tasks while all rounds of the level find nothing."""
+    if level.pick is Pick.IN_ORDER:
+        return segment[: level.tries]
+    if level.pick is Pick.SHORTEST:
+        return segment if len(segment) == 1 or level.sample < len(segment) else ()
+    by_turns = level.pick in (Pick.AFTER_LAST, Pick.ROUND_ROBIN)
+    return () if by_turns and level.tries < len(segment) else segment
+
+
+def _rounds_are_complete(plan: StealPlan) -> bool:
+    """Return whether each worker comes to every other queue in each round, and takes what it finds there.
+
+    A level counts if it is sure and always in force, and asks all queues of its segments in turn.
+    """
+    levels = [level for level in _sure_levels(plan) if level.is_always]
     for worker, own in enumerate(plan.own.tolist()):
         seen = {own}
         for level in levels:
@@ -154,7 +190,7 @@ def _rounds_are_complete(plan: StealPlan, reach: npt.NDArray[np.uint8]) -> bool:
             for segment in (segment for group in groups for segment in group if level.visit is Visit.NEAREST):
                 if len(segment) == 1 or (level.pick in IN_TURN and level.tries >= len(segment)):
                     seen.update(segment)
-        if len(seen - {NO_QUEUE}) < len(reach):
+        if len(seen - {NO_QUEUE}) < len(plan.queues):
             return False
     return True
 

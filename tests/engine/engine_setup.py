@@ -156,7 +156,7 @@ def plan_of(
         tuning=tuning_of(strategy, work, machine, places, caches=effects.cache != "none"),
         control=compile_control(strategy, work, machine, places, items.labels, items.nodes, items.segments),
         helpers=helpers_of(strategy, machine, places, work),
-        idle=compile_idle(effective.idle, steal),
+        idle=compile_idle(effective.idle, steal, effective.join),
     )
 
 

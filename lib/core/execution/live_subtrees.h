@@ -56,12 +56,13 @@ static inline void ns_live_create_task(ns_live_subtrees *self, uint32_t row) {
     if (root != NS_UNKNOWN && root != row) self->left[root]++;
 }
 
-/* A task has finished. */
-static inline void ns_live_finish(ns_live_subtrees *self, uint32_t row) {
+/* A task has finished. Returns whether a subtree is live no longer. */
+static inline bool ns_live_finish(ns_live_subtrees *self, uint32_t row) {
     const int64_t root = self->root[row];
-    if (root == NS_UNKNOWN || --self->left[root]) return;
+    if (root == NS_UNKNOWN || --self->left[root]) return false;
     self->live[self->unit[root]]--;
     self->unit[root] = NS_UNKNOWN;
+    return true;
 }
 
 #ifdef __cplusplus

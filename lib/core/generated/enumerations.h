@@ -139,6 +139,12 @@ enum ns_visit {
     NS_VISIT_WEIGHTED = 2
 };
 
+enum ns_reach {
+    NS_REACH_NEVER = 0,
+    NS_REACH_SOMETIMES = 1,
+    NS_REACH_ALWAYS = 2
+};
+
 enum ns_amount_kind {
     NS_AMOUNT_COUNT = 0,
     NS_AMOUNT_SHARE = 1
@@ -286,6 +292,7 @@ extern const char *const NS_SYNC_ROLE_WORD[5];
 extern const char *const NS_ANCHOR_WORD[8];
 extern const char *const NS_PICK_WORD[9];
 extern const char *const NS_VISIT_WORD[3];
+extern const char *const NS_REACH_WORD[3];
 extern const char *const NS_AMOUNT_KIND_WORD[2];
 extern const char *const NS_NODE_RANK_WORD[3];
 extern const char *const NS_COUNTED_WORD[3];

@@ -1070,7 +1070,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             plan->idle.between_ps = (int64_t)value;
         }
         if (!ns_read_u8s(reader, "reach", NS_ANY_SIZE, &plan->idle.reach)) return false;
-        if (!ns_require_u8s(reader, "reach", plan->idle.reach, 0, 1)) return false;
+        if (!ns_require_u8s(reader, "reach", plan->idle.reach, 0, 2)) return false;
     }
     if (!ns_read_i64s(reader, "line_ps", NS_ANY_SIZE, &plan->line_ps)) return false;
     if (!ns_require_i64s(reader, "line_ps", plan->line_ps, 0, NS_MOST_COST_PS)) return false;

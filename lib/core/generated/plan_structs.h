@@ -391,7 +391,7 @@ typedef struct ns_idle {
     bool counted;
     bool cancels;
     int64_t between_ps; /* -1: never */
-    ns_u8s reach; /* [queues, workers] who can take from each queue; empty: everybody */
+    ns_u8s reach; /* [1 + steal levels, queues, workers] Reach by the own queue, then by each level; empty: everybody can always take from all queues */
 } ns_idle;
 
 /* The parameters of the kinds of locks. */

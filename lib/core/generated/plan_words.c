@@ -10,6 +10,7 @@ const char *const NS_SYNC_ROLE_WORD[5] = {"lock", "atomic", "condition", "barrie
 const char *const NS_ANCHOR_WORD[8] = {"me", "all", "parent", "thief", "last", "lightest", "data", "label"};
 const char *const NS_PICK_WORD[9] = {"random", "in_order", "rotate", "round_robin", "after_last", "longest", "shortest", "cyclic", "block"};
 const char *const NS_VISIT_WORD[3] = {"nearest", "random", "weighted"};
+const char *const NS_REACH_WORD[3] = {"never", "sometimes", "always"};
 const char *const NS_AMOUNT_KIND_WORD[2] = {"count", "share"};
 const char *const NS_NODE_RANK_WORD[3] = {"most", "cheapest", "any"};
 const char *const NS_COUNTED_WORD[3] = {"reads", "writes", "both"};

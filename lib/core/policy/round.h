@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bitset.h"
 #include "generated/plan_structs.h"
 #include "policy/draws.h"
 
@@ -97,6 +98,14 @@ void ns_round_begin(ns_round *self);
 /* Find the next probe of the round of `actor` from `view` as it is now. Returns false if the round is over. */
 bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *level,
                    uint32_t *queue);
+
+/* Whether a level in force lets a worker take from queue `q` now, if its gate lets the worker pass. */
+static inline bool ns_level_opens(const ns_plan *plan, const ns_level *level, const ns_view *view, uint32_t q) {
+    if (view->length[q] <= level->leave) return false;
+    if (level->watch == NS_NONE8) return true;
+    const uint64_t *bits = view->watch + (uint64_t)level->watch * ns_set_words(plan->queue_count);
+    return ns_set_has(bits, q) != ((level->flags & NS_FLAG_INVERT) != 0);
+}
 
 /* How many tasks `level` takes from a queue of `length`. */
 int64_t ns_level_amount(const ns_level *self, int64_t length);

@@ -226,8 +226,8 @@ class Executor(Component):
         """Count a finished task: for the join of its parent, and for the tasks that depend on it."""
         program = self._program
         w.stack.pop()
-        if self._counts_live:
-            self._live.finish(task)
+        if self._counts_live and self._live.finish(task) and self._resting:
+            self._resting.subtree_ended(w)
         if self._joins.leaps:
             self._joins.finished(task)
         path, parent, kind = program.path_ps[task], program.parent[task], program.kind[task]

@@ -13,6 +13,10 @@ Readings of the model that are decided here:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from numasim.engine.observe.watch import Watched
 from numasim.engine.reference.actors import Producer, Sleep, Worker
@@ -21,9 +25,19 @@ from numasim.engine.reference.liveness import Liveness
 from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.queue_lines import QueueLines
-from numasim.strategy.idle import NEVER_PS, Phase
+from numasim.schema.enumerations import Reach
+from numasim.strategy.idle import BOUND_JOINS, NEVER_PS, Phase
+from numasim.strategy.picking import candidates, in_force
+from numasim.strategy.steal_plan import decode_levels
 
 NO_TASK = 2**64 - 1  # in the record of a worker that wakes
+
+
+class Takers(NamedTuple):
+    """Bits of workers: those that can take from a queue until the iteration ends, and those that can as things are."""
+
+    sure: int
+    now: int
 
 
 class Resting(Component):
@@ -45,11 +59,17 @@ class Resting(Component):
         self._liveness = liveness
         self._lines = lines
         self._proceed = proceed
-        self._sleeps_in_joins = run.plan.join not in ("own", "strict", "leapfrog")
-        self._everybody = (1 << len(run.workers)) - 1
-        self._reach = [sum(1 << int(w) for w in row.nonzero()[0]) for row in rule.reach]  # [queues] bits of workers
+        self._sleeps_in_joins = run.plan.join not in BOUND_JOINS
+        self._everybody = Takers(*[(1 << len(run.workers)) - 1] * 2)
+        # [queues] bits of workers: those that take from the queue as their own, and by each level; empty: everybody
+        own, *by_level = [
+            [Takers(_bits(row == Reach.ALWAYS), _bits(row != Reach.NEVER)) for row in part] for part in rule.reach
+        ] or [[]]
+        self._owners = own
+        self._levels = list(zip(decode_levels(run.plan.steal)[0], by_level, strict=False))
         self._counts = rule.cap > 0 or rule.at in ("no-searcher", "uncovered") or rule.chain_by == "last-searcher"
         self._searching = 0  # bits of workers
+        self._covering = 0  # those of them that may take every task
         self._sleepers: list[int] = []  # announced or asleep, in the order of their announcements
         self._pushes = 0
         self._joining: dict[int, int] = {}  # the sleeper that waits for the children, or the group, of a task
@@ -84,17 +104,30 @@ class Resting(Component):
         return rule.cap * searchers < some
 
     def _may_sleep(self, w: Worker) -> bool:
-        return self._rule.sleeps and (self._sleeps_in_joins or not w.stack)
+        return self._rule.sleeps and not self._is_bound(w)
+
+    def _is_bound(self, w: Worker) -> bool:
+        """Tell whether the worker waits in a nested join that lets it take only some tasks."""
+        return not self._sleeps_in_joins and bool(w.stack)
 
     def _join(self, w: Worker) -> None:
         """Count the worker among those that search."""
         if not self.may_search(w):
-            self._searching |= 1 << w.id
+            self._count_in(w)
             self._write_pool(w)
 
     def _leave(self, w: Worker) -> None:
-        self._searching &= ~(1 << w.id)
+        self._count_out(w)
         self._write_pool(w)
+
+    def _count_in(self, w: Worker) -> None:
+        self._searching |= 1 << w.id
+        if not self._is_bound(w):
+            self._covering |= 1 << w.id
+
+    def _count_out(self, w: Worker) -> None:
+        self._searching &= ~(1 << w.id)
+        self._covering &= ~(1 << w.id)
 
     def _write_pool(self, w: Worker) -> None:
         if self._lines and self._counts:
@@ -107,19 +140,42 @@ class Resting(Component):
         self._leave(w)
         w.woken = False
         rule = self._rule
-        if rule.chain_by == "finder":
-            self._wake_some(w, self._everybody, rule.chain)
-        elif rule.chain_by == "last-searcher":
-            for reach in self._uncovered():
-                self._wake_some(w, reach, rule.chain)
+        if rule.chain_by == "woken":
+            return
+        uncovered = self._uncovered()
+        for takers in uncovered or ([self._everybody] if rule.chain_by == "finder" else []):
+            self._wake_some(w, takers, rule.chain)
 
-    def _uncovered(self) -> list[int]:
-        """Return the sets of workers of which no worker searches: all workers, or those that can take from a queue."""
-        if not self._reach:
+    def _uncovered(self) -> list[Takers]:
+        """Return the takers that do not search, of queues with tasks; or all workers, if everybody takes everything."""
+        if not self._owners:
             return [] if self._searching else [self._everybody]
-        lengths = self._queues.length
-        sets = dict.fromkeys(reach for reach, length in zip(self._reach, lengths, strict=True) if length)
-        return [reach for reach in sets if not reach & self._searching]
+        filled = dict.fromkeys(self._takers(q) for q, length in enumerate(self._queues.length) if length)
+        return [takers for takers in filled if not self._cover(takers)]
+
+    def _takers(self, q: int) -> Takers:
+        """Return the workers that can take a task from queue ``q``."""
+        if not self._owners:
+            return self._everybody
+        queues = self._queues
+        sure, now = self._owners[q]
+        for level, by_level in self._levels:
+            if not in_force(level, queues):
+                continue
+            sure |= by_level[q].sure
+            if queues.length[q] > level.leave and candidates(level, (q,), queues):
+                now |= by_level[q].now if not level.gated else self._passing(by_level[q].now, level.index)
+        return Takers(sure, sure | now)
+
+    def _passing(self, workers: int, level: int) -> int:
+        """Return those of some workers that the gate of a level lets pass."""
+        passes = (self._prober.passes_gate(w.id, level, self._queues) for w in self._workers)
+        return workers & sum(each << at for at, each in enumerate(passes))
+
+    def _cover(self, takers: Takers) -> bool:
+        """Tell whether one of the takers searches: a sure one, if a sure one sleeps."""
+        sleeps = any(takers.sure >> sleeper & 1 for sleeper in self._sleepers)
+        return bool((takers.sure if sleeps else takers.now) & self._covering)
 
     # ---- phases of rounds ------------------------------------------------------------------------------------------
 
@@ -184,7 +240,7 @@ class Resting(Component):
         w.sleep = Sleep.ANNOUNCED
         self._sleepers.append(w.id)
         last = searched and not self._searching
-        if rule.recheck == "each" or (rule.recheck == "last" and (last or self._reach)):
+        if rule.recheck == "each" or (rule.recheck == "last" and (last or self._owners)):
             self._look_again(w)
         else:
             self._settle(w)
@@ -202,7 +258,8 @@ class Resting(Component):
         self._clock.instead(w, self._on_checked)
 
     def _reaches(self, w: Worker, q: int) -> bool:
-        return not self._reach or bool(self._reach[q] >> w.id & 1)
+        named = [self._owners, *(by_level for _, by_level in self._levels)]
+        return not self._owners or any(takers[q].now >> w.id & 1 for takers in named)
 
     def _checked(self, w: Worker) -> None:
         """The worker has looked again."""
@@ -255,26 +312,33 @@ class Resting(Component):
         self._pushes += 1
         if self._lines:
             self._lines.pool(actor, writes=False)
-        reach = self._reach[q] if self._reach else self._everybody
-        covered = bool(self._searching & reach)
-        if (
-            not self._sleepers
-            or {
-                "every-push": False,
-                "no-searcher": covered,
-                "empty-queue": held,
-                "uncovered": covered and not held,
-            }[self._rule.at]
-        ):
+        if not self._sleepers:
             return
-        self._wake_some(actor, reach, 1)
+        takers = self._takers(q)
+        covered = self._cover(takers)
+        rests = {
+            "every-push": False,
+            "no-searcher": covered,
+            "empty-queue": held and (covered or takers.sure != 0),
+            "uncovered": covered and not held,
+        }
+        if not rests[self._rule.at]:
+            self._wake_some(actor, takers, 1)
 
-    def _wake_some(self, actor: Worker | Producer, reach: int, count: int) -> None:
-        """Wake so many sleepers of a set, or all of them if the rule says so."""
+    def subtree_ended(self, actor: Worker) -> None:
+        """A live subtree has ended, so that a gate may be open for queues from which workers take only by gates."""
+        for takers in self._uncovered() if self._owners else ():
+            if not takers.sure:
+                self._wake_some(actor, takers, 1)
+
+    def _wake_some(self, actor: Worker | Producer, takers: Takers, count: int) -> None:
+        """Wake so many sleepers of some takers, the sure ones first, or all of them if the rule says so."""
         for _ in range(count):
-            there = [sleeper for sleeper in self._sleepers if reach >> sleeper & 1]
+            there = [each for each in self._sleepers if takers.now >> each & 1]
             if not there:
                 return
+            if self._rule.whom != "all":
+                there = [each for each in there if takers.sure >> each & 1] or there
             if self._rule.whom == "all":
                 for sleeper in sorted(there):
                     self._wake(actor, self._workers[sleeper])
@@ -291,7 +355,7 @@ class Resting(Component):
         if self._lines:
             self._lines.pool(actor, writes=True)
         if self._rule.counted:
-            self._searching |= 1 << w.id
+            self._count_in(w)
         if w.sleep == Sleep.ANNOUNCED and self._rule.cancels:
             w.sleep = Sleep.CALLED
             return
@@ -367,7 +431,7 @@ class Resting(Component):
 
     def retire(self, w: Worker) -> None:
         """The phase ends; a sleeper sleeps on."""
-        self._searching &= ~(1 << w.id)
+        self._count_out(w)
         if w.id in self._sleepers:
             self._sleepers.remove(w.id)
         if w.rests and not w.naps:
@@ -402,3 +466,7 @@ class Resting(Component):
             self._clock.instead(w, self._on_woken)
             w.sleep = Sleep.WAKING
         return [w.id for w in sleepers]
+
+
+def _bits(chosen: npt.NDArray[np.bool_]) -> int:
+    return sum(1 << int(worker) for worker in chosen.nonzero()[0])

@@ -127,15 +127,17 @@ class LiveSubtrees:
         if root not in (NONE, task):
             self._left[root] += 1
 
-    def finish(self, task: int) -> None:
-        """Note that a task has finished."""
+    def finish(self, task: int) -> bool:
+        """Note that a task has finished. Return whether a subtree is live no longer."""
         root = self._root[task]
         if root == NONE:
-            return
+            return False
         self._left[root] -= 1
-        if not self._left[root]:
-            self._live[self._unit[root]] -= 1
-            self._unit[root] = NONE
+        if self._left[root]:
+            return False
+        self._live[self._unit[root]] -= 1
+        self._unit[root] = NONE
+        return True
 
 
 # ---- Whether a worker that spawns goes on with the child, where that adapts to its thieves and its stack (A-50) -----

@@ -37,6 +37,11 @@ static bool has_task(void *context) {
     return ns_atomic_u32_load(it.pushed, memory_order_relaxed) != taken;
 }
 
+static bool has_no_task(void *context) {
+    (void)context;
+    return false;
+}
+
 static bool are_all_done(void *context) {
     (void)context;
     return ns_atomic_u32_load(it.done, memory_order_acquire) == it.tasks;
@@ -57,9 +62,18 @@ static void execute(void) {
     ns_sleepers_ended(it.sleepers, it.done, before + 1);
 }
 
+/* Workers from 2 on can always take the tasks. Worker 1 can only at times, and never does. */
+static enum ns_reach reach(void *context, uint32_t worker) {
+    (void)context;
+    return worker > 1 ? NS_REACH_ALWAYS : worker == 1 ? NS_REACH_SOMETIMES : NS_REACH_NEVER;
+}
+
+static const ns_takers SOME = {reach, NULL};
+
 static void push(uint32_t number) {
+    const ns_takers *takers = it.rule.reach.count ? &SOME : NULL;
     ns_atomic_u32_store(it.pushed, number + 1, memory_order_relaxed);
-    if (forget(1, ns_sleepers_pushed(it.sleepers, 0, false))) ns_sleepers_wake(it.sleepers, 0, 1);
+    if (forget(1, ns_sleepers_pushed(it.sleepers, takers, false))) ns_sleepers_wake(it.sleepers, takers, 1);
     forget(2, number);
 }
 
@@ -67,7 +81,7 @@ static void push(uint32_t number) {
 static void stop_searching(uint32_t id) {
     const uint64_t census = ns_sleepers_stop_searching(it.sleepers, id);
     const bool wakes = it.rule.chain_by == NS_CHAIN_FINDER || !ns_census_searching(census);
-    if (forget(3, ns_census_sleeping(census) && wakes)) ns_sleepers_wake(it.sleepers, NS_ANY_QUEUE, it.rule.chain);
+    if (forget(3, ns_census_sleeping(census) && wakes)) ns_sleepers_wake(it.sleepers, NULL, it.rule.chain);
     forget(4, 0);
 }
 
@@ -77,7 +91,7 @@ static enum ns_sleep lie_down(uint32_t id, bool searched, uint64_t pushes) {
                                   .pushes = pushes,
                                   .awaited = it.done,
                                   .target = it.tasks,
-                                  .finds = has_task,
+                                  .finds = it.rule.reach.count && id == 1 ? has_no_task : has_task,
                                   .is_over = are_all_done};
     const enum ns_sleep state = ns_sleepers_lie_down(it.sleepers, &order);
     if (searched) forget(5, state);
@@ -89,7 +103,7 @@ static void get_up(uint32_t id, enum ns_sleep state) {
     forget(6, state);
     if (state == NS_ASLEEP) state = ns_sleepers_sleep(it.sleepers, id, 0);
     forget(7, state);
-    if (state == NS_AWAKE || !it.rule.counted) ns_sleepers_search(it.sleepers, id);
+    if (state == NS_AWAKE || !it.rule.counted) ns_sleepers_search(it.sleepers, id, true);
 }
 
 /* Take tasks until all are done, as a worker that searches. */
@@ -100,7 +114,7 @@ static void work_on(uint32_t id) {
             stop_searching(id);
             execute();
             forget(9, 0);
-            ns_sleepers_search(it.sleepers, id);
+            ns_sleepers_search(it.sleepers, id, true);
         } else {
             get_up(id, lie_down(id, true, pushes));
         }
@@ -111,7 +125,7 @@ static void work_on(uint32_t id) {
 }
 
 static void work(uint32_t id) {
-    ns_sleepers_search(it.sleepers, id);
+    ns_sleepers_search(it.sleepers, id, true);
     work_on(id);
 }
 
@@ -145,6 +159,16 @@ static void push_to_two(uint32_t id) {
         get_up(id, NS_ASLEEP), work_on(id);
 }
 
+/* Worker 2 sleeps. Worker 1 searches, but can take no task. */
+static void push_beside_idler(uint32_t id) {
+    if (id != 1) {
+        push_to_two(id);
+        return;
+    }
+    while (!forget(12, are_all_done(NULL))) get_up(id, lie_down(id, true, 0));
+    stop_searching(id);
+}
+
 #define RULE(...) &(ns_idle){.given = true, .sleeps = true, .factor = 1, .between_ps = -1, __VA_ARGS__}
 
 static void each(void) { make(RULE(.recheck = NS_RECHECK_EACH, .at = NS_WAKE_EVERY_PUSH, .cancels = true), 2, 1); }
@@ -165,7 +189,16 @@ static void last(void) { last_of(1); }
 
 static void two_sleepers(void) {
     make(RULE(.recheck = NS_RECHECK_LAST, .at = NS_WAKE_NO_SEARCHER, .cancels = true, .counted = true), 3, 1);
-    ns_sleepers_search(it.sleepers, 1);
+    ns_sleepers_search(it.sleepers, 1, true);
+    ns_explore_require(lie_down(2, false, 0) == NS_ASLEEP, "a worker can fall asleep while another searches");
+}
+
+static void beside_idler(void) {
+    static const uint8_t some = NS_REACH_SOMETIMES;
+    make(RULE(.recheck = NS_RECHECK_LAST, .at = NS_WAKE_NO_SEARCHER, .cancels = true, .counted = true,
+              .reach = {&some, 1}),
+         3, 1);
+    ns_sleepers_search(it.sleepers, 1, true);
     ns_explore_require(lie_down(2, false, 0) == NS_ASLEEP, "a worker can fall asleep while another searches");
 }
 
@@ -177,5 +210,6 @@ const ns_explore_case NS_SLEEP_CASES[] = {{"sleep/each", 2, each, push_or_work, 
                                           {"sleep/join", 2, each, end_or_wait, check},
                                           {"sleep/last", 2, last, push_or_work, check},
                                           {"long/two sleepers", 3, two_sleepers, push_to_two, check},
+                                          {"long/sleeper beside idler", 3, beside_idler, push_beside_idler, check},
                                           {"long/sleep twice", 2, last_twice, push_or_work, check},
                                           {.name = NULL}};

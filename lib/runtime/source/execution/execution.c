@@ -88,7 +88,7 @@ void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     if (pool->graph.boundary.controlled) ns_thread_segment_ends(part);
     ns_join(&part->base);
     if (self->worker != part->base.worker) self->worker = part->base.worker; /* a fiber has moved to another worker */
-    if (pool->graph.counts_live) ns_thread_live_end(pool, noted.notes.row);
+    if (pool->graph.counts_live) ns_thread_live_end(ns_thread_worker_of(task), noted.notes.row);
 }
 
 /* ---- futures ----------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 
 #include "execution/worker_state.h"
 #include "platform/waiting.h"
+#include "search/search.h"
 
 /* ---- counts of live subtrees ------------------------------------------------------------------------------------- */
 
@@ -45,6 +46,7 @@ void ns_thread_leave_gate(ns_thread_worker *worker) {
     ns_live_subtrees *counts = &ns_thread_pool_of(worker)->graph.live;
     add(&counts->live[counts->gate[worker->base.id]], -1);
     worker->in_gate = false;
+    ns_thread_gate_opens(worker); /* others of the unit may have found the gate closed meanwhile */
 }
 
 void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row) {
@@ -67,13 +69,14 @@ static void live_create(ns_thread_pool *pool, uint32_t row) {
     if (root != NS_UNKNOWN && root != (int64_t)row) add(&counts->left[root], 1);
 }
 
-void ns_thread_live_end(ns_thread_pool *pool, uint32_t row) {
-    ns_live_subtrees *counts = &pool->graph.live;
+void ns_thread_live_end(ns_thread_worker *worker, uint32_t row) {
+    ns_live_subtrees *counts = &ns_thread_pool_of(worker)->graph.live;
     const int64_t root = row == NS_NO_ROW ? NS_UNKNOWN : counts->root[row];
     if (root == NS_UNKNOWN || add(&counts->left[root], -1) != 1) return;
     const int32_t unit = counts->unit[root];
     counts->unit[root] = NS_UNKNOWN;
     add(&counts->live[unit], -1);
+    ns_thread_gate_opens(worker);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -190,7 +193,7 @@ void ns_thread_note_begin(ns_thread_worker *worker, ns_thread_task *task) {
 void ns_thread_note_end(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     forget_taker(pool, task);
-    if (pool->graph.counts_live) ns_thread_live_end(pool, ns_thread_notes_of(task)->row);
+    if (pool->graph.counts_live) ns_thread_live_end(worker, ns_thread_notes_of(task)->row);
 }
 
 /* ---- the spawn order --------------------------------------------------------------------------------------------- */

@@ -47,6 +47,6 @@ void ns_thread_leave_gate(ns_thread_worker *worker);
 
 /* Note that the worker begins or resumes the task of a row; note that the task of a row has ended. */
 void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row);
-void ns_thread_live_end(ns_thread_pool *pool, uint32_t row);
+void ns_thread_live_end(ns_thread_worker *worker, uint32_t row);
 
 #endif

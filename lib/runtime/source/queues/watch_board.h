@@ -27,6 +27,12 @@ void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_th
 void ns_watch_board_owner_steps(ns_watch_board *self, uint32_t q, ns_owner_step step, int64_t length,
                                 ns_thresholds thresholds);
 
+/* Return a bit of queue `q`. */
+static inline bool ns_watch_board_has(const ns_watch_board *self, uint32_t watch, uint32_t q) {
+    /* relaxed: a bit may be wrong for a while, as above */
+    return ns_atomic_u64_load(&self->bits[(uint64_t)watch * self->words + q / 64], memory_order_relaxed) >> q % 64 & 1;
+}
+
 /* Copy all bits to `bits`, in the layout of an `ns_view`. */
 void ns_watch_board_copy(const ns_watch_board *self, uint64_t *bits);
 

@@ -9,24 +9,33 @@
 
 /* ---- a worker's view --------------------------------------------------------------------------------------------- */
 
-/* Compute the watch bits from the lengths of queues, if pushes and pops do not note the bits. */
-static void watch_lengths(const ns_thread_pool *pool, uint64_t *bits) {
+/* Look at the watch bits of queue `q`. Compute them from its length, if pushes and pops do not note the bits. */
+static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t q) {
     const ns_plan *plan = &pool->file.plan.steal;
-    for (uint32_t q = 0; q < plan->queue_count; q++) {
-        const int64_t length = ns_task_queue_length(pool->queues[q]);
-        const ns_thresholds thresholds = ns_task_queue_thresholds(pool->queues[q]);
-        for (uint32_t watch = 0; watch < plan->watches; watch++) {
-            const bool marked = ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
-            ns_set_put(bits + (size_t)watch * ns_set_words(plan->queue_count), q, marked);
-        }
+    const int64_t length = ns_task_queue_length(pool->queues[q]);
+    const ns_thresholds thresholds = ns_task_queue_thresholds(pool->queues[q]);
+    for (uint32_t watch = 0; watch < plan->watches; watch++) {
+        const bool marked = pool->notes_watches ? ns_watch_board_has(&pool->board, watch, q)
+                                                : ns_watch_bit(&plan->watch[2 * watch], false, length, thresholds);
+        ns_set_put(bits + (size_t)watch * ns_set_words(plan->queue_count), q, marked);
     }
 }
 
-static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits) {
-    if (pool->notes_watches)
+static void look_at_all_watches(const ns_thread_pool *pool, uint64_t *bits) {
+    if (pool->notes_watches) {
         ns_watch_board_copy(&pool->board, bits);
-    else
-        watch_lengths(pool, bits);
+    } else {
+        for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) look_at_watches(pool, bits, q);
+    }
+}
+
+static void look_at_rest(ns_thread_worker *worker) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_view *view = &worker->search.view;
+    view->iteration = pool->graph.iteration;
+    view->switches = pool->graph.boundary.in_force.switches;
+    if (pool->graph.counts_live)
+        ns_thread_see_live(pool, (int64_t *)(uintptr_t)view->live, (int64_t *)(uintptr_t)view->awaited);
 }
 
 /* For the join rule `leapfrog`: tell the actor whether the worker waits in a join, and from which worker it may
@@ -40,7 +49,7 @@ static void see_taker(ns_actor *actor, const ns_thread_wait *wait) {
 void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
-    if (pool->watches) look_at_watches(pool, (uint64_t *)(uintptr_t)search->view.watch);
+    if (pool->watches) look_at_all_watches(pool, (uint64_t *)(uintptr_t)search->view.watch);
     if (pool->sees_lengths) {
         int64_t *length = (int64_t *)(uintptr_t)search->view.length;
         for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++)
@@ -49,11 +58,16 @@ void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait)
     /* relaxed: a recent value suffices */
     const uint32_t thief = ns_atomic_u32_load(&worker->thief, memory_order_relaxed);
     search->actor.thief = thief ? (int32_t)(thief - 1) : NS_UNKNOWN;
-    search->view.iteration = pool->graph.iteration;
-    search->view.switches = pool->graph.boundary.in_force.switches;
-    if (pool->graph.counts_live)
-        ns_thread_see_live(pool, (int64_t *)(uintptr_t)search->view.live, (int64_t *)(uintptr_t)search->view.awaited);
+    look_at_rest(worker);
     if (pool->file.plan.join == NS_JOIN_LEAPFROG) see_taker(&search->actor, wait);
+}
+
+void ns_thread_view_queue(ns_thread_worker *worker, uint32_t q) {
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
+    ns_thread_note_queue(pool, q);
+    if (pool->watches) look_at_watches(pool, (uint64_t *)(uintptr_t)worker->search.view.watch, q);
+    ((int64_t *)(uintptr_t)worker->search.view.length)[q] = ns_task_queue_length(pool->queues[q]);
+    look_at_rest(worker);
 }
 
 void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q) {

@@ -3,50 +3,117 @@
  *
  * A worker sleeps only if it may take any task that it finds: not in a join of the rules `own`, `strict` and
  * `leapfrog`, nor in a wait whose end tells nobody. */
-#include <string.h>
-
 #include "execution/execution.h"
 #include "platform/waiting.h"
 #include "search/search.h"
 
 static const ns_idle *rule_of(const ns_thread_worker *worker) { return &ns_thread_pool_of(worker)->file.plan.idle; }
 
+/* Return whether the worker may take any task that it finds. */
+static bool takes_any(const ns_thread_worker *worker, const ns_thread_wait *wait) {
+    const enum ns_join_kind join = ns_thread_pool_of(worker)->file.plan.join;
+    return !wait->task || (join != NS_JOIN_OWN && join != NS_JOIN_STRICT && join != NS_JOIN_LEAPFROG);
+}
+
 static bool may_sleep(const ns_thread_worker *worker, const ns_thread_wait *wait) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const enum ns_join_kind join = pool->file.plan.join;
-    const bool takes_any = join != NS_JOIN_OWN && join != NS_JOIN_STRICT && join != NS_JOIN_LEAPFROG;
-    return pool->sleeps && wait->awaited && (takes_any || !wait->task) && !ns_thread_is_quiescent(pool);
+    return pool->sleeps && wait->awaited && takes_any(worker, wait) && !ns_thread_is_quiescent(pool);
+}
+
+/* ---- who can take from a queue ----------------------------------------------------------------------------------- */
+
+/* Return where the plan has the reach of all workers to queue `q` by part `part`: the own queues, then the levels. */
+static const uint8_t *reach_by(const ns_thread_pool *pool, uint32_t part, uint32_t q) {
+    const ns_full_plan *plan = &pool->file.plan;
+    return plan->idle.reach.at + ((uint64_t)part * plan->steal.queue_count + q) * pool->base.workers;
+}
+
+/* A queue as a worker views it, from the first question on. */
+typedef struct {
+    ns_thread_worker *viewer;
+    uint32_t q;
+    bool is_viewed;
+} viewed;
+
+static enum ns_reach reach_now(void *context, uint32_t worker) {
+    viewed *self = context;
+    if (!self->is_viewed) ns_thread_view_queue(self->viewer, self->q);
+    self->is_viewed = true;
+    const ns_thread_pool *pool = ns_thread_pool_of(self->viewer);
+    const ns_plan *steal = &pool->file.plan.steal;
+    const ns_view *view = &self->viewer->search.view;
+    enum ns_reach best = (enum ns_reach)reach_by(pool, 0, self->q)[worker];
+    for (uint32_t at = 0; at < steal->steal_levels && best != NS_REACH_ALWAYS; at++) {
+        const ns_level *level = &steal->level[at];
+        const enum ns_reach reach = (enum ns_reach)reach_by(pool, 1 + at, self->q)[worker];
+        if (reach == NS_REACH_NEVER || !ns_in_force(level, view)) continue;
+        if (reach == NS_REACH_SOMETIMES && (!ns_level_opens(steal, level, view, self->q) ||
+                                            !ns_passes_gate(steal, level, (int32_t)worker, view)))
+            continue;
+        best = reach;
+    }
+    return best;
+}
+
+/* Return whether a steal level names queue `q` for the worker, or the worker owns the queue. */
+static bool can_take(const ns_thread_worker *worker, uint32_t q) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    bool can = !rule_of(worker)->reach.count;
+    for (uint32_t part = 0; part <= pool->file.plan.steal.steal_levels && !can; part++)
+        can = reach_by(pool, part, q)[worker->base.id];
+    return can;
+}
+
+static bool are_equal(const ns_thread_pool *pool, viewed *one, viewed *other) {
+    uint32_t worker = 0;
+    while (worker < pool->base.workers && reach_now(one, worker) == reach_now(other, worker)) worker++;
+    return worker == pool->base.workers;
 }
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
 
 /* Wake `count` sleepers. First make all tasks in the worker's queue public, for the sleepers to find. */
-static void wake(ns_thread_worker *worker, int64_t q, int64_t count) {
+static void wake(ns_thread_worker *worker, const ns_takers *takers, int64_t count) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (count <= 0) return;
     ns_thread_queue_share(worker);
-    ns_sleepers_wake(pool->sleepers, q, count);
+    ns_sleepers_wake(pool->sleepers, takers, count);
 }
 
 void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held) {
-    if (ns_sleepers_pushed(ns_thread_pool_of(worker)->sleepers, q, held)) wake(worker, q, 1);
+    ns_sleepers *sleepers = ns_thread_pool_of(worker)->sleepers;
+    viewed pushed_to = {worker, q, false};
+    const ns_takers takers = {reach_now, &pushed_to}, *those = rule_of(worker)->reach.count ? &takers : NULL;
+    if (ns_sleepers_pushed(sleepers, those, held)) wake(worker, those, 1);
 }
 
-/* The last searching worker has found a task: wake others for the queues with tasks that no searching worker covers,
- * once for all queues from which the same workers can take. */
-static void wake_for_uncovered(ns_thread_worker *worker) {
-    ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const ns_idle *rule = rule_of(worker);
-    const size_t workers = pool->base.workers;
+/* Wake `count` others for each queue with tasks that no searching worker covers, once for all queues from which the same
+ * workers can take. If `gated`, leave out the queues from which some worker can always take. Return whether there is
+ * such a queue. */
+static bool wake_for_uncovered(ns_thread_worker *worker, int64_t count, bool gated) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    bool any = false;
+    ns_fence(); /* a worker that pushes relies on this one only if this one sees the task here */
     for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) {
-        if (!ns_task_queue_length(pool->queues[q]) || !ns_sleepers_is_uncovered(pool->sleepers, q)) continue;
-        bool is_first = true;
-        for (uint32_t before = 0; before < q; before++) {
-            is_first = is_first && (!ns_task_queue_length(pool->queues[before]) ||
-                                    memcmp(rule->reach.at + before * workers, rule->reach.at + q * workers, workers));
-        }
-        if (is_first) wake(worker, q, rule->chain);
+        viewed here = {worker, q, false};
+        const ns_takers takers = {reach_now, &here};
+        if (!ns_task_queue_length(pool->queues[q])) continue;
+        if (!ns_sleepers_is_uncovered(pool->sleepers, &takers)) continue;
+        bool skips = gated && ns_sleepers_somebody_is_sure(pool->sleepers, &takers);
+        for (uint32_t before = 0; before < q && !skips; before++)
+            skips = ns_task_queue_length(pool->queues[before]) && are_equal(pool, &here, &(viewed){worker, before, false});
+        if (!skips) wake(worker, &takers, count);
+        any = true;
     }
+    return any;
+}
+
+void ns_thread_gate_opens(ns_thread_worker *worker) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    if (!pool->sleeps || !rule_of(worker)->reach.count) return;
+    ns_fence(); /* pairs with the fence of ns_sleepers_announce: the gate is open before the look for sleepers */
+    const uint64_t census = ns_atomic_u64_load(&pool->sleepers->census, memory_order_relaxed); /* relaxed: as above */
+    if (ns_census_sleeping(census)) wake_for_uncovered(worker, 1, true);
 }
 
 /* ---- falling asleep ---------------------------------------------------------------------------------------------- */
@@ -57,12 +124,12 @@ static void get_up(ns_thread_worker *worker, enum ns_sleep state) {
     const ns_idle *rule = rule_of(worker);
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_counted = rule->counted && state != NS_AWAKE; /* counted by the waking worker */
-    if (!is_counted) ns_sleepers_search(pool->sleepers, worker->base.id);
+    if (!is_counted) ns_sleepers_search(pool->sleepers, worker->base.id, true);
     mine->searches = true;
     mine->knows_pushes = false;
     /* The end of a run wakes nobody: who slept by then sleeps on, who was about to sleep does not. */
     if (state != NS_AWAKE && !ns_thread_task_is_joined(&pool->origin)) ns_thread_count(worker, NS_WAKEUPS, 1);
-    if (mine->woken && rule->chain_by == NS_CHAIN_WOKEN) wake(worker, NS_ANY_QUEUE, rule->chain);
+    if (mine->woken && rule->chain_by == NS_CHAIN_WOKEN) wake(worker, NULL, rule->chain);
 }
 
 /* Return the time after which the worker's next sleep ends by itself; 0: never. */
@@ -117,12 +184,9 @@ typedef struct {
 /* Pay for a look at every queue from which the worker can take, if workers run in turns by clocks. */
 static void pay_look(const ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    const ns_u8s reach = rule_of(worker)->reach;
     int64_t ps = 0;
-    for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++) {
-        const bool reaches = !reach.count || reach.at[(uint64_t)q * pool->base.workers + worker->base.id];
-        if (reaches && (int32_t)q != worker->own) ps += ns_thread_probe_ps(worker, q);
-    }
+    for (uint32_t q = 0; q < pool->file.plan.steal.queue_count; q++)
+        if ((int32_t)q != worker->own && can_take(worker, q)) ps += ns_thread_probe_ps(worker, q);
     ns_thread_pay(ps, NS_RANK_LOOK);
 }
 
@@ -190,7 +254,7 @@ void ns_thread_begin_search(ns_thread_worker *worker, const ns_thread_wait *wait
     mine->timeouts = 0;
     const bool keeps_tasks = worker->own >= 0 && ns_task_queue_length(pool->queues[worker->own]);
     if (!may_sleep(worker, wait) || keeps_tasks)
-        ns_sleepers_search(pool->sleepers, worker->base.id);
+        ns_sleepers_search(pool->sleepers, worker->base.id, takes_any(worker, wait));
     else if (!ns_sleepers_try_search(pool->sleepers, worker->base.id, busy(pool)))
         lie_down(worker, wait);
     mine->searches = true;
@@ -203,14 +267,10 @@ void ns_thread_end_search(ns_thread_worker *worker) {
     if (counts_idle(rule)) ns_atomic_u32_fetch_add(&pool->idle, UINT32_MAX, memory_order_relaxed);
     const uint64_t census = ns_sleepers_stop_searching(pool->sleepers, worker->base.id);
     mine->searches = mine->woken = false;
-    if (!ns_census_sleeping(census)) return;
-    if (rule->chain_by == NS_CHAIN_FINDER) {
-        wake(worker, NS_ANY_QUEUE, rule->chain);
-    } else if (rule->chain_by == NS_CHAIN_LAST_SEARCHER && rule->reach.count) {
-        wake_for_uncovered(worker);
-    } else if (rule->chain_by == NS_CHAIN_LAST_SEARCHER && !ns_census_searching(census)) {
-        wake(worker, NS_ANY_QUEUE, rule->chain);
-    }
+    if (!ns_census_sleeping(census) || rule->chain_by == NS_CHAIN_WOKEN) return;
+    if (rule->reach.count && wake_for_uncovered(worker, rule->chain, false)) return;
+    const bool is_last = !rule->reach.count && !ns_census_searching(census);
+    if (is_last || rule->chain_by == NS_CHAIN_FINDER) wake(worker, NULL, rule->chain);
 }
 
 /* ---- phases of rounds -------------------------------------------------------------------------------------------- */

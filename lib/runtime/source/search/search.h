@@ -59,6 +59,9 @@ void ns_thread_rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool p
 /* Note that the worker has pushed a task into queue `q`, which had tasks before if `held`: wake whom the rules say. */
 void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held);
 
+/* A gate may have opened: wake sleepers for queues from which workers take only by gates. */
+void ns_thread_gate_opens(ns_thread_worker *worker);
+
 /* Note that the worker takes part in a run, or has no part in it. */
 void ns_thread_rest_ends(ns_thread_worker *worker);
 void ns_thread_sits_out(ns_thread_worker *worker);
@@ -109,6 +112,9 @@ static inline bool ns_thread_is_quiescent(const ns_thread_pool *pool) {
 /* Read the lengths of the queues and all other state on which the strategy's decisions depend. `wait` is the wait
  * during which the worker searches, or NULL. */
 void ns_thread_view_queues(ns_thread_worker *worker, const ns_thread_wait *wait);
+
+/* Read the same state for queue `q` alone. */
+void ns_thread_view_queue(ns_thread_worker *worker, uint32_t q);
 
 /* Note that queue `q` has changed, or that its watch bits are wrong. */
 void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q);

@@ -6,9 +6,11 @@
 
 static const uint64_t ONE_SLEEPER = UINT64_C(1) << 32;
 
-static bool can_take(const ns_sleepers *self, int64_t q, uint32_t worker) {
-    const ns_u8s reach = self->rule->reach;
-    return q < 0 || !reach.count || reach.at[(uint64_t)q * self->workers + worker];
+/* What a worker does. */
+enum doing { AT_WORK, SEARCHING, LYING_DOWN /* or asleep */ };
+
+static enum ns_reach reach_of(const ns_takers *takers, uint32_t worker) {
+    return takers ? takers->reach(takers->context, worker) : NS_REACH_ALWAYS;
 }
 
 int ns_sleepers_create(ns_sleepers **made, const ns_idle *rule, uint32_t workers) {
@@ -18,8 +20,8 @@ int ns_sleepers_create(ns_sleepers **made, const ns_idle *rule, uint32_t workers
     self->workers = workers;
     self->sleeper = ns_near_memory_allocate(workers * sizeof *self->sleeper, -1);
     self->order = ns_near_memory_allocate(workers * sizeof *self->order, -1);
-    self->searching = ns_near_memory_allocate(workers * sizeof *self->searching, -1);
-    bool all = self->sleeper && self->order && self->searching;
+    self->doing = ns_near_memory_allocate(workers * sizeof *self->doing, -1);
+    bool all = self->sleeper && self->order && self->doing;
     for (uint32_t worker = 0; all && worker < workers; worker++) {
         self->sleeper[worker] = ns_near_memory_allocate(sizeof(ns_sleeper), -1);
         all = self->sleeper[worker];
@@ -33,17 +35,16 @@ void ns_sleepers_destroy(ns_sleepers *self) {
         ns_near_memory_free(self->sleeper[worker], sizeof(ns_sleeper));
     ns_near_memory_free(self->sleeper, self->workers * sizeof *self->sleeper);
     ns_near_memory_free(self->order, self->workers * sizeof *self->order);
-    ns_near_memory_free(self->searching, self->workers * sizeof *self->searching);
+    ns_near_memory_free(self->doing, self->workers * sizeof *self->doing);
     ns_near_memory_free(self, sizeof *self);
 }
 
 /* ---- searching --------------------------------------------------------------------------------------------------- */
 
-/* Note in the worker's own word whether it searches. */
-static void mark(ns_sleepers *self, uint32_t worker, bool searches) {
+/* Note in the worker's own word what it does. */
+static void mark(ns_sleepers *self, uint32_t worker, enum doing doing) {
     /* relaxed: the change of the census that follows, and the fence after it, order this store */
-    if (self->rule->reach.count)
-        ns_atomic_u32_store(&self->searching[worker], searches, memory_order_relaxed);
+    if (self->rule->reach.count) ns_atomic_u32_store(&self->doing[worker], doing, memory_order_relaxed);
 }
 
 /* Return whether the cap allows one more searching worker. */
@@ -57,42 +58,53 @@ static bool has_room(const ns_sleepers *self, uint32_t searching, uint32_t busy)
 
 bool ns_sleepers_try_search(ns_sleepers *self, uint32_t worker, uint32_t busy) {
     uint64_t seen = ns_atomic_u64_load(&self->census, memory_order_relaxed); /* relaxed: checked by the swap */
-    mark(self, worker, true);
+    mark(self, worker, SEARCHING);
     do {
         if (has_room(self, ns_census_searching(seen), busy)) continue;
-        mark(self, worker, false);
+        mark(self, worker, AT_WORK);
         return false;
     } while (!ns_atomic_u64_compare_exchange(&self->census, &seen, seen + 1, memory_order_seq_cst,
                                              memory_order_relaxed));
     return true;
 }
 
-void ns_sleepers_search(ns_sleepers *self, uint32_t worker) {
-    mark(self, worker, true);
+void ns_sleepers_search(ns_sleepers *self, uint32_t worker, bool takes_any) {
+    if (takes_any) mark(self, worker, SEARCHING);
     /* seq_cst: all threads agree on the order in which the census changes. Pushing workers may see this change late:
      * then they wake a sleeper that need not be woken */
     ns_atomic_u64_fetch_add(&self->census, 1, memory_order_seq_cst);
 }
 
 uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker) {
-    mark(self, worker, false);
+    mark(self, worker, AT_WORK);
     /* seq_cst: a pushing worker that relies on this worker has read the census before. So this worker knows whether it
      * is the last that searched, and whether others sleep */
     return ns_atomic_u64_fetch_add(&self->census, UINT64_MAX, memory_order_seq_cst) - 1;
 }
 
-/* Return whether some worker searches that can take from queue `q`. */
-static bool is_covered(const ns_sleepers *self, uint32_t q, uint64_t census) {
-    if (!self->rule->reach.count) return ns_census_searching(census);
+/* Return whether one of the takers searches: a sure one, if a sure one sleeps. */
+static bool is_covered(const ns_sleepers *self, const ns_takers *takers, uint64_t census) {
+    if (!takers) return ns_census_searching(census);
+    bool searches = false, sure_sleeps = false;
     for (uint32_t worker = 0; worker < self->workers; worker++) {
-        if (can_take(self, q, worker) && ns_atomic_u32_load(&self->searching[worker], memory_order_relaxed))
-            return true; /* relaxed: ordered by the fence of the caller */
+        /* relaxed: ordered by the fence of the caller */
+        const uint32_t doing = ns_atomic_u32_load(&self->doing[worker], memory_order_relaxed);
+        const enum ns_reach reach = doing == AT_WORK ? NS_REACH_NEVER : reach_of(takers, worker);
+        if (doing == SEARCHING && reach == NS_REACH_ALWAYS) return true;
+        searches = searches || (doing == SEARCHING && reach != NS_REACH_NEVER);
+        sure_sleeps = sure_sleeps || (doing == LYING_DOWN && reach == NS_REACH_ALWAYS);
     }
-    return false;
+    return searches && !sure_sleeps;
 }
 
-bool ns_sleepers_is_uncovered(const ns_sleepers *self, uint32_t q) {
-    return !is_covered(self, q, ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: as above */
+bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *takers) {
+    uint32_t worker = 0;
+    while (worker < self->workers && reach_of(takers, worker) != NS_REACH_ALWAYS) worker++;
+    return worker < self->workers;
+}
+
+bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers) {
+    return !is_covered(self, takers, ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: as above */
 }
 
 /* ---- the list of sleepers, under its lock ------------------------------------------------------------------------ */
@@ -102,14 +114,15 @@ static uint64_t count_in(ns_sleepers *self, uint64_t change) {
     return ns_atomic_u64_fetch_add(&self->census, change, memory_order_seq_cst) + change;
 }
 
-/* Remove the sleeper at a place of the list. `also` is added to the census. */
-static void remove_at(ns_sleepers *self, uint32_t place, uint64_t also) {
+/* Remove the sleeper at a place of the list, and count it among the searching workers if it `searches` from now on. */
+static void remove_at(ns_sleepers *self, uint32_t place, bool searches) {
     const ns_sleeper *sleeper = self->sleeper[self->order[place]];
+    mark(self, self->order[place], searches ? SEARCHING : AT_WORK);
     /* relaxed: a worker that reads an old number looks at the list in vain */
     if (sleeper->awaits) ns_atomic_u32_fetch_add(&self->waits, UINT32_MAX, memory_order_relaxed);
     self->count--;
     for (uint32_t at = place; at < self->count; at++) self->order[at] = self->order[at + 1];
-    count_in(self, also - ONE_SLEEPER);
+    count_in(self, (searches ? 1 : 0) - ONE_SLEEPER);
 }
 
 /* Return the place of the worker in the list; `count` if the worker is not there. */
@@ -124,8 +137,7 @@ static uint32_t place_of(const ns_sleepers *self, uint32_t worker) {
 static bool call(ns_sleepers *self, uint32_t place) {
     const uint32_t worker = self->order[place];
     ns_atomic_u32 *state = &self->sleeper[worker]->state;
-    if (self->rule->counted) mark(self, worker, true);
-    remove_at(self, place, self->rule->counted ? 1 : 0);
+    remove_at(self, place, self->rule->counted);
     if (self->rule->cancels) {
         uint32_t announced = NS_ANNOUNCED;
         /* release: the sleeper sees the pushed task. The sleeper may fall asleep now: then the swap fails */
@@ -150,7 +162,7 @@ static bool announce(ns_sleepers *self, const ns_sleep_order *order) {
     ns_atomic_u32_store(&mine->state, NS_ANNOUNCED, memory_order_relaxed);
     if (order->awaited) ns_atomic_u32_fetch_add(&self->waits, 1, memory_order_relaxed);
     self->order[self->count++] = order->worker;
-    if (order->searched) mark(self, order->worker, false);
+    mark(self, order->worker, LYING_DOWN);
     const uint64_t now = count_in(self, ONE_SLEEPER - (order->searched ? 1 : 0));
     ns_mcs_release(&self->lock);
     /* The announcement comes before all that the worker reads from here on: queues, its join, the count of pushes. A
@@ -171,7 +183,7 @@ static enum ns_sleep withdraw(ns_sleepers *self, uint32_t worker) {
     ns_mcs_acquire(&self->lock);
     const uint32_t place = place_of(self, worker);
     const bool is_there = place < self->count;
-    if (is_there) remove_at(self, place, 0);
+    if (is_there) remove_at(self, place, false);
     ns_mcs_release(&self->lock);
     const enum ns_sleep before = wake_up(self->sleeper[worker]);
     return is_there ? NS_AWAKE : before;
@@ -230,7 +242,7 @@ uint32_t ns_sleepers_asleep(ns_sleepers *self) {
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
 
-bool ns_sleepers_pushed(ns_sleepers *self, uint32_t q, bool held) {
+bool ns_sleepers_pushed(ns_sleepers *self, const ns_takers *takers, bool held) {
     const ns_idle *rule = self->rule;
     /* The push comes before the look at the census. The fence pairs with the fence of ns_sleepers_announce. */
     if (rule->recheck != NS_RECHECK_NONE) ns_fence();
@@ -245,32 +257,35 @@ bool ns_sleepers_pushed(ns_sleepers *self, uint32_t q, bool held) {
                              : census;
     if (!ns_census_sleeping(now)) return false;
     switch (rule->at) {
-        case NS_WAKE_NO_SEARCHER: return !is_covered(self, q, now);
-        case NS_WAKE_EMPTY_QUEUE: return !held;
-        case NS_WAKE_UNCOVERED: return held || !is_covered(self, q, now);
+        case NS_WAKE_NO_SEARCHER: return !is_covered(self, takers, now);
+        case NS_WAKE_EMPTY_QUEUE: return !held || (!ns_sleepers_somebody_is_sure(self, takers) && !is_covered(self, takers, now));
+        case NS_WAKE_UNCOVERED: return held || !is_covered(self, takers, now);
         case NS_WAKE_EVERY_PUSH: break;
     }
     return true;
 }
 
-/* Return the place in the list of the sleeper that is woken next, of those that can take from queue `q`; `count` if
- * there is none. */
-static uint32_t choose(const ns_sleepers *self, int64_t q) {
+/* Return the place in the list of the taker that is woken next, sure ones first; `count` if no taker sleeps. */
+static uint32_t choose(const ns_sleepers *self, const ns_takers *takers) {
     uint32_t chosen = self->count;
+    enum ns_reach best = NS_REACH_NEVER;
     for (uint32_t place = self->count; place; place--) {
-        if (!can_take(self, q, self->order[place - 1])) continue;
-        if (self->rule->whom == NS_WHOM_NEWEST || self->rule->whom == NS_WHOM_ALL) return place - 1;
-        if (chosen == self->count || self->order[place - 1] < self->order[chosen]) chosen = place - 1;
+        const uint32_t worker = self->order[place - 1];
+        const enum ns_reach reach = reach_of(takers, worker);
+        const bool is_lower = self->rule->whom == NS_WHOM_LOWEST && chosen < self->count && worker < self->order[chosen];
+        if (reach < best || (reach == best && !is_lower)) continue;
+        chosen = place - 1;
+        best = reach;
     }
     return chosen;
 }
 
-/* Wake the sleeper that is chosen for queue `q`. Return false if there is none. The system call comes after the lock is
+/* Wake the sleeper that is chosen of the takers. Return false if there is none. The system call comes after the lock is
  * released; the word of the sleeper lives as long as the pool. */
-static bool wake_one(ns_sleepers *self, int64_t q) {
+static bool wake_one(ns_sleepers *self, const ns_takers *takers) {
     ns_atomic_u32 *word = NULL;
     ns_mcs_acquire(&self->lock);
-    const uint32_t place = choose(self, q);
+    const uint32_t place = choose(self, takers);
     const bool is_there = place < self->count;
     if (is_there) {
         ns_sleeper *sleeper = self->sleeper[self->order[place]];
@@ -281,9 +296,9 @@ static bool wake_one(ns_sleepers *self, int64_t q) {
     return is_there;
 }
 
-void ns_sleepers_wake(ns_sleepers *self, int64_t q, int64_t count) {
+void ns_sleepers_wake(ns_sleepers *self, const ns_takers *takers, int64_t count) {
     if (self->rule->whom == NS_WHOM_ALL && count > 0) count = self->workers;
-    while (count-- > 0 && wake_one(self, q)) continue;
+    while (count-- > 0 && wake_one(self, takers)) continue;
 }
 
 void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count) {
@@ -300,5 +315,5 @@ void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count) {
 }
 
 void ns_sleepers_wake_all(ns_sleepers *self) {
-    while (wake_one(self, NS_ANY_QUEUE)) continue;
+    while (wake_one(self, NULL)) continue;
 }

@@ -14,6 +14,10 @@
  * on this one: the searching worker, or the last that stops searching after it, finds the task when it looks again.
  * With `recheck: events` the pushing worker counts its push, and a worker that goes to sleep compares the count instead
  * of looking again.
+ *
+ * If the plan says who can take from each queue, each worker has a word that says what the worker does, and each worker
+ * looks again before it sleeps (with `last`, too). A searching worker that can take from a queue only as things are
+ * counts only while nobody sleeps that always can: the searching worker may fall asleep while tasks are there.
  */
 #ifndef NS_SLEEPERS_H
 #define NS_SLEEPERS_H
@@ -39,11 +43,17 @@ typedef struct {
     uint32_t target;                 /* the count that ends this wait */
 } ns_sleeper;
 
+/* Who can take tasks from a queue: always (the sure ones), or as things are now (SOMETIMES). NULL: everybody, always. */
+typedef struct {
+    enum ns_reach (*reach)(void *context, uint32_t worker);
+    void *context;
+} ns_takers;
+
 typedef struct {
     const ns_idle *rule;
     uint32_t workers;
     ns_sleeper **sleeper;     /* [workers] */
-    ns_atomic_u32 *searching; /* [workers] whether the worker searches, if not all workers can take from all queues */
+    ns_atomic_u32 *doing;     /* [workers] what the worker does, if not all can always take from all queues */
     NS_OWN_LINE ns_atomic_u64 census; /* the searching workers (low 32 bits) and the sleepers in `order` */
     NS_OWN_LINE ns_atomic_u64 pushes; /* counted under the rule `recheck: events` while workers search or sleep */
     ns_atomic_u32 waits;              /* sleepers that wait for something besides tasks */
@@ -64,8 +74,8 @@ void ns_sleepers_destroy(ns_sleepers *self);
  * Return whether the worker searches. */
 bool ns_sleepers_try_search(ns_sleepers *self, uint32_t worker, uint32_t busy);
 
-/* Count the worker among those that search. */
-void ns_sleepers_search(ns_sleepers *self, uint32_t worker);
+/* Count the worker among those that search. Others rely on the worker for their tasks if it `takes_any` task. */
+void ns_sleepers_search(ns_sleepers *self, uint32_t worker, bool takes_any);
 
 /* The searching worker has found a task, or waits no longer. Return the census. */
 uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker);
@@ -74,8 +84,11 @@ static inline uint32_t ns_sleepers_searching(const ns_sleepers *self) {
     return ns_census_searching(ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: a recent number */
 }
 
-/* Return whether no worker searches that can take from queue `q`. */
-bool ns_sleepers_is_uncovered(const ns_sleepers *self, uint32_t q);
+/* Return whether none of the takers of a queue searches: no sure one, if a sure one sleeps. */
+bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers);
+
+/* Return whether one of the takers is sure. */
+bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *takers);
 
 /* ---- falling asleep ---------------------------------------------------------------------------------------------- */
 
@@ -115,13 +128,12 @@ uint32_t ns_sleepers_asleep(ns_sleepers *self);
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
 
-/* A task has been pushed into queue `q`, which had tasks before if `held`. Return whether a sleeper is to be woken:
- * then the caller calls ns_sleepers_wake. */
-bool ns_sleepers_pushed(ns_sleepers *self, uint32_t q, bool held);
+/* A task has been pushed into a queue with these takers, which had tasks before if `held`. Return whether a sleeper is
+ * to be woken: then the caller calls ns_sleepers_wake. */
+bool ns_sleepers_pushed(ns_sleepers *self, const ns_takers *takers, bool held);
 
-/* Wake `count` sleepers that can take from queue `q` (NS_ANY_QUEUE: any sleepers), or all if the rule says so. */
-enum { NS_ANY_QUEUE = -1 };
-void ns_sleepers_wake(ns_sleepers *self, int64_t q, int64_t count);
+/* Wake `count` sleepers of the takers, sure ones first, or all if the rule says so. */
+void ns_sleepers_wake(ns_sleepers *self, const ns_takers *takers, int64_t count);
 
 /* What sleepers may await has come to `count`: wake the sleepers whose wait is over. The awaited object may be gone. */
 void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count);
