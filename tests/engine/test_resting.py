@@ -10,10 +10,12 @@ from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_machi
 from random_grammar import idle_document
 from task_graphs import WAIT, Task, graph, phase, task
 
+import numasim as ns
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.reference.resting import Resting
 from numasim.parts.models.idle_model import IdleSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
+from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.effects import Effects
 
 ALL = stealing({"from": "others", "pick": "rotate", "tries": "all"})  # a round comes to every queue
@@ -307,8 +309,15 @@ def promising(chance: Random) -> IdleSpec:
             assert wake is not None
 
 
+CONDITIONAL = stealing(
+    {"from": "others", "pick": "rotate", "tries": "all", "if": {"length": 3}}, {"from": "own-socket", "leave": 1}
+)  # nobody but its owner takes a lone task from a queue
+TIGHT = {"phases": [{"rounds": 2, "yield_ns": 200}], "searchers": {"count": 1}, "sleep": {"recheck": "last"}}
+
+
+@pytest.mark.parametrize("strategy", [ALL, CONDITIONAL], ids=["all", "conditional"])
 @pytest.mark.parametrize("seed", range(60))
-def test_no_task_waits_while_all_who_could_take_it_sleep(seed: int) -> None:
+def test_no_task_waits_while_all_who_could_take_it_sleep(seed: int, strategy: StrategySpec) -> None:
     chance = Random(seed)
     rules = promising(chance)
     how = resting().model_copy(update={"idle": rules, "join": chance.choice(("continuation", "help"))})
@@ -321,9 +330,19 @@ def test_no_task_waits_while_all_who_could_take_it_sleep(seed: int) -> None:
                 steps.append(tree(depth - 1))
         return task(*steps, WAIT, chance.choice((0, 3000)) * NS)
 
-    seen = run(graph(tree(chance.randint(2, 4))), chance.randint(2, 6), ALL, how, seed=seed, machine=toy(cores=6))
+    seen = run(graph(tree(chance.randint(2, 4))), chance.randint(2, 6), strategy, how, seed=seed, machine=toy(cores=6))
     assert seen["steal_success"] >= 0
     assert_somebody_is_awake(seen)
+
+
+@pytest.mark.parametrize("name", ["work-dealing", "locality-binding", "locality-binding-hashed", "laws-nc"])
+def test_no_task_waits_behind_a_condition_under_a_cap_of_one_searcher(name: str) -> None:
+    """A searcher that may not take a task from a queue does not keep the sleepers that may from being woken."""
+    idle = {"like": "bare", "name": "tight", "idle": TIGHT, "costs": {"unpark_ns": 100, "wake_ns": 500}}
+    for program in ({"name": "sparselu-single", "blocks": 6}, {"name": "fib", "n": 10}):
+        of = {"machine": "epyc-9654-2s-nps4", "workload": program, "strategy": name, "runtime": idle, "seed": 1}
+        results = [ns.run(of, workers=workers, engine="reference") for workers in (4, 16)]
+        assert all(result.wakeups for result in results)  # and no run ends in a deadlock
 
 
 def assert_somebody_is_awake(seen: Seen) -> None:
