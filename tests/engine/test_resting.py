@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_machine, stealing, toy
+from engine_setup import (
+    NS,
+    Seen,
+    observe,
+    plan_of,
+    run,
+    runtime,
+    shipped_machine,
+    shipped_strategy,
+    stealing,
+    toy,
+)
 from random_grammar import idle_document
+from registry_cells import workload
 from task_graphs import WAIT, Task, graph, phase, task
 
-import numasim as ns
 from numasim.engine.check.deadlock import DeadlockError
+from numasim.engine.reference.actors import Sleep, Worker
 from numasim.engine.reference.resting import Resting
+from numasim.engine.simulate import simulate
+from numasim.parts import catalog
 from numasim.parts.models.idle_model import IdleSpec
 from numasim.parts.models.runtime_model import RuntimeSpec
-from numasim.parts.models.strategy_model import StrategySpec
 from numasim.plan.effects import Effects
+from numasim.schema.enumerations import JoinKind, Reach
+from numasim.strategy.idle import compile_idle
 
 ALL = stealing({"from": "others", "pick": "rotate", "tries": "all"})  # a round comes to every queue
 UNPARK, WAKE = 1000, 5000  # ns
@@ -309,46 +326,205 @@ def promising(chance: Random) -> IdleSpec:
             assert wake is not None
 
 
-CONDITIONAL = stealing(
-    {"from": "others", "pick": "rotate", "tries": "all", "if": {"length": 3}}, {"from": "own-socket", "leave": 1}
-)  # nobody but its owner takes a lone task from a queue
-TIGHT = {"phases": [{"rounds": 2, "yield_ns": 200}], "searchers": {"count": 1}, "sleep": {"recheck": "last"}}
+def tree(chance: Random, depth: int) -> Task:
+    """Draw a task with children that it waits for."""
+    steps: list[Any] = []
+    for _ in range(chance.randint(1, 3)):
+        steps.append(chance.choice((1, 100, 5000)) * NS)
+        if depth:
+            steps.append(tree(chance, depth - 1))
+    return task(*steps, WAIT, chance.choice((0, 3000)) * NS)
 
 
-@pytest.mark.parametrize("strategy", [ALL, CONDITIONAL], ids=["all", "conditional"])
 @pytest.mark.parametrize("seed", range(60))
-def test_no_task_waits_while_all_who_could_take_it_sleep(seed: int, strategy: StrategySpec) -> None:
+def test_no_task_waits_while_all_who_could_take_it_sleep(seed: int) -> None:
     chance = Random(seed)
     rules = promising(chance)
     how = resting().model_copy(update={"idle": rules, "join": chance.choice(("continuation", "help"))})
-
-    def tree(depth: int) -> Task:
-        steps: list[Any] = []
-        for _ in range(chance.randint(1, 3)):
-            steps.append(chance.choice((1, 100, 5000)) * NS)
-            if depth:
-                steps.append(tree(depth - 1))
-        return task(*steps, WAIT, chance.choice((0, 3000)) * NS)
-
-    seen = run(graph(tree(chance.randint(2, 4))), chance.randint(2, 6), strategy, how, seed=seed, machine=toy(cores=6))
+    work = graph(tree(chance, chance.randint(2, 4)))
+    seen = run(work, chance.randint(2, 6), ALL, how, seed=seed, machine=toy(cores=6))
     assert seen["steal_success"] >= 0
     assert_somebody_is_awake(seen)
-
-
-@pytest.mark.parametrize("name", ["work-dealing", "locality-binding", "locality-binding-hashed", "laws-nc"])
-def test_no_task_waits_behind_a_condition_under_a_cap_of_one_searcher(name: str) -> None:
-    """A searcher that may not take a task from a queue does not keep the sleepers that may from being woken."""
-    idle = {"like": "bare", "name": "tight", "idle": TIGHT, "costs": {"unpark_ns": 100, "wake_ns": 500}}
-    for program in ({"name": "sparselu-single", "blocks": 6}, {"name": "fib", "n": 10}):
-        of = {"machine": "epyc-9654-2s-nps4", "workload": program, "strategy": name, "runtime": idle, "seed": 1}
-        results = [ns.run(of, workers=workers, engine="reference") for workers in (4, 16)]
-        assert all(result.wakeups for result in results)  # and no run ends in a deadlock
 
 
 def assert_somebody_is_awake(seen: Seen) -> None:
     """The run has come to its end without a deadlock, and all columns of its time split add up."""
     parts = seen.result.workers.filter(regex="_ps$").sum(axis=1)
     assert set(parts) == {seen["makespan_ps"]}
+
+
+# ---- levels with conditions, and joins that bind a worker -----------------------------------------------------------
+
+POOLS: dict[str, Any] = {"queues": {"pool": {"per": "node", "own": "fifo"}}}
+OWN_POOL = {"from": "own", "queue": "pool"}
+
+
+def test_a_worker_that_may_not_take_a_task_keeps_nobody_asleep() -> None:
+    """Workers 0 and 2 share a pool, and 1 and 3 another one. Worker 0 begins at 100 ns, after a probe, and puts a task
+    into each pool at 10,100 ns. Worker 3, woken for the first task, may take from the other pool only if that holds two
+    tasks. So worker 2 is woken for the second task, one wake-up later.
+    """
+    levels = (OWN_POOL, {"from": "other-nodes", "queue": "pool", "if": {"length": 2}})
+    by_turns = stealing(*levels, **POOLS, dispatch=[{"to": "any", "pick": "round-robin", "queue": "pool"}])
+    how = resting(phases=[{"rounds": 1000, "pause_ns": 1000}], searchers={"count": 1}, sleep={"recheck": "last"})
+    work = graph(task(10_000 * NS, task(NS), task(2000 * NS), 50_000 * NS))
+    seen = run(work, 4, by_turns, how, toy(sockets=2, cores=2))
+    assert wakeups(seen) == [0, 0, 1, 1]
+    begins = {worker: begin for worker, _, begin, _ in seen.stretches if worker}
+    first = 10_100 + UNPARK + WAKE + 100
+    assert begins == {3: first * NS, 2: (first + UNPARK) * NS}
+
+
+def test_a_task_that_thieves_may_not_take_yet_wakes_nobody() -> None:
+    """Thieves take from two tasks on: the second push wakes worker 2, which looks at worker 0 at 17,000 ns."""
+    if_two = stealing({"from": "others", "pick": "in-order", "if": {"length": 2}})
+    work = graph(task(10_000 * NS, task(NS), 1000 * NS, task(NS), 50_000 * NS))
+    seen = run(work, 3, if_two, resting(wake={"at": "uncovered", "chain": 0}), toy(cores=3))
+    assert wakeups(seen) == [0, 0, 1]
+    assert seen.steals == (((11_000 + UNPARK + WAKE + 100) * NS, 2, 0, 1),)
+    assert seen["makespan_ps"] == (10_000 + 1000 + UNPARK + 50_000) * NS + NS  # worker 0 takes the other task at last
+
+
+def test_the_end_of_a_subtree_wakes_who_waits_at_the_gate() -> None:
+    """Worker 0 alone takes subtrees from the pool, one at a time. It begins the first at 1400 ns, after two rounds of
+    two probes and 1000 ns of work. Worker 1 is woken for the inner task, which is put into a queue at 1401 ns, and begins
+    it at 7501 ns. Worker 0 sleeps when the subtree ends at 57,501 ns. Worker 1 cannot take the second subtree.
+    """
+    free, local = {"to": "own", "queue": "pool", "tier": ["free", "root"]}, {"to": "own", "queue": "deque"}
+    one_at_a_time = stealing(
+        {"from": "others", "queue": "deque"},
+        {**OWN_POOL, "who": "head", "gated": True},
+        queues={"deque": {"per": "worker"}, "pool": {"per": "socket", "own": "fifo"}},
+        tiers={"depth": 1},
+        live={"per": "socket", "most": 1},
+        dispatch=[free, local],
+    )
+    subtree = task(NS, task(50_000 * NS), 10_000 * NS)
+    seen = run(graph(task(1000 * NS, subtree, task(2000 * NS))), 2, one_at_a_time, resting(), toy(cores=2))
+    ends = 1401 + UNPARK + WAKE + 100 + 50_000
+    assert wakeups(seen) == [1, 1]
+    assert seen["makespan_ps"] == (ends + UNPARK + WAKE + 2 * 100 + 2000) * NS
+
+
+def test_a_worker_bound_to_a_join_keeps_nobody_asleep() -> None:
+    """Worker 3 takes the first task and waits in its join, searching, for the inner task, which worker 2 has taken and
+    executes for long. Worker 3 may take only tasks of its own queue. So worker 1 is woken for the last task.
+    """
+    inner = task(50 * NS, task(100_000 * NS), 20_000 * NS, WAIT)
+    work = graph(task(10_000 * NS, inner, 60_000 * NS, task(3000 * NS), 200_000 * NS))
+    how = resting(wake={"chain": 0, "at": "uncovered"}).model_copy(update={"join": "own"})
+    seen = run(work, 4, ALL, how, toy(cores=4))
+    ((worker, begin),) = ((worker, begin) for worker, number, begin, _ in seen.stretches if number == 3)
+    woken = 10_000 + UNPARK + 60_000 + UNPARK + WAKE
+    assert worker == 1
+    assert woken < begin / NS <= woken + 3 * 100  # worker 1 looks at up to three queues
+
+
+@pytest.mark.parametrize(
+    ("level", "reach"),
+    [
+        ({"from": "others", "if": {"length": 2}}, Reach.SOMETIMES),
+        ({"from": "others", "leave": 1}, Reach.SOMETIMES),
+        ({"from": "others", "chance": 0.5}, Reach.SOMETIMES),
+        ({"from": "last"}, Reach.SOMETIMES),
+        ({"from": "others", "iterations": [1, "last"]}, Reach.ALWAYS),
+        ({"from": "others", "pick": "in-order"}, Reach.SOMETIMES),
+        ({"from": "others", "pick": "in-order", "tries": 2}, Reach.ALWAYS),
+        ({"from": "others", "pick": "after-me"}, Reach.SOMETIMES),
+        ({"from": "others", "pick": "shortest"}, Reach.SOMETIMES),
+        ({"from": "others", "pick": "longest"}, Reach.ALWAYS),
+    ],
+)
+def test_who_can_always_take_from_a_queue(level: dict[str, Any], reach: Reach) -> None:
+    """Worker 2 takes from queue 1, the second of its others. Joins `own` bind workers, so that reach matters always."""
+    how = resting().model_copy(update={"join": "own"})
+    rules = plan_of(graph(task(NS)), 3, stealing(level), how, toy(cores=3)).idle
+    assert rules is not None
+    own, others = rules.reach
+    assert own.tolist() == [[2, 0, 0], [0, 2, 0], [0, 0, 2]]
+    assert others[1][2] == reach
+
+
+@pytest.mark.parametrize(("join", "parts"), [("continuation", 0), ("own", 2)])
+def test_nothing_is_noted_if_all_workers_take_all_tasks(join: str, parts: int) -> None:
+    how = resting().model_copy(update={"join": join})
+    rules = plan_of(graph(task(NS)), 3, ALL, how, toy(cores=3)).idle
+    assert rules is not None
+    assert len(rules.reach) == parts
+
+
+CONDITIONS: tuple[dict[str, Any], ...] = (
+    {"if": {"length": 2}},
+    {"if": {"length": 4}},
+    {"if": {"below": 2}},
+    {"if": "announced"},
+    {"leave": 1},
+    {"chance": 0.3},
+)
+
+
+def conditional(chance: Random) -> dict[str, Any]:
+    """Draw a strategy whose thieves take only under conditions. The owner of a deque, or the workers of the node of a
+    pool, always take.
+    """
+    thieves = {**chance.choice(CONDITIONS), "tries": chance.choice((1, "all"))}
+    pick = chance.choice(("random", "round-robin", "shortest"))
+    if chance.random() < 0.5:
+        dispatch = chance.choice(({"to": "own"}, {"to": "any", "pick": pick}))
+        return {"steal": [{"from": "others", **thieves}], "dispatch": [dispatch]}
+    return {
+        **POOLS,
+        "steal": [OWN_POOL, {"from": "other-nodes", "queue": "pool", **thieves}],
+        "dispatch": [{"to": "any", "pick": pick, "queue": "pool"}],
+    }
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_nor_if_most_levels_have_conditions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever a worker has fallen asleep, somebody is awake for each queue with tasks who can take them always. Joins
+    may bind workers if children are in the queues of those who wait for them.
+    """
+    chance = Random(seed)
+    rules, document = promising(chance), conditional(chance)
+    joins = get_args(JoinKind) if document["dispatch"] == [{"to": "own"}] else ("continuation", "help")
+    join = chance.choice([kind for kind in joins if kind != "block"])
+    how = resting().model_copy(update={"idle": rules, "join": join})
+    workers, work = chance.randint(2, 6), graph(tree(chance, chance.randint(2, 4)))
+    plan = plan_of(work, workers, stealing(*document.pop("steal"), **document), how, toy(sockets=2, cores=3))
+    nodes = plan.steal.node[:workers].tolist()
+    takers = [{w for w in range(workers) if nodes[w] == node} for node in dict.fromkeys(sorted(nodes))]
+    fall_asleep = Resting._fall_asleep
+
+    def watched(self: Resting, w: Worker) -> None:
+        fall_asleep(self, w)
+        asleep = {each.id for each in self._workers if each.sleep == Sleep.ASLEEP}
+        filled = [q for q, length in enumerate(self._queues.length) if length]
+        assert not [q for q in filled if (takers[q] if "queues" in document else {q}) <= asleep]
+
+    monkeypatch.setattr(Resting, "_fall_asleep", watched)
+    assert_somebody_is_awake(observe(plan, seed))
+
+
+CAPPED = {
+    "share": {"searchers": {"share": 2}, "sleep": {"recheck": "last"}},
+    "count": {"searchers": {"count": 1}, "sleep": {"recheck": "last"}},
+    "busy": {"searchers": {"busy_share": 2}, "wake": {"at": "uncovered"}},
+    "events": {"searchers": {"busy_share": 2}, "sleep": {"recheck": "events"}, "wake": {"at": "every-push"}},
+    "finder": {"searchers": {"count": 2}, "wake": {"at": "empty-queue", "chain_by": "finder"}},
+}
+
+
+@pytest.mark.parametrize("strategy", catalog.names("strategies"))
+def test_a_cap_of_searchers_leaves_no_task_to_sleepers(strategy: str) -> None:
+    """All shipped strategies finish a program with subtrees and one without, whichever rules bound the searchers."""
+    for family, join in product(("ge", "uts"), ("continuation", "help")):
+        how = resting().model_copy(update={"join": join})
+        plan = plan_of(workload(family), 16, shipped_strategy(strategy), how, shipped_machine("xeon-6130-4s"))
+        tasks = simulate(replace(plan, idle=None), 3).counters["tasks"]
+        for rules in CAPPED.values():
+            idle = IdleSpec.model_validate({"phases": [{"rounds": 2, "yield_ns": 200}], "sleep": {}, **rules})
+            resting_plan = replace(plan, idle=compile_idle(idle, plan.steal, plan.join))
+            assert simulate(resting_plan, 3).counters["tasks"] == tasks
 
 
 # ---- what is refused ------------------------------------------------------------------------------------------------

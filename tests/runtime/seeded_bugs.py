@@ -276,6 +276,12 @@ BUGS = [
         "    if (missed || (looks",
     ),
     Bug(
+        "a worker that can take a task only at times keeps others asleep",
+        "sleepers.c: sleep/beside idler",
+        "    return searches && !sure_sleeps;\n",
+        "    return searches;\n",
+    ),
+    Bug(
         "a sleeper is called back after it has fallen asleep, without a system call",
         "sleepers.c: sleep/each",
         "if (ns_atomic_u32_compare_exchange(state, &announced, NS_CALLED, ",

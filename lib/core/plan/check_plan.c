@@ -643,6 +643,7 @@ static void derive(ns_full_plan *self) {
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self) {
     const bool lines_move = self->costs.line != NS_LINES_NO || self->words.role.count;
     const bool needs_own = self->own_dispatch || self->one_queue_each || self->skipping;
+    const uint64_t reaches = (1 + (uint64_t)self->steal.steal_levels) * self->steal.queue_count * self->workers;
     uint32_t segments = 0;
     (void)plan;
     derive(self);
@@ -651,7 +652,9 @@ bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan
                  "line_ps does not have a row for each worker") ||
         !REQUIRE(self->looks_at_data || !ns_looks_at_data(&self->steal),
                  "looks_at_data is 0, but a dispatch rule asks where data is") ||
-        !REQUIRE(!needs_own || has_own_queues(&self->steal), "own has a worker without a queue")) {
+        !REQUIRE(!needs_own || has_own_queues(&self->steal), "own has a worker without a queue") ||
+        !REQUIRE(!self->idle.reach.count || self->idle.reach.count == reaches,
+                 "reach does not have a row for each level and queue")) {
         return false;
     }
     for (uint64_t at = 0; at < self->phases.count; at++) {

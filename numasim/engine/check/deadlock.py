@@ -19,17 +19,11 @@ class DeadlockError(InputError):
                 expected="steal levels that leave as many tasks as refill asks for, such as leave: 1 with refill: 1",
             )
             return
-        rests = plan.idle is not None and plan.idle.cap > 0
         super().__init__(
             f"{left} no worker can run them {whose}",
             expected="a join that lets waiting workers run other tasks, such as continuation, and steal levels whose "
             "picks come to every queue"
-            + (", a worker for each party of a barrier, and no lock held over a join" if plan.words.declared else "")
-            + (
-                ", and idle workers that sleep without a cap (idle.searchers), for levels have conditions"
-                if rests
-                else ""
-            ),
+            + (", a worker for each party of a barrier, and no lock held over a join" if plan.words.declared else ""),
         )
 
 

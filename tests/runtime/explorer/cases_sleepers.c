@@ -209,7 +209,7 @@ const ns_explore_case NS_SLEEP_CASES[] = {{"sleep/each", 2, each, push_or_work, 
                                           {"sleep/events", 2, events, push_or_work, check},
                                           {"sleep/join", 2, each, end_or_wait, check},
                                           {"sleep/last", 2, last, push_or_work, check},
+                                          {"sleep/beside idler", 3, beside_idler, push_beside_idler, check},
                                           {"long/two sleepers", 3, two_sleepers, push_to_two, check},
-                                          {"long/sleeper beside idler", 3, beside_idler, push_beside_idler, check},
                                           {"long/sleep twice", 2, last_twice, push_or_work, check},
                                           {.name = NULL}};
