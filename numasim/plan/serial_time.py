@@ -104,6 +104,7 @@ def alone(plan: Plan) -> Plan:
         effects=_effects_alone(plan.effects),
         tuning=None,
         helpers=None,
+        idle=None,
         skippable=False,  # depth first means continuations in queues
     )
 
