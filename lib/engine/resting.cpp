@@ -125,20 +125,22 @@ bool Resting::can_take(std::uint32_t q, std::uint32_t worker) const {
     return takers_.empty() || std::ranges::any_of(takers_, [&](const auto& by) { return has(by[q].now, worker); });
 }
 
-// Whether one of the takers searches: a sure one, if a sure one sleeps.
-bool Resting::cover(const Takers& takers) const {
+// The sure takers if one of them sleeps, else all takers.
+const Resting::Set& Resting::who_can_cover(const Takers& takers) const {
     const bool sleeps = std::ranges::any_of(sleepers_, [&](std::uint32_t w) { return has(takers.sure, w); });
-    return meet(sleeps ? takers.sure : takers.now, covering_);
+    return sleeps ? takers.sure : takers.now;
 }
 
-// The takers that do not search, of queues with tasks; or all workers, if everybody takes everything.
+// The takers of queues with tasks that nobody covers, once for all queues that the same workers can cover; or all
+// workers, if everybody takes everything.
 std::vector<Resting::Takers> Resting::uncovered() {
     if (takers_.empty()) return searchers_ == 0 ? std::vector{everybody_} : std::vector<Takers>{};
     std::vector<Takers> found;
     for (std::uint32_t q = 0; q < run_.plan.steal.queue_count; ++q) {
         if (run_.queues.length(q) == 0) continue;
         const Takers& takers = takers_of(q);
-        if (!cover(takers) && std::ranges::find(found, takers) == found.end()) found.push_back(takers);
+        const auto equal = [&](const Takers& other) { return who_can_cover(other) == who_can_cover(takers); };
+        if (!cover(takers) && std::ranges::none_of(found, equal)) found.push_back(takers);
     }
     return found;
 }

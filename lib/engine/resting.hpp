@@ -68,7 +68,6 @@ private:
     // The workers that can take from a queue until the iteration ends, and those that can as things are.
     struct Takers {
         Set sure, now;
-        bool operator==(const Takers&) const = default;
     };
 
     Rest& rest(const Worker& w) { return rests_[w.id]; }
@@ -79,7 +78,8 @@ private:
     static void add(Set& to, const Set& some);
 
     const Takers& takers_of(std::uint32_t q);
-    bool cover(const Takers& takers) const;
+    const Set& who_can_cover(const Takers& takers) const;
+    bool cover(const Takers& takers) const { return meet(who_can_cover(takers), covering_); }
     std::vector<Takers> uncovered();
     bool can_take(std::uint32_t q, std::uint32_t worker) const;
     bool has_room() const;
@@ -113,12 +113,12 @@ private:
     const ns_idle& rule_;
     const bool sleeps_in_joins_, counts_;
     Set searching_;
-    Set covering_;                          // those of them that may take every task
-    std::size_t searchers_ = 0;             // members of `searching_`
-    Takers everybody_, found_;              // `found_`: by the last `takers_of`
+    Set covering_;                             // those of them that may take every task
+    std::size_t searchers_ = 0;                // members of `searching_`
+    Takers everybody_, found_;                 // `found_`: by the last `takers_of`
     std::vector<std::vector<Takers>> takers_;  // [1 + steal levels][queues]; empty: everybody takes from all queues
-    std::vector<Rest> rests_;               // [workers]
-    std::vector<std::uint32_t> sleepers_;   // announced or asleep, in the order of their announcements
+    std::vector<Rest> rests_;                  // [workers]
+    std::vector<std::uint32_t> sleepers_;      // announced or asleep, in the order of their announcements
     std::int64_t pushes_ = 0;
     std::unordered_map<Task, std::uint32_t> joining_;  // by frame: the sleeper that waits for the tasks awaited there
     bool got_up_ = false;

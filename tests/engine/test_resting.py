@@ -386,9 +386,9 @@ def test_a_task_that_thieves_may_not_take_yet_wakes_nobody() -> None:
 
 
 def test_the_end_of_a_subtree_wakes_who_waits_at_the_gate() -> None:
-    """Worker 0 alone takes subtrees from the pool, one at a time. It begins the first at 1400 ns, after two rounds of
-    two probes and 1000 ns of work. Worker 1 is woken for the inner task, which is put into a queue at 1401 ns, and
-    begins it at 7501 ns. Worker 0 sleeps when the subtree ends at 57,501 ns. Worker 1 cannot take the second subtree.
+    """Worker 0 alone takes subtrees from the pool, one at a time. The first begins at 1400 ns, after two rounds of two
+    looks and 1000 ns of work. Worker 1 is woken for the inner task, which is put into a queue at 1401 ns and begins at
+    7501 ns. Worker 0 sleeps when the subtree ends at 57,501 ns. Worker 1 cannot take the second subtree.
     """
     free, local = {"to": "own", "queue": "pool", "tier": ["free", "root"]}, {"to": "own", "queue": "deque"}
     one_at_a_time = stealing(

@@ -278,8 +278,8 @@ BUGS = [
     Bug(
         "a worker that can take a task only at times keeps others asleep",
         "sleepers.c: sleep/beside idler",
-        "    return searches && !sure_sleeps;\n",
-        "    return searches;\n",
+        "ns_sleepers_cover_by(self, takers), SEARCHING)",
+        "NS_REACH_SOMETIMES, SEARCHING)",
     ),
     Bug(
         "a sleeper is called back after it has fallen asleep, without a system call",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ from turns_against_simulator import BOUND, RINGS, shares, simulated, threaded
 from turns_against_simulator import plan_of as plan_for_shares
 
 from numasim.plan.plan import Run
+from numasim.spec.single_part import read_strategy
 
 BIG = "xeon-6130-4s"  # has 64 cores
 TEAMS = (2, 3, 5, 16, 64)
@@ -77,6 +79,19 @@ def test_no_wake_up_is_lost(program: Path, tmp_path: Path, rules: str, workers: 
     plan = plan_file(tmp_path, resting(tmp_path, "randomized", rules), JOINS[workers % 2], workers)
     for run in run_kernel(Order("graph", {"depth": 3}, mode="turns", plan=plan, seed=workers, repeat=10), program):
         holds(run)
+
+
+CONDITIONAL = ("work-dealing", "locality-binding", "laws-nc", "laws", "cab")
+
+
+@pytest.mark.parametrize("strategy", CONDITIONAL)
+def test_nor_is_any_if_thieves_take_under_conditions(program: Path, tmp_path: Path, strategy: str) -> None:
+    """The rules `tokio` and `go` bound the number of searching workers."""
+    for rules, family in product(("tokio", "go"), ("ge", "uts")):
+        named = read_strategy(resting(tmp_path, strategy, rules))
+        plan = plan_of(workload(family), 16, named, machine=machine(BIG))
+        for seed in (1, 2, 3):
+            assert run_plan(Run(plan, seed), "turns", program).correct
 
 
 def outcome(run: KernelRun) -> object:

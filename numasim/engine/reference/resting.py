@@ -147,11 +147,16 @@ class Resting(Component):
             self._wake_some(w, takers, rule.chain)
 
     def _uncovered(self) -> list[Takers]:
-        """Return the takers that do not search, of queues with tasks; or all workers, if everybody takes everything."""
+        """Return the takers of queues with tasks that nobody covers, once for all queues that the same workers can
+        cover; or all workers, if everybody takes everything.
+        """
         if not self._owners:
             return [] if self._searching else [self._everybody]
-        filled = dict.fromkeys(self._takers(q) for q, length in enumerate(self._queues.length) if length)
-        return [takers for takers in filled if not self._cover(takers)]
+        found: dict[int, Takers] = {}
+        for takers in (self._takers(q) for q, length in enumerate(self._queues.length) if length):
+            if not self._cover(takers):
+                found.setdefault(self._who_can_cover(takers), takers)
+        return list(found.values())
 
     def _takers(self, q: int) -> Takers:
         """Return the workers that can take a task from queue ``q``."""
@@ -172,10 +177,13 @@ class Resting(Component):
         passes = (self._prober.passes_gate(w.id, level, self._queues) for w in self._workers)
         return workers & sum(each << at for at, each in enumerate(passes))
 
-    def _cover(self, takers: Takers) -> bool:
-        """Tell whether one of the takers searches: a sure one, if a sure one sleeps."""
+    def _who_can_cover(self, takers: Takers) -> int:
+        """Return the sure takers if one of them sleeps, else all takers."""
         sleeps = any(takers.sure >> sleeper & 1 for sleeper in self._sleepers)
-        return bool((takers.sure if sleeps else takers.now) & self._covering)
+        return takers.sure if sleeps else takers.now
+
+    def _cover(self, takers: Takers) -> bool:
+        return bool(self._who_can_cover(takers) & self._covering)
 
     # ---- phases of rounds ------------------------------------------------------------------------------------------
 

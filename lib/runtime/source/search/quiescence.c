@@ -35,10 +35,11 @@ typedef struct {
     const ns_thread_task *waiting; /* the task in whose strict join the worker waits, or NULL */
 } work_query;
 
-/* Return whether the queue has a task that the worker may execute. */
+/* Return whether the level takes a task from the queue that the worker may execute. */
 static bool has_tasks(void *context, uint32_t level, uint32_t q) {
     const work_query *self = context;
-    if (ns_task_queue_length(self->pool->queues[q]) == 0) return false;
+    const int64_t length = ns_task_queue_length(self->pool->queues[q]);
+    if (ns_level_amount(&self->pool->file.plan.steal.level[level], length) == 0) return false;
     if (!self->waiting) return true;
     const bool back = ns_takes_back(&self->pool->file.plan, level, q);
     peek found = {self->waiting, false};

@@ -47,8 +47,8 @@ static enum ns_reach reach_now(void *context, uint32_t worker) {
         const ns_level *level = &steal->level[at];
         const enum ns_reach reach = (enum ns_reach)reach_by(pool, 1 + at, self->q)[worker];
         if (reach == NS_REACH_NEVER || !ns_in_force(level, view)) continue;
-        if (reach == NS_REACH_SOMETIMES && (!ns_level_opens(steal, level, view, self->q) ||
-                                            !ns_passes_gate(steal, level, (int32_t)worker, view)))
+        if (reach == NS_REACH_SOMETIMES &&
+            (!ns_level_opens(steal, level, view, self->q) || !ns_passes_gate(steal, level, (int32_t)worker, view)))
             continue;
         best = reach;
     }
@@ -64,9 +64,13 @@ static bool can_take(const ns_thread_worker *worker, uint32_t q) {
     return can;
 }
 
-static bool are_equal(const ns_thread_pool *pool, viewed *one, viewed *other) {
+/* Return whether the same workers can cover two queues. */
+static bool are_alike(const ns_thread_pool *pool, viewed *one, viewed *other) {
+    const enum ns_reach first = ns_sleepers_cover_by(pool->sleepers, &(ns_takers){reach_now, one});
+    const enum ns_reach second = ns_sleepers_cover_by(pool->sleepers, &(ns_takers){reach_now, other});
     uint32_t worker = 0;
-    while (worker < pool->base.workers && reach_now(one, worker) == reach_now(other, worker)) worker++;
+    while (worker < pool->base.workers && (reach_now(one, worker) >= first) == (reach_now(other, worker) >= second))
+        worker++;
     return worker == pool->base.workers;
 }
 
@@ -87,9 +91,9 @@ void ns_thread_wake_for_task(ns_thread_worker *worker, uint32_t q, bool held) {
     if (ns_sleepers_pushed(sleepers, those, held)) wake(worker, those, 1);
 }
 
-/* Wake `count` others for each queue with tasks that no searching worker covers, once for all queues from which the same
- * workers can take. If `gated`, leave out the queues from which some worker can always take. Return whether there is
- * such a queue. */
+/* Wake `count` others for each queue with tasks that no searching worker covers, once for all queues that the same
+ * workers can cover. If `gated`, leave out the queues from which some worker can always take. Return whether there
+ * is such a queue. */
 static bool wake_for_uncovered(ns_thread_worker *worker, int64_t count, bool gated) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     bool any = false;
@@ -101,7 +105,8 @@ static bool wake_for_uncovered(ns_thread_worker *worker, int64_t count, bool gat
         if (!ns_sleepers_is_uncovered(pool->sleepers, &takers)) continue;
         bool skips = gated && ns_sleepers_somebody_is_sure(pool->sleepers, &takers);
         for (uint32_t before = 0; before < q && !skips; before++)
-            skips = ns_task_queue_length(pool->queues[before]) && are_equal(pool, &here, &(viewed){worker, before, false});
+            skips =
+                ns_task_queue_length(pool->queues[before]) && are_alike(pool, &here, &(viewed){worker, before, false});
         if (!skips) wake(worker, &takers, count);
         any = true;
     }

@@ -82,19 +82,24 @@ uint64_t ns_sleepers_stop_searching(ns_sleepers *self, uint32_t worker) {
     return ns_atomic_u64_fetch_add(&self->census, UINT64_MAX, memory_order_seq_cst) - 1;
 }
 
-/* Return whether one of the takers searches: a sure one, if a sure one sleeps. */
-static bool is_covered(const ns_sleepers *self, const ns_takers *takers, uint64_t census) {
-    if (!takers) return ns_census_searching(census);
-    bool searches = false, sure_sleeps = false;
+/* Return whether one of the takers with at least this reach does what is asked. */
+static bool some_are(const ns_sleepers *self, const ns_takers *takers, enum ns_reach least, enum doing asked) {
     for (uint32_t worker = 0; worker < self->workers; worker++) {
         /* relaxed: ordered by the fence of the caller */
         const uint32_t doing = ns_atomic_u32_load(&self->doing[worker], memory_order_relaxed);
-        const enum ns_reach reach = doing == AT_WORK ? NS_REACH_NEVER : reach_of(takers, worker);
-        if (doing == SEARCHING && reach == NS_REACH_ALWAYS) return true;
-        searches = searches || (doing == SEARCHING && reach != NS_REACH_NEVER);
-        sure_sleeps = sure_sleeps || (doing == LYING_DOWN && reach == NS_REACH_ALWAYS);
+        if (doing == asked && reach_of(takers, worker) >= least) return true;
     }
-    return searches && !sure_sleeps;
+    return false;
+}
+
+enum ns_reach ns_sleepers_cover_by(const ns_sleepers *self, const ns_takers *takers) {
+    return some_are(self, takers, NS_REACH_ALWAYS, LYING_DOWN) ? NS_REACH_ALWAYS : NS_REACH_SOMETIMES;
+}
+
+/* Return whether somebody covers the queue of the takers. */
+static bool is_covered(const ns_sleepers *self, const ns_takers *takers, uint64_t census) {
+    if (!takers) return ns_census_searching(census);
+    return some_are(self, takers, ns_sleepers_cover_by(self, takers), SEARCHING);
 }
 
 bool ns_sleepers_somebody_is_sure(const ns_sleepers *self, const ns_takers *takers) {
@@ -210,8 +215,7 @@ enum ns_sleep ns_sleepers_fall_asleep(ns_sleepers *self, uint32_t worker, bool t
         ns_mcs_release(&self->lock);
     }
     /* relaxed: the announcement was ordered before; a failed swap is followed by the acquire of wake_up */
-    if (ns_atomic_u32_compare_exchange(&mine->state, &announced, NS_ASLEEP, memory_order_relaxed,
-                                       memory_order_relaxed))
+    if (ns_atomic_u32_compare_exchange(&mine->state, &announced, NS_ASLEEP, memory_order_relaxed, memory_order_relaxed))
         return NS_ASLEEP;
     return wake_up(mine);
 }
@@ -258,7 +262,8 @@ bool ns_sleepers_pushed(ns_sleepers *self, const ns_takers *takers, bool held) {
     if (!ns_census_sleeping(now)) return false;
     switch (rule->at) {
         case NS_WAKE_NO_SEARCHER: return !is_covered(self, takers, now);
-        case NS_WAKE_EMPTY_QUEUE: return !held || (!ns_sleepers_somebody_is_sure(self, takers) && !is_covered(self, takers, now));
+        case NS_WAKE_EMPTY_QUEUE:
+            return !held || (!ns_sleepers_somebody_is_sure(self, takers) && !is_covered(self, takers, now));
         case NS_WAKE_UNCOVERED: return held || !is_covered(self, takers, now);
         case NS_WAKE_EVERY_PUSH: break;
     }
@@ -272,7 +277,8 @@ static uint32_t choose(const ns_sleepers *self, const ns_takers *takers) {
     for (uint32_t place = self->count; place; place--) {
         const uint32_t worker = self->order[place - 1];
         const enum ns_reach reach = reach_of(takers, worker);
-        const bool is_lower = self->rule->whom == NS_WHOM_LOWEST && chosen < self->count && worker < self->order[chosen];
+        const bool is_lower =
+            self->rule->whom == NS_WHOM_LOWEST && chosen < self->count && worker < self->order[chosen];
         if (reach < best || (reach == best && !is_lower)) continue;
         chosen = place - 1;
         best = reach;

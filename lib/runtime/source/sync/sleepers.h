@@ -43,7 +43,8 @@ typedef struct {
     uint32_t target;                 /* the count that ends this wait */
 } ns_sleeper;
 
-/* Who can take tasks from a queue: always (the sure ones), or as things are now (SOMETIMES). NULL: everybody, always. */
+/* Who can take tasks from a queue: always (the sure ones), or as things are now (SOMETIMES). NULL: everybody, always.
+ */
 typedef struct {
     enum ns_reach (*reach)(void *context, uint32_t worker);
     void *context;
@@ -52,8 +53,8 @@ typedef struct {
 typedef struct {
     const ns_idle *rule;
     uint32_t workers;
-    ns_sleeper **sleeper;     /* [workers] */
-    ns_atomic_u32 *doing;     /* [workers] what the worker does, if not all can always take from all queues */
+    ns_sleeper **sleeper;             /* [workers] */
+    ns_atomic_u32 *doing;             /* [workers] what the worker does, if not all can always take from all queues */
     NS_OWN_LINE ns_atomic_u64 census; /* the searching workers (low 32 bits) and the sleepers in `order` */
     NS_OWN_LINE ns_atomic_u64 pushes; /* counted under the rule `recheck: events` while workers search or sleep */
     ns_atomic_u32 waits;              /* sleepers that wait for something besides tasks */
@@ -84,7 +85,11 @@ static inline uint32_t ns_sleepers_searching(const ns_sleepers *self) {
     return ns_census_searching(ns_atomic_u64_load(&self->census, memory_order_relaxed)); /* relaxed: a recent number */
 }
 
-/* Return whether none of the takers of a queue searches: no sure one, if a sure one sleeps. */
+/* Return the reach by which searching workers cover a queue with these takers: ALWAYS if a sure one sleeps, else
+ * SOMETIMES. */
+enum ns_reach ns_sleepers_cover_by(const ns_sleepers *self, const ns_takers *takers);
+
+/* Return whether nobody covers the queue of the takers. */
 bool ns_sleepers_is_uncovered(const ns_sleepers *self, const ns_takers *takers);
 
 /* Return whether one of the takers is sure. */
