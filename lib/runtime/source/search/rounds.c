@@ -53,7 +53,10 @@ int ns_thread_make_search_locks(ns_thread_pool *pool) {
     const ns_plan_words *words = &pool->file.plan.words;
     const ns_numa_lock_options options = ns_thread_lock_options(&pool->file.plan);
     pool->locks = calloc(words->role.count + 1, sizeof(ns_numa_lock *));
-    if (!pool->locks) return NS_ERROR_MEMORY;
+    pool->lines = calloc(words->role.count + 1, sizeof *pool->lines);
+    if (!pool->locks || !pool->lines) return NS_ERROR_MEMORY;
+    for (uint64_t at = 0; at < words->role.count; at++)
+        pool->lines[at] = (ns_line){.home = words->home.at[at], .owner = NS_NOBODY};
     const int error = make_locks(pool, words->level_lock, &options);
     return error ? error : make_locks(pool, words->queue_lock, &options);
 }
@@ -62,13 +65,37 @@ void ns_thread_destroy_search_locks(ns_thread_pool *pool) {
     for (uint64_t at = 0; pool->locks && at < pool->file.plan.words.role.count; at++)
         ns_numa_lock_destroy(pool->locks[at]);
     free(pool->locks);
+    free(pool->lines);
+}
+
+/* Pay what it takes in the model to get a lock, once its last holder has left it (model 5.2). The worker has asked at
+ * `asked_ps`. What other waiters add to the time, as for test-and-set locks, is left out. */
+static void pay_lock(const ns_thread_worker *worker, int32_t lock, int64_t asked_ps) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const ns_plan_words *words = &pool->file.plan.words;
+    ns_line *line = &pool->lines[lock];
+    const ns_waiter mine = {.since_ps = asked_ps, .actor = worker->base.id};
+    const int64_t now_ps = ns_monotonic_ps();
+    int64_t run = 0;
+    const int64_t ps = now_ps > asked_ps
+                           ? ns_lock_next(words->kind, &words->rules, &words->transfers, line, &mine, 1, now_ps, &run).delay_ps
+                           : ns_lock_free_ps(words->kind, &words->transfers, line, worker->base.id);
+    ns_line_move(&words->transfers, line, worker->base.id);
+    ns_thread_pay_lock(ps, (uint32_t)lock);
 }
 
 /* Release the lock `*held`, and take the lock `next`. Either may be NS_NO_LOCK. If both are the same lock, keep it. */
-static void pass_lock(const ns_thread_pool *pool, int32_t *held, int32_t next, uint32_t node) {
+static void pass_lock(const ns_thread_worker *worker, int32_t *held, int32_t next) {
+    const ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const uint32_t node = (uint32_t)worker->base.node;
     if (*held == next) return;
+    ns_thread_settle();
     if (*held != NS_NO_LOCK) ns_numa_lock_release(pool->locks[*held], node);
-    if (next != NS_NO_LOCK) ns_numa_lock_acquire(pool->locks[next], node);
+    if (next != NS_NO_LOCK) {
+        const int64_t asked_ps = pool->turns ? ns_monotonic_ps() : 0;
+        ns_numa_lock_acquire(pool->locks[next], node);
+        if (pool->turns) pay_lock(worker, next, asked_ps);
+    }
     *held = next;
 }
 
@@ -114,26 +141,45 @@ int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q) {
     return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
 }
 
-/* Look at queue `q` at the begin of a probe. If the queue has a lock, the probe takes it, and `*held` becomes this
- * lock. If the strategy looks first, the probe tries the lock only if it sees tasks; it then looks again under the
- * lock, and fails if another worker has the lock (as in lib/engine/thief.cpp). Return how many tasks the probe
- * takes. */
-static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, int32_t *held) {
+/* The locks that a search holds: of the level, and of the queue that was probed last. */
+typedef struct {
+    int32_t level, queue;
+} held_locks;
+
+static void release_locks(const ns_thread_worker *worker, held_locks *held) {
+    pass_lock(worker, &held->queue, NS_NO_LOCK);
+    pass_lock(worker, &held->level, NS_NO_LOCK);
+}
+
+/* Take the locks of the next probe. A lock that the last probe needed as well is kept. A worker that waits for the lock
+ * of a level has no lock of a queue, so no two workers wait for each other. */
+static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_t level, uint32_t q) {
+    const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
+    const int32_t of_level = ns_level_lock(plan, level, q), of_queue = ns_probe_lock(plan, q);
+    if (held->level != of_level || held->queue != of_queue) pass_lock(worker, &held->queue, NS_NO_LOCK);
+    pass_lock(worker, &held->level, of_level);
+    pass_lock(worker, &held->queue, of_queue);
+}
+
+/* Look at queue `q` at the end of a probe. If the strategy looks first, the probe tries the lock of the queue only if
+ * it sees tasks; it then looks again under the lock, and fails if another worker has the lock (as in
+ * lib/engine/thief.cpp). Return how many tasks the probe takes. */
+static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_full_plan *plan = &pool->file.plan;
-    const uint32_t node = (uint32_t)worker->base.node;
-    pass_lock(pool, held, ns_probe_lock(plan, q), node);
     ns_thread_pay(ns_thread_probe_ps(worker, q), NS_RANK_LOOK);
     const int64_t wanted = wanted_now(pool, level, q);
     const int32_t lock = ns_take_lock(plan, q);
     if (!wanted || lock == NS_NO_LOCK) return wanted;
-    if (!ns_numa_lock_try_acquire(pool->locks[lock], node)) return 0;
-    *held = lock;
+    if (!ns_numa_lock_try_acquire(pool->locks[lock], (uint32_t)worker->base.node)) return 0;
+    if (pool->turns) pay_lock(worker, lock, ns_monotonic_ps());
+    held->queue = lock;
     return wanted_now(pool, level, q);
 }
 
 /* Probe queue `q` by `level`. Return the first task that the probe takes, or NULL. */
-static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q) {
+static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wait, uint32_t level, uint32_t q,
+                             held_locks *held) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_level *by = &pool->file.plan.steal.level[level];
     const ns_queue *queue = &pool->file.plan.steal.queues[q];
@@ -141,10 +187,9 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     if (pool->emulation.is_on) {
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
     }
-    int32_t held = NS_NO_LOCK;
     const bool passes = ns_thread_pass_gate(worker, by);
     if (!passes) ns_thread_pay(ns_thread_probe_ps(worker, q), NS_RANK_LOOK);
-    const int64_t wanted = passes ? look(worker, level, q, &held) : 0;
+    const int64_t wanted = passes ? look(worker, level, q, held) : 0;
     const enum ns_queue_end end = ns_takes_back(&pool->file.plan, level, q) ? NS_BACK : NS_FRONT;
     const bool is_owner = !attempt && (int32_t)q == worker->own;
     ns_thread_task *first = NULL;
@@ -160,7 +205,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     }
     const ns_operation_costs *costs = &pool->file.plan.costs;
     if (taken) ns_thread_owe(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
-    pass_lock(pool, &held, NS_NO_LOCK, (uint32_t)worker->base.node);
+    if (held->queue != ns_probe_lock(&pool->file.plan, q)) pass_lock(worker, &held->queue, NS_NO_LOCK);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);
     ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* only this actor uses its array */
@@ -169,11 +214,10 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     return first;
 }
 
-/* Make the probes of a round in their order. Return a task, or NULL. `*held` is the level's lock that the last probe
- * still holds.
- */
+/* Make the probes of a round in their order. Return a task, or NULL. `*held` are the locks that the last probe still
+ * holds. */
 static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed,
-                                     int32_t *held) {
+                                     held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_search *search = &worker->search;
     ns_round round;
@@ -183,11 +227,11 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
         ns_thread_view_queues(worker, wait);
         if (!ns_round_next(&round, &pool->file.plan.steal, &search->actor, &search->view, &level, &q)) return NULL;
         *probed = true;
-        pass_lock(pool, held, ns_level_lock(&pool->file.plan, level, q), (uint32_t)worker->base.node);
-        ns_thread_task *task = probe(worker, wait, level, q);
+        take_locks(worker, held, level, q);
+        ns_thread_task *task = probe(worker, wait, level, q, held);
         if (task || wait->is_over(wait->context)) return task;
         if (pool->file.plan.backoff_after_probe) {
-            pass_lock(pool, held, NS_NO_LOCK, (uint32_t)worker->base.node);
+            release_locks(worker, held);
             if (pool->sleepers)
                 ns_thread_rest(worker, wait, true);
             else
@@ -197,9 +241,9 @@ static ns_thread_task *probe_in_turn(ns_thread_worker *worker, const ns_thread_w
 }
 
 ns_thread_task *ns_thread_go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed) {
-    int32_t held = NS_NO_LOCK;
+    held_locks held = {NS_NO_LOCK, NS_NO_LOCK};
     *probed = false;
     ns_thread_task *task = probe_in_turn(worker, wait, probed, &held);
-    pass_lock(ns_thread_pool_of(worker), &held, NS_NO_LOCK, (uint32_t)worker->base.node);
+    release_locks(worker, &held);
     return task;
 }

@@ -20,6 +20,7 @@
 #include "policy/dispatch.h"
 #include "queues/task_queues.h"
 #include "queues/watch_board.h"
+#include "sync/locks.h"
 #include "sync/sleepers.h"
 #include "threads/object_memory.h"
 #include "threads/sync_objects.h"
@@ -107,6 +108,7 @@ struct ns_thread_pool {
     ns_watch_board board;
     ns_thread_sync *sync;
     ns_numa_lock **locks;   /* [words] locks that searches take; NULL for all other words */
+    ns_line *lines;         /* [words] the lines of these locks, if workers run in turns by clocks */
     ns_object_homes *homes; /* NULL if the strategy and the mode need none */
     ns_emulation emulation;
     struct ns_turns *turns;    /* if workers run in turns: turns/turns.h; else NULL */
@@ -177,6 +179,14 @@ static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) {
     ns_turns_charge(ps, rank);
 #else
     (void)ps, (void)rank;
+#endif
+}
+
+static inline void ns_thread_pay_lock(int64_t ps, uint32_t lock) {
+#ifdef NS_TURNS
+    ns_turns_charge_lock(ps, lock);
+#else
+    (void)ps, (void)lock;
 #endif
 }
 

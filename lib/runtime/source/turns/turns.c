@@ -14,6 +14,7 @@ typedef struct {
     ns_fiber *fiber;
     int64_t clock_ps, owed_ps;
     enum ns_rank rank; /* of the next step */
+    uint32_t actor;    /* whose step that is: the worker, or a lock that the worker gets */
     void *argument;
     const void *bed; /* the word on which the worker sleeps, or NULL */
     bool timed;      /* its sleep ends by itself, at its clock */
@@ -67,7 +68,8 @@ uint64_t ns_turns_stack_end(const ns_turns *self, uint32_t worker) {
 static bool can_go_on(const turn *of) { return !of->returned && !of->waits && (!of->bed || of->timed); }
 
 static bool comes_before(const turn *one, const turn *other) {
-    return one->clock_ps != other->clock_ps ? one->clock_ps < other->clock_ps : one->rank < other->rank;
+    if (one->clock_ps != other->clock_ps) return one->clock_ps < other->clock_ps;
+    return one->rank != other->rank ? one->rank < other->rank : one->actor < other->actor;
 }
 
 /* Return the worker that has the next turn; `workers` if none can go on. */
@@ -114,13 +116,16 @@ static void go_on(ns_turns *self, ns_fiber *from) {
 }
 
 /* End the turn. The next step of the worker takes this time and has this rank. */
-static void end_turn(ns_turns *self, int64_t ps, enum ns_rank rank) {
+static void end_turn_as(ns_turns *self, int64_t ps, enum ns_rank rank, uint32_t actor) {
     turn *mine = &self->turns[self->running];
     mine->clock_ps += mine->owed_ps + ps;
     mine->owed_ps = 0;
     mine->rank = rank;
+    mine->actor = actor;
     go_on(self, mine->fiber);
 }
+
+static void end_turn(ns_turns *self, int64_t ps, enum ns_rank rank) { end_turn_as(self, ps, rank, self->running); }
 
 /* ---- called by the code of threads ------------------------------------------------------------------------------- */
 
@@ -142,6 +147,10 @@ void ns_turns_pass(int64_t ps) {
 
 void ns_turns_charge(int64_t ps, enum ns_rank rank) {
     if (here && here->paced) end_turn(here, ps, rank);
+}
+
+void ns_turns_charge_lock(int64_t ps, uint32_t lock) {
+    if (here && here->paced) end_turn_as(here, ps, NS_RANK_GRANT, lock);
 }
 
 void ns_turns_owe(int64_t ps) {
@@ -204,7 +213,7 @@ bool ns_turns_run(ns_turns *self, void (*body)(void *argument), void *const *arg
     self->now_ps = last_ps;
     for (uint32_t id = 0; id < self->workers; id++) {
         turn *each = &self->turns[id];
-        *each = (turn){.fiber = each->fiber, .argument = argument[id], .clock_ps = last_ps, .rank = NS_RANK_POLL};
+        *each = (turn){.fiber = each->fiber, .argument = argument[id], .clock_ps = last_ps, .rank = NS_RANK_POLL, .actor = id};
         ns_fiber_reuse(each->fiber, run_body, self);
     }
     ns_turns *const outer = here;

@@ -6,7 +6,7 @@
  *
  * In mode `paced` each worker has a clock, and the costs of the plan advance the clocks. A worker ends its turn where
  * time passes: the steps of workers are those of the simulator, and happen in the order of the simulator, by time, rank
- * and number (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
+ * and actor (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
  *
  * Memory is sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker
  * memory, but can only explore small programs.
@@ -35,9 +35,10 @@ void ns_turns_step(void);              /* before an access; nothing in mode `pac
 void ns_turns_pause(bool begins);      /* in a waiting loop, which `begins`: wait for a turn of another worker */
 void ns_turns_pass(int64_t ps);        /* let time pass on the clock of the worker */
 
-/* In mode `paced` alone: make a step that takes this time, and happens at its end; owe a time, which passes before the
- * next step of the worker; pay what is owed now. */
+/* In mode `paced` alone: make a step that takes this time, and happens at its end, as a step of the worker, or of lock
+ * number `lock`; owe a time, which passes before the next step of the worker; pay what is owed now. */
 void ns_turns_charge(int64_t ps, enum ns_rank rank);
+void ns_turns_charge_lock(int64_t ps, uint32_t lock);
 void ns_turns_owe(int64_t ps);
 void ns_turns_settle(void);
 
