@@ -59,13 +59,19 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* Put a task into a queue. If `keeps`, a task that only the worker's own queue would get is not put there. Return
- * whether the task is in a queue. */
+/* How a task is placed: `deals` before the run, in no time and without locks; `keeps`: a task that only the worker's own
+ * queue would get is not put there. */
+typedef struct {
+    bool deals, keeps;
+} manner;
+
+/* Put a task into a queue. Another worker's queue is locked meanwhile, if it has a lock. Return whether the task is in
+ * a queue. */
 static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
-                  bool keeps) {
+                  manner how) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     if (must_inline(worker)) return false;
-    if (pool->own_dispatch) return !keeps && push(worker, (uint32_t)worker->own, task);
+    if (pool->own_dispatch) return !how.keeps && push(worker, (uint32_t)worker->own, task);
     ns_new_task placed = {.count = 1,
                           .source = true,
                           .tier = NS_TIER_LOCAL,
@@ -84,18 +90,21 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
     for (;;) {
         ns_thread_view_queues(worker, NULL);
         const int32_t q = ns_place(&pool->file.plan.steal, &worker->search.actor, &worker->search.view, &placed);
-        if (q == NS_UNKNOWN || (keeps && q == worker->own && !placed.copies)) return false;
-        if (ns_thread_push_copies(worker, (uint32_t)q, placed.copy, placed.copies, task, push))
-            return true; /* otherwise another worker has filled the queue meanwhile */
+        if (q == NS_UNKNOWN || (how.keeps && q == worker->own && !placed.copies)) return false;
+        int32_t held = NS_NO_LOCK;
+        if (!how.deals && q != worker->own) ns_thread_pass_lock(worker, &held, ns_queue_lock(&pool->file.plan, q));
+        const bool pushed = ns_thread_push_copies(worker, (uint32_t)q, placed.copy, placed.copies, task, push);
+        ns_thread_pass_lock(worker, &held, NS_NO_LOCK);
+        if (pushed) return true; /* otherwise another worker has filled the queue meanwhile */
     }
 }
 
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     if (plan->puts_take_time) ns_thread_pay(plan->costs.push_ps, NS_RANK_PUT);
-    return place(worker, task, accesses, count, false);
+    return place(worker, task, accesses, count, (manner){0});
 }
 
 bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root) {
-    return place(worker, root, NULL, 0, !worker->agenda);
+    return place(worker, root, NULL, 0, (manner){.deals = true, .keeps = !worker->agenda});
 }

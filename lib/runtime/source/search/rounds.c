@@ -84,8 +84,7 @@ static void pay_lock(const ns_thread_worker *worker, int32_t lock, int64_t asked
     ns_thread_pay_lock(ps, (uint32_t)lock);
 }
 
-/* Release the lock `*held`, and take the lock `next`. Either may be NS_NO_LOCK. If both are the same lock, keep it. */
-static void pass_lock(const ns_thread_worker *worker, int32_t *held, int32_t next) {
+void ns_thread_pass_lock(const ns_thread_worker *worker, int32_t *held, int32_t next) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const uint32_t node = (uint32_t)worker->base.node;
     if (*held == next) return;
@@ -147,8 +146,8 @@ typedef struct {
 } held_locks;
 
 static void release_locks(const ns_thread_worker *worker, held_locks *held) {
-    pass_lock(worker, &held->queue, NS_NO_LOCK);
-    pass_lock(worker, &held->level, NS_NO_LOCK);
+    ns_thread_pass_lock(worker, &held->queue, NS_NO_LOCK);
+    ns_thread_pass_lock(worker, &held->level, NS_NO_LOCK);
 }
 
 /* Take the locks of the next probe. A lock that the last probe needed as well is kept. A worker that waits for the lock
@@ -156,9 +155,9 @@ static void release_locks(const ns_thread_worker *worker, held_locks *held) {
 static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_t level, uint32_t q) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     const int32_t of_level = ns_level_lock(plan, level, q), of_queue = ns_probe_lock(plan, q);
-    if (held->level != of_level || held->queue != of_queue) pass_lock(worker, &held->queue, NS_NO_LOCK);
-    pass_lock(worker, &held->level, of_level);
-    pass_lock(worker, &held->queue, of_queue);
+    if (held->level != of_level || held->queue != of_queue) ns_thread_pass_lock(worker, &held->queue, NS_NO_LOCK);
+    ns_thread_pass_lock(worker, &held->level, of_level);
+    ns_thread_pass_lock(worker, &held->queue, of_queue);
 }
 
 /* Look at queue `q` at the end of a probe. If the strategy looks first, the probe tries the lock of the queue only if
@@ -205,7 +204,7 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     }
     const ns_operation_costs *costs = &pool->file.plan.costs;
     if (taken) ns_thread_owe(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
-    if (held->queue != ns_probe_lock(&pool->file.plan, q)) pass_lock(worker, &held->queue, NS_NO_LOCK);
+    if (held->queue != ns_probe_lock(&pool->file.plan, q)) ns_thread_pass_lock(worker, &held->queue, NS_NO_LOCK);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);
     ns_actor_found(&worker->search.actor, &pool->anonymous, 0, level, q, taken); /* only this actor uses its array */

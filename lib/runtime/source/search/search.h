@@ -43,6 +43,9 @@ void ns_thread_back_off(ns_thread_worker *worker, int64_t wait_ps);
 /* Rest for `wait_ps`, but not beyond the end of the run, by pauses, or by yields of the CPU if `yields`. */
 void ns_thread_rest_awake(const ns_thread_pool *pool, int64_t wait_ps, bool yields);
 
+/* Release the lock `*held`, and take the lock `next`. Either may be NS_NO_LOCK. If both are the same lock, keep it. */
+void ns_thread_pass_lock(const ns_thread_worker *worker, int32_t *held, int32_t next);
+
 /* Make the locks that searches take, of the kind in the plan. Return 0, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
 int ns_thread_make_search_locks(ns_thread_pool *pool);
 void ns_thread_destroy_search_locks(ns_thread_pool *pool);
