@@ -4,13 +4,16 @@
 
 Each shipped strategy that threads execute runs the same program under the same plan in the simulator and, by the code
 of threads, in the mode `paced` of the runtime. The table has the share of steals that went to another node, and the
-share of attempts that found nothing. A difference above the bound is marked.
+share of attempts that found nothing. A difference above the bound is marked. The word `same` says that threads have
+made the same number of steals, and of steals from other nodes, with each seed: usually because all steps are the same.
 
 The queues of threads are rings under a lock here (a capacity that is never reached brings this about). The last two
-columns have the shares of threads with deques, whose owners keep up to half of their tasks private. A thief that sees
-only private tasks takes none, and asks the owner for tasks. The model has no private tasks, so that threads with deques
-miss more often. The lock of a level takes time in the model, but not in turns: so threads search more often under the
-strategies `affinity-locks` and `oblivious-locks`, and miss more often.
+columns before that word have the shares of threads with deques, whose owners keep up to half of their tasks private. A
+thief that sees only private tasks takes none, and asks the owner for tasks. The model has no private tasks, so that
+threads with deques miss more often.
+
+Under locks steps are not all the same. Workers that ask for a lock in the same instant get the lock in the order of
+their numbers in the simulator, and on threads in the order in which they ask.
 """
 
 from __future__ import annotations
@@ -32,7 +35,6 @@ BOUND = 0.03
 MACHINE = "xeon-6130-4s"
 DEQUES = {"name": "deques", "like": "bare"}
 RINGS = {"name": "rings", "like": "bare", "capacity": 1_000_000, "on_full": "grow"}
-PROGRAM = {"name": "uts", "root_children": 500}
 COUNTS = ("steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "wakeups", "asleep_ps")
 PLAIN = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 
@@ -43,10 +45,17 @@ def shares(counts: Mapping[str, int]) -> tuple[float, float]:
     return counts["steal_success_remote"] / steals if steals else 0.0, 1 - steals / attempts if attempts else 0.0
 
 
-def plan_of(strategy: str, workers: int, runtime: Mapping[str, Any]) -> Plan:
-    """Return the plan of the program under a strategy, without effects of memory, clocks and hardware threads."""
-    spec = {"machine": MACHINE, "workload": PROGRAM, "runtime": runtime, "workers": workers, "model": PLAIN}
+def plan_of(strategy: str, workers: int, runtime: Mapping[str, Any], root_children: int = 500) -> Plan:
+    """Return the plan of a tree search under a strategy, without effects of memory, clocks and hardware threads."""
+    program = {"name": "uts", "root_children": root_children}
+    spec = {"machine": MACHINE, "workload": program, "runtime": runtime, "workers": workers, "model": PLAIN}
     return build_plan(resolve({**spec, "strategy": strategy}))
+
+
+def are_same(plan: Plan, seeds: Sequence[int]) -> bool:
+    """Return whether threads make as many steals as the simulator with each seed, and as many from other nodes."""
+    runs = [(simulated(plan, (seed,)), threaded(plan, (seed,))) for seed in seeds]
+    return all(one[name] == other[name] for one, other in runs for name in ("steal_success", "steal_success_remote"))
 
 
 def simulated(plan: Plan, seeds: Sequence[int]) -> Counter[str]:
@@ -70,7 +79,7 @@ def threaded(plan: Plan, seeds: Sequence[int]) -> Counter[str]:
 def rows(strategies: Sequence[str], workers: int, seeds: Sequence[int]) -> Iterator[str]:
     """Yield the rows of the table."""
     heads = [f"{head:>7}" for head in ("remote", "threads", "misses", "threads")]
-    yield f"{'strategy':42} {' '.join(heads)} {'with deques':>15}  above the bound"
+    yield f"{'strategy':42} {' '.join(heads)} {'with deques':>15}        above the bound"
     for strategy in strategies:
         rings, deques = (plan_of(strategy, workers, runtime) for runtime in (RINGS, DEQUES))
         try:
@@ -81,8 +90,10 @@ def rows(strategies: Sequence[str], workers: int, seeds: Sequence[int]) -> Itera
         found = (simulated(rings, seeds), threads, others)
         (remote, misses), (other, missed), (far, failed) = map(shares, found)
         apart = {"remote": remote - other, "misses": misses - missed}
-        marks = ", ".join(f"{name} {value:+.3f}" for name, value in apart.items() if abs(value) > BOUND)
-        yield f"{strategy:42} {remote:7.3f} {other:7.3f} {misses:7.3f} {missed:7.3f} {far:7.3f} {failed:7.3f}  {marks}"
+        words = ["same" if are_same(rings, seeds) else "    "]
+        words += [f"{name} {value:+.3f}" for name, value in apart.items() if abs(value) > BOUND]
+        numbers = " ".join(f"{value:7.3f}" for value in (remote, other, misses, missed, far, failed))
+        yield f"{strategy:42} {numbers}  {'  '.join(words)}"
 
 
 def main() -> None:

@@ -217,8 +217,8 @@ enum ns_mode {
     NS_MODE_TURNS,    /* the code of threads on one thread: the workers take turns, which end at every access to shared
                          memory of the library; the seed decides who is next. A library of its own, as above. A wait
                          for another task by any means but the library's never ends */
-    NS_MODE_PACED     /* the same, but the next worker is the worker with the earliest clock, which the costs of the
-                         plan advance */
+    NS_MODE_PACED     /* the same, but turns end only where the costs of the plan advance the worker's clock, and the
+                         next worker is the worker with the earliest clock, as in the simulator */
 };
 
 /* Native workers are pinned to the hardware threads that the plan numbers. The numbers count the hardware threads that

@@ -59,8 +59,8 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* How a task is placed: `deals` before the run, in no time and without locks; `keeps`: a task that only the worker's own
- * queue would get is not put there. */
+/* How a task is placed: `deals` before the run, in no time and without locks; `keeps`: a task that only the worker's
+ * own queue would get is not put there. */
 typedef struct {
     bool deals, keeps;
 } manner;

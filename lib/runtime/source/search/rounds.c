@@ -77,9 +77,10 @@ static void pay_lock(const ns_thread_worker *worker, int32_t lock, int64_t asked
     const ns_waiter mine = {.since_ps = asked_ps, .actor = worker->base.id};
     const int64_t now_ps = ns_monotonic_ps();
     int64_t run = 0;
-    const int64_t ps = now_ps > asked_ps
-                           ? ns_lock_next(words->kind, &words->rules, &words->transfers, line, &mine, 1, now_ps, &run).delay_ps
-                           : ns_lock_free_ps(words->kind, &words->transfers, line, worker->base.id);
+    const int64_t ps =
+        now_ps > asked_ps
+            ? ns_lock_next(words->kind, &words->rules, &words->transfers, line, &mine, 1, now_ps, &run).delay_ps
+            : ns_lock_free_ps(words->kind, &words->transfers, line, worker->base.id);
     ns_line_move(&words->transfers, line, worker->base.id);
     ns_thread_pay_lock(ps, (uint32_t)lock);
 }

@@ -213,7 +213,9 @@ bool ns_turns_run(ns_turns *self, void (*body)(void *argument), void *const *arg
     self->now_ps = last_ps;
     for (uint32_t id = 0; id < self->workers; id++) {
         turn *each = &self->turns[id];
-        *each = (turn){.fiber = each->fiber, .argument = argument[id], .clock_ps = last_ps, .rank = NS_RANK_POLL, .actor = id};
+        *each = (turn){.fiber = each->fiber, .argument = argument[id], .clock_ps = last_ps};
+        each->rank = NS_RANK_POLL;
+        each->actor = id;
         ns_fiber_reuse(each->fiber, run_body, self);
     }
     ns_turns *const outer = here;

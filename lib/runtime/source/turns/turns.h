@@ -31,9 +31,9 @@ enum ns_rank {
 
 /* ---- called by the code of threads: end the turn of the running worker; without one, do nothing ------------------ */
 
-void ns_turns_step(void);              /* before an access; nothing in mode `paced` */
-void ns_turns_pause(bool begins);      /* in a waiting loop, which `begins`: wait for a turn of another worker */
-void ns_turns_pass(int64_t ps);        /* let time pass on the clock of the worker */
+void ns_turns_step(void);         /* before an access; nothing in mode `paced` */
+void ns_turns_pause(bool begins); /* in a waiting loop, which `begins`: wait for a turn of another worker */
+void ns_turns_pass(int64_t ps);   /* let time pass on the clock of the worker */
 
 /* In mode `paced` alone: make a step that takes this time, and happens at its end, as a step of the worker, or of lock
  * number `lock`; owe a time, which passes before the next step of the worker; pay what is owed now. */
