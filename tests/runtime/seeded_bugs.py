@@ -134,15 +134,15 @@ BUGS = [
     ),
     Bug(
         "who sleeps for a mutex is not woken",
-        "mcs.c: lock/mutex/three",
-        "memory_order_release) == SLEEPS)",
-        "memory_order_release) == WAITS)",
+        "locks_words.c: lock/mutex/three",
+        "memory_order_release) == HELD_AND_WANTED)",
+        "memory_order_release) == HELD)",
     ),
     Bug(
         "who is about to link itself behind the holder is forgotten",
         "mcs.c: lock/mcs/three",
         "        next = await_next(&self->holder);\n",
-        "        return NULL;\n",
+        "        return;\n",
     ),
     Bug(
         "the place in the lock is emptied after another has linked itself there",
@@ -154,7 +154,7 @@ BUGS = [
     Bug(
         "the lock is handed over before what it protects is written",
         "mcs.c: lock/mcs/three",
-        "ns_atomic_u32_store(&next->waits, GRANTED, memory_order_release);",
+        "ns_atomic_u32_store(&next->waits, 0, memory_order_release);",
     ),
     Bug(
         "a place is left before what the lock protects is written",

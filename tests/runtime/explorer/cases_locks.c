@@ -129,7 +129,6 @@ NS_EACH_LOCK_KIND(OF_KIND)
 const ns_explore_case NS_LOCK_CASES[] = {
     NS_EACH_LOCK_KIND(CASES){"lock/ticket/order", 3, make_ticket, enter_in_order, three},
     {"lock/mcs/order", 3, make_mcs, enter_in_order, three},
-    {"lock/mutex/order", 3, make_mutex, enter_in_order, three},
     {"lock/clh/order", 3, make_clh, enter_in_order, three},
     {"lock/cohort/batch", 3, make_cohort, enter_by_node, NULL},
     {.name = NULL}};

@@ -52,8 +52,7 @@ typedef struct {
     uint32_t nodes;   /* nodes of callers are below this number; 0: 1 */
     int32_t home;     /* the node of the running system where the lock lives, or NS_NUMA_ANYWHERE */
     uint32_t batch;   /* kind "cohort": the most handovers in a row within one node; 0: 64 */
-    uint32_t spins;   /* kind "mutex": how often a thread looks before it sleeps; 0: it sleeps at once; UINT32_MAX:
-                         it never sleeps */
+    uint32_t spins;   /* kind "mutex": how often a thread looks before it sleeps; 0: it sleeps at once */
 } ns_numa_lock_options;
 
 typedef struct ns_numa_lock ns_numa_lock;

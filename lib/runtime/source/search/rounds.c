@@ -51,7 +51,11 @@ static int make_locks(ns_thread_pool *pool, ns_i32s words, const ns_numa_lock_op
 
 int ns_thread_make_search_locks(ns_thread_pool *pool) {
     const ns_plan_words *words = &pool->file.plan.words;
-    const ns_numa_lock_options options = ns_thread_lock_options(&pool->file.plan);
+    const int64_t batch = words->rules.batch;
+    const ns_numa_lock_options options = {.kind = NS_LOCK_KIND_WORD[words->kind],
+                                          .nodes = pool->file.plan.nodes,
+                                          .home = NS_NUMA_ANYWHERE,
+                                          .batch = batch < UINT32_MAX ? (uint32_t)batch : UINT32_MAX};
     pool->locks = calloc(words->role.count + 1, sizeof(ns_numa_lock *));
     pool->lines = calloc(words->role.count + 1, sizeof *pool->lines);
     if (!pool->locks || !pool->lines) return NS_ERROR_MEMORY;

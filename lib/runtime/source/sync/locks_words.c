@@ -1,10 +1,10 @@
-/* Locks of one or two words: test-and-set, test and test-and-set, and ticket. */
+/* Locks of one or two words: test-and-set, test and test-and-set, ticket, and mutex. */
 #include "platform/waiting.h"
 #include "sync/numa_locks.h"
 
 /* ---- test-and-set: each waiting thread writes the word until it finds the lock free ------------------------------ */
 
-enum state { FREE, HELD };
+enum state { FREE, HELD, HELD_AND_WANTED }; /* HELD_AND_WANTED: only for a mutex */
 
 typedef struct {
     ns_numa_lock base;
@@ -52,6 +52,43 @@ const ns_numa_lock_operations ns_lock_ttas = {.name = "ttas",
                                               .acquire = acquire_ttas,
                                               .try_acquire = set_ttas,
                                               .release = release_word};
+
+/* ---- mutex, for long waits: a waiting thread looks several times, then sleeps until a release
+ * --------------------- */
+
+static bool take_mutex(ns_numa_lock *base, uint32_t node) {
+    uint32_t found = FREE;
+    (void)node;
+    /* acquire: pairs with the release by the last holder */
+    return ns_atomic_u32_compare_exchange(&((word_lock *)base)->state, &found, HELD, memory_order_acquire,
+                                          memory_order_relaxed);
+}
+
+static void acquire_mutex(ns_numa_lock *base, uint32_t node) {
+    word_lock *self = (word_lock *)base;
+    if (take_mutex(base, node)) return;
+    for (uint32_t look = 0; look < base->options.spins; look++) {
+        ns_pause();
+        if (is_free(self) && take_mutex(base, node)) return;
+    }
+    /* Other threads may sleep, too: a holder that has waited here wakes one of them. acquire: as in take_mutex */
+    while (ns_atomic_u32_exchange(&self->state, HELD_AND_WANTED, memory_order_acquire) != FREE)
+        ns_futex_wait(&self->state, HELD_AND_WANTED);
+}
+
+static void release_mutex(ns_numa_lock *base, uint32_t node) {
+    (void)node;
+    word_lock *self = (word_lock *)base;
+    /* release: the next holder sees all that was done under the lock */
+    if (ns_atomic_u32_exchange(&self->state, FREE, memory_order_release) == HELD_AND_WANTED)
+        ns_futex_wake(&self->state, 1);
+}
+
+const ns_numa_lock_operations ns_lock_mutex = {.name = "mutex",
+                                               .bytes = sizeof(word_lock),
+                                               .acquire = acquire_mutex,
+                                               .try_acquire = take_mutex,
+                                               .release = release_mutex};
 
 /* ---- ticket: a thread draws a number, and waits until the number is served --------------------------------------- */
 

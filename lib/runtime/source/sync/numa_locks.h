@@ -37,7 +37,7 @@ NS_EACH_LOCK_KIND(NS_DECLARE_LOCK_KIND)
 /* The record on which a thread waits. */
 typedef struct {
     ns_atomic_pointer next; /* the next thread's place, as soon as it is linked */
-    ns_atomic_u32 waits;    /* 0: no longer; 1; or 2: asleep, in a mutex */
+    ns_atomic_u32 waits;
 } ns_mcs_place;
 
 /* The queue lock of Mellor-Crummey and Scott (1991), in the form in which the holder's place is inside the lock. A

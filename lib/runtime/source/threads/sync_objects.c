@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "numasim/locks.h"
 #include "platform/atomics.h"
 #include "platform/near_memory.h"
 
@@ -76,22 +77,16 @@ static int32_t home_of(const ns_thread_sync *self, uint32_t at, const ns_word *d
     return planned ? self->plan->words.home.at[at] : (int32_t)self->node[described->owner % self->workers];
 }
 
-ns_numa_lock_options ns_thread_lock_options(const ns_full_plan *plan) {
-    enum { REST_PS = 20000 }; /* the approximate time of one rest of the processor, in ps */
-    const ns_lock_rules *rules = &plan->words.rules;
-    const int64_t spins = rules->spin_ps / REST_PS;
-    return (ns_numa_lock_options){.kind = NS_LOCK_KIND_WORD[plan->words.kind],
-                                  .nodes = plan->nodes,
-                                  .home = NS_NUMA_ANYWHERE,
-                                  .batch = rules->batch < UINT32_MAX ? (uint32_t)rules->batch : UINT32_MAX,
-                                  .spins = spins < UINT32_MAX ? (uint32_t)spins : UINT32_MAX};
-}
-
 static int make_lock(const ns_thread_sync *self, sync_object *object, int32_t home) {
-    ns_numa_lock_options options = {0};
-    if (self->plan) options = ns_thread_lock_options(self->plan);
-    options.nodes = self->nodes;
-    options.home = home;
+    enum { REST_PS = 20000 }; /* the approximate time of one rest of the processor, in ps */
+    ns_numa_lock_options options = {.nodes = self->nodes, .home = home};
+    if (self->plan) {
+        const ns_lock_rules *rules = &self->plan->words.rules;
+        const int64_t spins = rules->spin_ps / REST_PS;
+        options.kind = NS_LOCK_KIND_WORD[self->plan->words.kind];
+        options.batch = rules->batch < UINT32_MAX ? (uint32_t)rules->batch : UINT32_MAX;
+        options.spins = spins < UINT32_MAX ? (uint32_t)spins : UINT32_MAX;
+    }
     return ns_numa_lock_create(&object->lock, &options);
 }
 

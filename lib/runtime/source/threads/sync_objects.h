@@ -5,7 +5,6 @@
 #define NS_SYNC_OBJECTS_H
 
 #include "api/operations.h"
-#include "numasim/locks.h"
 #include "plan/plan_reader.h"
 #include "platform/ticks.h"
 
@@ -18,9 +17,6 @@ typedef struct {
     bool migrates;  /* whether its tasks may have taken locks on other workers */
     int64_t *barrier_ps, *parked_ps;
 } ns_sync_user;
-
-/* Return the kind of lock in the plan, with its rules, at no certain home. */
-ns_numa_lock_options ns_thread_lock_options(const ns_full_plan *plan);
 
 /* Make an empty set of objects. `plan` may be NULL; it must live as long as `self`. Return 0 or NS_ERROR_MEMORY. */
 int ns_thread_sync_create(ns_thread_sync **self, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
