@@ -140,8 +140,8 @@ void Engine::end_phase() {
             executor_.thief.retire(w);
             continue;
         }
-        executor_.source.wait_at_barrier(w);
-        if (executor_.resting != nullptr) executor_.resting->sat_out(w, executor_.source.row().time_ps);
+        Resting* const resting = executor_.resting.get();
+        executor_.source.wait_at_barrier(w, resting != nullptr ? resting->sit_out(w, executor_.source.row().time_ps) : 0);
     }
     executor_.source.end_phase(executor_.run.plan.skipping ? executor_.skipping.take_span_ps()
                                                            : executor_.run.frames.take_span_ps());

@@ -434,11 +434,12 @@ void Resting::retire(Worker& w) {
     joining_.clear();
 }
 
-// The worker had no part in a serial phase that took so long.
-void Resting::sat_out(Worker& w, std::int64_t time_ps) {
-    if (rule_.between_ps < 0 || time_ps < rule_.between_ps || w.sleep != Sleep::AWAKE) return;
+std::int64_t Resting::sit_out(Worker& w, std::int64_t time_ps) {
+    if (w.sleep == Sleep::ASLEEP) return time_ps;
+    if (rule_.between_ps < 0 || time_ps < rule_.between_ps) return 0;
     w.sleep = Sleep::ASLEEP;
     rest(w).slept_since_ps = run_.clock.now_ps() - time_ps + rule_.between_ps;
+    return time_ps - rule_.between_ps;
 }
 
 void Resting::wake_team(std::size_t team) {

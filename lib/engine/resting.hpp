@@ -50,7 +50,8 @@ public:
 
     // ---- phases of the program
     void retire(Worker& w);
-    void sat_out(Worker& w, std::int64_t time_ps);
+    // The worker had no part in a serial phase that took so long. Returns how long the worker slept in the phase.
+    std::int64_t sit_out(Worker& w, std::int64_t time_ps);
     // A phase begins for the first `team` workers: worker 0 wakes the sleepers among them.
     void wake_team(std::size_t team);
 

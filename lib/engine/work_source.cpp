@@ -108,10 +108,15 @@ PhaseRow WorkSource::row() const {
             .sums = {}};
 }
 
-void WorkSource::wait_at_barrier(Worker& w) {
-    w.counters.idle_barrier_ps += run_.clock.now_ps() - phase_start_ps_;
+void WorkSource::wait_at_barrier(Worker& w, std::int64_t asleep_ps) {
+    const std::int64_t awake_until_ps = run_.clock.now_ps() - asleep_ps;
+    w.counters.idle_barrier_ps += awake_until_ps - phase_start_ps_;
+    w.counters.asleep_ps += asleep_ps;
     w.began_ps = phase_start_ps_;
-    run_.recorder.stretch(w, Watched::BARRIER);
+    run_.recorder.stretch_to(awake_until_ps, w, Watched::BARRIER);
+    if (asleep_ps == 0) return;
+    w.began_ps = awake_until_ps;
+    run_.recorder.stretch(w, Watched::PARKED);
 }
 
 // ---- production ---------------------------------------------------------------------------------------------------

@@ -43,8 +43,8 @@ public:
     bool next_step();
     // Whether there is a present step.
     bool has_step() const { return ns_steps_run(&steps_); }
-    // A worker without a part in the phase has waited for worker 0 throughout.
-    void wait_at_barrier(Worker& w);
+    // A worker without a part in the phase has waited for worker 0 throughout, the last `asleep_ps` asleep.
+    void wait_at_barrier(Worker& w, std::int64_t asleep_ps);
 
     const Phase& phase() const { return run_.plan.phases[phase_number()]; }
     std::size_t phase_number() const { return static_cast<std::size_t>(steps_.phase); }

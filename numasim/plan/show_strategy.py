@@ -117,12 +117,12 @@ def describe_plan(plan: StealPlan, worker: int, runtime: RuntimeSpec) -> str:
         lines += _numbered(number, _rule_lines(plan, rule, worker))
     lines += [
         threshold_line(plan),
-        backoff_sentence(plan.backoff),
+        *(() if runtime.idle and runtime.idle.phases else (backoff_sentence(plan.backoff),)),
         f"At a spawn it {_spawn_order(plan)}.",
         f"Join {runtime.join}: {JOIN[runtime.join]}",
     ]
     if runtime.idle is not None:
-        lines.append(f"Workers without a task (model 4.15): {flow_text(_plain(runtime.idle))}.")
+        lines.append(f"Workers without a task (model 4.15): {flow_text(runtime.idle.model_dump(exclude_none=True))}.")
     return "\n".join(lines)
 
 

@@ -55,7 +55,7 @@ UNSAID = ("name", "sources")
 
 
 def describe_runtime(runtime: RuntimeSpec) -> str:
-    """Return the name of ``runtime``, and a line with name, value and meaning for each field that has a value."""
+    """Return the name of ``runtime``, and a line with name, value and meaning for each field."""
     return "\n".join([f"runtime {runtime.name}", *_in_columns(_fields(runtime, ""))])
 
 
@@ -65,11 +65,15 @@ def _fields(model: BaseModel, above: str) -> Iterator[tuple[str, str, str]]:
         path = f"{above}{field.alias or name}"
         if isinstance(value, BaseModel):
             yield from _fields(value, f"{path}.")
-        elif value is not None and path not in UNSAID:
+        elif path not in UNSAID:
             yield path, _shown(value), field.description or ""
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return flow_text([part.model_dump(exclude_none=True, exclude_defaults=True) for part in value])
     return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)

@@ -302,7 +302,7 @@ def idle_document(chance: Random) -> Document:
     if happens(chance, 85):
         sleep, wake = some(chance, SLEEP), some(chance, WAKE)
         if "first_ns" in sleep and happens(chance, 60):
-            sleep |= {"factor": chance.choice((1, 2)), "max_ns": chance.choice((1, 9000))}
+            sleep |= {"factor": chance.choice((1, 2)), "max_ns": sleep["first_ns"] * chance.choice((1, 9))}
         if sleep.get("recheck") == "none" and "first_ns" not in sleep:
             sleep["misses"] = "yes"
         quiet = wake.get("at", "no-searcher") in ("no-searcher", "empty-queue")

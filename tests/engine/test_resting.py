@@ -291,6 +291,27 @@ def test_workers_without_a_part_sleep_after_a_time() -> None:
         how = runtime(costs={"unpark_ns": UNPARK, "wake_ns": WAKE}, idle={"between_ns": between, "phases": ONE_PHASE})
         seen = run(work, 2, ALL, how)
         assert (wakeups(seen), seen["makespan_ps"]) == ([0, woken], (70_000 + woken * UNPARK) * NS)
+        asleep_ns = (
+            40_000 + UNPARK + WAKE if woken else 0
+        )  # from 10 us of the serial phase on, until the worker is awake
+        assert seen.of_worker("asleep_ps") == [0, asleep_ns * NS]
+        assert seen.of_worker("idle_barrier_ps") == [0, (10_000 if woken else 50_000) * NS]
+
+
+def test_workers_that_sleep_sleep_through_serial_phases() -> None:
+    """In the first and in the third phase worker 1 makes one round and looks again, with a probe of 100 ns each. All
+    other time the worker sleeps: the serial phase, and until the wake-up at the begin of the third phase takes effect.
+    """
+    work = graph(
+        task(50_000 * NS),
+        task(30_000 * NS),
+        task(20_000 * NS),
+        phases=(phase(0), phase(1, serial=True), phase(2)),
+    )
+    seen = run(work, 2, ALL, resting(sleep={"recheck": "each"}))
+    assert seen["makespan_ps"] == (50_000 + 30_000 + UNPARK + 20_000) * NS
+    assert seen.of_worker("idle_barrier_ps") == [0, 0]
+    assert seen.of_worker("asleep_ps") == [0, seen["makespan_ps"] - 4 * 100 * NS]
 
 
 ONE_PHASE = [{"rounds": 1, "pause_ns": 100}]
@@ -540,6 +561,9 @@ def test_a_cap_of_searchers_leaves_no_task_to_sleepers(strategy: str) -> None:
         ({"phases": [{"rounds": 1}]}, "one of pause_ns, yield_ns and nap_ns"),
         ({"sleep": {}, "searchers": {"count": 1, "share": 2}}, "one of count, share and busy_share"),
         ({}, "idle says nothing"),
+        ({"sleep": {"recheck": "none", "first_ns": 0}}, "first_ns"),
+        ({"sleep": {"first_ns": 700, "max_ns": 100}}, "max_ns 100, is shorter than the first, first_ns 700"),
+        ({"sleep": {"first_ns": 700, "factor": 2}}, "factor needs max_ns"),
     ],
 )
 def test_rules_that_cannot_hold_are_refused(idle: dict[str, Any], says: str) -> None:

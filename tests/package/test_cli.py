@@ -133,6 +133,7 @@ def test_whatever_ships_is_shown_by_its_name(capsys: Capture) -> None:
     assert " cells, 12 of each" in printed(capsys, "show", "quickstart")
     assert printed(capsys, "show", "own") == printed(capsys, "runtime", "show", "own")
     assert "push_ns" in printed(capsys, "show", "own")
+    assert "\n  idle              " in printed(capsys, "show", "own")  # also a rule that a runtime does not have
     assert printed(capsys, "show", "tilepro64") == printed(capsys, "machine", "show", "tilepro64")
     assert printed(capsys, "show", "ring") == printed(capsys, "strategy", "show", "ring")
     assert "3.2 " in printed(capsys, "show", "thesis")

@@ -8,6 +8,7 @@ import pytest
 from strategy_setup import STRATEGIES, compiled, runtime, stealing, strategy
 
 from numasim.errors import InputError
+from numasim.parts.models.idle_model import IdleSpec
 from numasim.parts.models.meanings import LOCK_BARRIER, LOCK_HOME, LOCK_PROBE, LOCK_WORDS
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.models.strategy_terms import LockName
@@ -58,6 +59,19 @@ def test_conditions_amounts_and_chances() -> None:
         "while its queue holds no more than 1 tasks",
     ):
         assert clause in text
+
+
+def test_rules_for_idle_workers_are_told_with_their_defaults() -> None:
+    spec = strategy("randomized")
+    searching = words(spec, preset="ompi")
+    assert "polls again after" in searching
+    assert "Workers without a task" not in searching
+    idle = IdleSpec.model_validate({"phases": [{"rounds": 3, "yield_ns": 100}], "sleep": {}})
+    resting = words(spec.model_copy(update={"idle": idle}), preset="ompi")
+    assert "polls again after" not in resting
+    assert "{rounds: 3, yield_ns: 100" in resting
+    assert "sleep: {recheck: each" in resting
+    assert "wake: {at: no-searcher, whom: newest, chain: 1, chain_by: last-searcher" in resting
 
 
 def test_long_lists_are_short_where_the_first_two_tell_the_others() -> None:

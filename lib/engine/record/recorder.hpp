@@ -127,11 +127,16 @@ public:
     }
     // The worker's stretch since `began_ps` ends now. Time before the stretch that no row has told was overhead.
     void stretch(Worker& w, Watched kind, std::int64_t first = 0, std::int64_t second = 0, std::int64_t third = 0) {
+        stretch_to(clock_.now_ps(), w, kind, first, second, third);
+    }
+    // The stretch ended at `end_ps`.
+    void stretch_to(std::int64_t end_ps, Worker& w, Watched kind, std::int64_t first = 0, std::int64_t second = 0,
+                    std::int64_t third = 0) {
         if (!watched()) return;
-        const std::int64_t begin_ps = std::min(w.began_ps, clock_.now_ps());
+        const std::int64_t begin_ps = std::min(w.began_ps, end_ps);
         overhead(w, begin_ps);
-        row(kind, w.id, begin_ps, first, second, third);
-        w.reported_until_ps = clock_.now_ps();
+        tell(kind, w.id, begin_ps, end_ps, first, second, third);
+        w.reported_until_ps = end_ps;
     }
     // Time until now that no row has told was overhead.
     void overhead(Worker& w) {

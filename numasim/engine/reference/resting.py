@@ -452,11 +452,16 @@ class Resting(Component):
         w.sleep = Sleep.ASLEEP if w.sleep == Sleep.ASLEEP else Sleep.AWAKE
         self._joining.clear()
 
-    def sat_out(self, w: Worker, time_ps: int) -> None:
-        """The worker had no part in a serial phase that took so long."""
-        if NEVER_PS < self._rule.between_ps <= time_ps and w.sleep == Sleep.AWAKE:
-            w.sleep = Sleep.ASLEEP
-            w.slept_since = self._clock.now - time_ps + self._rule.between_ps
+    def sit_out(self, w: Worker, time_ps: int) -> int:
+        """The worker had no part in a serial phase that took so long. Return how long the worker slept in the phase."""
+        between_ps = self._rule.between_ps
+        if w.sleep == Sleep.ASLEEP:
+            return time_ps
+        if not NEVER_PS < between_ps <= time_ps:
+            return 0
+        w.sleep = Sleep.ASLEEP
+        w.slept_since = self._clock.now - time_ps + between_ps
+        return time_ps - between_ps
 
     def wake_team(self, team: Sequence[Worker]) -> Iterable[int]:
         """A phase begins: worker 0 wakes the sleepers of its team; return their ids."""

@@ -153,9 +153,7 @@ class WorkSource(Component):
         self._queues.drop_claimed()
         for w in self._workers:
             if serial and w.id:
-                self._wait_at_barrier(w)
-                if self._resting:
-                    self._resting.sat_out(w, now - self._start_ps)
+                self._wait_at_barrier(w, self._resting.sit_out(w, now - self._start_ps) if self._resting else 0)
             else:
                 self._thief.retire(w)
         if self._recorder.watch:
@@ -200,12 +198,16 @@ class WorkSource(Component):
             self._controls.follow(decision.tiers, decision.labels, decision.switches)
             self._live.follow()
 
-    def _wait_at_barrier(self, w: Worker) -> None:
-        """Count that the worker has waited for worker 0 throughout the phase."""
+    def _wait_at_barrier(self, w: Worker, asleep_ps: int) -> None:
+        """Count that the worker has waited for worker 0 throughout the phase, the last ``asleep_ps`` asleep."""
         now = self._clock.now
-        w.idle_barrier_ps += now - self._start_ps
+        awake_until_ps = now - asleep_ps
+        w.idle_barrier_ps += awake_until_ps - self._start_ps
+        w.asleep_ps += asleep_ps
         if self._recorder.watch:
-            self._recorder.watch.stretch(Watched.BARRIER, w.id, self._start_ps, now)
+            self._recorder.watch.stretch(Watched.BARRIER, w.id, self._start_ps, awake_until_ps)
+            if asleep_ps:
+                self._recorder.watch.stretch(Watched.PARKED, w.id, awake_until_ps, now)
 
 
 def dealt_to(deal: Deal, index: int, count: int, workers: int) -> int:

@@ -57,7 +57,7 @@ class IdlePhase(CheckedModel):
 
 
 class SearcherCap(CheckedModel):
-    """The most workers that search at a time; a worker beyond the cap goes to sleep without a probe."""
+    """The most workers that search at a time; a worker beyond the cap goes to sleep without a round of its own."""
 
     count: PositiveCount | None = Field(None, description="A worker searches if fewer than so many workers search.")
     share: PositiveCount | None = Field(
@@ -78,13 +78,15 @@ class SleepSpec(CheckedModel):
     recheck: Annotated[RecheckRule, Choices(meanings.IDLE_RECHECK)] = Field(
         "each", description="Which workers look again after they have announced their sleep."
     )
-    first_ns: Nanoseconds | None = Field(
+    first_ns: Annotated[Nanoseconds, Field(gt=0)] | None = Field(
         None, description="The sleep ends by itself after this time. Default: only another worker ends the sleep."
     )
     factor: Annotated[PositiveCount, Field(le=1024)] = Field(
         1, description="Factor from each sleep that ended by itself to the next."
     )
-    max_ns: Nanoseconds | None = Field(None, description="The longest such sleep. Default: first_ns.")
+    max_ns: Nanoseconds | None = Field(
+        None, description="The longest such sleep, at least first_ns. Default: first_ns."
+    )
     misses: YesNo = Field(
         False,
         description="Whether a wake-up may be missed: a task that comes between a worker's last probe and its sleep "
@@ -96,6 +98,10 @@ class SleepSpec(CheckedModel):
             yield "recheck: none can miss a wake-up for good: add misses: yes, or first_ns to end each sleep"
         if self.first_ns is None and (self.max_ns is not None or self.factor != 1):
             yield "factor and max_ns go with first_ns"
+        if self.first_ns is not None and self.max_ns is not None and self.max_ns < self.first_ns:
+            yield f"the longest sleep, max_ns {self.max_ns}, is shorter than the first, first_ns {self.first_ns}"
+        if self.factor != 1 and self.max_ns is None:
+            yield "factor needs max_ns, up to which sleeps grow"
 
 
 class WakeSpec(Model):
