@@ -10,6 +10,11 @@ from numasim.schema.enumerations import MOST_PHASE_ROWS
 from numasim.workload.graph import Workload
 
 PROBES = ("probe_ns", "probe_remote_ns")
+LARGE_PART = 10  # the tenth part
+UPPER_BOUND = (  # the assumption A-81 is said wherever an answer rests on it
+    "waiting for cache lines of queues: an upper bound, since readers of a changed line wait for each other, each for a"
+    " whole transfer (model A-81)"
+)
 WELL_BELOW = 2  # times as long as the bound: in such a run something holds back the workers
 
 
@@ -28,6 +33,14 @@ def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
         f"although the program could keep {work_ps / span_ps:.1f} workers busy (work / span): its tasks are bound to "
         "the workers that they were given to, or the strategy looks where no tasks are"
     ]
+
+
+def waits_for_lines(row: Mapping[str, Any], workers: int) -> list[str]:
+    """Remark that waits for cache lines of queues are a large part of a run, since they are an upper bound."""
+    waits_ps, time_ps = row["line_owner_ps"] + row["line_thief_ps"], workers * row["makespan_ps"]
+    if LARGE_PART * waits_ps < time_ps or not waits_ps:
+        return []
+    return [f"{UPPER_BOUND}; here {100 * waits_ps / time_ps:.0f} % of the time of all workers"]
 
 
 def phases_left_out(phases_run: int) -> list[str]:

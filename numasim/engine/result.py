@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numasim.engine.assumed_values import depended_on, sentence
 from numasim.engine.columns import DESCRIBED, of_group, of_kind
 from numasim.engine.phase_rows import columns_of, named, no_rows
-from numasim.engine.remarks import phases_left_out, remarks
+from numasim.engine.remarks import phases_left_out, remarks, waits_for_lines
 from numasim.engine.unit_text import time_text
 from numasim.errors import InputError
 from numasim.html import Shown
@@ -160,6 +160,7 @@ class Result(Shown):
         machine = str(self.identity.get("machine", "the machine"))
         return [
             *remarks(self.counters, self.worker_count),
+            *waits_for_lines(self.counters, self.worker_count),
             *phases_left_out(self.phases_run),
             *self.left_out,
             *sentence(machine, depended_on(self.assumed, self.counters)),

@@ -18,6 +18,7 @@ from task_graphs import WAIT, Access, Run, Use, body, graph, items, phase, task
 from numasim.engine.check.bounds import Bounds, check_bounds
 from numasim.engine.check.invariants import INVARIANTS, assert_valid, violations
 from numasim.engine.reference.ledger import Executed
+from numasim.engine.remarks import waits_for_lines
 from numasim.engine.simulate import ENGINES, bounds, simulate
 from numasim.errors import CheckError
 from numasim.parts.models.placement_model import PlacementSpec
@@ -295,3 +296,13 @@ def test_rounds_without_a_candidate_count_as_searching() -> None:
 )
 def test_other_runs_say_nothing(plan: object) -> None:
     assert simulate(plan, 1).remarks == []  # type: ignore[arg-type]
+
+
+def test_large_waits_for_lines_are_called_an_upper_bound():
+    """Two workers have 2,000 ps in 1,000 ps. 199 ps of waits are below a tenth, 200 ps are not."""
+    counters = {"makespan_ps": 1000, "line_owner_ps": 100}
+    assert waits_for_lines({**counters, "line_thief_ps": 99}, 2) == []
+    [remark] = waits_for_lines({**counters, "line_thief_ps": 100}, 2)
+    assert "an upper bound" in remark
+    assert remark.endswith("(model A-81); here 10 % of the time of all workers")
+    assert waits_for_lines({"makespan_ps": 0, "line_owner_ps": 0, "line_thief_ps": 0}, 2) == []

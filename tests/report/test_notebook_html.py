@@ -50,7 +50,7 @@ def made_up(split, moved):
     columns = {c.column: np.array(row) for c, row in zip(COMPONENTS, split, strict=True)}
     columns |= {"role": np.array(["worker"] * (workers - 1) + ["producer"]), "node": np.arange(workers) % 2}
     counters = dict.fromkeys(OUTCOME + STEALS + MEMORY + LOCKS + TRANSACTIONS, 0)
-    counters |= {"makespan_ps": 1_500_000, "serial_ps": 4_500_000}
+    counters |= {"makespan_ps": 1_500_000, "serial_ps": 4_500_000, "line_owner_ps": 0, "line_thief_ps": 0}
     none, no_objects = np.zeros((2, 2), np.int64), np.zeros(0, np.int64)
     return Result(counters, columns, np.array(moved), none, none, np.zeros(2, np.int64), none, no_objects)
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from numasim.engine.columns import DESCRIBED
+from numasim.engine.remarks import UPPER_BOUND
 from numasim.engine.unit_text import MISSING
 from numasim.errors import InputError
 from numasim.report.answers.effect_sentences import (
@@ -54,10 +55,6 @@ from numasim.report.components import value_text as column_text
 
 SHARP = 0.5  # from this correlation on, pairs make differences spread less than 0.7 times as much
 ROW_LIMIT = 60  # most rows of a table in a notebook
-UPPER_BOUND = (  # the assumption A-81 is said wherever an answer rests on it
-    "waiting for cache lines of queues: an upper bound, since readers of a changed line wait for each other, each for a"
-    " whole transfer (model A-81)"
-)
 
 
 @dataclass(frozen=True, repr=False)
