@@ -53,22 +53,27 @@ def core_sources() -> list[Path]:
     return sorted(CORE.glob("*/*.c"))
 
 
-def install_library(folder: Path, compiler: str, virtual: bool = False) -> None:
-    """Install the C library to ``folder``, although the library is configured for another folder.
+def install_library(folder: Path, compiler: str) -> None:
+    """Install the C library to ``folder``, without virtual time, although it is configured for another folder."""
+    with TemporaryDirectory() as build:
+        configure_library(Path(build), compiler)
+        _cmake(["--build", build, "--", "--quiet"])
+        _cmake(["--install", build, "--prefix", str(folder)])
 
-    The library has no counters, and virtual time only with ``virtual``. It is compiled without optimisation, which is
-    quick.
+
+def configure_library(build: Path, compiler: str, virtual: bool = False) -> None:
+    """Configure a build of the C library, without counters, and with virtual time only if ``virtual``. The library is
+    compiled without optimisation, which is quick.
     """
-    environment = {**os.environ, "CC": compiler, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     options = {"NUMASIM_WERROR": "ON", "NUMASIM_COUNTERS": "OFF", "CMAKE_INSTALL_PREFIX": "/usr"}
     options |= {"CMAKE_BUILD_TYPE": "None", "CMAKE_C_FLAGS": "-O0 -g0", "NUMASIM_VIRTUAL": "ON" if virtual else "OFF"}
-    with TemporaryDirectory() as build:
-        for arguments in (
-            ["-G", "Ninja", "-S", str(RUNTIME), "-B", build, *(f"-D{name}={of}" for name, of in options.items())],
-            ["--build", build, "--", "--quiet"],
-            ["--install", build, "--prefix", str(folder)],
-        ):
-            subprocess.run(["cmake", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
+    options |= {"CMAKE_C_COMPILER": compiler}
+    _cmake(["-G", "Ninja", "-S", str(RUNTIME), "-B", str(build), *(f"-D{name}={of}" for name, of in options.items())])
+
+
+def _cmake(arguments: Sequence[str]) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    subprocess.run(["cmake", *arguments], check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def _objects(compiler: str, files: Sequence[Path], flags: Sequence[str]) -> list[Path]:

@@ -138,7 +138,6 @@ SLOW = (  # modules, tests, or tests with some parameters; a test is slow if its
     "runtime/test_compiled_programs.py",
     "runtime/test_contract.py::test_every_case",
     "runtime/test_contract.py::test_sanitizers",
-    "runtime/test_installed_library.py::test_programs_have_virtual_time",
     "runtime/test_interleavings.py",
     "runtime/test_kernels_in_virtual_time.py::test_a_kernel_counts_what_the_simulator_counts",
     "runtime/test_refused_pools.py",

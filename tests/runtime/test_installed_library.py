@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from compiling import install_library
-from shared_builds import built_once
+from compiling import configure_library
 
-from numasim.runtime.runtime_program import Order, run_kernel
+from numasim.runtime.runtime_program import VIRTUAL_LIBRARY, Order, run_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "lib" / "runtime"
@@ -76,10 +75,16 @@ def test_the_example_runs_with_the_static_library(prefix: Path, c_compiler: str,
     assert "libnumasim" not in run(["ldd", example])
 
 
-def test_programs_have_virtual_time_where_it_is_built(c_compiler: str, tmp_path: Path) -> None:
-    prefix = built_once("installed-virtual", lambda folder: install_library(folder, c_compiler, virtual=True))
-    (library,) = prefix.rglob("libnumasim.so")
-    found = flags(prefix, "--cflags", "--libs")
+def test_programs_have_virtual_time_where_it_is_built(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
+    """The installed library gets the file for pkg-config of a build with virtual time, and the package's library of
+    virtual time, which is compiled already.
+    """
+    configure_library(tmp_path / "build", c_compiler, virtual=True)
+    installed = shutil.copytree(prefix, tmp_path / "installed", symlinks=True)
+    (library,) = installed.rglob("libnumasim.so")
+    shutil.copy(tmp_path / "build" / "numasim.pc", library.parent / "pkgconfig")
+    shutil.copy(VIRTUAL_LIBRARY, library.parent)
+    found = flags(installed, "--cflags", "--libs")
     static = ["-l:libnumasim.a" if flag == "-lnumasim" else flag for flag in found]
     for name, linked in (("shared", found), ("static", static)):
         run([c_compiler, *STRICT, str(ASKING), *linked, "-o", str(tmp_path / name)])
