@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from trees import tree
 
-from numasim.files.owned_folder import MANIFEST
+from numasim.files.owned_folder import MANIFEST, FolderKind, owned_folder
 
 KILLED = """\
 import os, signal, sys
@@ -39,7 +39,13 @@ with owned_folder(Path("out"), FolderKind("numasim toil")) as folder:
 BEFORE, AFTER = ("page", "tables/same", "tables/gone"), ("tables/same", "tables/new", "page.two")
 
 
-def run(folder: Path, left: int, names: tuple[str, ...]) -> bool:
+def write(folder: Path, names: tuple[str, ...]) -> None:
+    """Write these files in this process."""
+    with owned_folder(folder / "out", FolderKind("numasim toil")) as out:
+        out.write_only({name: name.encode() * 9000 for name in names})
+
+
+def survives(folder: Path, left: int, names: tuple[str, ...]) -> bool:
     """Write these files. Return False if the process was killed, at call number ``left`` of changing functions."""
     command = [sys.executable, "-c", KILLED, str(left), *names]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -60,14 +66,14 @@ def test_a_kill_before_every_call_leaves_a_folder_that_goes_on(tmp_path: Path, i
         mine = {} if is_new else users_files(place / "out", BEFORE)
         place.mkdir()
         if not is_new:
-            assert run(place, 10**6, BEFORE)
+            write(place, BEFORE)
             for name, content in mine.items():
                 (place / "out" / name).write_bytes(content)
-        survived = run(place, left, AFTER)
+        survived = survives(place, left, AFTER)
         claimed = json.loads(text) if (text := read(place / "out" / MANIFEST)) else {"files": {}}
         assert not set(claimed["files"]) & set(mine)
         assert all((place / "out" / name).read_bytes() == content for name, content in mine.items())
-        assert run(place, 10**6, AFTER)
+        write(place, AFTER)
         found = {name: data for name, (kind, data) in tree(place / "out").items() if kind.startswith("file")}
         found.pop(MANIFEST)
         assert found == {**{name: name.encode() * 9000 for name in AFTER}, **mine}
