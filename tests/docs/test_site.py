@@ -31,7 +31,7 @@ READ = [name for name, blocks in BLOCKS.items() if any(block.language == "python
 GRAMMAR = (StrategySpec, QueueSpec, LevelSpec, DispatchSpec, ChanceSpec)
 
 OFFLINE = """
-import runpy, sys
+import gc, runpy, sys
 
 def refuse(event, arguments):
     address = arguments[1] if event == "socket.connect" else arguments[:1] if event == "socket.getaddrinfo" else ()
@@ -39,6 +39,7 @@ def refuse(event, arguments):
         raise PermissionError(f"the build asks the network for {address}")
 
 sys.addaudithook(refuse)
+gc.set_threshold(100_000)  # a quarter of the time of the build goes to garbage collection otherwise
 runpy.run_module("sphinx", run_name="__main__")
 """
 
