@@ -21,8 +21,9 @@ Resting::Resting(Run& run, MemorySystem& memory, QueueLines* lines)
       lines_(lines),
       rule_(run.plan.idle),
       sleeps_in_joins_(run.plan.join != Join::OWN && run.plan.join != Join::STRICT && run.plan.join != Join::LEAPFROG),
-      counts_(rule_.cap != 0 || rule_.at == NS_WAKE_NO_SEARCHER || rule_.at == NS_WAKE_UNCOVERED ||
-              rule_.chain_by == NS_CHAIN_LAST_SEARCHER),
+      counts_(std::ranges::any_of(rule_.phases, &ns_idle_phase::crowded) ||
+              (rule_.sleeps && (rule_.cap != 0 || rule_.at == NS_WAKE_NO_SEARCHER || rule_.at == NS_WAKE_UNCOVERED ||
+                                rule_.chain_by == NS_CHAIN_LAST_SEARCHER))),
       searching_(ns_set_words(run.plan.workers), 0),
       covering_(searching_),
       rests_(run.plan.workers) {
@@ -355,7 +356,9 @@ void Resting::wake(Actor& actor, Worker& w) {
     const std::int64_t delay_ps = actor.owed_ps + waking_ps(node_of(actor), w);
     if (w.sleep == Sleep::ASLEEP) {
         w.blocked = false;
-        run_.clock.schedule(w, WAKE, delay_ps);
+        // With `first_ps` the sleep ends by itself, if that is earlier.
+        const std::int64_t left_ps = rule_.first_ps != 0 ? w.step.due_ps() - run_.clock.now_ps() : delay_ps;
+        run_.clock.schedule(w, WAKE, std::min(delay_ps, left_ps));
     }
     w.sleep = Sleep::WAKING;
     rest(w).wake_ps = run_.clock.now_ps() + delay_ps;

@@ -112,7 +112,8 @@ private:
     MemorySystem& memory_;
     QueueLines* const lines_;
     const ns_idle& rule_;
-    const bool sleeps_in_joins_, counts_;
+    const bool sleeps_in_joins_;
+    const bool counts_;  // whether somebody reads the number of searchers
     Set searching_;
     Set covering_;                             // those of them that may take every task
     std::size_t searchers_ = 0;                // members of `searching_`
@@ -128,7 +129,7 @@ private:
 template <typename Actor>
 void Resting::pushed(Actor& actor, std::uint32_t q, bool held) {
     ++pushes_;
-    if (lines_ != nullptr) lines_->pool(actor, false);
+    if (lines_ != nullptr && rule_.sleeps) lines_->pool(actor, false);
     if (sleepers_.empty()) return;
     const Takers& takers = takers_of(q);
     bool wakes = true;

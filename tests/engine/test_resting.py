@@ -142,13 +142,14 @@ def test_timed_sleeps_double_up_to_their_bound() -> None:
     assert wakeups(seen) == [0, 0]
 
 
-def test_a_timed_sleep_finds_a_task_whose_wake_up_was_missed() -> None:
-    sleep = {"recheck": "none", "first_ns": 1000}
+@pytest.mark.parametrize(("first_ns", "looks_ns"), [(1000, 100 + 1000), (10_000, 150 + UNPARK + WAKE)])
+def test_a_timed_sleep_ends_by_itself_or_by_a_wake_up(first_ns: int, looks_ns: int) -> None:
+    # The worker sleeps at 100 ns and is woken by the push at 150 ns. It looks when the first of both is there.
+    sleep = {"recheck": "none", "first_ns": first_ns}
     work = graph(task(150 * NS, task(10 * NS), 100_000 * NS))
-    missed = run(work, how=resting(sleep=sleep, wake={"at": "empty-queue", "chain": 1, "chain_by": "finder"}))
-    # the worker sleeps at 100 ns and is woken by the push at 150 ns
-    assert missed.steals[0][0] == (150 + UNPARK + WAKE + 100) * NS
-    assert wakeups(missed) == [0, 1]
+    seen = run(work, how=resting(sleep=sleep, wake={"at": "empty-queue", "chain": 1, "chain_by": "finder"}))
+    assert seen.steals[0][0] == (looks_ns + 100) * NS
+    assert wakeups(seen) == [0, 1]
 
 
 # ---- C5: the cap of searchers ---------------------------------------------------------------------------------------

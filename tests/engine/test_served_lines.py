@@ -68,6 +68,17 @@ def test_who_looks_at_a_changed_line_is_served_one_after_the_other() -> None:
     assert seen.of_worker("line_thief_ps")[1:] == [each + 20 * NS for each in first]
 
 
+def test_rules_without_sleep_have_no_line_of_sleepers() -> None:
+    work = graph(task(900 * NS, task(1 * NS), 1000 * NS))
+    phases = [{"rounds": 1_000_000, "pause_ns": 499}]
+    spins, waits = (
+        run(work, 8, LOOKERS, served(**how), machine=toy(cores=8))
+        for how in ({"idle": {"phases": phases}}, {"poll_ns": 499})
+    )
+    assert spins.of_worker("line_owner_ps") == waits.of_worker("line_owner_ps")
+    assert spins["makespan_ps"] == waits["makespan_ps"]
+
+
 def test_two_lines_keep_looks_and_pushes_apart() -> None:
     # Thieves read both ends. The push writes the back alone, and each read of the back follows a push.
     work = graph(task(1000 * NS, task(100 * NS), 1000 * NS))

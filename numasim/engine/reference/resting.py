@@ -67,7 +67,9 @@ class Resting(Component):
         ] or [[]]
         self._owners = own
         self._levels = list(zip(decode_levels(run.plan.steal)[0], by_level, strict=False))
-        self._counts = rule.cap > 0 or rule.at in ("no-searcher", "uncovered") or rule.chain_by == "last-searcher"
+        by_searchers = rule.cap > 0 or rule.at in ("no-searcher", "uncovered") or rule.chain_by == "last-searcher"
+        # whether somebody reads the number of searchers
+        self._counts = (rule.sleeps and by_searchers) or any(phase.crowded for phase in rule.phases)
         self._searching = 0  # bits of workers
         self._covering = 0  # those of them that may take every task
         self._sleepers: list[int] = []  # announced or asleep, in the order of their announcements
@@ -318,7 +320,7 @@ class Resting(Component):
     def pushed(self, actor: Worker | Producer, q: int, held: bool) -> None:
         """Wake whom the rule says for a new task in queue ``q``; ``held``: the queue held tasks before."""
         self._pushes += 1
-        if self._lines:
+        if self._lines and self._rule.sleeps:
             self._lines.pool(actor, writes=False)
         if not self._sleepers:
             return
@@ -370,8 +372,9 @@ class Resting(Component):
         actor.owed_ps += self._plan.costs.unpark_ps
         delay_ps = actor.owed_ps + self._waking_ps(actor, w)
         if w.sleep == Sleep.ASLEEP:
-            if self._rule.first_ps:
+            if self._rule.first_ps:  # the sleep ends by itself, if that is earlier
                 self._clock.cancel(w)
+                delay_ps = min(delay_ps, w.due - self._clock.now)
             w.waiting = False
             self._clock.schedule(w, WAKE, delay_ps)
             self._clock.instead(w, self._on_woken)
