@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.schema.enumerations import MOST_PHASE_ROWS
 from numasim.workload.graph import Workload
 
+if TYPE_CHECKING:
+    from numasim.spec.run_spec import RunSpec
+
 PROBES = ("probe_ns", "probe_remote_ns")
+WAKE_UPS = ("unpark_ns", "wake_ns", "wake_remote_ns")
 LARGE_PART = 10  # the tenth part
 UPPER_BOUND = (  # the assumption A-81 is said wherever an answer rests on it
     "waiting for cache lines of queues: an upper bound, since readers of a changed line wait for each other, each for a"
@@ -65,19 +69,27 @@ def without_memory(file: str) -> str:
     )
 
 
-def free_operations(runtimes: Iterable[RuntimeSpec]) -> list[str]:
-    """Return a sentence for each runtime under which only probes cost time, such as ``bare``."""
-    free = (
-        each
-        for each in runtimes
-        if not any(value for name, value in each.costs if name not in PROBES and value != "no")
-    )
-    return list(dict.fromkeys(map(_free, free)))
+def free_operations(specs: Iterable[RunSpec]) -> list[str]:
+    """Return a sentence for each runtime under which only probes cost time, such as ``bare``, or wake-ups cost none."""
+    return list(dict.fromkeys(sentence for spec in specs for sentence in _free(spec.runtime) or free_wake_ups(spec)))
 
 
-def _free(runtime: RuntimeSpec) -> str:
+def free_wake_ups(spec: RunSpec) -> list[str]:
+    """Return a sentence if idle workers sleep and waking them costs nothing."""
+    idle = spec.strategy.idle or spec.runtime.idle
+    if idle is None or (idle.sleep == "never" and idle.between_ns == "never"):
+        return []
+    if any(getattr(spec.runtime.costs, name) for name in WAKE_UPS):
+        return []
+    names = f"{', '.join(WAKE_UPS[:-1])} and {WAKE_UPS[-1]}"
+    return [f"under the runtime {spec.runtime.name} waking a sleeping worker is free: {names} of its costs are 0"]
+
+
+def _free(runtime: RuntimeSpec) -> list[str]:
+    if any(value for name, value in runtime.costs if name not in PROBES and value != "no"):
+        return []
     near, far = (getattr(runtime.costs, name) for name in PROBES)
-    return (
+    return [
         f"under the runtime {runtime.name} only probes cost time ({near} ns, on another node {far} ns, unless the "
         "machine's file says otherwise): making, taking and joining tasks, waking, locks and page faults are free"
-    )
+    ]

@@ -15,7 +15,7 @@ from numasim.engine.check.bounds import Bounds, bounds_of, check_bounds
 from numasim.engine.observe.trace_hash import Listener
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed
-from numasim.engine.remarks import memory_left_out
+from numasim.engine.remarks import free_wake_ups, memory_left_out
 from numasim.engine.result import Result
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
@@ -114,6 +114,8 @@ def simulate_spec(spec: RunSpec, seed: int, engine: str = DEFAULT_ENGINE, check:
     plan = build_plan(spec)
     result = simulate(plan, seed, engine, check=check)
     result.left_out += left_out(spec, plan)
+    if result.counters["wakeups"]:
+        result.left_out += tuple(free_wake_ups(spec))
     return result
 
 

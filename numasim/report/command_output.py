@@ -49,7 +49,7 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunS
     if not quiet:
         frame = load(directory)
         render(frame, console, str(directory))
-        free = free_operations(spec.runtime for spec in specs)
+        free = free_operations(specs)
         for remark in (*free, *_remarks_of_sweep(frame), *_without_memory(frame, specs)):
             console.print(f"note: {remark}", highlight=False)
     if draw:

@@ -241,7 +241,7 @@ def sweep_page(
     stated = stated_inputs(frame)
     questions, not_asked = _questions(frame, stated)
     scripts = page_scripts() if cells else []
-    free = free_operations(cell.spec.runtime for cell in sweep.cells) if sweep else []
+    free = free_operations(cell.spec for cell in sweep.cells) if sweep else []
     left_out = (note for each in (cells, by_iteration) if each for note in each.left_out)
     done = finished(frame)
     provenance = [
