@@ -41,6 +41,7 @@ class GraphPhase:
     graph: GrowingGraph = field(repr=False)
     name: str
     repeat: int  # how often the phase runs in a row
+    serial: bool = False  # worker 0 works alone, while the other workers wait
     number: int | None = None  # None while the phase has no tasks
 
 
@@ -441,15 +442,15 @@ class GrowingGraph:
         """Begin a new phase: tasks added from now on start when all earlier tasks have ended."""
         self.phase()
 
-    def phase(self, name: str = "", *, repeat: int = 1) -> GraphPhase:
+    def phase(self, name: str = "", *, repeat: int = 1, serial: bool = False) -> GraphPhase:
         """Begin a new phase, as `barrier` does, and return the phase, which `again` takes.
 
         Results and changes of the placement refer to the ``name``. The phase runs ``repeat`` times in a row, once it
-        has a task or a range.
+        has a task or a range. In a ``serial`` phase worker 0 works alone, while the other workers wait.
         """
         self._change()
         self._require_times(repeat)
-        self._at = GraphPhase(self, name, repeat)
+        self._at = GraphPhase(self, name, repeat, serial)
         return self._at
 
     def again(self, phase: GraphPhase) -> None:
@@ -549,7 +550,7 @@ class GrowingGraph:
         tasks = [tuple(position[roots[low:high]].tolist()) for low, high in pairwise(first.tolist())]
         families = {number: family for family, number in enumerate(self._ranges)}
         for number, run in zip(numbers, self._runs, strict=True):
-            yield Phase(tasks[number], families.get(number), deal, repeat=run.repeat, name=run.name)
+            yield Phase(tasks[number], families.get(number), deal, run.serial, run.repeat, run.name)
 
     def _loops_so_far(self) -> tuple[Loop, ...]:
         """Return the loops as `Workload.loops`; an open loop ends with the last phase so far."""

@@ -214,6 +214,15 @@ def test_children_that_are_made_late_are_numbered_depth_first() -> None:
     assert edges_of(graph) == [(3, 2)]
 
 
+@pytest.mark.parametrize(("serial", "takes_ns"), [(True, 4 * 1000), (False, 2 * 1000)])
+def test_in_a_serial_phase_one_worker_works(serial: bool, takes_ns: int) -> None:
+    graph = Graph(deal="cyclic")
+    graph.phase("together", serial=serial)
+    for _ in range(4):
+        graph.task(1000)
+    assert makespan_ns(graph, 2) == takes_ns
+
+
 def test_a_barrier_begins_a_phase() -> None:
     graph = Graph(deal="cyclic")
     region = graph.region("r", 8)
