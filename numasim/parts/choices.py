@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, Discriminator
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic.fields import FieldInfo
-
-
-import types
-from collections.abc import Sequence
-from typing import Annotated, Union
-
-from pydantic import BaseModel
 
 
 class Choices:
@@ -77,6 +74,27 @@ def known_keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
 def spelled(model: type[BaseModel]) -> dict[str, Any]:
     """Return the annotation of every field of ``model`` by the name that YAML uses for the field."""
     return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+
+
+def needed_shapes(model: type[BaseModel], path: Sequence[str | int]) -> str | None:
+    """Return which values a field takes in all branches of its union, by the union's own sentence, if it has one that
+    says "... is needed here".
+    """
+    reached: list[Any] = [model]
+    for part in path[:-1]:
+        reached = [inner for annotation in reached for inner in _inside(annotation, part)]
+    fields = [each.model_fields.get(str(path[-1])) for annotation in reached for each in models_of(annotation)]
+    texts = [text for field in fields if field for text in _own_errors(field.annotation, field.metadata)]
+    needed = [re.fullmatch("(.+?),? (?:is|are) needed here", text) for text in texts]
+    return next((found[1] for found in needed if found), None)
+
+
+def _own_errors(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
+    """Yield the sentences that unions in an annotation give as errors."""
+    yield from (each.custom_error_message or "" for each in metadata if isinstance(each, Discriminator))
+    inner = (annotation.__origin__,) if hasattr(annotation, "__metadata__") else get_args(annotation)
+    for each in inner:
+        yield from _own_errors(each, getattr(annotation, "__metadata__", ()))
 
 
 def models_of(annotation: Any) -> list[type[BaseModel]]:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from numasim.errors import InputError, nearest_name, together
-from numasim.parts.choices import known_keys
+from numasim.parts.choices import known_keys, needed_shapes
 from numasim.parts.yaml.nodes import FieldPath, Node, Place, path_parts, shown
 
 M = TypeVar("M", bound=BaseModel)
@@ -200,7 +200,8 @@ def _sentence(model: type[BaseModel], complaint: _Complaint) -> tuple[str, str |
         return f"got {len(complaint.value)} entries", f"{words} {complaint.context[key]}", None, []
     if complaint.kind == "value_error" or ("Input should" not in complaint.text and complaint.kind not in _KINDS):
         return _own_sentence(complaint), None, None, []
-    expected = _KINDS.get(complaint.kind) or _expected(complaint)
+    needed = needed_shapes(model, complaint.path) if complaint.kind == "literal_error" and complaint.path else None
+    expected = needed or _KINDS.get(complaint.kind) or _expected(complaint)
     known = re.findall(r"'([^']*)'", str(complaint.context.get("expected", "")))
     return f"got {shown(complaint.value)}", expected, complaint.value, known
 

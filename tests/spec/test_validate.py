@@ -99,7 +99,7 @@ def message(text: str) -> str:
         ),
         (
             "steal: [{from: own, limit: noen}]\n",
-            "p.yaml:1:28: strategy.steal[0].limit: got 'noen'; expected 'none'; did you mean 'none'?",
+            "p.yaml:1:28: strategy.steal[0].limit: got 'noen'; expected a number, or none; did you mean 'none'?",
         ),
         ("steal: [{from: own, limit: 0}]\n", "p.yaml:1:28: strategy.steal[0].limit: got 0; expected at least 1"),
         (
