@@ -26,6 +26,7 @@ from numasim.sweep.store.results_tables import (
     WORKERS,
     axis_column,
     label,
+    labels,
     load,
     load_table,
     named_column,
@@ -165,6 +166,21 @@ def test_an_axis_keeps_its_type_where_all_values_share_it(values: list[Any], kin
 )
 def test_labels_read_like_the_yaml(value: Any, text: str) -> None:
     assert label(value) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (["own", {"name": "rests", "like": "own", "poll_ns": 5}], ["own", "rests"]),
+        (
+            [{"name": "own", "like": "own", "poll_ns": n} for n in (5, 6)],
+            ["own like=own poll_ns=5", "own like=own poll_ns=6"],
+        ),
+        (["own", {"name": "own", "like": "own", "poll_ns": 5}], ["own", "own like=own poll_ns=5"]),
+    ],
+)
+def test_variants_have_their_names_unless_two_values_have_one_name(values: list[Any], texts: list[str]) -> None:
+    assert labels(values) == texts
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import chain, count
@@ -143,20 +144,27 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
 def labels(values: Sequence[Any]) -> list[str | None]:
     """Return axis values as short texts that differ for different values; ``None`` stays.
 
-    If several objects have one name, a number follows the name from the second object on.
+    A variant with a name of its own has this name, unless another value has the name, too. If several objects have one
+    name, a number follows the name from the second object on.
     """
+    keys = [canonical_json(value) for value in values]
+    named = Counter(_own_name(value) or label(value) for value in dict(zip(keys, values, strict=True)).values())
     of_value: dict[str, str] = {}
     taken: set[str] = set()
     found: list[str | None] = []
-    for value in values:
-        key = canonical_json(value)
+    for key, value in zip(keys, values, strict=True):
         if key not in of_value:
-            text = label(value)
+            name = _own_name(value)
+            text = name if name and named[name] == 1 else label(value)
             others = (f"{text} ({number})" for number in count(2))
             of_value[key] = next(each for each in chain([text], others) if each not in taken)
             taken.add(of_value[key])
         found.append(None if value is None else of_value[key])
     return found
+
+
+def _own_name(value: Any) -> str | None:
+    return str(value["name"]) if isinstance(value, Mapping) and "name" in value and "like" in value else None
 
 
 def label(value: Any) -> str:
