@@ -57,13 +57,18 @@ sys.modules[__name__].__class__ = _Package
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Keep Python's garbage collector off in the block, which makes many objects that stay, and hardly any garbage."""
+    """Keep Python's garbage collector off in the block, which makes many objects that stay, and hardly any garbage.
+
+    Behind the block the collector takes all objects for old, and does not look through them soon.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collects:
+            gc.freeze()
+            gc.unfreeze()  # from the permanent generation into the oldest
             gc.enable()
 
 
