@@ -8,8 +8,7 @@
  *
  * All numbers are little-endian. numasim/runtime/fields_file.py writes such files.
  */
-#ifndef NS_FIELDS_H
-#define NS_FIELDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ int64_t ns_fields_integer(const ns_fields *self, const char *name, int64_t other
 
 /* Return the text of the NS_FIELD_TEXT array `name`, ended by a zero byte; "" if the file has no such array. */
 const char *ns_fields_text(const ns_fields *self, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /* The plan of a pool, from a file or by default: the input of the engines, and the components of the times of segments,
  * so that a measured time can replace a segment's compute time.
  */
-#ifndef NS_PLAN_FILE_H
-#define NS_PLAN_FILE_H
+#pragma once
 
 #include "fields.h"
 #include "memory/pages.h"
@@ -42,5 +41,3 @@ bool ns_plan_file_is_for_threads(ns_plan_file *self);
  * time, or -1 for the time in the plan. Return the time of the segment. */
 ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
                                    int64_t measured_ps);
-
-#endif

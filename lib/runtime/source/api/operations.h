@@ -1,8 +1,7 @@
 /* A mode of running pools (serial, threads, virtual time): the functions behind numasim/runtime.h, and the structs of
  * pools, workers and tasks that all modes share. Each mode's own struct begins with the shared struct.
  */
-#ifndef NS_OPERATIONS_H
-#define NS_OPERATIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -113,5 +112,3 @@ void ns_pool_leave(ns_pool *pool);
 
 /* Store the sentence of an error, formatted as by printf. Return `error`. */
 int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,6 +1,5 @@
 /* The counts of runs, under the names that the simulator's results have (numasim/engine/result.py). */
-#ifndef NS_REPORT_H
-#define NS_REPORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ typedef struct {
 /* Allocate a report with these dimensions, all zero. Return 0 or NS_ERROR_MEMORY. */
 int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count);
 void ns_report_destroy(ns_report *self);
-
-#endif

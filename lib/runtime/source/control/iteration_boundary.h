@@ -18,8 +18,7 @@
  *
  * All numbers are little-endian. Both files may be pipes.
  */
-#ifndef NS_ITERATION_BOUNDARY_H
-#define NS_ITERATION_BOUNDARY_H
+#pragma once
 
 #include <stdio.h>
 
@@ -60,5 +59,3 @@ bool ns_boundary_begin(ns_iteration_boundary *self, ns_pool *pool, int *error);
 /* Note that an iteration has ended and another iteration follows: write `measured`, clear the measurements of the
  * iteration, and read the next record. Return 0, or an error as in ns_boundary_create. */
 int ns_boundary_cross(ns_iteration_boundary *self, ns_pool *pool);
-
-#endif

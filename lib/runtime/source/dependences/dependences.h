@@ -9,8 +9,7 @@
  * looking up addresses. So the count begins far above the number of siblings, and the parent subtracts the difference
  * as soon as the parent knows the number.
  */
-#ifndef NS_DEPENDENCES_H
-#define NS_DEPENDENCES_H
+#pragma once
 
 #include "numasim/runtime.h"
 #include "platform/atomics.h"
@@ -99,5 +98,3 @@ void ns_dependences_destroy(ns_dependences *self);
 /* Add the next child, `task`. Set `before` to the children that `task` waits for; `before` is valid until the next
  * call. Return false if memory is short. */
 bool ns_dependences_find(ns_dependences *self, ns_dependent *task, const ns_dependence *dependences, uint32_t count);
-
-#endif

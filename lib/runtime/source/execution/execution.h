@@ -10,8 +10,7 @@
  * Each way is a table of functions. A pool chooses a table when it opens (strategy_needs.c). All other code is
  * independent of the way.
  */
-#ifndef NS_EXECUTION_H
-#define NS_EXECUTION_H
+#pragma once
 
 #include "dependences/dependences.h"
 #include "following/noted_tasks.h"
@@ -210,5 +209,3 @@ extern const ns_task_operations ns_thread_measured_calls;
 /* Note that a segment of a task begins; note that a segment ends, if one is running. */
 void ns_thread_segment_begins(ns_thread_task *task);
 void ns_thread_segment_ends(ns_thread_task *task);
-
-#endif

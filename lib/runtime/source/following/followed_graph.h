@@ -5,8 +5,7 @@
  * the graph that was recorded from it, whatever else its bodies do. The rows of tasks are known only if the strategy
  * asks for rows, or if the graph itself is the program (NS_GRAPH_IS_PROGRAM).
  */
-#ifndef NS_FOLLOWED_GRAPH_H
-#define NS_FOLLOWED_GRAPH_H
+#pragma once
 
 #include "control/iteration_boundary.h"
 #include "execution/live_subtrees.h"
@@ -64,5 +63,3 @@ bool ns_followed_graph_hold(ns_followed_graph *self, ns_thread_task *task, uint3
 
 /* Note that a predecessor of a row's task has ended. Return the task if this was the last predecessor, else NULL. */
 ns_thread_task *ns_followed_graph_release(ns_followed_graph *self, uint32_t row);
-
-#endif

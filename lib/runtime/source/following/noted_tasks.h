@@ -6,8 +6,7 @@
  * subtree is left, only one worker may pass. So a passing worker counts as one live subtree, until it knows whether the
  * taken task is the root of a subtree.
  */
-#ifndef NS_NOTED_TASKS_H
-#define NS_NOTED_TASKS_H
+#pragma once
 
 #include "threads/worker.h"
 
@@ -48,5 +47,3 @@ void ns_thread_leave_gate(ns_thread_worker *worker);
 /* Note that the worker begins or resumes the task of a row; note that the task of a row has ended. */
 void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row);
 void ns_thread_live_end(ns_thread_worker *worker, uint32_t row);
-
-#endif

@@ -5,8 +5,7 @@
  * There is one fence, ns_fence, for a store that must be seen before a later load of another word. Elsewhere both of
  * these accesses are memory_order_seq_cst, since the thread sanitizer does not understand fences.
  */
-#ifndef NS_ATOMICS_H
-#define NS_ATOMICS_H
+#pragma once
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -171,5 +170,3 @@ NS_ALWAYS_INLINE void ns_fence(void) {
 
 typedef void *ns_any_pointer;
 NS_DEFINE_ATOMIC(ns_atomic_pointer, ns_any_pointer)
-
-#endif

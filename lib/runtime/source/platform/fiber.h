@@ -4,8 +4,7 @@
  * A thread may resume a fiber that another thread has suspended. Signal masks are not saved. Every switch is reported
  * to sanitizers, if they are compiled in.
  */
-#ifndef NS_FIBER_H
-#define NS_FIBER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ size_t ns_fiber_left(const ns_fiber *self);
 
 /* Free a fiber that is not running. */
 void ns_fiber_destroy(ns_fiber *self);
-
-#endif

@@ -4,8 +4,7 @@
  * On processors without such a counter, ticks are nanoseconds of CLOCK_MONOTONIC. If threads run in turns, ticks are
  * picoseconds of the clock of a worker.
  */
-#ifndef NS_TICKS_H
-#define NS_TICKS_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -61,5 +60,3 @@ static inline uint64_t ns_ps_to_ticks(ns_tick_rate self, int64_t ps) {
 
 /* Spin for `ps` picoseconds. */
 void ns_spin_ps(ns_tick_rate self, int64_t ps);
-
-#endif

@@ -1,7 +1,6 @@
 /* The ways in which a thread waits: in a loop that first rests and then yields the processor, or asleep until a word
  * changes. */
-#ifndef NS_WAITING_H
-#define NS_WAITING_H
+#pragma once
 
 #include <pthread.h>
 
@@ -85,7 +84,5 @@ void ns_futex_wake(ns_atomic_u32 *word, uint32_t count);
 
 /* Sleep for this time. */
 void ns_nap(int64_t ps);
-
-#endif
 
 #endif

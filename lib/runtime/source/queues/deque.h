@@ -7,8 +7,7 @@
  * owner writes the slot for index + capacity only after it has seen the tail beyond the index. A thief would have to
  * sleep through 2^32 steals to find the same tail value again.
  */
-#ifndef NS_DEQUE_H
-#define NS_DEQUE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -69,5 +68,3 @@ void *ns_deque_steal(ns_deque *self);
 /* Return the number of tasks, public and private. The number is exact for the owner while no thief steals; else it was
  * true at some recent instant. */
 uint64_t ns_deque_length(const ns_deque *self);
-
-#endif

@@ -6,8 +6,7 @@
  * first: if the task at the top is stolen, all tasks below it are stolen, too. The owner waits until the task at the
  * top has ended, clears the mark, and lowers the top, the split and the tail by one. So a push need not clear a mark.
  */
-#ifndef NS_LANE_H
-#define NS_LANE_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -105,5 +104,3 @@ bool ns_lane_has_ended(const ns_lane_slot *slot);
 /* Return the number of tasks in the lane that were not taken. The number is exact for the owner while no thief steals;
  * else it was true at some recent instant. */
 uint64_t ns_lane_length(const ns_lane *self);
-
-#endif

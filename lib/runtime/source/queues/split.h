@@ -18,8 +18,7 @@
  * setting both limits so that the owner's next push or pop takes the slow path. So one comparison covers three cases: a
  * thief asks, the queue is full, or no private task is left.
  */
-#ifndef NS_SPLIT_H
-#define NS_SPLIT_H
+#pragma once
 
 #include "platform/atomics.h"
 
@@ -47,5 +46,3 @@ void ns_split_set_limits(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit, ui
 
 /* Ask for public tasks: the owner's next push or pop takes the slow path. Called by a thief. */
 void ns_split_ask(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit);
-
-#endif

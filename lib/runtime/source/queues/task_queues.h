@@ -1,8 +1,7 @@
 /* The queues of a strategy. A queue is a deque if one worker owns the back and thieves take from the front, else a ring
  * under a lock. If all queues are deques and the strategy needs no more, all queues are lanes (lane_execution.c).
  */
-#ifndef NS_TASK_QUEUES_H
-#define NS_TASK_QUEUES_H
+#pragma once
 
 #include <pthread.h>
 
@@ -95,5 +94,3 @@ static inline void *ns_task_queue_take(ns_task_queue *self, bool is_owner, enum 
     if (self->kind == NS_SHARED_QUEUE) return ns_shared_queue_take(&self->shared, end, may, context);
     return is_owner ? ns_deque_pop(&self->deque) : ns_deque_steal(&self->deque);
 }
-
-#endif

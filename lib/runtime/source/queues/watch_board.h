@@ -4,8 +4,7 @@
  * the reverse order. So a bit can be wrong until the next change of the queue, or until a worker that probes in vain
  * corrects the bit.
  */
-#ifndef NS_WATCH_BOARD_H
-#define NS_WATCH_BOARD_H
+#pragma once
 
 #include "platform/atomics.h"
 #include "policy/thresholds.h"
@@ -35,5 +34,3 @@ static inline bool ns_watch_board_has(const ns_watch_board *self, uint32_t watch
 
 /* Copy all bits to `bits`, in the layout of an `ns_view`. */
 void ns_watch_board_copy(const ns_watch_board *self, uint64_t *bits);
-
-#endif

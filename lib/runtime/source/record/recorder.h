@@ -4,8 +4,7 @@
  * Rows are numbered in the order in which tasks appear; the file numbers rows depth first. If memory runs out, `error`
  * is set, and all later calls do nothing. So callers need to check `error` only once.
  */
-#ifndef NS_RECORDER_H
-#define NS_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -73,5 +72,3 @@ bool ns_recorder_has_access(const ns_recorder *self);
 /* Write the graph, with the objects and words (synchronisation objects) of `pool`, to `path`. The file is written
  * completely or not at all. Return 0, or an error whose sentence the pool has. */
 int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path);
-
-#endif

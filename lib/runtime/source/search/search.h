@@ -1,8 +1,7 @@
 /* The search for tasks, and the choice of queues for new tasks, by the strategy of the plan. numasim's engines simulate
  * the same decisions; here they act on real queues.
  */
-#ifndef NS_SEARCH_H
-#define NS_SEARCH_H
+#pragma once
 
 #include "policy/round.h"
 #include "execution/worker_state.h"
@@ -150,5 +149,3 @@ static inline bool ns_thread_descends(const ns_thread_task *waiting, const ns_th
 static inline const ns_thread_task *ns_thread_strict_join(const ns_thread_pool *pool, const ns_thread_wait *wait) {
     return pool->file.plan.join == NS_JOIN_STRICT ? (const ns_thread_task *)wait->task : NULL;
 }
-
-#endif

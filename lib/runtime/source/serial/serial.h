@@ -8,8 +8,7 @@
  *
  * An error in a task ends the run at once, and the fibers are not resumed.
  */
-#ifndef NS_SERIAL_H
-#define NS_SERIAL_H
+#pragma once
 
 #include "api/operations.h"
 #include "platform/fiber.h"
@@ -93,5 +92,3 @@ void ns_serial_run_copy(serial_task *self, uint32_t row, bool oldest_first, cons
 void ns_serial_pass_on(serial_pool *pool, serial_part *self);
 
 extern const ns_task_operations ns_serial_calls;
-
-#endif

@@ -1,6 +1,5 @@
 /* The kinds of locks behind numasim/locks.h, and the MCS lock from which other locks are made. */
-#ifndef NS_NUMA_LOCKS_H
-#define NS_NUMA_LOCKS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -58,5 +57,3 @@ void ns_mcs_release(ns_mcs *self);
 
 /* Return whether a thread waits for the lock. Only the holder may call this function. */
 bool ns_mcs_wanted(const ns_mcs *self);
-
-#endif

@@ -19,8 +19,7 @@
  * looks again before it sleeps (with `last`, too). A searching worker that can take from a queue only as things are
  * counts only while nobody sleeps that always can: the searching worker may fall asleep while tasks are there.
  */
-#ifndef NS_SLEEPERS_H
-#define NS_SLEEPERS_H
+#pragma once
 
 #include "plan/plan_reader.h"
 #include "platform/atomics.h"
@@ -145,5 +144,3 @@ void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count);
 
 /* Wake all sleepers. */
 void ns_sleepers_wake_all(ns_sleepers *self);
-
-#endif

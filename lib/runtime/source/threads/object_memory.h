@@ -4,8 +4,7 @@
  * that touched the page first, whatever the placement in the plan. On an emulated machine, steps to other nodes take
  * longer by the differences between the machine's latencies: the worker spins. Local steps take their real time.
  */
-#ifndef NS_OBJECT_MEMORY_H
-#define NS_OBJECT_MEMORY_H
+#pragma once
 
 #include "api/operations.h"
 #include "plan/plan_reader.h"
@@ -56,5 +55,3 @@ int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_acce
 
 /* Note an access of the running segment of a task. If the machine is emulated, far memory takes longer. */
 void ns_thread_touch(ns_task *self, const ns_access *access);
-
-#endif

@@ -1,8 +1,7 @@
 /* The synchronisation objects (called words in numasim/runtime.h) of a pool of threads: locks, conditions and barriers
  * of numasim/locks.h, of the kinds in the plan, in memory near their owners, with the counts of numasim's results.
  */
-#ifndef NS_SYNC_OBJECTS_H
-#define NS_SYNC_OBJECTS_H
+#pragma once
 
 #include "api/operations.h"
 #include "plan/plan_reader.h"
@@ -43,5 +42,3 @@ uint32_t ns_thread_sync_held(const ns_thread_sync *self);
 /* Write the counts of the first report->word_count objects to report->words: for each object acquisitions, handoffs
  * within a node, handoffs between nodes, time waited and time held. */
 void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report);
-
-#endif

@@ -5,8 +5,7 @@
  * goes back to its home. A child that ends on its parent's worker is counted without atomics. A child that ends on
  * another worker is counted by one atomic addition to the parent.
  */
-#ifndef NS_TASK_RECORDS_H
-#define NS_TASK_RECORDS_H
+#pragma once
 
 #include "api/operations.h"
 #include "platform/atomics.h"
@@ -110,5 +109,3 @@ void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record);
 
 /* Free the memory of all records of `worker`. */
 void ns_thread_records_destroy(ns_thread_worker *worker);
-
-#endif

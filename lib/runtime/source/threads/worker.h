@@ -4,8 +4,7 @@
  * A pool chooses its way of executing tasks when it opens (execution.h): nested on the worker's stack, in the slots of
  * a lane, or on fibers. The search for a worker's next task is in source/search.
  */
-#ifndef NS_WORKER_H
-#define NS_WORKER_H
+#pragma once
 
 #include <pthread.h>
 
@@ -234,5 +233,3 @@ static inline void ns_thread_pool_note(ns_thread_pool *self, int error, const ch
     if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* only the first error is kept */
     pthread_mutex_unlock(&self->lock);
 }
-
-#endif

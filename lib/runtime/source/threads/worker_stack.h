@@ -6,8 +6,7 @@
  * program's body with the check here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked.
  * On an overflow they run into the guard pages below the stack.
  */
-#ifndef NS_WORKER_STACK_H
-#define NS_WORKER_STACK_H
+#pragma once
 
 #include "threads/worker.h"
 
@@ -64,5 +63,3 @@ void ns_thread_stack_report(void);
  * until ns_thread_stack_leave. */
 void ns_thread_stack_watch(void *apart, size_t bytes);
 void ns_thread_stack_leave(void);
-
-#endif

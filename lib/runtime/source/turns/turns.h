@@ -11,8 +11,7 @@
  * Memory is sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker
  * memory, but can only explore small programs.
  */
-#ifndef NS_TURNS_H
-#define NS_TURNS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ uint64_t ns_turns_stack_end(const ns_turns *self, uint32_t worker);
 /* Run body(argument[worker]) for all workers in turns. Return false if all workers that have not returned sleep: then
  * the turns can only be destroyed. */
 bool ns_turns_run(ns_turns *self, void (*body)(void *argument), void *const *argument);
-
-#endif

@@ -5,8 +5,7 @@
  * next call of the library. Apart from segments, this call must be the next op of the task's row in the plan's graph.
  * The body's time up to this call is the time of the segments in between.
  */
-#ifndef NS_VIRTUAL_STATE_H
-#define NS_VIRTUAL_STATE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -75,5 +74,3 @@ int ns_virtual_come_to(void *pool, uint32_t worker, uint32_t row, uint32_t op);
 void ns_virtual_free_task(virtual_pool *pool, virtual_task *task);
 
 extern const ns_task_operations ns_virtual_calls;
-
-#endif
