@@ -8,6 +8,7 @@
 
 #include "api/report.h"
 #include "fields.h"
+#include "generated/enumerations.h"
 #include "numasim/runtime.h"
 #include "plan_file.h"
 #include "platform/atomics.h"
@@ -48,12 +49,9 @@ typedef struct {
     void (*get)(ns_task *self, ns_future *future);
     void (*work)(ns_task *self, int64_t picoseconds);
     void (*access)(ns_task *self, const ns_access *access);
-    void (*lock)(ns_task *self, uint32_t word);
-    void (*unlock)(ns_task *self, uint32_t word);
-    int64_t (*add)(ns_task *self, uint32_t word, int64_t value);
-    void (*arrive)(ns_task *self, uint32_t word);
-    void (*await)(ns_task *self, uint32_t word);
-    void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
+    /* Execute an op, from NS_OP_LOCK to NS_OP_BROADCAST, on a word of the right role. NS_OP_ATOMIC adds `value`, and
+     * returns the value before. NS_OP_SIGNAL and NS_OP_BROADCAST give `value` permits. */
+    int64_t (*use)(ns_task *self, enum ns_op op, uint32_t word, int64_t value);
     /* Execute an op of a plan's graph that has no function in runtime.h. NULL: plans with such ops are refused. */
     void (*op)(ns_task *self, uint32_t op, uint32_t argument);
     /* Note a wrong call: the run ends with this error, at once or when all tasks have ended. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "api/operations.h"
-#include "generated/enumerations.h"
 #include "queues/lane.h"
 
 /* Return the whole task, which the mode knows. `self` may be only the lane part of the task. */
@@ -194,33 +193,21 @@ void ns_access_declare(ns_task *self, const ns_access *access) {
     if (can_access(self, access)) operations_of(self)->access(whole_of(self), access);
 }
 
-void ns_word_lock(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_LOCK)) operations_of(self)->lock(whole_of(self), word);
+static int64_t use(ns_task *self, enum ns_word_role role, enum ns_op op, uint32_t word, int64_t value) {
+    return can_use(self, word, role) ? operations_of(self)->use(whole_of(self), op, word, value) : 0;
 }
 
-void ns_word_unlock(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_LOCK)) operations_of(self)->unlock(whole_of(self), word);
-}
-
+void ns_word_lock(ns_task *self, uint32_t word) { use(self, NS_WORD_LOCK, NS_OP_LOCK, word, 0); }
+void ns_word_unlock(ns_task *self, uint32_t word) { use(self, NS_WORD_LOCK, NS_OP_UNLOCK, word, 0); }
 int64_t ns_word_add(ns_task *self, uint32_t word, int64_t value) {
-    return can_use(self, word, NS_WORD_ATOMIC) ? operations_of(self)->add(whole_of(self), word, value) : 0;
+    return use(self, NS_WORD_ATOMIC, NS_OP_ATOMIC, word, value);
 }
-
-void ns_word_arrive(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_BARRIER)) operations_of(self)->arrive(whole_of(self), word);
-}
-
-void ns_word_await(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_CONDITION)) operations_of(self)->await(whole_of(self), word);
-}
-
-void ns_word_signal(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_CONDITION)) operations_of(self)->signal(whole_of(self), word, 1);
-}
-
+void ns_word_arrive(ns_task *self, uint32_t word) { use(self, NS_WORD_BARRIER, NS_OP_BARRIER, word, 0); }
+void ns_word_await(ns_task *self, uint32_t word) { use(self, NS_WORD_CONDITION, NS_OP_AWAIT, word, 0); }
+void ns_word_signal(ns_task *self, uint32_t word) { use(self, NS_WORD_CONDITION, NS_OP_SIGNAL, word, 1); }
 void ns_word_broadcast(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_CONDITION))
-        operations_of(self)->signal(whole_of(self), word, self->worker->pool->words[word].parties);
+    const ns_pool *pool = self->worker->pool;
+    use(self, NS_WORD_CONDITION, NS_OP_BROADCAST, word, word < pool->word_count ? pool->words[word].parties : 0);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */

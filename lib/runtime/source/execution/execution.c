@@ -169,24 +169,19 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
 
 /* ---- joins that help --------------------------------------------------------------------------------------------- */
 
-static bool is_joined(const void *context) { return ns_thread_task_is_joined(context); }
-
 void ns_thread_join_helping(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
     if (!task->pending) return; /* no child was spawned since the last join */
     const ns_dependences *known = ns_thread_begin_join(task);
     if (!ns_thread_task_is_joined(task)) {
-        ns_thread_execution_of(ns_thread_worker_of(task))->wait(
-            self, &(ns_thread_wait){self, is_joined, task, task, &task->pending});
+        ns_thread_execution_of(ns_thread_worker_of(task))
+            ->wait(self, &(ns_thread_wait){self, ns_thread_task_is_joined, task, task, &task->pending});
     }
     ns_thread_task_reset(task);
     ns_thread_end_join(task, known);
 }
 
 /* ---- joins that block -------------------------------------------------------------------------------------------- */
-
-/* Return whether all children of a sleeping task have ended: the children have subtracted as much as the task added. */
-static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
 
 /* Sleep until the last child has ended. If all workers sleep, no worker can execute the children: then the last worker
  * executes tasks instead of sleeping, and the run ends with an error. */
@@ -200,7 +195,7 @@ static void sleep_until_joined(ns_thread_task *task) {
         ns_thread_end_quiescent(pool, "all workers wait in joins that block");
     if (pool->sleeps) ns_thread_check_sleepers(pool);
     if (ns_thread_is_quiescent(pool))
-        pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task, NULL, NULL});
+        pool->execution->wait(&task->base, &(ns_thread_wait){NULL, ns_thread_task_is_balanced, task, NULL, NULL});
     uint32_t found;
     /* acquire: sees all that the children did */
     while ((found = ns_atomic_u32_load(left, memory_order_acquire))) ns_futex_wait(left, found);

@@ -189,18 +189,12 @@ void ns_lane_run_kept(ns_task *self, void *arguments);
 /* ---- calls.c: functions that are the same for all ways ----------------------------------------------------------- */
 
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds);
-void ns_thread_lock(ns_task *self, uint32_t object);
-void ns_thread_unlock(ns_task *self, uint32_t object);
-int64_t ns_thread_add(ns_task *self, uint32_t object, int64_t value);
-void ns_thread_arrive(ns_task *self, uint32_t object);
-void ns_thread_await(ns_task *self, uint32_t object);
-void ns_thread_signal(ns_task *self, uint32_t object, uint32_t permits);
+int64_t ns_thread_use(ns_task *self, enum ns_op op, uint32_t object, int64_t value);
 void ns_thread_refuse(ns_task *self, int error, const char *sentence);
 
-#define NS_THREAD_CALLS_OF_ALL                                                                               \
-    .get = ns_thread_get, .work = ns_thread_declare_work, .access = ns_thread_touch, .lock = ns_thread_lock, \
-    .unlock = ns_thread_unlock, .add = ns_thread_add, .arrive = ns_thread_arrive, .await = ns_thread_await,  \
-    .signal = ns_thread_signal, .refuse = ns_thread_refuse
+#define NS_THREAD_CALLS_OF_ALL                                                                             \
+    .get = ns_thread_get, .work = ns_thread_declare_work, .access = ns_thread_touch, .use = ns_thread_use, \
+    .refuse = ns_thread_refuse
 
 /* The functions that tasks call if a controller asks how long the tasks' own segments take (model 4.12). They measure
  * the time between two calls, and call the functions of the pool's way of executing tasks. */

@@ -239,8 +239,6 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
 
 /* ---- joins by continuation --------------------------------------------------------------------------------------- */
 
-static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
-
 /* Leave the worker until all children have ended. Return on the worker on which the last child ended. */
 static void await_children(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
@@ -249,7 +247,7 @@ static void await_children(ns_task *self) {
             leave(task, ns_thread_worker_of(task)->fibers.home, DETACH);
             return; /* the last child has reset the counts */
         }
-        wait_on_fiber(self, &(ns_thread_wait){self, is_balanced, task, NULL, NULL});
+        wait_on_fiber(self, &(ns_thread_wait){self, ns_thread_task_is_balanced, task, NULL, NULL});
     }
     ns_thread_task_reset(task);
 }

@@ -63,15 +63,17 @@ static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self)
     return (ns_atomic_u32 *)(uintptr_t)&self->returned;
 }
 
-/* Return whether all children of `self` have ended. */
-static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
+/* Return whether all children of a task have ended. */
+static inline bool ns_thread_task_is_joined(const void *task) {
+    const ns_thread_task *self = task;
     /* acquire: the code after the join sees all that the children did */
     return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
-/* Return whether all children of `self` have ended, if children count down: the number that the parent has yet to add
+/* Return whether all children of a task have ended, if children count down: the number that the parent has yet to add
  * is then equal to the number that children have subtracted. */
-static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
+static inline bool ns_thread_task_is_balanced(const void *task) {
+    const ns_thread_task *self = task;
     /* acquire: as above */
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
 }
