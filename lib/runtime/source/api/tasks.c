@@ -16,9 +16,8 @@ static const ns_task_operations *operations_of(const ns_task *self) { return sel
 
 /* End the run with this error. In serial mode and in virtual time this function does not return; on threads the wrong
  * call has no effect. */
-static void refuse(const ns_task *self, int error, const char *sentence, ...)
-    __attribute__((format(printf, 3, 4), cold));
-static void refuse(const ns_task *self, int error, const char *sentence, ...) {
+__attribute__((format(printf, 3, 4), cold)) static void refuse(const ns_task *self, int error, const char *sentence,
+                                                               ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, sentence);
@@ -28,9 +27,8 @@ static void refuse(const ns_task *self, int error, const char *sentence, ...) {
 }
 
 /* Refuse a spawn or a call that has no body, or has arguments that cannot be copied. */
-static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes)
-    __attribute__((cold, noinline));
-static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes) {
+__attribute__((cold, noinline)) static void refuse_body(const ns_task *self, bool has_body, const void *arguments,
+                                                        size_t bytes) {
     if (!has_body)
         refuse(self, NS_ERROR_PROGRAM, "a task has no body: it is null");
     else
@@ -98,8 +96,7 @@ static bool can_depend(const ns_task *self, const ns_dependence *dependences, ui
 
 static const char *const ROLE_NAME[] = {"a lock", "an atomic counter", "a condition", "a barrier"};
 
-static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role role) __attribute__((cold, noinline));
-static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role role) {
+__attribute__((cold, noinline)) static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role role) {
     const ns_pool *pool = self->worker->pool;
     if (word >= pool->word_count)
         refuse(self, NS_ERROR_PROGRAM, "a task uses a word that there is not: %u of %u", word, pool->word_count);

@@ -31,9 +31,8 @@ static void ask_engine(virtual_task *task, virtual_call call) {
 }
 
 /* End the run, since the running body may not go on. */
-_Noreturn static void fail(virtual_task *task, int error, const char *sentence, ...)
-    __attribute__((format(printf, 3, 4)));
-static void fail(virtual_task *task, int error, const char *sentence, ...) {
+__attribute__((format(printf, 3, 4))) static _Noreturn void fail(virtual_task *task, int error, const char *sentence,
+                                                                 ...) {
     virtual_pool *pool = pool_of(task);
     va_list arguments;
     va_start(arguments, sentence);
