@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "api/report.h"
+#include "base/pieces.h"
 #include "fields.h"
 #include "generated/enumerations.h"
 #include "numasim/runtime.h"
@@ -83,6 +84,7 @@ struct ns_pool {
     pid_t process;        /* the process that made the pool */
     ns_atomic_u32 in_use; /* 1 during a call of a function of the pool; else 0 */
     char problem[1024];
+    ns_pieces memory; /* released with the pool */
 };
 
 /* The modes. */

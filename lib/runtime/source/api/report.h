@@ -1,8 +1,7 @@
 /* The counts of runs, under the names that the simulator's results have (numasim/engine/result.py). */
 #pragma once
 
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/counters.h"
 
 /* Compiled with NUMASIM_COUNTERS=0 (CMake: -DNUMASIM_COUNTERS=OFF), the thread mode counts only tasks: all other
@@ -35,6 +34,7 @@ typedef struct {
     int64_t *node_bytes; /* [nodes][nodes] from the reader's node to the memory's node, by declared accesses */
     int64_t *words;      /* [word_count][NS_SYNC_COUNTS] */
     uint32_t word_count;
+    ns_pieces memory;
 } ns_report;
 
 /* Allocate a report with these dimensions, all zero. Return 0 or NS_ERROR_MEMORY. */

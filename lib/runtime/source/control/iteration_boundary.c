@@ -1,6 +1,5 @@
 #include "control/iteration_boundary.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TIERS = 1, LABELS = 2, SWITCHES = 4, POLICY = 8 };
@@ -45,12 +44,12 @@ static int check(const ns_iteration_boundary *self, ns_pool *pool) {
     return NS_OK;
 }
 
-static int allocate(ns_iteration_boundary *self) {
+static int allocate(ns_iteration_boundary *self, ns_pool *pool) {
     const size_t rows = rows_of(self), nodes = self->plan->nodes;
-    self->tier = calloc(rows + 1, sizeof *self->tier);
-    self->label = calloc(rows + 1, sizeof *self->label);
-    self->measured = calloc(ns_boundary_measures(self), sizeof *self->measured);
-    if (!self->tier || !self->label || !self->measured) return NS_ERROR_MEMORY;
+    self->tier = ns_pieces_take(&pool->memory, rows, sizeof *self->tier);
+    self->label = ns_pieces_take(&pool->memory, rows, sizeof *self->label);
+    self->measured = ns_pieces_take(&pool->memory, ns_boundary_measures(self), sizeof *self->measured);
+    if (pool->memory.is_short) return NS_ERROR_MEMORY;
     self->task_ps = self->measured + 1;
     self->task_bytes = self->task_ps + rows;
     self->node_bytes = self->task_bytes + rows * nodes;
@@ -65,16 +64,13 @@ int ns_boundary_create(ns_iteration_boundary *self, ns_pool *pool, const ns_fiel
                                     .policy = NS_NO_POLICY};
     int error = check(self, pool);
     if (error || !self->controlled) return error;
-    error = allocate(self);
+    error = allocate(self, pool);
     return error ? error : open_files(self, pool);
 }
 
 void ns_boundary_destroy(ns_iteration_boundary *self) {
     if (self->controls) fclose(self->controls);
     if (self->measures.file) ns_output_file_close(&self->measures);
-    free(self->tier);
-    free(self->label);
-    free(self->measured);
 }
 
 /* ---- records --------------------------------------------------------------------------------------- */

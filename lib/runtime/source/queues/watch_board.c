@@ -1,17 +1,13 @@
 #include "queues/watch_board.h"
 
-#include <stdlib.h>
-
 #include "base/bitset.h"
 #include "numasim/runtime.h"
 
-int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan) {
+int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan, ns_pieces *memory) {
     *self = (ns_watch_board){.plan = plan, .words = ns_set_words(plan->queue_count)};
-    self->bits = calloc((size_t)self->words * plan->watches + 1, sizeof *self->bits);
+    self->bits = ns_pieces_take(memory, (uint64_t)self->words * plan->watches, sizeof *self->bits);
     return self->bits ? NS_OK : NS_ERROR_MEMORY;
 }
-
-void ns_watch_board_destroy(ns_watch_board *self) { free(self->bits); }
 
 /* A change of a queue: a new length, or a step of the queue's owner. */
 typedef struct {

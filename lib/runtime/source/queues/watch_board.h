@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/pieces.h"
 #include "platform/atomics.h"
 #include "policy/thresholds.h"
 
@@ -16,8 +17,7 @@ typedef struct {
 } ns_watch_board;
 
 /* Make the watch bits of all queues of a plan. Return 0 or NS_ERROR_MEMORY. */
-int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan);
-void ns_watch_board_destroy(ns_watch_board *self);
+int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan, ns_pieces *memory);
 
 /* Note that queue `q` now has `length` tasks. */
 void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds);

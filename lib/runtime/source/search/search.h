@@ -11,7 +11,6 @@
 
 /* Allocate the memory for a worker's searches. Return 0 or NS_ERROR_MEMORY. */
 int ns_thread_search_create(ns_thread_worker *worker);
-void ns_thread_search_destroy(ns_thread_worker *worker);
 
 /* Return the next task that the worker executes; NULL if the wait is over. */
 ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait);

@@ -9,35 +9,24 @@
 int ns_thread_search_create(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_plan *plan = &pool->file.plan.steal;
-    int64_t *cursor = calloc((size_t)plan->levels + 1, sizeof *cursor);
-    int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
-    int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
-    uint64_t *watch = calloc((size_t)ns_set_words(plan->queue_count) * plan->watches + 1, sizeof *watch);
-    int64_t *live = calloc(2 * (size_t)plan->workers, sizeof *live); /* at most 2 * workers units */
-    worker->search.copy = calloc((size_t)plan->levels + 1, sizeof *worker->search.copy);
-    worker->search.bytes = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.bytes);
-    worker->search.objects = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.objects);
-    worker->search.view =
-        (ns_view){.length = length, .watch = watch, .live = live, .awaited = live ? live + plan->workers : NULL};
-    worker->search.actor = (ns_actor){.cursor = cursor, .chance_ppm = chance_ppm};
-    const bool all = cursor && chance_ppm && length && watch && live && worker->search.copy;
-    if (!all || !worker->search.bytes || !worker->search.objects) return NS_ERROR_MEMORY;
-    worker->search.similarity = worker->search.bytes + plan->nodes;
+    ns_pieces *memory = &worker->memory;
+    int64_t *cursor = ns_pieces_take(memory, plan->levels, sizeof *cursor);
+    int32_t *chance_ppm = ns_pieces_take(memory, plan->chances, sizeof *chance_ppm);
+    ns_thread_search *search = &worker->search;
+    search->view.length = ns_pieces_take(memory, plan->queue_count, sizeof *search->view.length);
+    search->view.watch =
+        ns_pieces_take(memory, (uint64_t)ns_set_words(plan->queue_count) * plan->watches, sizeof *search->view.watch);
+    search->view.live = ns_pieces_take(memory, plan->workers, sizeof *search->view.live);
+    search->view.awaited = ns_pieces_take(memory, plan->workers, sizeof *search->view.awaited);
+    search->copy = ns_pieces_take(memory, (uint64_t)plan->levels + 1, sizeof *search->copy);
+    search->bytes = ns_pieces_take(memory, plan->nodes, sizeof *search->bytes);
+    search->similarity = ns_pieces_take(memory, plan->nodes, sizeof *search->similarity);
+    search->objects = ns_pieces_take(memory, 2 * (uint64_t)plan->nodes, sizeof *search->objects);
+    if (memory->is_short) return NS_ERROR_MEMORY;
     const uint64_t seed = ns_thread_seed(pool);
     ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
     worker->own = worker->search.actor.own;
     return NS_OK;
-}
-
-void ns_thread_search_destroy(ns_thread_worker *worker) {
-    free(worker->search.bytes);
-    free(worker->search.objects);
-    free(worker->search.actor.cursor);
-    free(worker->search.actor.chance_ppm);
-    free((void *)(uintptr_t)worker->search.view.length);
-    free((void *)(uintptr_t)worker->search.view.watch);
-    free((void *)(uintptr_t)worker->search.view.live);
-    free(worker->search.copy);
 }
 
 /* ---- the own queue ----------------------------------------------------------------------------------------------- */

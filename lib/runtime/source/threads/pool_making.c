@@ -128,16 +128,15 @@ static int make_queues(ns_thread_pool *pool, const ns_topology *here) {
         const int error = ns_task_queue_create(pool->queues[q], &pool->file.plan, q, lane_of_owner(pool, q));
         if (error) return error;
     }
-    return ns_watch_board_create(&pool->board, plan);
+    return ns_watch_board_create(&pool->board, plan, &pool->base.memory);
 }
 
 int ns_thread_worker_settle(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const size_t nodes = pool->file.plan.steal.nodes;
-    worker->node_attempts = calloc(3 * nodes, sizeof *worker->node_attempts);
-    if (!worker->node_attempts) return NS_ERROR_MEMORY;
-    worker->node_success = worker->node_attempts + nodes;
-    worker->node_bytes = worker->node_success + nodes;
+    worker->node_attempts = ns_pieces_take(&worker->memory, nodes, sizeof *worker->node_attempts);
+    worker->node_success = ns_pieces_take(&worker->memory, nodes, sizeof *worker->node_success);
+    worker->node_bytes = ns_pieces_take(&worker->memory, nodes, sizeof *worker->node_bytes);
     const int error = ns_thread_search_create(worker);
     if (error) return error;
     return pool->execution->begin ? pool->execution->begin(worker) : NS_OK;
@@ -162,10 +161,10 @@ static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_opera
     pthread_cond_init(&pool->started, NULL);
     pthread_cond_init(&pool->called, NULL);
     pthread_cond_init(&pool->ended, NULL);
-    pool->worker = calloc((size_t)workers + 1, sizeof *pool->worker);
-    pool->node = calloc((size_t)workers + 1, sizeof *pool->node);
-    pool->no_queues = calloc((size_t)workers + 1, sizeof *pool->no_queues);
-    return pool->worker && pool->node && pool->no_queues ? NS_OK : NS_ERROR_MEMORY;
+    pool->worker = ns_pieces_take(&pool->base.memory, workers, sizeof *pool->worker);
+    pool->node = ns_pieces_take(&pool->base.memory, (uint64_t)workers + 1, sizeof *pool->node);
+    pool->no_queues = ns_pieces_take(&pool->base.memory, workers, sizeof *pool->no_queues);
+    return pool->base.memory.is_short ? NS_ERROR_MEMORY : NS_OK;
 }
 
 /* Follow the nodes of objects' memory, if dispatch uses the nodes or the machine is emulated. */
@@ -192,8 +191,8 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     }
     error = find_needs(pool);
     if (error) return error;
-    int32_t *cpu = calloc((size_t)pool->base.workers + 1, sizeof *cpu);
-    pool->queues = calloc((size_t)pool->file.plan.steal.queue_count + 1, sizeof(ns_task_queue *));
+    int32_t *cpu = ns_pieces_take(&pool->base.memory, pool->base.workers, sizeof *cpu);
+    pool->queues = ns_pieces_take(&pool->base.memory, pool->file.plan.steal.queue_count, sizeof(ns_task_queue *));
     error = cpu && pool->queues ? choose_cpus(pool, here, cpu) : NS_ERROR_MEMORY;
     if (!error) error = make_workers(pool, here, cpu);
     if (!error) error = make_queues(pool, here);
@@ -203,7 +202,6 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     if (!error)
         error = ns_thread_sync_create(&pool->sync, pool->fields ? &pool->file.plan : NULL, pool->base.workers,
                                       pool->file.plan.steal.node, pool->rate);
-    free(cpu);
     return error;
 }
 
@@ -233,8 +231,7 @@ static void free_worker(ns_thread_worker *worker) {
     const ns_thread_execution *execution = ns_thread_execution_of(worker);
     if (execution->finish) execution->finish(worker);
     ns_thread_records_destroy(worker);
-    ns_thread_search_destroy(worker);
-    free(worker->node_attempts);
+    ns_pieces_release(&worker->memory);
     ns_near_memory_free(worker, sizeof *worker);
 }
 
@@ -249,13 +246,9 @@ void ns_thread_pool_free(ns_thread_pool *self) {
     ns_sleepers_destroy(self->sleepers);
     ns_thread_destroy_search_locks(self);
     ns_object_homes_destroy(self->homes);
-    ns_watch_board_destroy(&self->board);
     ns_followed_graph_destroy(&self->graph);
     ns_plan_file_destroy(&self->file);
     ns_fields_destroy(self->fields);
-    free(self->queues);
-    free(self->worker);
-    free(self->node);
-    free(self->no_queues);
+    ns_pieces_release(&self->base.memory);
     free(self);
 }

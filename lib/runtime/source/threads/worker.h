@@ -69,6 +69,7 @@ typedef struct {
 struct ns_thread_worker {
     ns_worker base;
     ns_thread_task *free; /* a list of free records; NULL: call ns_thread_records_more */
+    ns_pieces memory;     /* released with the worker */
     ns_thread_task *slab; /* the slabs of records that this worker has allocated, linked by their first records */
     int32_t own;          /* the worker's own queue, or NS_UNKNOWN */
     int32_t cpu;          /* the CPU to which the worker is pinned, or -1 */
