@@ -172,38 +172,6 @@ static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter cou
 #endif
 }
 
-/* The costs of the plan, if workers run in turns by clocks: let the worker make a step, owe a time, or pay what it owes
- * (turns/turns.h). Threads pay in real time. */
-static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) {
-#ifdef NS_TURNS
-    ns_turns_charge(ps, rank);
-#else
-    (void)ps, (void)rank;
-#endif
-}
-
-static inline void ns_thread_pay_lock(int64_t ps, uint32_t lock) {
-#ifdef NS_TURNS
-    ns_turns_charge_lock(ps, lock);
-#else
-    (void)ps, (void)lock;
-#endif
-}
-
-static inline void ns_thread_owe(int64_t ps) {
-#ifdef NS_TURNS
-    ns_turns_owe(ps);
-#else
-    (void)ps;
-#endif
-}
-
-static inline void ns_thread_settle(void) {
-#ifdef NS_TURNS
-    ns_turns_settle();
-#endif
-}
-
 /* A wait of a worker, which searches until `is_over` returns true. */
 typedef struct {
     const ns_task *task; /* the task that waits in a join; NULL: none */

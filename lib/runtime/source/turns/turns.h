@@ -34,12 +34,20 @@ void ns_turns_step(void);         /* before an access; nothing in mode `paced` *
 void ns_turns_pause(bool begins); /* in a waiting loop, which `begins`: wait for a turn of another worker */
 void ns_turns_pass(int64_t ps);   /* let time pass on the clock of the worker */
 
-/* In mode `paced` alone: make a step that takes this time, and happens at its end, as a step of the worker, or of lock
- * number `lock`; owe a time, which passes before the next step of the worker; pay what is owed now. */
-void ns_turns_charge(int64_t ps, enum ns_rank rank);
-void ns_turns_charge_lock(int64_t ps, uint32_t lock);
-void ns_turns_owe(int64_t ps);
-void ns_turns_settle(void);
+/* The costs of the plan, in mode `paced` alone: threads take real time. Make a step that takes this time, as a step of
+ * the worker, or of lock number `lock`, at the end of this time; owe a time, which passes before the next step of the
+ * worker; let the owed time pass now. */
+#ifdef NS_TURNS
+void ns_thread_pay(int64_t ps, enum ns_rank rank);
+void ns_thread_pay_lock(int64_t ps, uint32_t lock);
+void ns_thread_owe(int64_t ps);
+void ns_thread_settle(void);
+#else
+static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) { (void)ps, (void)rank; }
+static inline void ns_thread_pay_lock(int64_t ps, uint32_t lock) { (void)ps, (void)lock; }
+static inline void ns_thread_owe(int64_t ps) { (void)ps; }
+static inline void ns_thread_settle(void) {}
+#endif
 
 int64_t ns_turns_now_ps(void);             /* the clock of the running worker, or of the worker that ran last */
 void ns_turns_lock(pthread_mutex_t *lock); /* take a lock that other workers may have */
