@@ -59,14 +59,16 @@ typedef struct {
     void (*refuse)(ns_task *self, int error, const char *sentence);
 } ns_task_operations;
 
+enum { NS_NAME_BYTES = 32 }; /* the bytes of the name of an object or a word, with its end */
+
 typedef struct {
-    char name[32];
+    char name[NS_NAME_BYTES];
     void *address;
     int64_t bytes;
 } ns_object;
 
 typedef struct {
-    char name[32];
+    char name[NS_NAME_BYTES];
     enum ns_word_role role;
     uint32_t owner, parties;
     int64_t value; /* the value of an atomic counter */

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/operations.h"
 
@@ -53,37 +54,25 @@ int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) {
 
 /* ---- objects and words ------------------------------------------------------------------------------------------- */
 
-/* Make room for one more entry of `size` bytes behind `count` entries. Return the entries, or NULL if memory is short.
+/* Append an entry, which begins with its name, to `count` entries. Return all entries, or NULL if memory is short.
  * Capacities are powers of two; the count determines the capacity. */
-static void *with_room(void *entries, uint32_t count, size_t size) {
+static void *append(void *entries, uint32_t count, const void *entry, size_t size, const char *name) {
     const bool full = (count & (count - 1)) == 0;
-    return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
-}
-
-/* Add an object. Return its number or NS_ERROR_MEMORY. */
-static int64_t add_object(ns_pool *pool, const char *name, ns_object made) {
-    ns_object *objects = with_room(pool->objects, pool->object_count, sizeof *objects);
-    if (!objects) return NS_ERROR_MEMORY;
-    pool->objects = objects;
-    snprintf(made.name, sizeof made.name, "%s", name);
-    objects[pool->object_count] = made;
-    return pool->object_count++;
-}
-
-static int64_t add_word(ns_pool *pool, const char *name, ns_word made) {
-    ns_word *words = with_room(pool->words, pool->word_count, sizeof *words);
-    if (!words) return NS_ERROR_MEMORY;
-    pool->words = words;
-    snprintf(made.name, sizeof made.name, "%s", name);
-    words[pool->word_count] = made;
-    return pool->word_count++;
+    char *grown = full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
+    if (!grown) return NULL;
+    memcpy(grown + count * size, entry, size);
+    snprintf(grown + count * size, NS_NAME_BYTES, "%s", name);
+    return grown;
 }
 
 int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64_t bytes) {
     if (!name || bytes < 0 || (bytes && !address)) return NS_ERROR_OPTION;
     const int error = ns_pool_enter(pool);
     if (error) return error;
-    const int64_t id = add_object(pool, name, (ns_object){.address = address, .bytes = bytes});
+    const ns_object made = {.address = address, .bytes = bytes};
+    ns_object *objects = append(pool->objects, pool->object_count, &made, sizeof made, name);
+    if (objects) pool->objects = objects;
+    const int64_t id = objects ? (int64_t)pool->object_count++ : NS_ERROR_MEMORY;
     ns_pool_leave(pool);
     return id;
 }
@@ -97,7 +86,10 @@ int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, 
     if (!name || (uint32_t)role > NS_WORD_BARRIER || !has_parties(role, parties)) return NS_ERROR_OPTION;
     const int error = ns_pool_enter(pool);
     if (error) return error;
-    const int64_t id = add_word(pool, name, (ns_word){.role = role, .owner = owner, .parties = parties});
+    const ns_word made = {.role = role, .owner = owner, .parties = parties};
+    ns_word *words = append(pool->words, pool->word_count, &made, sizeof made, name);
+    if (words) pool->words = words;
+    const int64_t id = words ? (int64_t)pool->word_count++ : NS_ERROR_MEMORY;
     ns_pool_leave(pool);
     return id;
 }
