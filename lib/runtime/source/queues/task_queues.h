@@ -25,21 +25,12 @@ typedef struct {
 } ns_shared_queue;
 _Static_assert(sizeof(ns_shared_queue) == 2 * NS_LINE_BYTES, "the length is apart from the lock");
 
-/* Make an empty queue. Return 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
-int ns_shared_queue_create(ns_shared_queue *self, uint64_t capacity);
-void ns_shared_queue_destroy(ns_shared_queue *self);
-
 /* Push a task at the back. Return false if the queue is full, or memory is short. */
 bool ns_shared_queue_push(ns_shared_queue *self, void *task);
 
 /* Take the task at `end` if `may` is NULL or allows the task. Return NULL if no task is taken. */
 void *ns_shared_queue_take(ns_shared_queue *self, enum ns_queue_end end, bool (*may)(void *context, void *task),
                            void *context);
-
-/* Return a recent number of tasks. */
-static inline uint64_t ns_shared_queue_length(const ns_shared_queue *self) {
-    return ns_atomic_u64_load(&self->length, memory_order_relaxed); /* relaxed: a hint; the lock decides */
-}
 
 typedef struct {
     union {
@@ -71,7 +62,7 @@ static inline int64_t ns_task_queue_length(const ns_task_queue *self) {
     switch (self->kind) {
         case NS_LANE: return (int64_t)ns_lane_length(&self->lane);
         case NS_DEQUE: return (int64_t)ns_deque_length(&self->deque);
-        default: return (int64_t)ns_shared_queue_length(&self->shared);
+        default: return (int64_t)ns_atomic_u64_load(&self->shared.length, memory_order_relaxed); /* the lock decides */
     }
 }
 

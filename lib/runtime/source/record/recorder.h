@@ -34,6 +34,7 @@ typedef struct {
                                    worker 0 */
 } ns_recorded_phase;
 
+/* A recorder of zero bytes has recorded nothing. */
 typedef struct {
     ns_growing ops;      /* ns_recorded_op */
     ns_growing segments; /* ns_recorded_segment */
@@ -45,7 +46,6 @@ typedef struct {
     int error;
 } ns_recorder;
 
-void ns_recorder_create(ns_recorder *self);
 void ns_recorder_destroy(ns_recorder *self);
 
 /* Add a task. Return its row. */

@@ -234,11 +234,10 @@ static void run_body(serial_part *on, uint32_t row, bool oldest_first, ns_body *
     if (self.held) give_up(&self, NS_ERROR_PROGRAM, "a task ends and holds a lock", "");
     run_deferred(&self);
     ns_dependences_close(&self.task);
-    if (self.outstanding) {
+    if (self.outstanding)
         begin_op(&self, NS_OP_WAIT, 0);
-    } else {
+    else
         leave_body(&self);
-    }
 }
 
 /* Run the body of an order as row `row` of the graph. The body gets a copy of its arguments, which the body may
@@ -271,13 +270,6 @@ static bool defers(const serial_pool *pool, const ns_work_order *order) {
     return pool->pool.options.order != NS_ORDER_SPAWNED && !order->future && !order->dependence_count;
 }
 
-static void defer(serial_task *self, const ns_work_order *order) {
-    if (!push_deferred(&self->part->deferred, order)) {
-        give_up(self, NS_ERROR_MEMORY, "there is no memory for the tasks that wait", "");
-    }
-    self->deferred++;
-}
-
 static void record_access(const serial_task *self, const ns_access *access) {
     if (pool_of(self)->recording) ns_recorder_note_access(&pool_of(self)->recorder, access);
 }
@@ -293,11 +285,12 @@ static void spawn(ns_task *task, const ns_work_order *order) {
     }
     self->outstanding++;
     self->part->tasks++;
-    if (defers(pool, order)) {
-        defer(self, order);
-    } else {
+    if (!defers(pool, order))
         run_copy(self, row, false, order);
-    }
+    else if (push_deferred(&self->part->deferred, order))
+        self->deferred++;
+    else
+        give_up(self, NS_ERROR_MEMORY, "there is no memory for the tasks that wait", "");
     if (order->future) *order->future = (ns_future){task, self->group};
     resume_body(self);
 }
@@ -564,7 +557,6 @@ static int serial_open(ns_pool **pool, const ns_pool_options *options, ns_fields
     if (!self) return NS_ERROR_MEMORY;
     self->pool = (ns_pool){.mode = &ns_serial_mode, .tasks = &CALLS, .options = *options, .workers = workers};
     self->recording = options->record != NULL;
-    ns_recorder_create(&self->recorder);
     self->parts = calloc(workers, sizeof *self->parts);
     const int error = self->parts ? ns_fiber_adopt(&self->caller) : NS_ERROR_MEMORY;
     if (error) {
