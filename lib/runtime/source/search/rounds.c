@@ -188,9 +188,8 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     const ns_level *by = &pool->file.plan.steal.level[level];
     const ns_queue *queue = &pool->file.plan.steal.queues[q];
     const bool attempt = ns_is_attempt(&pool->file.plan, level);
-    if (pool->emulation.is_on) {
+    if (pool->emulation.plan)
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
-    }
     const bool passes = ns_thread_pass_gate(worker, by);
     if (!passes) ns_thread_pay(ns_thread_probe_ps(worker, q), NS_RANK_LOOK);
     const int64_t wanted = passes ? look(worker, level, q, held) : 0;

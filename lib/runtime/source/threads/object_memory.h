@@ -31,17 +31,11 @@ void ns_object_homes_find(ns_object_homes *self, const ns_access *access, int32_
 
 /* ---- a pretended machine ----------------------------------------------------------------------------------------- */
 
+/* The emulation of the machine of a plan. */
 typedef struct {
-    bool is_on;
-    uint32_t nodes, workers;
+    const ns_full_plan *plan; /* NULL: no machine is emulated */
     ns_tick_rate rate;
-    int64_t probe_extra_ps;    /* additional time of a probe of a queue on another node */
-    const int64_t *line_ps;    /* [workers][workers] time to move a cache line; NULL: no additional time */
-    const int64_t *latency_ps; /* [nodes][nodes] latency from a core to memory */
 } ns_emulation;
-
-/* Emulate the machine of a plan. The plan must live as long as `self`. */
-void ns_emulation_create(ns_emulation *self, const ns_full_plan *plan, ns_tick_rate rate);
 
 /* Emulate a probe by `thief` on `node` of a queue of `owner` with its home on `home`: spin, and return the time beyond
  * a local probe.

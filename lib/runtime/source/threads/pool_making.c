@@ -171,9 +171,7 @@ static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_opera
 static int follow_memory(ns_thread_pool *pool) {
     const ns_plan *plan = &pool->file.plan.steal;
     const bool emulated = pool->base.options.mode == NS_MODE_EMULATED;
-    if (emulated) {
-        ns_emulation_create(&pool->emulation, &pool->file.plan, pool->rate);
-    }
+    if (emulated) pool->emulation = (ns_emulation){&pool->file.plan, pool->rate};
     if (!emulated && !ns_looks_at_data(plan)) return NS_OK;
     return ns_object_homes_create(&pool->homes, plan->nodes, emulated);
 }

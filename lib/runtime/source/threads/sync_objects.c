@@ -31,7 +31,7 @@ typedef struct {
 struct ns_thread_sync {
     const ns_full_plan *plan; /* the plan, or NULL */
     uint32_t workers, nodes, count;
-    uint32_t *node;       /* [workers] the node of each worker */
+    const int32_t *node;  /* [workers] the node of each worker */
     sync_object **object; /* [count] */
     ns_tick_rate rate;
 };
@@ -40,26 +40,20 @@ struct ns_thread_sync {
 
 int ns_thread_sync_create(ns_thread_sync **made, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate) {
-    ns_thread_sync *self = calloc(1, sizeof *self);
-    uint32_t *nodes = calloc((size_t)workers + 1, sizeof *nodes);
-    *made = self;
-    if (!self || !nodes) {
-        free(nodes);
-        return NS_ERROR_MEMORY;
-    }
-    *self = (ns_thread_sync){.plan = plan, .workers = workers, .nodes = 1, .node = nodes, .rate = rate};
+    ns_thread_sync *self = *made = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (ns_thread_sync){.plan = plan, .workers = workers, .nodes = 1, .node = node, .rate = rate};
     for (uint32_t worker = 0; worker < workers; worker++) {
-        nodes[worker] = (uint32_t)node[worker];
-        if (nodes[worker] >= self->nodes) self->nodes = nodes[worker] + 1;
+        if ((uint32_t)node[worker] >= self->nodes) self->nodes = (uint32_t)node[worker] + 1;
     }
     return NS_OK;
 }
 
 static void destroy_object(sync_object *object) {
     if (!object) return;
-    if (object->condition) ns_numa_condition_destroy(object->condition);
-    if (object->barrier) ns_numa_barrier_destroy(object->barrier);
-    if (object->lock) ns_numa_lock_destroy(object->lock);
+    ns_numa_condition_destroy(object->condition);
+    ns_numa_barrier_destroy(object->barrier);
+    ns_numa_lock_destroy(object->lock);
     ns_near_memory_free(object, sizeof *object);
 }
 
@@ -67,14 +61,13 @@ void ns_thread_sync_destroy(ns_thread_sync *self) {
     if (!self) return;
     for (uint32_t at = 0; at < self->count; at++) destroy_object(self->object[at]);
     free(self->object);
-    free(self->node);
     free(self);
 }
 
 /* Return the home of object number `at`: the node in the plan, or else the node of the worker that owns the object. */
 static int32_t home_of(const ns_thread_sync *self, uint32_t at, const ns_word *described) {
     const bool planned = self->plan && at < self->plan->words.home.count;
-    return planned ? self->plan->words.home.at[at] : (int32_t)self->node[described->owner % self->workers];
+    return planned ? self->plan->words.home.at[at] : self->node[described->owner % self->workers];
 }
 
 static int make_lock(const ns_thread_sync *self, sync_object *object, int32_t home) {
@@ -94,7 +87,7 @@ static int make_barrier(const ns_thread_sync *self, sync_object *object, int32_t
     const ns_numa_barrier_options options = {
         .kind = self->plan ? NS_BARRIER_KIND_WORD[self->plan->words.barrier] : NULL,
         .parties = object->parties,
-        .party_node = object->parties == self->workers ? self->node : NULL,
+        .party_node = object->parties == self->workers ? (const uint32_t *)self->node : NULL,
         .home = home,
     };
     return ns_numa_barrier_create(&object->barrier, &options);
@@ -240,10 +233,9 @@ void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permi
 }
 
 void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report) {
-    enum { COUNTS = 5 };
     for (uint32_t at = 0; at < self->count && at < report->word_count; at++) {
         const sync_state *state = &self->object[at]->state;
-        int64_t *row = report->words + (size_t)at * COUNTS;
+        int64_t *row = report->words + (size_t)at * NS_SYNC_COUNTS;
         row[0] = state->acquisitions + (int64_t)ns_atomic_u64_load(&self->object[at]->uses, memory_order_relaxed);
         row[1] = state->local; /* relaxed: no task runs */
         row[2] = state->remote;

@@ -17,7 +17,8 @@ typedef struct {
     int64_t *barrier_ps, *parked_ps;
 } ns_sync_user;
 
-/* Make an empty set of objects. `plan` may be NULL; it must live as long as `self`. Return 0 or NS_ERROR_MEMORY. */
+/* Make an empty set of objects. `plan`, which may be NULL, and `node` must live as long as `self`. Return 0 or
+ * NS_ERROR_MEMORY. */
 int ns_thread_sync_create(ns_thread_sync **self, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate);
 void ns_thread_sync_destroy(ns_thread_sync *self);
