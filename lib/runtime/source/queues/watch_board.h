@@ -19,12 +19,10 @@ typedef struct {
 /* Make the watch bits of all queues of a plan. Return 0 or NS_ERROR_MEMORY. */
 int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan, ns_pieces *memory);
 
-/* Note that queue `q` now has `length` tasks. */
-void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds);
-
-/* Note that the owner of queue `q` takes a step, while the queue has `length` tasks. */
-void ns_watch_board_owner_steps(ns_watch_board *self, uint32_t q, ns_owner_step step, int64_t length,
-                                ns_thresholds thresholds);
+/* Note that the owner of queue `q` takes a step while the queue has `length` tasks; without a step, note that the queue
+ * now has `length` tasks. */
+void ns_watch_board_note(ns_watch_board *self, uint32_t q, const ns_owner_step *step, int64_t length,
+                         ns_thresholds thresholds);
 
 /* Return a bit of queue `q`. */
 static inline bool ns_watch_board_has(const ns_watch_board *self, uint32_t watch, uint32_t q) {
