@@ -67,8 +67,7 @@ static void join_one(uint32_t place) {
         uint64_t result = 0;
         ns_lane_note_place(stolen, &result); /* a thief may still be reading the slot */
         while (!ns_lane_has_ended(stolen)) ns_pause();
-        ns_lane_deliver(it.lane);
-        ns_lane_forget(it.lane);
+        ns_lane_join_stolen(it.lane);
         ns_explore_require(MOST_TASKS <= result && result < MOST_TASKS + it.task_count,
                            "a join has the result of a stolen task");
     }

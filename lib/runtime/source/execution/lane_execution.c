@@ -111,9 +111,7 @@ static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
         const ns_task waiting = {.worker = worker, .first = mark, .children = (uint32_t)(top - mark)};
         ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot, NULL, NULL});
     }
-    if (ns_lane_top(lane->owned) != top) return;
-    ns_lane_deliver(lane);
-    ns_lane_forget(lane);
+    if (ns_lane_top(lane->owned) == top) ns_lane_join_stolen(lane);
 }
 
 /* Join the task at the top of the lane, which is above `mark`. */

@@ -77,12 +77,9 @@ static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
     return top - 1;
 }
 
-/* Copy the result, if any, of the task at the top to the address for the result. Called by the owner; the task was
- * stolen and has ended. */
-void ns_lane_deliver(const ns_lane *self);
-
-/* Remove the task at the top. Called by the owner; the task was stolen and has ended. */
-void ns_lane_forget(ns_lane *self);
+/* Remove the task at the top, which was stolen and has ended, and copy its result, if any, to the address for the
+ * result. Called by the owner. */
+void ns_lane_join_stolen(ns_lane *self);
 
 /* The owner makes all tasks public before it sleeps, since a sleeping owner does not notice that a thief asks. */
 void ns_lane_publish(ns_lane *self);
