@@ -38,11 +38,6 @@ void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task) {
     ns_thread_task_end(worker, task);
 }
 
-void ns_thread_execute_child_here(ns_thread_worker *worker, ns_thread_task *child) {
-    if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
-    ns_thread_execute_here(worker, child);
-}
-
 /* ---- spawns and calls -------------------------------------------------------------------------------------------- */
 
 ns_thread_task *ns_thread_child_create(ns_task *self, const ns_work_order *order) {
@@ -227,30 +222,18 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-static uint32_t count_accesses(const ns_work_order *order) {
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < order->dependence_count; at++) count += order->dependences[at].access != NULL;
-    return count;
-}
-
-static void copy_accesses(const ns_work_order *order, ns_access *accesses) {
-    for (uint32_t at = 0; at < order->dependence_count; at++) {
-        if (order->dependences[at].access) *accesses++ = *order->dependences[at].access;
-    }
-}
-
 ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_work_order *order,
                                                 ns_waiting **entries) {
-    const uint32_t accesses = count_accesses(order);
     ns_thread_dependent *made = ns_arena_take(&known->arena, sizeof *made);
     void *arguments = ns_arena_take(&known->arena, order->bytes);
-    ns_access *copies = ns_arena_take(&known->arena, accesses * sizeof *copies);
+    ns_access *copies = ns_arena_take(&known->arena, order->dependence_count * sizeof *copies);
     if (!made || !arguments || !copies) return NULL;
-    *made = (ns_thread_dependent){
-        .body = order->body, .arguments = arguments, .accesses = copies, .access_count = accesses};
+    *made = (ns_thread_dependent){.body = order->body, .arguments = arguments, .accesses = copies};
     ns_dependent_create(&made->base);
     if (order->bytes) memcpy(arguments, order->arguments, order->bytes);
-    copy_accesses(order, copies);
+    for (uint32_t at = 0; at < order->dependence_count; at++) {
+        if (order->dependences[at].access) copies[made->access_count++] = *order->dependences[at].access;
+    }
     if (!ns_dependences_find(known, &made->base, order->dependences, order->dependence_count)) return NULL;
     *entries = ns_arena_take(&known->arena, known->before_count * sizeof **entries);
     return *entries ? made : NULL;

@@ -103,9 +103,6 @@ void ns_thread_execute_order(ns_task *self, const ns_work_order *order);
 /* Run the body of a task, and join the task's children at its end. */
 void ns_thread_run_body(ns_thread_task *task);
 
-/* Execute a child at its spawn, with a record, on the present stack. */
-void ns_thread_execute_child_here(ns_thread_worker *worker, ns_thread_task *child);
-
 /* Return whether a spawned child waits for other tasks of the followed graph. */
 static inline bool ns_thread_holds(ns_thread_worker *worker, ns_thread_task *child) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);

@@ -10,8 +10,9 @@ static void spawn(ns_task *self, const ns_work_order *order) {
     ns_thread_task *child = ns_thread_child_create(self, order);
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     if (!child || ns_thread_holds(worker, child)) return;
-    if (!ns_thread_place(worker, child, order->accesses, order->access_count))
-        ns_thread_execute_child_here(worker, child);
+    if (ns_thread_place(worker, child, order->accesses, order->access_count)) return;
+    if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
+    ns_thread_execute_here(worker, child);
 }
 
 static void spawn_after(ns_task *self, const ns_work_order *order) {

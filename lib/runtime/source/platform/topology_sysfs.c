@@ -245,18 +245,12 @@ static int read_nodes(tree *self, ns_topology *topology, const ns_set *memory) {
 
 /* ---- dense numbers ----------------------------------------------------------------------------------------------- */
 
-enum member { CORE, SOCKET, CACHE };
-
-static uint32_t *member_of(ns_cpu *cpu, enum member member) {
-    return member == CORE ? &cpu->core : member == SOCKET ? &cpu->socket : &cpu->cache;
-}
-
-/* Renumber a member of all processors by the order in which its values first occur. Return how many different values
- * there are. `given` has room for all processors. */
-static uint32_t number(ns_topology *self, enum member member, uint32_t *given) {
+/* Renumber the field at `offset` of all processors by the order in which its values first occur. Return how many
+ * different values there are. `given` has room for all processors. */
+static uint32_t number(ns_topology *self, size_t offset, uint32_t *given) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < self->cpu_count; at++) {
-        uint32_t *value = member_of(&self->cpu[at], member), found = 0;
+        uint32_t *value = (uint32_t *)(void *)((char *)&self->cpu[at] + offset), found = 0;
         while (found < count && given[found] != *value) found++;
         if (found == count) given[count++] = *value;
         *value = found;
@@ -269,9 +263,9 @@ static uint32_t number(ns_topology *self, enum member member, uint32_t *given) {
 static int finish(ns_topology *self) {
     uint32_t *scratch = calloc(self->cpu_count, sizeof *scratch);
     if (!scratch) return NS_ERROR_MEMORY;
-    self->core_count = number(self, CORE, scratch);
-    self->socket_count = number(self, SOCKET, scratch);
-    number(self, CACHE, scratch);
+    self->core_count = number(self, offsetof(ns_cpu, core), scratch);
+    self->socket_count = number(self, offsetof(ns_cpu, socket), scratch);
+    number(self, offsetof(ns_cpu, cache), scratch);
     memset(scratch, 0, self->cpu_count * sizeof *scratch);
     for (uint32_t at = 0; at < self->cpu_count; at++) {
         ns_cpu *cpu = &self->cpu[at];
@@ -314,11 +308,6 @@ static int fill(tree *self, ns_topology *topology, const ns_set *usable, const n
     return error;
 }
 
-/* Put all processors on one node, since the kernel reports no nodes. */
-static void put_all_on_one_node(ns_topology *topology) {
-    for (uint32_t at = 0; at < topology->cpu_count; at++) topology->cpu[at].node = 0;
-}
-
 static int read_all(tree *self, ns_topology *topology, const ns_set *mine, const ns_set *mine_of_memory) {
     ns_set usable, nodes, memory = *mine_of_memory;
     int error = read_usable(self, mine, &usable);
@@ -330,7 +319,7 @@ static int read_all(tree *self, ns_topology *topology, const ns_set *mine, const
     error = create(topology, ns_set_count(&usable), ns_set_count(&nodes));
     if (!error) error = fill(self, topology, &usable, &nodes);
     if (!error && has_nodes) error = read_nodes(self, topology, &memory);
-    if (!error && !has_nodes) put_all_on_one_node(topology);
+    for (uint32_t at = 0; !error && !has_nodes && at < topology->cpu_count; at++) topology->cpu[at].node = 0;
     return error ? error : finish(topology);
 }
 

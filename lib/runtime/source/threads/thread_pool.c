@@ -114,11 +114,6 @@ static void work_in_turns(void *argument) {
 
 /* ---- a run from its caller's view --------------------------------------------------------------------------- */
 
-static int forget_roots(ns_thread_task **root, uint64_t count) {
-    for (uint64_t at = 0; at < count; at++) ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
-    return NS_ERROR_MEMORY;
-}
-
 /* The roots of a run: the roots of a phase of the followed graph; or one root for each worker; or one root for worker
  * 0. */
 typedef struct {
@@ -177,9 +172,11 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
         if (!root[made]) break;
         made++;
     }
-    const int error = made < deal.count ? forget_roots(root, made) : NS_OK;
-    for (uint64_t at = 0; at < deal.count && !error; at++) {
-        if (deal.phase)
+    const int error = made < deal.count ? NS_ERROR_MEMORY : NS_OK;
+    for (uint64_t at = 0; at < made; at++) {
+        if (error)
+            ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
+        else if (deal.phase)
             give_root(pool, &deal, &dealt, root[at], (uint32_t)deal.phase->roots.at[at]);
         else
             put_on_agenda(pool->worker[at], root[at]);
