@@ -1,4 +1,4 @@
-/* A file of named arrays. numasim writes a compiled plan for the runtime as such a file.
+/* A file of named arrays, as numasim/runtime/fields_file.py writes a compiled plan:
  *
  *     8 bytes  "NSFIELD1"
  *     u64      number of fields, n
@@ -6,8 +6,7 @@
  *     n times  char name[48], zero-padded; u32 kind; u32 zero; u64 count; u64 offset from the start of the file
  *     the arrays, each on a multiple of 8 bytes
  *
- * All numbers are little-endian. numasim/runtime/fields_file.py writes such files.
- */
+ * All numbers are little-endian. */
 #pragma once
 
 #include <stdint.h>

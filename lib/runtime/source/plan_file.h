@@ -1,6 +1,5 @@
 /* The plan of a pool, from a file or by default: the input of the engines, and the components of the times of segments,
- * so that a measured time can replace a segment's compute time.
- */
+ * so that a measured time can replace a segment's compute time. */
 #pragma once
 
 #include "fields.h"
@@ -12,8 +11,8 @@ typedef struct {
     ns_full_plan plan;
     uint64_t seed;                     /* for runs without their own seed */
     ns_i64s compute_ps;                /* [segments] */
-    ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] the wait for accesses with known homes; the wait if all
-                                          accesses were local; empty without accesses */
+    ns_i64s settled_ps;                /* [nodes, segments] the wait for accesses with known homes; or empty */
+    ns_i64s local_wait_ps;             /* [nodes, segments] the wait if all accesses were local; or empty */
 } ns_plan_file;
 
 /* The time of a segment on a node. Times are at most 2^63 - 1 ps. */

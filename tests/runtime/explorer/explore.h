@@ -12,8 +12,7 @@
  * waiting loops may only read until they succeed. A schedule in which no thread can take a step is a violation.
  *
  * At most three stores of a thread are in its buffer. Early loads, spurious failures of compare-and-swap, and spurious
- * wake-ups are not modelled.
- */
+ * wake-ups are not modelled. */
 #pragma once
 
 #include <stdbool.h>

@@ -28,8 +28,7 @@
  * The destructor of a pool that is in use, as at exit() in a task, does nothing.
  *
  * All functions are built on numasim/runtime.h. ns::enter() gives a body access to the functions of numasim/runtime.h
- * for the running task.
- */
+ * for the running task. */
 #ifndef NUMASIM_HPP
 #define NUMASIM_HPP
 

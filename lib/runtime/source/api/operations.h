@@ -1,6 +1,5 @@
 /* A mode of running pools (serial, threads, virtual time): the functions behind numasim/runtime.h, and the structs of
- * pools, workers and tasks that all modes share. Each mode's own struct begins with the shared struct.
- */
+ * pools, workers and tasks that all modes share. Each mode's own struct begins with the shared struct. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,11 +27,10 @@ typedef struct {
 
 /* The functions of a mode that act on pools. */
 typedef struct {
-    int (*open)(ns_pool **pool, const ns_pool_options *options,
-                ns_fields *plan);   /* takes over the plan, which may be NULL */
+    /* take over the plan, which may be NULL */
+    int (*open)(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
     void (*close)(ns_pool *pool);   /* called in the process that opened the pool */
-    void (*abandon)(ns_pool *pool); /* called in a process forked from the opening process; NULL: `close` is called
-                                       there, too */
+    void (*abandon)(ns_pool *pool); /* the same in a process forked from the opening process; NULL: `close` */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     int (*report)(ns_pool *pool, ns_report *report); /* copy the counts (report.h) */
     /* for pools with a plan: return the plan; return the row of a task in the plan's graph */
@@ -92,12 +90,9 @@ struct ns_pool {
 /* The modes. */
 extern const ns_pool_operations ns_serial_mode; /* serial/: runs depth first, and can record */
 extern const ns_pool_operations ns_thread_mode; /* threads/: native and emulated */
-/* virtual/: workers take turns by virtual clocks. This mode is a separate library that needs the C++ library. The
- * symbol is NULL in a program that is linked without the library. */
-extern const ns_pool_operations ns_virtual_mode __attribute__((weak));
-
-/* turns/: threads in turns, by the draws of a seed. Also a separate library, with a symbol that is NULL without it. */
-extern const ns_pool_operations ns_turns_mode __attribute__((weak));
+/* Two modes in libraries of their own. Each symbol is NULL in a program that is linked without its library. */
+extern const ns_pool_operations ns_virtual_mode __attribute__((weak)); /* virtual/: virtual time */
+extern const ns_pool_operations ns_turns_mode __attribute__((weak));   /* turns/: threads in turns */
 
 static inline bool ns_runs_in_turns(const ns_pool *pool) {
     return pool->options.mode == NS_MODE_TURNS || pool->options.mode == NS_MODE_PACED;

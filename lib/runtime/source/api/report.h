@@ -5,8 +5,7 @@
 #include "generated/counters.h"
 
 /* Compiled with NUMASIM_COUNTERS=0 (CMake: -DNUMASIM_COUNTERS=OFF), the thread mode counts only tasks: all other
- * counters, the tables of nodes and the tables of words are 0. Measurements that a strategy uses are still made.
- */
+ * counters, the tables of nodes and the tables of words are 0. Measurements that a strategy uses are still made. */
 #ifndef NUMASIM_COUNTERS
 #define NUMASIM_COUNTERS 1
 #endif

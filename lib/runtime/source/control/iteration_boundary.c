@@ -11,7 +11,7 @@ size_t ns_boundary_measures(const ns_iteration_boundary *self) {
     return 1 + rows + rows * nodes + nodes * nodes + self->plan->workers;
 }
 
-/* ---- making it --------------------------------------------------------------------------------------------------- */
+/* ---- making a boundary ------------------------------------------------------------------------------------------- */
 
 static int cannot_write(ns_pool *pool) {
     return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be written", pool->options.measures);
@@ -22,13 +22,10 @@ static int open_files(ns_iteration_boundary *self, ns_pool *pool) {
     if (options->controls) {
         self->controls = fopen(options->controls, "rb");
         if (!self->controls) return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be read", options->controls);
-        setvbuf(self->controls, NULL, _IONBF, 0); /* unbuffered: the next run opens the pipe again and reads the
-                                                     following records */
+        setvbuf(self->controls, NULL, _IONBF, 0); /* the next run opens the pipe again, and reads the records behind */
     }
-    if (options->measures) {
-        if (ns_output_file_open(&self->measures, options->measures)) return cannot_write(pool);
-    }
-    return NS_OK;
+    const bool fails = options->measures && ns_output_file_open(&self->measures, options->measures);
+    return fails ? cannot_write(pool) : NS_OK;
 }
 
 static int check(const ns_iteration_boundary *self, ns_pool *pool) {
@@ -73,7 +70,7 @@ void ns_boundary_destroy(ns_iteration_boundary *self) {
     if (self->measures.file) ns_output_file_close(&self->measures);
 }
 
-/* ---- records --------------------------------------------------------------------------------------- */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t has;

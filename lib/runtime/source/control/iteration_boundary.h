@@ -16,8 +16,7 @@
  *     i64[rows], i64[rows][nodes]     for each task's own segments in the iteration: time; bytes by home node
  *     i64[nodes][nodes], i64[workers] sums since the start: bytes by node and home; time spent executing
  *
- * All numbers are little-endian. Both files may be pipes.
- */
+ * All numbers are little-endian. Both files may be pipes. */
 #pragma once
 
 #include <stdio.h>

@@ -7,8 +7,7 @@
  * The parent pushes onto this list; the end of the child closes the list, and a later sibling need not wait. The count
  * of a child is the number of siblings that the child waits for. These siblings count down while the parent is still
  * looking up addresses. So the count begins far above the number of siblings, and the parent subtracts the difference
- * as soon as the parent knows the number.
- */
+ * as soon as the parent knows the number. */
 #pragma once
 
 #include "numasim/runtime.h"
@@ -26,8 +25,7 @@ typedef struct ns_waiting {
 
 struct ns_dependent {
     ns_atomic_pointer waiting;     /* list of ns_waiting, the newest first; or a mark that this child has ended */
-    ns_atomic_u32 left;            /* siblings that this child waits for, plus the number that the parent has yet to
-                                      subtract */
+    ns_atomic_u32 left;            /* siblings that this child waits for, plus what the parent has yet to subtract */
     uint32_t row;                  /* the child's row in a task graph, if there is a graph */
     const ns_dependent *newest_of; /* the newest child that waits for this child; only the parent uses it */
 };

@@ -1,5 +1,5 @@
-/* Functions of tasks that are the same for all ways of executing tasks: locks, counters, barriers and conditions. Also
- * wrappers that measure segments for a controller. */
+/* Functions of tasks that are the same for all ways of executing tasks: the use of words (locks, counters, barriers and
+ * conditions), and wrappers that measure segments for a controller. */
 #include <stdio.h>
 
 #include "execution/execution.h"
@@ -10,12 +10,10 @@ static ns_thread_sync *sync_of(const ns_task *self) { return ns_thread_pool_of(w
 
 static ns_sync_user *user_of(const ns_task *self) { return &worker_of(self)->sync_user; }
 
-/* Prepare for a task that may put its worker's thread to sleep: make all tasks of this worker public for other
- * workers. */
+/* Make all tasks of the worker public for other workers, since the task may put the worker's thread to sleep. */
 static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))->share(worker_of(self)); }
 
-/* Ignore declared work, which only recordings use. If workers run in turns, the work takes its time on the clock of the
- * worker. */
+/* Ignore declared work, which only recordings use. If workers run in turns, the worker's clock advances by the work. */
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds) {
     (void)self;
     ns_thread_pay(picoseconds, NS_RANK_SEG_END);

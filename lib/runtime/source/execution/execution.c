@@ -8,18 +8,13 @@
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
 
-/* Return the next task that the worker resumes before it looks for work, or NULL. */
-static ns_thread_task *next_resumable(ns_thread_worker *worker) {
-    ns_thread_task *next = worker->resumable;
-    if (next) worker->resumable = next->next;
-    return next;
-}
-
 void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) {
     for (;;) {
-        ns_thread_task *next = next_resumable(worker);
-        if (!next) next = ns_thread_seek(worker, wait);
-        if (!next) return;
+        ns_thread_task *next = worker->resumable;
+        if (next)
+            worker->resumable = next->next;
+        else if (!(next = ns_thread_seek(worker, wait)))
+            return;
         ns_thread_execute(worker, next);
     }
 }
@@ -63,21 +58,19 @@ void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
     }
 }
 
-static void begin_part(const ns_thread_task *caller, ns_noted_task *part) {
-    ns_thread_worker *worker = ns_thread_worker_of(caller);
-    part->notes.depth = ns_thread_notes_of(caller)->depth;
-    ns_thread_note_child(worker, caller, &part->task);
-    if (ns_thread_pool_of(worker)->graph.counts_live) ns_thread_live_begin(worker, part->notes.row);
-}
-
 void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *task = (ns_thread_task *)self;
     ns_noted_task noted = {.task = {.base = *self, .parent = task, .home = task->home}, .notes = {.row = NS_NO_ROW}};
     ns_thread_task *part = &noted.task;
-    ns_thread_pool *pool = ns_thread_pool_of(ns_thread_worker_of(task));
+    ns_thread_worker *worker = ns_thread_worker_of(task);
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
     part->base.whole = &part->base;
     part->base.first = NULL; /* dependences of the part's children are separate from the caller's */
-    if (pool->notes) begin_part(task, &noted);
+    if (pool->notes) {
+        noted.notes.depth = ns_thread_notes_of(task)->depth;
+        ns_thread_note_child(worker, task, part);
+    }
+    if (pool->graph.counts_live) ns_thread_live_begin(worker, noted.notes.row);
     if (pool->graph.boundary.controlled) ns_thread_segment_begins(part);
     ns_thread_enter_body(part->base.worker, &part->base, body, arguments);
     if (pool->graph.boundary.controlled) ns_thread_segment_ends(part);
@@ -178,8 +171,8 @@ void ns_thread_join_helping(ns_task *self) {
 
 /* ---- joins that block -------------------------------------------------------------------------------------------- */
 
-/* Sleep until the last child has ended. If all workers sleep, no worker can execute the children: then the last worker
- * executes tasks instead of sleeping, and the run ends with an error. */
+/* Sleep until the last child has ended. If all other workers sleep, no worker can execute the children: then this
+ * worker executes tasks instead of sleeping, and the run ends with an error. */
 static void sleep_until_joined(ns_thread_task *task) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_thread_pool *pool = ns_thread_pool_of(worker);

@@ -3,8 +3,7 @@
  *
  * The home of a worker is the fiber that looks for work: the thread's own fiber, or the fiber of a task that executes
  * other tasks while it waits. A task that ends or leaves the worker switches to the home. Only then does the home put
- * the left fiber into a queue, or free it. So no other worker resumes a fiber that still runs.
- */
+ * the left fiber into a queue, or free it. So no other worker resumes a fiber that still runs. */
 #include <stdlib.h>
 
 #include "execution/execution.h"
@@ -181,8 +180,9 @@ static bool is_over_or_quiescent(const void *context) {
     return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(self->pool);
 }
 
-/* Wait for the join of a task. The rest of a task may be executed on top of a waiting descendant of this task. Then
- * neither can resume, and the pool becomes quiescent. From then on tasks wait aside, without a home on top of them. */
+/* Wait for the join of a task. A worker may execute the rest of a task on top of a waiting descendant of the task. Then
+ * neither of the two can resume, and the pool becomes quiescent. From then on, tasks wait aside: no task is executed on
+ * top of them. */
 static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
     ns_thread_task *task = (ns_thread_task *)self;
     const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
@@ -196,7 +196,7 @@ static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-/* Execute `child` now, on the worker of its parent. If `offered`, other workers may take `parent` meanwhile; else
+/* Execute `child` now, on the worker of its parent. If `offered`, other workers may take `parent` meanwhile. Otherwise
  * `parent` resumes on this worker afterwards. */
 static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool offered) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);

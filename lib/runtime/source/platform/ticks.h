@@ -1,9 +1,6 @@
-/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks. Ticks are cheap to read.
- *
- * Ticks are counts of the processor's time stamp counter. The rate of ticks is measured once, against CLOCK_MONOTONIC.
- * On processors without such a counter, ticks are nanoseconds of CLOCK_MONOTONIC. If threads run in turns, ticks are
- * picoseconds of the clock of a worker.
- */
+/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks, which are cheap to read. Ticks are counts of the
+ * processor's time stamp counter, at a rate that is measured once against CLOCK_MONOTONIC; on processors without such a
+ * counter, nanoseconds of CLOCK_MONOTONIC; and if threads run in turns, picoseconds of a worker's clock. */
 #pragma once
 
 #include <stdint.h>

@@ -1,11 +1,9 @@
 /* Reads the topology of a system from sysfs (devices/system/cpu, devices/system/node, and the control group at
- * fs/cgroup), and prints it as JSON.
+ * fs/cgroup), and prints the topology as JSON.
  *
  * numasim/machine/sysfs.py reads processors, cores, sockets, nodes, memory and distances by the same rules, for machine
- * files. Both readers refuse a processor that is on no node or on several nodes. The Python reader also reads the
- * clock, the speeds of unlike cores and all caches. This reader keeps all caches of the first processor, and only the
- * last-level cache of the others.
- */
+ * files. That reader also reads the clock, the speeds of unlike cores and all caches. This reader keeps all caches of
+ * the first processor, and only the last-level cache of the others. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* The lane of one worker, split between its owner and thieves (split.h): a stack of slots, not a ring. Each slot has a
- * task and its arguments. Tasks in slots below the tail are stolen.
+ * task and the arguments of the task. Tasks in slots below the tail are stolen.
  *
  * A thief moves the tail beyond a slot before the thief reads the slot. The slot then belongs to the thief until the
  * thief marks the task as ended. So other changes of tail and split meanwhile do no harm. Thieves take the oldest tasks
- * first: if the task at the top is stolen, all tasks below it are stolen, too. The owner waits until the task at the
- * top has ended, clears the mark, and lowers the top, the split and the tail by one. So a push need not clear a mark.
- */
+ * first: if the task at the top is stolen, all tasks below are stolen, too. To join a stolen task at the top, the owner
+ * waits for the mark, clears the mark, and lowers the top, the split and the tail by one. So a push need not clear a
+ * mark. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* The queues of a strategy. A queue is a deque if one worker owns the back and thieves take from the front, else a ring
- * under a lock. If all queues are deques and the strategy needs no more, all queues are lanes (lane_execution.c).
- */
+ * under a lock. If all queues are deques and the strategy needs no more, all queues are lanes (lane_execution.c). */
 #pragma once
 
 #include <pthread.h>
@@ -13,9 +12,8 @@
 
 enum ns_queue_end { NS_FRONT, NS_BACK }; /* tasks are pushed at the back */
 
-/* A queue that has several owners, or from which tasks are taken at both ends: a ring under a lock, with or without a
- * bound. Examples are the bounded round-robin queue of the thesis (chapter 3), and the pool of a node.
- */
+/* A queue with several owners, or from which workers take tasks at both ends: a ring under a lock, with or without a
+ * bound. Examples are the bounded round-robin queue of the thesis (chapter 3), and the pool of a node. */
 typedef struct {
     NS_OWN_LINE pthread_mutex_t lock;
     void **slots; /* [mask + 1] a ring */
@@ -39,8 +37,7 @@ typedef struct {
         ns_lane lane;
     };
     NS_OWN_LINE enum { NS_DEQUE, NS_SHARED_QUEUE, NS_LANE } kind;
-    bool overflowed;            /* the queue was full: its owner executes spawns at once until the queue has drained to
-                                   a threshold */
+    bool overflowed;            /* the queue was full: its owner executes spawns at once until the queue has drained */
     ns_atomic_u64 high, low;    /* the thresholds S and s; written by the queue's owner */
     ns_atomic_u64 pushes, peak; /* counted by the queue's owner if thresholds are computed */
 } ns_task_queue;
@@ -50,8 +47,7 @@ typedef struct {
 bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q);
 
 /* Make queue `q`; if `lane` is not NULL, as a lane for the owner of `lane`. Return 0, NS_ERROR_MEMORY or
- * NS_ERROR_THREAD.
- */
+ * NS_ERROR_THREAD. */
 int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t q, ns_lane_owned *lane);
 void ns_task_queue_destroy(ns_task_queue *self);
 
@@ -78,8 +74,7 @@ static inline bool ns_task_queue_push(ns_task_queue *self, void *task) {
 }
 
 /* Take a task. At a deque, the owner takes from the back and other workers from the front. At another queue, take from
- * `end` if `may` allows the task.
- */
+ * `end` if `may` allows the task. */
 static inline void *ns_task_queue_take(ns_task_queue *self, bool is_owner, enum ns_queue_end end,
                                        bool (*may)(void *context, void *task), void *context) {
     if (self->kind == NS_SHARED_QUEUE) return ns_shared_queue_take(&self->shared, end, may, context);

@@ -1,9 +1,7 @@
 /* The watch bits of all queues. Workers that change a queue update the bits; workers that search read the bits.
  *
- * A bit follows from the length of its queue. If two workers change a queue at the same time, they may set the bit in
- * the reverse order. So a bit can be wrong until the next change of the queue, or until a worker that probes in vain
- * corrects the bit.
- */
+ * A bit follows from the length of a queue. If two workers change the queue at the same time, they may set the bit in
+ * the reverse order. So the bit can be wrong until the next change of the queue, or until a worker probes in vain. */
 #pragma once
 
 #include "base/pieces.h"

@@ -1,9 +1,7 @@
 /* Writes a recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py). Tasks are
- * numbered depth first below the roots of the phases. Segments are numbered in the order of the ops that run them.
- *
- * If the first recorded access to an object is a read, the object was written before the run. The object's region is
- * then marked `initialised`: its pages are placed before the run (model 2.2).
- */
+ * numbered depth first below the roots of the phases. Segments are numbered in the order of the ops that run them. If
+ * the first recorded access to an object is a read, the object was written before the run: the region of the object is
+ * then marked `initialised`, so that the simulator places the pages of the region before the run (model 2.2). */
 #include <stdio.h>
 #include <string.h>
 

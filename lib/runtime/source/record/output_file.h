@@ -1,9 +1,7 @@
-/* All files of the runtime are written with these functions, by the rules of numasim/files/writer.py.
- *
- * A regular file is written under a temporary name in its own folder, flushed to the disk and renamed. So the file is
- * complete or unchanged, however the process ends. The file keeps its mode and, if the system permits, its owner.
- * Symbolic links are followed. Devices, pipes and open descriptors are written directly, and never replaced.
- */
+/* All files of the runtime are written with these functions, by the rules of numasim/files/writer.py. A regular file is
+ * written under a temporary name in the same folder, flushed to the disk and renamed. So the file is complete or
+ * unchanged, however the process ends. The file keeps its mode and, if the system permits, its owner. Symbolic links
+ * are followed. Devices, pipes and open descriptors are written directly, and never replaced. */
 #pragma once
 
 #include <limits.h>

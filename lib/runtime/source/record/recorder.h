@@ -1,9 +1,8 @@
 /* The recorder of the task graph of a serial run: tasks with their ops, segments with their times and accesses, and
  * phases (model 3.1). graph_file.c writes the graph as numasim's JSON.
  *
- * Rows are numbered in the order in which tasks appear; the file numbers rows depth first. If memory runs out, `error`
- * is set, and all later calls do nothing. So callers need to check `error` only once.
- */
+ * A row is a task. Rows are numbered in the order in which tasks appear. If memory runs out, `error` is set, and all
+ * later calls do nothing. So callers need to check `error` only once. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,8 +29,7 @@ typedef struct {
 
 typedef struct {
     uint32_t first_root, roots; /* rows */
-    bool team;                  /* whether the roots are parts of a team, dealt to the workers in turn; else one task of
-                                   worker 0 */
+    bool team;                  /* the roots are the parts of a team, one for each worker; else one task of worker 0 */
 } ns_recorded_phase;
 
 /* A recorder of zero bytes has recorded nothing. */

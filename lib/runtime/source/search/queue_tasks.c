@@ -1,6 +1,4 @@
-/* A worker's view and use of queues: their lengths and watch bits, copies of tasks, and takes from queues that are not
- * lanes.
- */
+/* A worker's view of queues (lengths and watch bits), copies of tasks, and takes from queues that are not lanes. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
@@ -9,7 +7,7 @@
 
 /* ---- a worker's view --------------------------------------------------------------------------------------------- */
 
-/* Look at the watch bits of queue `q`. Compute them from its length, if pushes and pops do not note the bits. */
+/* Set the watch bits of queue `q` in `bits`: as noted by pushes and pops, or else computed from the queue's length. */
 static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t q) {
     const ns_plan *plan = &pool->file.plan.steal;
     const int64_t length = ns_task_queue_length(pool->queues[q]);

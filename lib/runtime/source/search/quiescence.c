@@ -1,13 +1,11 @@
 /* Quiescence: tasks are left, but the strategy and the joins allow no worker to take them. The run then ends with an
  * error instead of running for ever.
  *
- * A worker that has searched in vain for long checks whether it could find a task if all other workers did nothing. If
- * not, the worker announces this, together with the number of begins and ends of searches before the check. The pool is
- * quiescent if each worker has announced the same number, or sleeps in a join: then no task has been taken or pushed
- * since the first of these checks. A worker that takes a task first withdraws its announcement. A worker that sleeps
- * because it finds no task counts as one that sleeps in a join, unless its sleep ends by itself. Before its sleep it
- * withdraws its announcement.
- */
+ * A worker that has searched in vain for long checks whether the worker could find a task if all other workers did
+ * nothing. If not, the worker announces this, with the number of begins and ends of searches before the check. The pool
+ * is quiescent if each worker has announced the same number, or sleeps in a join: then no task was taken or pushed
+ * since the first of these checks. A worker withdraws its announcement before it takes a task, and before it sleeps
+ * because it finds no task. Such a sleep counts as a sleep in a join, unless the sleep ends by itself. */
 #include "search/search.h"
 
 void ns_thread_note_search(ns_thread_pool *pool) {

@@ -1,5 +1,5 @@
-/* The search for a worker's next task: in its own queue, or in rounds of probes with waits after rounds without a
- * find. */
+/* The search for a worker's next task: in the worker's own queue, then in rounds of probes, with waits between
+ * rounds. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
@@ -43,8 +43,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
         if (keep && ns_task_queue_length(queue) <= keep) return NULL;
         if (pool->watches && ns_task_queue_length(queue)) ns_thread_note_owner(worker, NS_OWNER_TAKES);
         task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
-    } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that other workers have
-                                                                       claimed */
+    } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of claimed tasks */
     if (task) ns_thread_owe(pool->file.plan.costs.pop_ps);
     return task;
 }
@@ -75,21 +74,17 @@ static void compute_thresholds(ns_thread_worker *worker) {
 
 /* ---- searches ---------------------------------------------------------------------------------------------------- */
 
-/* Return the next waiting task that was put aside, or NULL. */
-static ns_thread_task *next_aside(ns_thread_worker *worker) {
-    ns_thread_task *next = worker->fibers.aside;
-    if (next) worker->fibers.aside = next->next;
-    return next;
-}
-
-/* Take a task from any queue, or resume a task that waits aside. */
+/* Take a task from any queue, or resume a task that waits aside. Return the task or NULL. */
 static ns_thread_task *take_anything(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_task *task = NULL;
     for (uint32_t q = 0; !task && q < pool->file.plan.steal.queue_count; q++) {
         task = ns_thread_claim(ns_task_queue_take(pool->queues[q], (int32_t)q == worker->own, NS_FRONT, NULL, NULL));
     }
-    return task ? task : next_aside(worker);
+    if (task || !worker->fibers.aside) return task;
+    task = worker->fibers.aside;
+    worker->fibers.aside = task->next;
+    return task;
 }
 
 /* Rest after a round without a find. */
@@ -109,8 +104,8 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* If the own queue is to be refilled, put the stolen task into it and decide again. Return the next task, or NULL.
- */
+/* If the strategy refills the own queue, put the stolen task into this queue and decide again. Return the next task, or
+ * NULL. */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->file.plan.refill;

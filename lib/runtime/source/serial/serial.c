@@ -6,8 +6,7 @@
  * The parts of a team wait for each other at barriers, conditions and locks. So each part has a fiber, and runs until
  * it has to wait. Then the next part that can proceed runs, in the order of the parts' numbers.
  *
- * An error in a task ends the run at once, and the fibers are not resumed.
- */
+ * An error in a task ends the run at once, and the fibers are not resumed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +27,7 @@ typedef struct {
     uint32_t held;               /* locks that the task holds */
     uint32_t first_group, group; /* the children between two waits are a group; each group has its own number */
     bool oldest_first;           /* the order in which deferred children begin */
-    bool getting;                /* recording: the task has got one of several futures, and has made no other call
-                                    since */
+    bool getting;                /* recording: the task has got one of several futures in its last call */
     bool declared;               /* whether the segment has declared work */
     int64_t declared_ps;
     int64_t resumed_ps; /* the thread's CPU time when the segment began */
@@ -151,9 +149,7 @@ static void resume_body(serial_task *self) {
     const serial_pool *pool = pool_of(self);
     self->declared = false;
     self->declared_ps = 0;
-    if (pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED) {
-        self->resumed_ps = ns_cpu_ps();
-    }
+    if (pool->recording && pool->pool.options.costs == NS_COSTS_MEASURED) self->resumed_ps = ns_cpu_ps();
 }
 
 /* Refuse a task that has got one of several futures, and makes another call before it gets the others. */
@@ -173,8 +169,7 @@ static void begin_op(serial_task *self, enum ns_op code, uint32_t argument) {
 
 /* ---- tasks that have not begun ----------------------------------------------------------------------------------- */
 
-/* Give `entries` room for `needed` entries. Return the entries; or NULL, without a change, if memory is short.
- */
+/* Give `entries` room for `needed` entries. Return the entries; or NULL, without a change, if memory is short. */
 static void *with_room(void *entries, size_t *room, size_t needed, size_t size) {
     size_t more = *room ? *room : 64;
     if (entries && *room >= needed) return entries;

@@ -22,8 +22,7 @@ typedef struct {
     ns_mcs turn; /* the lock of this queue */
     NS_OWN_LINE waiter *first;
     waiter *last;
-    ns_atomic_u32 waiting; /* number of waiters; written under `turn`, but read without it, so that empty queues cost no
-                              lock */
+    ns_atomic_u32 waiting; /* number of waiters; written under `turn`, but read without the lock */
 } queue;
 
 struct ns_numa_condition {

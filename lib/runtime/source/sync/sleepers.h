@@ -17,8 +17,7 @@
  *
  * If the plan says who can take from each queue, each worker has a word that says what the worker does, and each worker
  * looks again before it sleeps (with `last`, too). A searching worker that can take from a queue only as things are
- * counts only while nobody sleeps that always can: the searching worker may fall asleep while tasks are there.
- */
+ * counts only while nobody sleeps that always can: the searching worker may fall asleep while tasks are there. */
 #pragma once
 
 #include "plan/plan_reader.h"

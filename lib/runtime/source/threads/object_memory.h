@@ -2,8 +2,7 @@
  *
  * On the real machine, memory is where the running system has put it. On an emulated machine, a page is on the node
  * that touched the page first, whatever the placement in the plan. On an emulated machine, steps to other nodes take
- * longer by the differences between the machine's latencies: the worker spins. Local steps take their real time.
- */
+ * longer by the differences between the machine's latencies: the worker spins. Local steps take their real time. */
 #pragma once
 
 #include "api/operations.h"
@@ -38,8 +37,7 @@ typedef struct {
 } ns_emulation;
 
 /* Emulate a probe by `thief` on `node` of a queue of `owner` with its home on `home`: spin, and return the time beyond
- * a local probe.
- */
+ * a local probe. */
 int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home);
 
 /* Emulate a read or write of bytes[home] on each node by a core of `node`: spin, and return the time beyond local

@@ -10,8 +10,7 @@
 typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
     uint64_t since;           /* ticks at which the lock was taken */
-    uint32_t node;            /* the node from which the lock was taken: the holder's task may release it on another
-                                 node */
+    uint32_t node;            /* the node from which the lock was taken; a task may release the lock on another node */
     int64_t permits;          /* stored signals of a condition */
     ns_atomic_pointer holder; /* the task that has the lock (only this task asks for it); NULL: none */
 } sync_state;
@@ -23,8 +22,7 @@ typedef struct {
     ns_numa_condition *condition;
     ns_numa_barrier *barrier;
     NS_OWN_LINE sync_state state;
-    NS_OWN_LINE ns_atomic_u64 value; /* the value of an atomic counter; arrivals at a barrier for fewer parties than
-                                        workers */
+    NS_OWN_LINE ns_atomic_u64 value; /* the value of an atomic counter; for some barriers, the number of arrivals */
     ns_atomic_u64 uses;              /* uses of an atomic counter */
 } sync_object;
 

@@ -1,6 +1,5 @@
 /* The synchronisation objects (called words in numasim/runtime.h) of a pool of threads: locks, conditions and barriers
- * of numasim/locks.h, of the kinds in the plan, in memory near their owners, with the counts of numasim's results.
- */
+ * of numasim/locks.h, of the kinds in the plan, in memory near their owners, with the counts of numasim's results. */
 #pragma once
 
 #include "api/operations.h"

@@ -3,8 +3,7 @@
  *
  * A record belongs to its home, the worker that allocated the record. If the task ends on another worker, the record
  * goes back to its home. A child that ends on its parent's worker is counted without atomics. A child that ends on
- * another worker is counted by one atomic addition to the parent.
- */
+ * another worker is counted by one atomic addition to the parent. */
 #pragma once
 
 #include "api/operations.h"
@@ -37,10 +36,9 @@ _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different wo
 /* The notes about a task, stored behind the task's record, in pools that need notes. */
 typedef struct {
     uint32_t row, at;        /* in the plan's graph: the row of the task, and the task's next op */
-    uint32_t depth, left_by; /* if the spawn order adapts: the number of calls below the task on its worker's stack; the
-                                worker that last put the rest of the task into a queue, + 1 */
-    uint64_t began;          /* if a controller is told: ticks at the begin of the running segment; 0: no segment
-                                runs */
+    uint32_t depth;          /* if the spawn order adapts: the number of calls below the task on its worker's stack */
+    uint32_t left_by;        /* if the spawn order adapts: who last put the rest of the task into a queue, + 1 */
+    uint64_t began;          /* if a controller is told: ticks at the begin of the running segment; 0: none runs */
     /* for the join rule leapfrog: the worker that has begun the task; the newest of the task's running children; and
      * the task's neighbours in its parent's list of running children, under the lock of the parent */
     ns_atomic_u32 lock;
@@ -81,8 +79,8 @@ static inline bool ns_thread_task_is_balanced(const void *task) {
 /* Reset the counts, since all children of `self` have ended. */
 static inline void ns_thread_task_reset(ns_thread_task *self) {
     self->pending = 0;
-    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds to the count
-                                                                                    now */
+    /* relaxed: no child adds to the count now */
+    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed);
 }
 
 /* Make a task for `order`, a child of `parent`. Return NULL if memory is short. */

@@ -2,8 +2,7 @@
  * of a plan.
  *
  * A pool chooses its way of executing tasks when it opens (execution.h): nested on the worker's stack, in the slots of
- * a lane, or on fibers. The search for a worker's next task is in source/search.
- */
+ * a lane, or on fibers. The search for a worker's next task is in source/search. */
 #pragma once
 
 #include <pthread.h>
@@ -76,8 +75,7 @@ struct ns_thread_worker {
     pthread_t thread;
     ns_thread_task *agenda;       /* the tasks that the worker executes first in a run */
     ns_thread_task *resumable;    /* tasks that the worker resumes before it looks for work, linked by `next` */
-    struct ns_lane_group *groups; /* with lanes: the groups of children with dependences of all tasks that the worker
-                                     executes */
+    struct ns_lane_group *groups; /* with lanes: the groups of children with dependences (lane_execution.c) */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
     ns_thread_resting resting;
@@ -91,8 +89,7 @@ struct ns_thread_worker {
     NS_OWN_LINE ns_atomic_u64 no_work;                  /* the worker's announcement in quiescence.c */
     ns_atomic_pointer given_back;                       /* records whose tasks have ended on other workers */
     ns_atomic_u32 thief;                                /* the worker that last robbed this worker, + 1; 0: none */
-    ns_atomic_u64 robbed;                               /* if spawn orders adapt: number of tasks taken from its
-                                                           queue */
+    ns_atomic_u64 robbed;                               /* if spawn orders adapt: tasks taken from its queue */
 };
 
 struct ns_thread_pool {
@@ -102,8 +99,7 @@ struct ns_thread_pool {
     ns_fields *fields;      /* the fields of the plan; NULL: the default plan */
     ns_plan_file file;
     ns_followed_graph graph;
-    ns_plan anonymous; /* `file.plan.steal` without owners of queues: a worker must not overwrite what other workers
-                          remember */
+    ns_plan anonymous; /* `file.plan.steal` without owners of queues, so that probes change the prober's memory alone */
     ns_task_queue **queues; /* [queues] each in memory near its users */
     ns_watch_board board;
     ns_thread_sync *sync;
@@ -177,8 +173,7 @@ typedef struct {
     const ns_task *task; /* the task that waits in a join; NULL: none */
     bool (*is_over)(const void *context);
     const void *context;
-    const void *awaited;      /* the task or the future whose end ends the wait: see ns_thread_wait_ended. NULL: the
-                                 worker does not sleep in this wait */
+    const void *awaited;      /* the task or future whose end ends the wait; NULL: the worker does not sleep */
     const uint32_t *children; /* the number of ends that end the wait; NULL: 1 */
 } ns_thread_wait;
 

@@ -4,8 +4,7 @@
  * Nested calls of the library are checked: if there is no room for a body, the run ends with an error, and no other
  * body begins, on any worker. The library's own bodies, which wrap bodies of the program, always run, and enter the
  * program's body with the check here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked.
- * On an overflow they run into the guard pages below the stack.
- */
+ * On an overflow they run into the guard pages below the stack. */
 #pragma once
 
 #include "threads/worker.h"
@@ -52,8 +51,7 @@ NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_bo
 enum { NS_STACK_GUARD_BYTES = 256 << 10 }; /* guard pages below the stack of a worker's thread */
 
 /* Return the lowest address of the calling thread's stack at which a body may begin; 0 if the system does not report
- * it.
- */
+ * it. */
 uintptr_t ns_thread_stack_end(void);
 
 /* Make this process write a sentence before a stack overflow ends it by SIGSEGV, unless the program handles SIGSEGV. */

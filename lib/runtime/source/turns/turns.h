@@ -9,15 +9,15 @@
  * and actor (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
  *
  * Memory is sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker
- * memory, but can only explore small programs.
- */
+ * memory, but can only explore small programs. */
 #pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The ranks of the steps of one instant, as in the simulator. A worker that waits in a loop looks before all of them. */
+/* The ranks of the steps of one instant, as in the simulator. A worker that waits in a loop looks before all of
+ * them. */
 enum ns_rank {
     NS_RANK_LOOP,
     NS_RANK_SEG_END,

@@ -1,6 +1,5 @@
 /* Bodies in virtual time. Each body runs on a fiber up to its next call, in lockstep with its row (task) of the plan's
- * graph. A program whose calls differ from the graph is refused.
- */
+ * graph. A program whose calls differ from the graph is refused. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

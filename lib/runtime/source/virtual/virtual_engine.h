@@ -1,6 +1,5 @@
 /* The simulator's engine (lib/engine) for virtual time. The engine runs one phase at a time of the plan from a file,
- * and calls back for the bodies of a pool. The interface is C, the source is C++.
- */
+ * and calls back for the bodies of a pool. The interface is C, the source is C++. */
 #pragma once
 
 #include <stdbool.h>
