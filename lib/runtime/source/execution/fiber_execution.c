@@ -273,26 +273,24 @@ static bool release(ns_thread_worker *worker, ns_thread_task *child, const ns_ac
     return true;
 }
 
-#define NS_FIBER_CALLS(JOIN) \
-    {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
 #define NS_FIBER_EXECUTION                                                                                           \
     .migrates = true, .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .release = release, \
     .take = ns_thread_queue_take, .keep = ns_thread_queue_keep, .share = share
 
 const ns_thread_execution ns_fiber_execution = {
-    .calls = NS_FIBER_CALLS(ns_thread_join_helping),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_helping),
     .child_ended = ns_thread_child_ended_elsewhere,
     NS_FIBER_EXECUTION,
 };
 
 const ns_thread_execution ns_fiber_blocking_execution = {
-    .calls = NS_FIBER_CALLS(ns_thread_join_blocking),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_blocking),
     .child_ended = ns_thread_child_ended_waking,
     NS_FIBER_EXECUTION,
 };
 
 const ns_thread_execution ns_fiber_continuing_execution = {
-    .calls = NS_FIBER_CALLS(join_by_continuation),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, join_by_continuation),
     .child_ended = child_ended_continuing,
     NS_FIBER_EXECUTION,
 };

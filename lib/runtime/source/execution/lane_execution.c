@@ -333,7 +333,7 @@ static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
 static void share(ns_thread_worker *worker) { ns_lane_publish(lane_of(&worker->base)); }
 
 const ns_thread_execution ns_lane_execution = {
-    .calls = {.spawn = spawn, .spawn_after = spawn_after, .call = call, .join = join, NS_THREAD_CALLS_OF_ALL},
+    .calls = NS_THREAD_CALLS(call, join),
     .in_lanes = true,
     .execute = execute_record,
     .wait = wait_for,

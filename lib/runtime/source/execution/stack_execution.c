@@ -30,20 +30,18 @@ static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
         ns_thread_child_ended_elsewhere(worker, parent);
 }
 
-#define NS_STACK_CALLS(JOIN) \
-    {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
 #define NS_STACK_EXECUTION                                                                                          \
     .execute = ns_thread_execute_here, .wait = wait_here, .release = ns_thread_place, .take = ns_thread_queue_take, \
     .keep = ns_thread_queue_keep, .share = ns_thread_queue_share
 
 const ns_thread_execution ns_stack_execution = {
-    .calls = NS_STACK_CALLS(ns_thread_join_helping),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_helping),
     .child_ended = child_ended,
     NS_STACK_EXECUTION,
 };
 
 const ns_thread_execution ns_stack_blocking_execution = {
-    .calls = NS_STACK_CALLS(ns_thread_join_blocking),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_blocking),
     .child_ended = ns_thread_child_ended_waking,
     NS_STACK_EXECUTION,
 };

@@ -113,10 +113,8 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
     ns_thread_count(worker, NS_STEAL_SUCCESS, taken > 0);
     ns_thread_count(worker, NS_STEAL_SUCCESS_REMOTE, taken > 0 && remote);
     ns_thread_count(worker, NS_TASKS_STOLEN, taken);
-#if NUMASIM_COUNTERS
-    worker->node_attempts[node]++;
-    worker->node_success[node] += taken > 0;
-#endif
+    worker->node_attempts[node] += NUMASIM_COUNTERS;
+    worker->node_success[node] += NUMASIM_COUNTERS && taken > 0;
 }
 
 /* Tell the owner of the queue who has robbed it, and how many tasks were taken. */

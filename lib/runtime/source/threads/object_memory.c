@@ -148,9 +148,8 @@ void ns_thread_touch(ns_task *self, const ns_access *access) {
     int64_t *bytes = worker->search.bytes;
     memset(bytes, 0, pool->file.plan.steal.nodes * sizeof *bytes);
     ns_object_homes_find(pool->homes, access, worker->base.node, bytes);
-#if NUMASIM_COUNTERS
-    for (uint32_t home = 0; home < pool->file.plan.steal.nodes; home++) worker->node_bytes[home] += bytes[home];
-#endif
+    for (uint32_t home = 0; NUMASIM_COUNTERS && home < pool->file.plan.steal.nodes; home++)
+        worker->node_bytes[home] += bytes[home];
     const enum ns_access_pattern pattern = access->pattern;
     const int64_t extra_ps = ns_emulation_access(&pool->emulation, worker->base.node, pattern, bytes);
     ns_thread_count(worker, NS_INFLATION_NUMA_PS, extra_ps);

@@ -14,16 +14,13 @@ static int32_t system_node(const ns_topology *here, int32_t node) {
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
-static bool has_groups(const ns_graph *graph) {
-    return graph->op_code.count && memchr(graph->op_code.at, NS_OP_GROUP, graph->op_code.count);
-}
-
 static int read_plan(ns_thread_pool *pool) {
     ns_plan_file *file = &pool->file;
     int error = ns_plan_file_read(file, pool->fields);
     if (!error && !ns_plan_file_is_for_threads(file)) error = NS_ERROR_FIELD;
     if (error) return ns_pool_fail(&pool->base, error, "%s", file->reader.problem);
-    if (pool->base.options.graph == NS_GRAPH_IS_PROGRAM && has_groups(&file->plan.graph)) {
+    const ns_u8s ops = file->plan.graph.op_code;
+    if (pool->base.options.graph == NS_GRAPH_IS_PROGRAM && ops.count && memchr(ops.at, NS_OP_GROUP, ops.count)) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
                             "the plan's program waits for groups of tasks, which threads do not do");
     }
@@ -65,7 +62,8 @@ static int by_thread(const void *one, const void *other) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Find the CPUs for hardware threads `thread` of the plan's machine. Return whether this system has all of them. */
+/* Set `cpu` to the CPUs of the hardware threads `thread` of the plan's machine, if this system has all of them. Return
+ * 0 or NS_ERROR_MEMORY. */
 static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_topology *here, int32_t *cpu) {
     for (uint32_t id = 0; id < workers; id++) {
         if (thread[id] < 0 || (uint32_t)thread[id] >= here->cpu_count) return NS_OK;
@@ -79,9 +77,9 @@ static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_t
     return NS_OK;
 }
 
-/* Set `cpu` [workers], and whether the pool is crowded. The CPU of a worker is its hardware thread in the plan's
- * machine, if this system may be this machine; else CPU i of those that the process may use for worker i; -1 if there
- * are more workers than CPUs. Return 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
+/* Set `cpu` [workers], and whether the pool is crowded. Worker i has the CPU of its hardware thread in the plan's
+ * machine if this system can be this machine, else the i-th CPU that the process may use; -1 if there are more workers
+ * than CPUs. Return 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
 static int choose_cpus(ns_thread_pool *pool, const ns_topology *here, int32_t *cpu) {
     uint64_t count = 0;
     const uint32_t workers = pool->base.workers;
@@ -115,17 +113,13 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
     return NS_OK;
 }
 
-/* Return the owner's part of the lane of queue `q`; NULL if queues are not lanes. */
-static ns_lane_owned *lane_of_owner(const ns_thread_pool *pool, uint32_t q) {
-    return pool->execution->in_lanes ? &pool->worker[pool->file.plan.steal.queues[q].owner]->base.lane : NULL;
-}
-
 static int make_queues(ns_thread_pool *pool, const ns_topology *here) {
     const ns_plan *plan = &pool->file.plan.steal;
     for (uint32_t q = 0; q < plan->queue_count; q++) {
         pool->queues[q] = ns_near_memory_allocate(sizeof *pool->queues[q], system_node(here, plan->queues[q].home));
         if (!pool->queues[q]) return NS_ERROR_MEMORY;
-        const int error = ns_task_queue_create(pool->queues[q], &pool->file.plan, q, lane_of_owner(pool, q));
+        ns_lane_owned *lane = pool->execution->in_lanes ? &pool->worker[plan->queues[q].owner]->base.lane : NULL;
+        const int error = ns_task_queue_create(pool->queues[q], &pool->file.plan, q, lane);
         if (error) return error;
     }
     return ns_watch_board_create(&pool->board, plan, &pool->base.memory);

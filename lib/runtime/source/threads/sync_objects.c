@@ -136,11 +136,7 @@ int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t 
 
 /* Add the time since `came` to a counter. */
 static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *counter) {
-#if NUMASIM_COUNTERS
-    *counter += ns_ticks_to_ps(self->rate, ns_ticks() - came);
-#else
-    (void)self, (void)came, (void)counter;
-#endif
+    if (NUMASIM_COUNTERS) *counter += ns_ticks_to_ps(self->rate, ns_ticks() - came);
 }
 
 /* Return whether the task has the lock. relaxed: only the task itself stores its own address. */
@@ -153,18 +149,15 @@ bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *us
     sync_state *state = &used->state;
     /* the test spares a worker without locks from taking the cache line from the holder */
     if ((user->locks || user->migrates) && holds(used, task)) return false;
-#if NUMASIM_COUNTERS
-    const uint64_t asked = ns_ticks();
+    const uint64_t asked = NUMASIM_COUNTERS ? ns_ticks() : 0;
     ns_numa_lock_acquire(used->lock, user->node);
-    state->since = ns_ticks();
-    state->wait_ps += ns_ticks_to_ps(self->rate, state->since - asked);
-    if (state->acquisitions++) {
-        state->local += state->node == user->node;
-        state->remote += state->node != user->node;
+    if (NUMASIM_COUNTERS) {
+        state->since = ns_ticks();
+        state->wait_ps += ns_ticks_to_ps(self->rate, state->since - asked);
+        state->local += state->acquisitions && state->node == user->node;
+        state->remote += state->acquisitions && state->node != user->node;
+        state->acquisitions++;
     }
-#else
-    ns_numa_lock_acquire(used->lock, user->node);
-#endif
     state->node = user->node;
     ns_atomic_pointer_store(&state->holder, (void *)(uintptr_t)task, memory_order_relaxed); /* relaxed: see holds */
     ++user->locks;
@@ -176,9 +169,7 @@ bool ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user *
     if (!holds(used, task)) return false;
     ns_atomic_pointer_store(&used->state.holder, NULL, memory_order_relaxed);
     --user->locks;
-#if NUMASIM_COUNTERS
-    used->state.hold_ps += ns_ticks_to_ps(self->rate, ns_ticks() - used->state.since);
-#endif
+    if (NUMASIM_COUNTERS) used->state.hold_ps += ns_ticks_to_ps(self->rate, ns_ticks() - used->state.since);
     ns_numa_lock_release(used->lock, used->state.node);
     return true;
 }
@@ -192,9 +183,7 @@ uint32_t ns_thread_sync_held(const ns_thread_sync *self) {
 
 int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value) {
     sync_object *used = self->object[object];
-#if NUMASIM_COUNTERS
-    ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: only a count */
-#endif
+    if (NUMASIM_COUNTERS) ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: only a count */
     /* acq_rel: programs may hand over data by counting */
     return (int64_t)ns_atomic_u64_fetch_add(&used->value, (uint64_t)value, memory_order_acq_rel);
 }

@@ -161,11 +161,7 @@ static inline ns_thread_worker *ns_thread_worker_of(const ns_thread_task *task) 
 }
 
 static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter counter, int64_t times) {
-#if NUMASIM_COUNTERS
-    worker->counters[counter] += times;
-#else
-    (void)worker, (void)counter, (void)times;
-#endif
+    if (NUMASIM_COUNTERS) worker->counters[counter] += times;
 }
 
 /* A wait of a worker, which searches until `is_over` returns true. */

@@ -1,10 +1,10 @@
 /* Stacks: the limit for nested tasks and calls on the present stack of a worker, and a sentence for stacks that
  * overflow.
  *
- * Nested calls of the library are checked: if there is no room for a body, the run ends with an error, and no other
- * body begins, on any worker. The library's own bodies, which wrap bodies of the program, always run, and enter the
- * program's body with the check here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked.
- * On an overflow they run into the guard pages below the stack. */
+ * If the stack has no room for a body of the program, the run ends with an error, and no other body begins on any
+ * worker. The library's own bodies, which wrap bodies of the program, always run, and check the stack before the
+ * program's body. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked: an overflow of theirs
+ * runs into the guard pages below the stack. */
 #pragma once
 
 #include "threads/worker.h"

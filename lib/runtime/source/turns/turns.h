@@ -1,12 +1,12 @@
 /* Threads in turns: the thread mode, compiled a second time with NS_TURNS. All workers run on the calling thread, each
- * on a fiber, one at a time. A run depends on its seed alone, so a run that fails can be repeated.
+ * on a fiber, one at a time. A run depends on the seed alone, so a run that fails can be repeated.
  *
  * In mode `turns` a worker ends its turn before every access to an atomic word, and at every wait. The next worker is
  * drawn from all workers that can go on. Costs take no time, and a timer may go off at any turn.
  *
  * In mode `paced` each worker has a clock, and the costs of the plan advance the clocks. A worker ends its turn where
- * time passes: the steps of workers are those of the simulator, and happen in the order of the simulator, by time, rank
- * and actor (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
+ * time passes: the workers take the steps of the simulator, in the order of the simulator, by time, rank and actor
+ * (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
  *
  * Memory is sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker
  * memory, but can only explore small programs. */
