@@ -57,14 +57,6 @@ static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     if (ended + children == 0) resume_here(worker, task);
 }
 
-/* Append a waiting task to the list of tasks aside. */
-static void put_aside(ns_thread_worker *worker, ns_thread_task *task) {
-    ns_thread_task **last = &worker->fibers.aside;
-    while (*last) last = &(*last)->next;
-    task->next = NULL;
-    *last = task;
-}
-
 /* Prepare for sleep: make the tasks in the worker's queue available to other workers, and put the tasks that the worker
  * was to resume into queues that have room. */
 static void share(ns_thread_worker *worker) {
@@ -91,7 +83,7 @@ static void settle(ns_thread_worker *worker) {
     } else if (leaving == DETACH) {
         detach(worker, task);
     } else if (leaving == ASIDE) {
-        put_aside(worker, task);
+        ns_thread_task_append(&worker->fibers.aside, task);
     }
 }
 

@@ -278,12 +278,6 @@ static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *s
     return ns_thread_task_create(worker, NULL, &order);
 }
 
-/* Take the waiting task's newest child. */
-static ns_thread_task *take_child(ns_thread_worker *worker, ns_lane *lane) {
-    const ns_lane_slot *slot = ns_lane_pop(lane);
-    return slot ? record_of(worker, slot) : NULL;
-}
-
 /* Take the oldest task, as a thief does. */
 static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
     ns_lane_slot *slot = ns_lane_steal(lane);
@@ -300,7 +294,10 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     if ((int32_t)q != worker->own) return take_oldest(worker, lane);
-    if (waiting && ns_lane_top(lane->owned) != waiting->first) return take_child(worker, lane);
+    if (waiting && ns_lane_top(lane->owned) != waiting->first) {
+        const ns_lane_slot *newest = ns_lane_pop(lane); /* a child of the waiting task */
+        return newest ? record_of(worker, newest) : NULL;
+    }
     /* the remaining tasks are below the waiting tasks, in slots that stay until their joins: take one as a thief
      * does */
     ns_lane_publish(lane);

@@ -26,30 +26,14 @@ typedef struct {
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Write the path of the file or folder with the formatted name below the root. */
-__attribute__((format(printf, 3, 0))) static void put_path(const tree *self, char *path, const char *name,
-                                                           va_list arguments) {
-    char below[256];
-    vsnprintf(below, sizeof below, name, arguments);
-    snprintf(path, PATH_BYTES, "%s/%s", self->root, below);
-}
-
-__attribute__((format(printf, 2, 3))) static bool exists(const tree *self, const char *name, ...) {
-    char path[PATH_BYTES];
-    va_list arguments;
-    va_start(arguments, name);
-    put_path(self, path, name, arguments);
-    va_end(arguments);
-    return access(path, F_OK) == 0;
-}
-
-/* Read a file. Return NS_ERROR_FILE if the file does not exist or is empty. */
+/* Read the file with the formatted name below the root. Return NS_ERROR_FILE if the file does not exist or is empty. */
 __attribute__((format(printf, 2, 3))) static int read_text(tree *self, const char *name, ...) {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], below[256];
     va_list arguments;
     va_start(arguments, name);
-    put_path(self, path, name, arguments);
+    vsnprintf(below, sizeof below, name, arguments);
     va_end(arguments);
+    snprintf(path, sizeof path, "%s/%s", self->root, below);
     FILE *file = fopen(path, "r");
     const size_t size = file ? fread(self->text, 1, sizeof self->text - 1, file) : 0;
     self->text[size] = 0;
@@ -84,7 +68,9 @@ static int read_online(tree *self, ns_set *online, const char *kind) {
     }
     memset(online, 0, sizeof *online);
     for (uint32_t id = 0; id < NS_SET_BITS; id++) {
-        if (exists(self, "devices/system/%s/%s%u", kind, kind, id)) ns_set_add(online, id);
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%s/devices/system/%s/%s%u", self->root, kind, kind, id);
+        if (access(path, F_OK) == 0) ns_set_add(online, id);
     }
     return NS_OK;
 }

@@ -83,6 +83,13 @@ static inline void ns_thread_task_reset(ns_thread_task *self) {
     ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed);
 }
 
+/* Append a task to a list that is linked by `next`. */
+static inline void ns_thread_task_append(ns_thread_task **list, ns_thread_task *task) {
+    while (*list) list = &(*list)->next;
+    task->next = NULL;
+    *list = task;
+}
+
 /* Make a task for `order`, a child of `parent`. Return NULL if memory is short. */
 ns_thread_task *ns_thread_task_create(ns_thread_worker *worker, ns_thread_task *parent, const ns_work_order *order);
 

@@ -133,14 +133,6 @@ static root_deal deal_of(const ns_thread_pool *pool, bool team) {
     return deal;
 }
 
-/* Let the worker execute a root before the worker looks for work. */
-static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
-    ns_thread_task **last = &worker->agenda;
-    while (*last) last = &(*last)->next;
-    root->next = NULL;
-    *last = root;
-}
-
 /* Deal a root of a phase to a worker. The worker puts the root into a queue, or begins the root. If the root waits for
  * other tasks, the last of these tasks releases the root. */
 static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
@@ -153,7 +145,7 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
     ns_thread_worker *worker = pool->worker[ns_dealt_to(rule, (*dealt)++, deal->free, pool->base.workers)];
     root->base.worker = &worker->base;
     if (ns_begins_root(deal->phase->serial, graph->plan->graph.kind.at[row]) || !ns_thread_deal(worker, root))
-        put_on_agenda(worker, root);
+        ns_thread_task_append(&worker->agenda, root);
 }
 
 /* Make the roots of a run, or none if memory is short. All workers sleep, so the caller may write their memory. Return
@@ -179,7 +171,7 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
         else if (deal.phase)
             give_root(pool, &deal, &dealt, root[at], (uint32_t)deal.phase->roots.at[at]);
         else
-            put_on_agenda(pool->worker[at], root[at]);
+            ns_thread_task_append(&pool->worker[at]->agenda, root[at]);
     }
     free(root);
     return error;
