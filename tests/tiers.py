@@ -150,7 +150,7 @@ SLOW = (  # modules, tests, or tests with some parameters; a test is slow if its
     "runtime/test_threads.py::test_a_probe_fails",
     "runtime/test_threads.py::test_every_strategy_runs_every_task_once",
     "runtime/test_threads.py::test_joins_that_can_be_stuck_say_so",
-    "runtime/test_threads.py::test_lanes_and_typed_tasks",
+    "runtime/test_threads.py::test_promises_to_programs_are_kept[lanes",
     "runtime/test_threads.py::test_ten_thousand_random_graphs_lose_and_repeat_no_task",
     "runtime/test_threads_in_turns.py::test_a_lost_wake_up_is_found_and_its_seed_repeats_it",
     "runtime/test_threads_in_turns.py::test_no_seed_loses_or_repeats_a_task",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from runtime_sources import strategy_file
+
 RULES = {
     "rayon": "phases: [{rounds: 8, yield_ns: 100}], sleep: {recheck: events}, "
     "wake: {at: uncovered, whom: lowest, chain: 2, chain_by: finder, counted: no}",
@@ -23,6 +25,4 @@ RULES = {
 
 def resting(folder: Path, strategy: str, rules: str) -> str:
     """Write the strategy with the rules of a runtime to a file. Return the file."""
-    path = folder / f"{strategy}-{rules}.yaml"
-    path.write_text(f"name: {strategy}-{rules}\nlike: {strategy}\nidle: {{{RULES[rules]}}}\n")
-    return str(path)
+    return strategy_file(folder, f"{strategy}-{rules}", f"idle: {{{RULES[rules]}}}", like=strategy)

@@ -11,9 +11,11 @@ import pytest
 from compiling import RUNTIME, core_sources
 
 from numasim.parts import catalog
+from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
 
 HERE = Path(__file__).parent
+MACHINE = "xeon-e5-2620-2s"  # two nodes, each a socket
 VIRTUAL_TIME, TURNS = RUNTIME / "source" / "virtual", RUNTIME / "source" / "turns"
 LOCKS = ("locks_*.c", "numa_*.c", "mcs.c", "waiting.c")
 STRATEGIES = catalog.names("strategies")
@@ -36,6 +38,24 @@ def library_with_virtual_time() -> list[Path]:
     if not VIRTUAL_LIBRARY.is_file():
         pytest.fail(f"{VIRTUAL_LIBRARY} is not built: pip install . does it, or cmake with lib")
     return [*library_sources(), *sorted(VIRTUAL_TIME.glob("*.c")), VIRTUAL_LIBRARY]
+
+
+def plan_file(
+    folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi", machine: str = MACHINE, seed: int = 0
+) -> Path:
+    """Write the compiled plan of a strategy (shipped or a file), of a runtime preset with joins. Return the file."""
+    preset = folder / f"{runtime}-{join}.yaml"
+    preset.write_text(f"name: {runtime}-{join}\nlike: {runtime}\njoin: {join}\n")
+    path = folder / f"{Path(strategy).stem}-{runtime}-{join}-{workers}.plan"
+    write_plan(compile_plan(strategy, machine, workers, str(preset)), seed, path)
+    return path
+
+
+def strategy_file(folder: Path, name: str, keys: str, like: str = "randomized") -> str:
+    """Write a strategy that differs from a shipped one in some keys. Return its file."""
+    path = folder / f"{name}.yaml"
+    path.write_text(f"name: {name}\nlike: {like}\n{keys}\n")
+    return str(path)
 
 
 def told(*command: object, **environment: str) -> str:

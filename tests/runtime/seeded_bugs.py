@@ -229,7 +229,7 @@ BUGS = [
         "a flag is raised before what its party did is written",
         "numa_barriers.c: barrier/flag",
         "ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);\n"
-        "        ns_wait_for(&self->all->open, number);",
+        "        ns_wait_for(&self->all.open, number);",
     ),
     Bug(
         "what is pushed onto the list of a task that has ended is waited for",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from runtime_sources import STRATEGIES, TUNED
+from runtime_sources import MACHINE, STRATEGIES, TUNED
 
 from numasim.errors import InputError
 from numasim.plan.build_plan import build_plan
@@ -16,7 +16,6 @@ from numasim.spec.single_part import read_workload
 from numasim.workload.json_form.graph_io import write
 from numasim.workload.registry import generate
 
-MACHINE = "xeon-e5-2620-2s"
 STRATEGY_FIELDS = ("level", "row", "seg", "queue", "weight", "watch", "chance", "data", "domains", "queues", "own")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime_sources import STRATEGIES, told
+from runtime_sources import MACHINE, STRATEGIES, strategy_file, told
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
@@ -29,7 +29,6 @@ from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.strategy.control.controller import Controls, Measures, Program
 from numasim.workload.graph import Deal
 
-MACHINE = "xeon-e5-2620-2s"  # two nodes, each a socket
 APART = [name for name in STRATEGIES if shipped_strategy(name).needs_every_task or shipped_strategy(name).numbers_tasks]
 
 
@@ -168,10 +167,9 @@ def may_bury(join: str, keys: str) -> bool:
 @pytest.mark.parametrize("join", ["help", "continuation", "block", "leapfrog"])
 @pytest.mark.parametrize("keys", [COPIES % "lifo", COPIES % "fifo", EVERY_SPAWN, f"{EVERY_SPAWN}\n{COPIES % 'lifo'}"])
 def test_random_graphs_lose_and_repeat_no_task(keys: str, join: str, program: Path, tmp_path: Path) -> None:
-    path, plan = tmp_path / "mine.yaml", tmp_path / "plan"
-    steal = "steal: [{from: thief}, {from: others}]"
-    path.write_text(f"name: mine\nlike: randomized\njoin: {join}\n{steal}\n{keys}\n")
-    write_plan(compile_plan(str(path), MACHINE, 4, "bare"), 1, plan)
+    plan = tmp_path / "plan"
+    mine = strategy_file(tmp_path, "mine", f"join: {join}\nsteal: [{{from: thief}}, {{from: others}}]\n{keys}")
+    write_plan(compile_plan(mine, MACHINE, 4, "bare"), 1, plan)
     small = {"depth": 4, "width": 4, "low_ns": 0, "high_ns": 1000, "graphs": 100}
     try:
         (run,) = run_kernel(Order("graph", small, plan=plan), program)
@@ -184,9 +182,9 @@ def test_random_graphs_lose_and_repeat_no_task(keys: str, join: str, program: Pa
 
 
 def test_copies_under_strict_joins_are_refused(program: Path, tmp_path: Path) -> None:
-    path, plan = tmp_path / "mine.yaml", tmp_path / "plan"
-    path.write_text(f"name: mine\nlike: randomized\njoin: strict\n{COPIES % 'lifo'}\n")
-    write_plan(compile_plan(str(path), MACHINE, 4, "bare"), 1, plan)
+    plan = tmp_path / "plan"
+    mine = strategy_file(tmp_path, "mine", f"join: strict\n{COPIES % 'lifo'}")
+    write_plan(compile_plan(mine, MACHINE, 4, "bare"), 1, plan)
     with pytest.raises(InputError, match="leave copies of tasks and its joins are strict"):
         run_kernel(Order("fib", {"n": 9}, plan=plan), program)
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pytest
 from compiling import RUNTIME, THREADS, WARNINGS, compile_objects
-from runtime_sources import HERE, library_sources, told
+from runtime_sources import HERE, MACHINE, library_sources, plan_file, strategy_file, told
 
 from numasim.errors import InputError
 from numasim.parts import catalog
@@ -26,19 +26,7 @@ from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
 from numasim.schema.enumerations import BarrierName, LockName
 from numasim.spec.single_part import read_strategy
 
-MACHINE = "xeon-e5-2620-2s"
 FIB_12_CALLS = 465  # 2 F(13) - 1
-PRESETS = Path(__file__).parents[2] / "configs" / "runtimes"
-
-
-def plan_file(folder: Path, strategy: str, join: str, workers: int, runtime: str = "ompi") -> Path:
-    """Write the compiled plan of a strategy (shipped or a file), a runtime preset and joins. Return the file."""
-    name = f"{runtime}-{join}"
-    preset, path = folder / f"{name}.yaml", folder / f"{Path(strategy).stem}-{name}-{workers}.plan"
-    text = re.sub(r"(?m)^join: \S+", f"join: {join}", (PRESETS / f"{runtime}.yaml").read_text())
-    preset.write_text(re.sub(r"(?m)^name: \S+", f"name: {name}", text))
-    write_plan(compile_plan(strategy, MACHINE, workers, str(preset)), 0, path)
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -84,61 +72,41 @@ def test_every_strategy_runs_every_task_once(program: Path, plans: Path, strateg
     holds(run)
 
 
-def stealing_from(folder: Path, least: int) -> str:
-    """Write a strategy whose thieves probe only queues of at least ``least`` tasks."""
-    path = folder / f"least-{least}.yaml"
-    path.write_text(f"name: least-{least}\nlike: randomized\nsteal: [{{from: others, if: {{length: {least}}}}}]\n")
-    return str(path)
+def visiting(folder: Path, condition: str, least: int) -> str:
+    """Write a strategy whose thieves only visit queues of at least ``least`` tasks: queues of this length at the probe,
+    or queues that their owners have announced.
+    """
+    if condition == "length":
+        return strategy_file(folder, f"length-{least}", f"steal: [{{from: others, if: {{length: {least}}}}}]")
+    thresholds = f"thresholds: {{max: {least}, min: 1, announce: {condition}}}"
+    return strategy_file(folder, f"{condition}-{least}", thresholds, like="threshold")
 
 
 QUEUES = pytest.mark.parametrize("runtime", ["ompi", "bare"])  # bounded queues, and lanes
+CONDITIONS = ("length", "owner", "owner-exact")
 
 
 @QUEUES
-@pytest.mark.parametrize("least", [1, 2, 20])
-def test_thieves_come_to_queues_that_are_long_enough(watched: Path, plans: Path, least: int, runtime: str) -> None:
-    plan = plan_file(plans, stealing_from(plans, least), "help", 4, runtime)
-    assert told(watched / "waiting", "first", 30, 4, plan) == ""
-
-
-@QUEUES
-def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, runtime: str) -> None:
-    """A queue of fib(20) never has more tasks than fib(20) has levels, plus one."""
-    plan = plan_file(plans, stealing_from(plans, 40), "help", 4, runtime)
-    for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=10), program):
-        holds(run)
-        assert sum(map(sum, run.node_attempts)) == 0
-
-
-def announced_by(folder: Path, announce: str, high: int) -> str:
-    """Write a strategy whose thieves only visit queues that their owners have announced at ``high`` tasks."""
-    path = folder / f"{announce}-{high}.yaml"
-    thresholds = f"{{max: {high}, min: 1, announce: {announce}}}"
-    path.write_text(f"name: {announce}-{high}\nlike: threshold\nthresholds: {thresholds}\n")
-    return str(path)
-
-
-ANNOUNCED = pytest.mark.parametrize("announce", ["owner", "owner-exact"])
-
-
-@QUEUES
-@ANNOUNCED
-def test_thieves_come_to_queues_that_their_owners_announce(
-    watched: Path, plans: Path, announce: str, runtime: str
+@pytest.mark.parametrize(
+    ("condition", "least"), [("length", 1), ("length", 2), ("length", 20), *product(CONDITIONS[1:], [11])]
+)
+def test_thieves_come_to_queues_that_are_long_enough(
+    watched: Path, plans: Path, condition: str, least: int, runtime: str
 ) -> None:
-    """The owner takes the newest of 11 tasks. This task can end only after a thief has taken another task."""
-    plan = plan_file(plans, announced_by(plans, announce, 11), "help", 4, runtime)
-    assert told(watched / "waiting", "last", 10, 4, plan) == ""
+    """The root waits until a thief has taken one of 30 tasks. If owners announce their queues, the owner takes the
+    newest of 11 tasks, which can end only after a thief has taken another task.
+    """
+    plan = plan_file(plans, visiting(plans, condition, least), "help", 4, runtime)
+    tasks = ("first", 30) if condition == "length" else ("last", 10)
+    assert told(watched / "waiting", *tasks, 4, plan) == ""
 
 
 @QUEUES
-@ANNOUNCED
-def test_no_thief_comes_to_queues_that_nobody_announces(
-    program: Path, plans: Path, announce: str, runtime: str
-) -> None:
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_no_thief_comes_to_queues_that_are_too_short(program: Path, plans: Path, condition: str, runtime: str) -> None:
     """A queue of fib(20) never has more tasks than fib(20) has levels, plus one."""
-    plan = plan_file(plans, announced_by(plans, announce, 40), "help", 4, runtime)
-    for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=3), program):
+    plan = plan_file(plans, visiting(plans, condition, 40), "help", 4, runtime)
+    for run in run_kernel(Order("fib", {"n": 20}, plan=plan, repeat=5), program):
         holds(run)
         assert sum(map(sum, run.node_attempts)) == 0
 
@@ -192,15 +160,11 @@ def test_ten_thousand_random_graphs_lose_and_repeat_no_task(
     assert run.columns["tasks"] == tasks_of_ten_thousand_graphs
 
 
-def test_random_graphs_with_any_number_of_workers(program: Path) -> None:
-    for workers in range(3, 9):
-        (run,) = run_kernel(Order("graph", {"depth": 5, "graphs": 10}, workers=workers), program)
-        holds(run)
-
-
-def test_eight_threads_never_hang(program: Path) -> None:
-    for run in run_kernel(Order("fib", {"n": 18}, workers=8, repeat=60), program):
-        holds(run)
+def test_no_number_of_workers_hangs(program: Path) -> None:
+    orders = [Order("graph", {"depth": 5, "graphs": 10}, workers=workers) for workers in range(3, 8)]
+    for order in (*orders, Order("fib", {"n": 18}, workers=8, repeat=60)):
+        for run in run_kernel(order, program):
+            holds(run)
 
 
 @pytest.mark.parametrize("strategy", ["topology-aware", "locality-binding", "cilk"])
@@ -229,9 +193,8 @@ def test_far_bytes_take_what_their_latencies_say(program: Path, plans: Path, wor
 
 def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: Path) -> None:
     """The two workers are on different nodes, so every probe is a remote probe."""
-    far_apart = tmp_path / "far-apart.yaml"
-    far_apart.write_text("name: far-apart\nlike: randomized\nmapping: numa-even-cores-first\n")
-    fields = plan_fields(compile_plan(str(far_apart), MACHINE, 2, "bare"), 0)
+    far_apart = strategy_file(tmp_path, "far-apart", "mapping: numa-even-cores-first")
+    fields = plan_fields(compile_plan(far_apart, MACHINE, 2, "bare"), 0)
     further_ps, tick_ps = 3_000_000, 1000
     fields["probe_far_ps"] = fields["probe_near_ps"] + further_ps
     # all cache lines take the same time, so that lines add nothing
@@ -273,13 +236,21 @@ def words_of(plans: Path, case: str) -> list[str | Path]:
 
 
 LANES = ["4 topology-aware help bare", "3 threshold help bare"]
+CILK = ["4 cilk help", "4 cilk continuation"]
+KEPT = {  # the programs of threads/ that print only promises that the runtime does not keep, and how they are run
+    "everything": ["1", "2", "5", "4 serial", *CILK, "4 randomized continuation", *LANES],
+    "lanes": ["1", "2", "5", "1 serial", *CILK, "4 randomized continuation", "4 threshold help", *LANES],
+    "dependences": [
+        *("1", "2", "5", "1 serial", "1 newest", *CILK),
+        *("3 randomized strict", "4 cilk block", "4 randomized help", LANES[0]),
+    ],
+    "reductions": ["1", "2", "5", "1 serial", "4 cilk continuation", "4 randomized help"],
+}
 
 
-@pytest.mark.parametrize(
-    "case", ["1", "2", "5", "4 serial", "4 cilk help", "4 cilk continuation", "4 randomized continuation", *LANES]
-)
-def test_all_that_tasks_can_do(watched: Path, plans: Path, case: str) -> None:
-    assert told(watched / "everything", *words_of(plans, case)) == ""
+@pytest.mark.parametrize(("name", "case"), [(name, case) for name, cases in KEPT.items() for case in cases])
+def test_promises_to_programs_are_kept(watched: Path, plans: Path, name: str, case: str) -> None:
+    assert told(watched / name, *words_of(plans, case)) == ""
 
 
 @pytest.mark.parametrize("case", ["2 randomized full", "3 randomized", "5 randomized", "3 cilk"])
@@ -291,31 +262,9 @@ def test_workers_that_sleep_keep_no_task_for_themselves(watched: Path, plans: Pa
 @pytest.mark.parametrize("kind", get_args(LockName))
 @QUEUES
 def test_a_probe_fails_where_somebody_has_the_queues_lock(watched: Path, plans: Path, kind: str, runtime: str) -> None:
-    path = plans / f"locked-{kind}.yaml"
-    queues = "queues: {deque: {per: worker, lock: yes}}"
-    path.write_text(f"name: locked-{kind}\nlike: randomized\n{queues}\nlocks: {{kind: {kind}}}\n")
-    assert told(watched / "held_queue", 2, plan_file(plans, str(path), "help", 2, runtime)) == ""
-
-
-BY_PLANS = ["4 cilk help", "4 cilk continuation", "4 randomized continuation", "4 threshold help"]
-
-
-@pytest.mark.parametrize("case", ["1", "2", "5", "1 serial", *BY_PLANS, *LANES])
-def test_lanes_and_typed_tasks(watched: Path, plans: Path, case: str) -> None:
-    assert told(watched / "lanes", *words_of(plans, case)) == ""
-
-
-DEPENDENT = ["4 cilk help", "4 cilk continuation", "3 randomized strict", "4 cilk block", "4 randomized help", LANES[0]]
-
-
-@pytest.mark.parametrize("case", ["1", "2", "5", "1 serial", "1 newest", *DEPENDENT])
-def test_tasks_with_dependences_do_what_they_do_one_after_the_other(watched: Path, plans: Path, case: str) -> None:
-    assert told(watched / "dependences", *words_of(plans, case)) == ""
-
-
-@pytest.mark.parametrize("case", ["1", "2", "5", "1 serial", "4 cilk continuation", "4 randomized help"])
-def test_reductions_give_the_same_result_to_the_last_bit(watched: Path, plans: Path, case: str) -> None:
-    assert told(watched / "reductions", *words_of(plans, case)) == ""
+    keys = f"queues: {{deque: {{per: worker, lock: yes}}}}\nlocks: {{kind: {kind}}}"
+    locked = strategy_file(plans, f"locked-{kind}", keys)
+    assert told(watched / "held_queue", 2, plan_file(plans, locked, "help", 2, runtime)) == ""
 
 
 @pytest.fixture(scope="module")
@@ -426,12 +375,19 @@ def test_what_warms_up_is_not_counted(program: Path) -> None:
 WORKERS, ACQUISITIONS = 4, 300
 
 
+def plan_with(folder: Path, kind: str) -> Path:
+    """Write a plan with this kind of lock or of barrier. Return the file."""
+    plan, path = compile_plan("randomized", MACHINE, WORKERS, "bare"), folder / "plan"
+    chosen = {"kind" if kind in get_args(LockName) else "barrier": kind}
+    write_plan(replace(plan, words=replace(plan.words, **chosen)), 0, path)
+    return path
+
+
 @pytest.mark.parametrize("kind", get_args(LockName))
 def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: Path, kind: str) -> None:
     """The counter is exact. Every acquisition except the first is a hand-over, within a node or between nodes."""
-    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
-    write_plan(replace(plan, words=replace(plan.words, kind=kind)), 0, tmp_path / "plan")
-    (run,) = run_kernel(Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=tmp_path / "plan"), program)
+    order = Order("spinlock", {"acquisitions": ACQUISITIONS}, plan=plan_with(tmp_path, kind))
+    (run,) = run_kernel(order, program)
     ((acquisitions, within, between, waited_ps, held_ps),) = run.words
     assert run.correct is True
     assert (acquisitions, within + between) == (WORKERS * ACQUISITIONS, WORKERS * ACQUISITIONS - 1)
@@ -442,16 +398,11 @@ def test_a_lock_of_every_kind_counts_each_acquisition(program: Path, tmp_path: P
 
 @pytest.mark.parametrize("kind", get_args(BarrierName))
 def test_a_barrier_of_every_kind_lets_all_pass(program: Path, tmp_path: Path, kind: str) -> None:
-    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
-    write_plan(replace(plan, words=replace(plan.words, barrier=kind)), 0, tmp_path / "plan")
-    (run,) = run_kernel(Order("syncbench", {"construct": "barrier"}, plan=tmp_path / "plan"), program)
+    (run,) = run_kernel(Order("syncbench", {"construct": "barrier"}, plan=plan_with(tmp_path, kind)), program)
     assert run.correct is True
 
 
 @pytest.mark.parametrize("kind", [*get_args(LockName), *get_args(BarrierName)])
 def test_no_sanitizer_objects_to_a_lock_or_a_barrier(watched: Path, tmp_path: Path, kind: str) -> None:
     """The program counts under a lock, meets at a barrier and waits for a condition."""
-    plan = compile_plan("randomized", MACHINE, WORKERS, "bare")
-    chosen = {"kind" if kind in get_args(LockName) else "barrier": kind}
-    write_plan(replace(plan, words=replace(plan.words, **chosen)), 0, tmp_path / "plan")
-    assert told(watched / "everything", WORKERS, tmp_path / "plan") == ""
+    assert told(watched / "everything", WORKERS, plan_with(tmp_path, kind)) == ""

@@ -8,18 +8,19 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import pytest
 from compiling import RUNTIME, compile_objects, compile_program
 from idle_rules import RULES, resting
-from runtime_sources import HERE, STRATEGIES, library_sources, refusal, sources, told
+from runtime_sources import HERE, MACHINE, STRATEGIES, library_sources, refusal, sources, told
+from runtime_sources import plan_file as plan_file_on
 from seeded_bugs import Bug
-from test_threads import FIB_12_CALLS, MACHINE, holds, needs_no_graph
+from test_threads import FIB_12_CALLS, holds, needs_no_graph
 
 from numasim.runtime.controlled_run import run_plan
-from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import LIBRARY, TURNS_LIBRARY, KernelRun, Order, run_kernel
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
@@ -40,13 +41,7 @@ FREE = [name for name in STRATEGIES if needs_no_graph(name)]
 JOINS = ("help", "continuation")
 
 
-def plan_file(folder: Path, strategy: str, join: str, workers: int) -> Path:
-    """Write the compiled plan of a strategy with joins of a kind. Return the file."""
-    preset = folder / f"{join}.yaml"
-    preset.write_text(f"name: bare-{join}\nlike: bare\njoin: {join}\n")
-    path = folder / "plan"
-    write_plan(compile_plan(strategy, BIG, workers, str(preset)), 1, path)
-    return path
+plan_file = partial(plan_file_on, runtime="bare", machine=BIG, seed=1)
 
 
 @pytest.mark.parametrize("strategy", FREE)
@@ -172,9 +167,9 @@ def test_a_program_without_the_library_says_so(c_compiler: str, tmp_path: Path) 
     )
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [(("--rehearse",), "--rehearse goes with the modes native")])
-def test_what_turns_do_not_do_is_refused(program: Path, arguments: tuple[str, ...], sentence: str) -> None:
-    assert sentence in refusal(program, "--kernel", "fib", "--mode", "turns", *arguments)
+def test_turns_are_not_rehearsed(program: Path) -> None:
+    said = refusal(program, "--kernel", "fib", "--mode", "turns", "--rehearse")
+    assert "--rehearse goes with the modes native" in said
 
 
 def check_same_steps(plan: Plan, seed: int, naps_ps: int = 0) -> None:

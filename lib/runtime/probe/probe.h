@@ -4,8 +4,7 @@
  * took a processor away from a measuring thread meanwhile; no other sample is discarded. Each quantity that cannot be
  * measured is listed with the reason.
  */
-#ifndef NS_PROBE_H
-#define NS_PROBE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -137,5 +136,3 @@ void ns_probe_wakes(ns_probe *self);
 void ns_probe_fibers(ns_probe *self);
 void ns_probe_queues(ns_probe *self);
 void ns_probe_tasks(ns_probe *self);
-
-#endif

@@ -1,4 +1,4 @@
-/* A file of named arrays. numasim writes a compiled plan for the runtime as such a file.
+/* A file of named arrays, as numasim/runtime/fields_file.py writes a compiled plan:
  *
  *     8 bytes  "NSFIELD1"
  *     u64      number of fields, n
@@ -6,10 +6,8 @@
  *     n times  char name[48], zero-padded; u32 kind; u32 zero; u64 count; u64 offset from the start of the file
  *     the arrays, each on a multiple of 8 bytes
  *
- * All numbers are little-endian. numasim/runtime/fields_file.py writes such files.
- */
-#ifndef NS_FIELDS_H
-#define NS_FIELDS_H
+ * All numbers are little-endian. */
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +28,3 @@ int64_t ns_fields_integer(const ns_fields *self, const char *name, int64_t other
 
 /* Return the text of the NS_FIELD_TEXT array `name`, ended by a zero byte; "" if the file has no such array. */
 const char *ns_fields_text(const ns_fields *self, const char *name);
-
-#endif

@@ -1,8 +1,6 @@
 /* The plan of a pool, from a file or by default: the input of the engines, and the components of the times of segments,
- * so that a measured time can replace a segment's compute time.
- */
-#ifndef NS_PLAN_FILE_H
-#define NS_PLAN_FILE_H
+ * so that a measured time can replace a segment's compute time. */
+#pragma once
 
 #include "fields.h"
 #include "memory/pages.h"
@@ -13,8 +11,8 @@ typedef struct {
     ns_full_plan plan;
     uint64_t seed;                     /* for runs without their own seed */
     ns_i64s compute_ps;                /* [segments] */
-    ns_i64s settled_ps, local_wait_ps; /* [nodes, segments] the wait for accesses with known homes; the wait if all
-                                          accesses were local; empty without accesses */
+    ns_i64s settled_ps;                /* [nodes, segments] the wait for accesses with known homes; or empty */
+    ns_i64s local_wait_ps;             /* [nodes, segments] the wait if all accesses were local; or empty */
 } ns_plan_file;
 
 /* The time of a segment on a node. Times are at most 2^63 - 1 ps. */
@@ -42,5 +40,3 @@ bool ns_plan_file_is_for_threads(ns_plan_file *self);
  * time, or -1 for the time in the plan. Return the time of the segment. */
 ns_segment_time ns_plan_file_start(const ns_plan_file *self, ns_pages *pages, uint32_t segment, ns_toucher toucher,
                                    int64_t measured_ps);
-
-#endif

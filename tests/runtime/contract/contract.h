@@ -2,10 +2,8 @@
  *
  * A case is a function of the library in a situation: in a task, from a second thread, in a forked process, with a
  * destroyed object, or with null and wrong values. Each case runs in a process of its own, and must end with the error
- * code in its table and with a sentence. If a rule of the headers says so, the case is undefined instead.
- */
-#ifndef CONTRACT_H
-#define CONTRACT_H
+ * code in its table and with a sentence. If a rule of the headers says so, the case is undefined instead. */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,5 +99,3 @@ int in_child(int (*call)(void));
 
 /* Limit the time of this process. */
 void limit_time(void);
-
-#endif

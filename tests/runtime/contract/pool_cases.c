@@ -57,25 +57,19 @@ static int says_nothing(void) { return ns_pool_problem(it.pool)[0] ? NS_ERROR_PR
 /* Return the result of a creation as an error code: an id is not an error. */
 static int without_id(int made) { return made > 0 ? NS_OK : made; }
 
-#define HERE_AND_ELSEWHERE(CALL, CHECKED)             \
-    static int CALL##_here(const pool_way *of) {      \
-        make_pool(of);                                \
-        const int error = CHECKED(CALL());            \
-        ns_pool_destroy(it.pool);                     \
-        return error;                                 \
-    }                                                 \
-    static int CALL##_in_thread(const pool_way *of) { \
-        make_pool(of);                                \
-        const int error = CHECKED(in_thread(CALL));   \
-        ns_pool_destroy(it.pool);                     \
-        return error;                                 \
-    }                                                 \
-    static int CALL##_in_child(const pool_way *of) {  \
-        make_pool(of);                                \
-        const int error = CHECKED(in_child(CALL));    \
-        ns_pool_destroy(it.pool);                     \
-        return error;                                 \
-    }
+static int here(int (*call)(void)) { return call(); }
+
+static int with_pool(const pool_way *of, int (*where)(int (*call)(void)), int (*call)(void)) {
+    make_pool(of);
+    const int error = where(call);
+    ns_pool_destroy(it.pool);
+    return error;
+}
+
+#define HERE_AND_ELSEWHERE(CALL, CHECKED)                                                                     \
+    static int CALL##_here(const pool_way *of) { return CHECKED(with_pool(of, here, CALL)); }           \
+    static int CALL##_in_thread(const pool_way *of) { return CHECKED(with_pool(of, in_thread, CALL)); } \
+    static int CALL##_in_child(const pool_way *of) { return CHECKED(with_pool(of, in_child, CALL)); }
 HERE_AND_ELSEWHERE(run, )
 HERE_AND_ELSEWHERE(team, )
 HERE_AND_ELSEWHERE(create_and_destroy, )
@@ -214,8 +208,7 @@ WRONG_CALL(ns_word_create, "a condition of no parties", OPTION,
 WRONG_CALL(ns_pool_destroy, "null", NS_OK, ns_pool_destroy(NULL))
 WRONG_CALL(ns_pool_problem, "null", NS_OK, ns_pool_problem(NULL)[0] ? NS_OK : NS_ERROR_PROGRAM)
 
-/* ---- the other cases ----------------------------------------------------------------------------------------------
- */
+/* ---- the other cases --------------------------------------------------------------------------------------------- */
 
 OUTSIDE("ns_pool_run", THREAD, "right", NS_OK, ALL, run_here(way))
 OUTSIDE("ns_pool_run", THREAD, "of an idle pool", NS_OK, ALL, run_in_thread(way))

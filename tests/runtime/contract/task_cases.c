@@ -9,6 +9,10 @@
 
 void nothing(ns_task *self, void *arguments) { (void)self, (void)arguments; }
 
+static void require(bool holds) {
+    if (!holds) found(NS_ERROR_PROGRAM);
+}
+
 static void count_piece(ns_task *self, void *arguments, int64_t first, int64_t last) {
     (void)self;
     if (first < last) __atomic_fetch_add((uint32_t *)arguments, 1, __ATOMIC_RELAXED);
@@ -60,11 +64,7 @@ MISUSE(ns_spawn, "a null body", PROGRAM, "null", ns_spawn(self, NULL, NULL, 0))
 MISUSE(ns_spawn, "null arguments of 8 bytes", PROGRAM, "8 bytes", ns_spawn(self, nothing, NULL, 8))
 MISUSE(ns_spawn, "-5 bytes", PROGRAM, "bytes", ns_spawn(self, nothing, &it, (size_t)-5))
 MISUSE(ns_spawn, "SIZE_MAX bytes", PROGRAM, "bytes", ns_spawn(self, nothing, &it, SIZE_MAX))
-BODY(join) {
-    ns_join(self);
-    ns_join(self);
-}
-RIGHT_USE(ns_join, join(self, NULL))
+RIGHT_USE(ns_join, ns_join(self); ns_join(self))
 RIGHT_USE(ns_call, ns_call(self, nothing, NULL))
 MISUSE(ns_call, "a null body", PROGRAM, "null", ns_call(self, NULL, NULL))
 
@@ -83,11 +83,8 @@ static ns_access access_of(uint32_t object, int64_t offset, int64_t row_bytes, i
 RIGHT_USE(ns_spawn_with, ns_spawn_with(self, nothing, NULL, 0, &RIGHT, 1))
 MISUSE(ns_spawn_with, "a null body", PROGRAM, "null", ns_spawn_with(self, NULL, NULL, 0, NULL, 0))
 MISUSE(ns_spawn_with, "a null access", PROGRAM, "null", ns_spawn_with(self, nothing, NULL, 0, NULL, 1))
-BODY(spawn_with_unknown) {
-    const ns_access wrong[] = {RIGHT, access_of(NO_OBJECT, 0, 1, 1, 0)};
-    ns_spawn_with(self, nothing, NULL, 0, wrong, 2);
-}
-MISUSE(ns_spawn_with, "an unknown object", PROGRAM, "77", spawn_with_unknown(self, NULL))
+MISUSE(ns_spawn_with, "an unknown object", PROGRAM, "77",
+       ns_spawn_with(self, nothing, NULL, 0, (const ns_access[]){RIGHT, access_of(NO_OBJECT, 0, 1, 1, 0)}, 2))
 
 #define WRONG_ACCESS(WHAT, SAYS, ...) \
     MISUSE(ns_access_declare, WHAT, PROGRAM, SAYS, ns_access_declare(self, (const ns_access[]){__VA_ARGS__}))
@@ -106,36 +103,22 @@ WRONG_ACCESS("rows backwards", "object", access_of(0, 0, 1, 2, -8))
 WRONG_ACCESS("rows beyond all memory", "object", access_of(0, 0, 1, INT64_MAX, INT64_MAX))
 WRONG_ACCESS("2^63 rows on top of each other", "object", access_of(0, 0, 1, INT64_MAX, 0))
 
-BODY(spawn_after) {
-    ns_spawn_after(self, nothing, NULL, 0, NS_DEPEND(NS_OUT(&it), NS_IN(NULL)));
-    ns_join(self);
-}
-RIGHT_USE(ns_spawn_after, spawn_after(self, NULL))
+RIGHT_USE(ns_spawn_after, ns_spawn_after(self, nothing, NULL, 0, NS_DEPEND(NS_OUT(&it), NS_IN(NULL))); ns_join(self))
 MISUSE(ns_spawn_after, "a null body", PROGRAM, "null", ns_spawn_after(self, NULL, NULL, 0, NS_DEPEND(NS_OUT(&it))))
 MISUSE(ns_spawn_after, "null dependences", PROGRAM, "null", ns_spawn_after(self, nothing, NULL, 0, NULL, 3))
-BODY(spawn_after_no_direction) {
-    const ns_dependence wrong = {.address = &it};
-    ns_spawn_after(self, nothing, NULL, 0, &wrong, 1);
-}
-MISUSE(ns_spawn_after, "no direction", PROGRAM, "direction", spawn_after_no_direction(self, NULL))
-BODY(spawn_after_direction_77) {
-    const ns_dependence wrong = {.address = &it, .direction = (enum ns_direction)77};
-    ns_spawn_after(self, nothing, NULL, 0, &wrong, 1);
-}
-MISUSE(ns_spawn_after, "direction 77", PROGRAM, "77", spawn_after_direction_77(self, NULL))
-BODY(spawn_after_unknown) {
-    const ns_access far = access_of(NO_OBJECT, 0, 1, 1, 0);
-    const ns_dependence wrong = {&it, NS_DIRECTION_IN, &far};
-    ns_spawn_after(self, nothing, NULL, 0, &wrong, 1);
-}
-MISUSE(ns_spawn_after, "an unknown object", PROGRAM, "77", spawn_after_unknown(self, NULL))
+#define WRONG_DEPENDENCE(WHAT, SAYS, ...)        \
+    MISUSE(ns_spawn_after, WHAT, PROGRAM, SAYS, \
+           ns_spawn_after(self, nothing, NULL, 0, (const ns_dependence[]){__VA_ARGS__}, 1))
+WRONG_DEPENDENCE("no direction", "direction", {.address = &it})
+WRONG_DEPENDENCE("direction 77", "77", {.address = &it, .direction = (enum ns_direction)77})
+WRONG_DEPENDENCE("an unknown object", "77", {&it, NS_DIRECTION_IN, &(ns_access){.object = NO_OBJECT}})
 
 /* ---- loops and reductions ---------------------------------------------------------------------------------------- */
 
 static void loop_pieces(ns_task *self, int64_t begin, int64_t end, int64_t grain, uint32_t pieces) {
     uint32_t counted = 0;
     ns_parallel_for(self, begin, end, grain, count_piece, &counted);
-    if (counted != pieces) found(NS_ERROR_PROGRAM);
+    require(counted == pieces);
 }
 RIGHT_USE(ns_parallel_for, loop_pieces(self, 0, 100, 10, 16))
 RIGHT_USE(ns_parallel_for, loop_pieces(self, 0, 8, -5, 8))
@@ -152,7 +135,7 @@ static int64_t sum;
 BODY(sums) {
     sum = 3;
     found(reduce(self, 0, 10, reduce_piece, add, &sum, sizeof sum));
-    if (sum != 13) found(NS_ERROR_PROGRAM);
+    require(sum == 13);
 }
 RIGHT_USE(ns_parallel_reduce, sums(self, NULL))
 RIGHT_USE(ns_parallel_reduce, found(reduce(self, 10, 0, reduce_piece, add, &sum, sizeof sum)))
@@ -173,7 +156,7 @@ BODY(terms) {
     found(ns_reduce_spawn(self, &made, term, NULL, 0));
     found(ns_reduce_spawn(self, &made, term, NULL, 0));
     found(ns_reduce_join(self, &made));
-    if (sum != 3) found(NS_ERROR_PROGRAM);
+    require(sum == 3);
 }
 RIGHT_USE(ns_reduce_spawn, terms(self, NULL))
 RIGHT_USE(ns_reduce_join, terms(self, NULL))
@@ -201,40 +184,22 @@ BODY(future) {
 RIGHT_USE(ns_future_spawn, future(self, NULL))
 RIGHT_USE(ns_future_get, future(self, NULL))
 MISUSE(ns_future_spawn, "null", PROGRAM, "null", ns_future_spawn(self, NULL, nothing, NULL, 0))
-BODY(future_null_body) {
-    ns_future made;
-    ns_future_spawn(self, &made, NULL, NULL, 0);
-    ns_future_get(self, &made);
-}
-MISUSE(ns_future_spawn, "a null body", PROGRAM, "null", future_null_body(self, NULL))
-BODY(future_minus_five) {
-    ns_future made;
-    ns_future_spawn(self, &made, nothing, &it, (size_t)-5);
-}
-MISUSE(ns_future_spawn, "-5 bytes", PROGRAM, "bytes", future_minus_five(self, NULL))
+MISUSE(ns_future_spawn, "a null body", PROGRAM, "null", ns_future made; ns_future_spawn(self, &made, NULL, NULL, 0);
+       ns_future_get(self, &made))
+MISUSE(ns_future_spawn, "-5 bytes", PROGRAM, "bytes",
+       ns_future_spawn(self, &(ns_future){0}, nothing, &it, (size_t)-5))
 MISUSE(ns_future_get, "null", PROGRAM, "future", ns_future_get(self, NULL))
 MISUSE(ns_future_get, "one that was not spawned", PROGRAM, "future", ns_future_get(self, &(ns_future){0}))
 
 /* ---- the worker of a task ---------------------------------------------------------------------------------------- */
 
-BODY(worker) {
-    if (ns_task_worker(self) >= WORKERS) found(NS_ERROR_PROGRAM);
-}
-RIGHT_USE(ns_task_worker, worker(self, NULL))
-BODY(workers) {
-    if (ns_task_workers(self) != WORKERS) found(NS_ERROR_PROGRAM);
-}
-RIGHT_USE(ns_task_workers, workers(self, NULL))
-BODY(node) {
-    if (ns_task_node(self) > NS_NUMA_NODES) found(NS_ERROR_PROGRAM);
-}
-RIGHT_USE(ns_task_node, node(self, NULL))
-BODY(work) { ns_work(self, 1000); }
-RIGHT_USE(ns_work, work(self, NULL))
-RIGHT_USE(ns_work_said, work(self, NULL))
-BODY(work_minus_five) { ns_work(self, -5); }
-IN_TASK("ns_work", WRONG, "-5 ps", PROGRAM, "work", SERIAL, work_minus_five(self, NULL))
-IN_TASK("ns_work_said", WRONG, "-5 ps", PROGRAM, "work", SERIAL, work_minus_five(self, NULL))
+RIGHT_USE(ns_task_worker, require(ns_task_worker(self) < WORKERS))
+RIGHT_USE(ns_task_workers, require(ns_task_workers(self) == WORKERS))
+RIGHT_USE(ns_task_node, require(ns_task_node(self) <= NS_NUMA_NODES))
+RIGHT_USE(ns_work, ns_work(self, 1000))
+RIGHT_USE(ns_work_said, ns_work(self, 1000))
+IN_TASK("ns_work", WRONG, "-5 ps", PROGRAM, "work", SERIAL, ns_work(self, -5))
+IN_TASK("ns_work_said", WRONG, "-5 ps", PROGRAM, "work", SERIAL, ns_work(self, -5))
 IN_TASK("ns_work", WRONG, "2^63 ps", PROGRAM, "work", SERIAL, ns_work(self, INT64_MAX))
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -242,7 +207,7 @@ IN_TASK("ns_work", WRONG, "2^63 ps", PROGRAM, "work", SERIAL, ns_work(self, INT6
 BODY(locks) {
     ns_word_lock(self, it.lock);
     ns_word_unlock(self, it.lock);
-    if (ns_word_add(self, it.counter, 5) != 0 || ns_word_add(self, it.counter, -5) != 5) found(NS_ERROR_PROGRAM);
+    require(ns_word_add(self, it.counter, 5) == 0 && ns_word_add(self, it.counter, -5) == 5);
     ns_word_signal(self, it.condition);
     ns_word_await(self, it.condition);
     ns_word_broadcast(self, it.condition);
@@ -270,26 +235,14 @@ MISUSE(ns_word_arrive, "a condition", PROGRAM, "'condition'", ns_word_arrive(sel
 MISUSE(ns_word_await, "a lock", PROGRAM, "'lock'", ns_word_await(self, it.lock))
 MISUSE(ns_word_signal, "a barrier", PROGRAM, "'barrier'", ns_word_signal(self, it.barrier))
 MISUSE(ns_word_broadcast, "a counter", PROGRAM, "'counter'", ns_word_broadcast(self, it.counter))
-BODY(lock_twice) {
-    ns_word_lock(self, it.lock);
-    ns_word_lock(self, it.lock);
-}
-BEYOND_A_PLAN(ns_word_lock, "twice", DEADLOCK, "lock", lock_twice(self, NULL))
+BEYOND_A_PLAN(ns_word_lock, "twice", DEADLOCK, "lock", ns_word_lock(self, it.lock); ns_word_lock(self, it.lock))
 BEYOND_A_PLAN(ns_word_lock, "and no unlock", PROGRAM, "lock", ns_word_lock(self, it.lock))
 BODY(unlock_free) { ns_word_unlock(self, it.lock); }
 BEYOND_A_PLAN(ns_word_unlock, "a free lock", PROGRAM, "'lock'", unlock_free(self, NULL))
-BODY(unlock_twice) {
-    ns_word_lock(self, it.lock);
-    ns_word_unlock(self, it.lock);
-    ns_word_unlock(self, it.lock);
-}
-BEYOND_A_PLAN(ns_word_unlock, "twice", PROGRAM, "'lock'", unlock_twice(self, NULL))
-BODY(unlock_of_caller) {
-    ns_word_lock(self, it.lock);
-    ns_call(self, unlock_free, NULL);
-    ns_word_unlock(self, it.lock);
-}
-BEYOND_A_PLAN(ns_word_unlock, "the lock of the caller", PROGRAM, "'lock'", unlock_of_caller(self, NULL))
+BEYOND_A_PLAN(ns_word_unlock, "twice", PROGRAM, "'lock'", ns_word_lock(self, it.lock); ns_word_unlock(self, it.lock);
+              ns_word_unlock(self, it.lock))
+BEYOND_A_PLAN(ns_word_unlock, "the lock of the caller", PROGRAM, "'lock'", ns_word_lock(self, it.lock);
+              ns_call(self, unlock_free, NULL); ns_word_unlock(self, it.lock))
 BEYOND_A_PLAN(ns_word_arrive, "more parties than workers", DEADLOCK, "barrier", ns_word_arrive(self, it.wide_barrier))
 
 /* ---- pools, from their own tasks --------------------------------------------------------------------------------- */
@@ -299,10 +252,8 @@ FROM_TASK(ns_pool_team, "of the pool", CALLER, found(ns_pool_team(it.pool, nothi
 FROM_TASK(ns_pool_destroy, "of the pool", CALLER, found(ns_pool_destroy(it.pool)))
 FROM_TASK(ns_object_register, "of the pool", CALLER, found(ns_object_register(it.pool, "late", &sum, sizeof sum)))
 FROM_TASK(ns_word_create, "of the pool", CALLER, found(ns_word_create(it.pool, "late", NS_WORD_LOCK, 0, 1)))
-BODY(problem_own) {
-    if (strcmp(ns_pool_problem(it.pool), ns_error_sentence(NS_ERROR_CALLER)) != 0) found(NS_ERROR_PROGRAM);
-}
-FROM_TASK(ns_pool_problem, "of the pool", NS_OK, problem_own(self, NULL))
+FROM_TASK(ns_pool_problem, "of the pool", NS_OK,
+          require(strcmp(ns_pool_problem(it.pool), ns_error_sentence(NS_ERROR_CALLER)) == 0))
 
 /* A task may use another pool, also on its own stack. */
 BODY(other_pool) {
@@ -330,7 +281,7 @@ BODY(typed) {
     const int64_t called = twice_call(self, 2);
     twice_spawn_after(self, NS_DEPEND(NS_OUT(&after)), &after, 3);
     twice_join(self);
-    if (spawned + called + after != 12) found(NS_ERROR_PROGRAM);
+    require(spawned + called + after == 12);
 }
 RIGHT_USE(NAME_spawn, typed(self, NULL))
 RIGHT_USE(NAME_call, typed(self, NULL))

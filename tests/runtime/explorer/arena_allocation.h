@@ -1,6 +1,5 @@
 /* Included before sources of the library, so that these sources allocate in the arena. */
-#ifndef NS_ARENA_ALLOCATION_H
-#define NS_ARENA_ALLOCATION_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -9,5 +8,3 @@ void ns_arena_free(void *memory);
 
 #define calloc ns_arena_allocate
 #define free ns_arena_free
-
-#endif

@@ -1,6 +1,5 @@
 /* Tasks with dependences: each task begins once, after all tasks that it waits for have ended, and sees all that these
- * tasks did. At this time the parent may still be looking up the task's dependences, or may have finished long ago.
- */
+ * tasks did. At this time the parent may still be looking up the task's dependences, or may have finished long ago. */
 #include "dependences/dependences.h"
 #include "explore.h"
 #include "platform/near_memory.h"

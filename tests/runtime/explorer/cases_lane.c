@@ -1,6 +1,5 @@
 /* The lane: every pushed task is executed once, by the owner or by a thief, with the contents that it was pushed with;
- * and a join sees all that the tasks did.
- */
+ * and a join sees all that the tasks did. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "queues/lane.h"
@@ -67,8 +66,7 @@ static void join_one(uint32_t place) {
         uint64_t result = 0;
         ns_lane_note_place(stolen, &result); /* a thief may still be reading the slot */
         while (!ns_lane_has_ended(stolen)) ns_pause();
-        ns_lane_deliver(it.lane);
-        ns_lane_forget(it.lane);
+        ns_lane_join_stolen(it.lane);
         ns_explore_require(MOST_TASKS <= result && result < MOST_TASKS + it.task_count,
                            "a join has the result of a stolen task");
     }

@@ -1,6 +1,5 @@
 /* Locks: only one thread at a time is in the critical section, and all threads get there, in the order that the kind of
- * lock promises.
- */
+ * lock promises. */
 #include "explore.h"
 #include "platform/near_memory.h"
 #include "sync/numa_locks.h"

@@ -12,10 +12,8 @@
  * waiting loops may only read until they succeed. A schedule in which no thread can take a step is a violation.
  *
  * At most three stores of a thread are in its buffer. Early loads, spurious failures of compare-and-swap, and spurious
- * wake-ups are not modelled.
- */
-#ifndef NS_EXPLORE_H
-#define NS_EXPLORE_H
+ * wake-ups are not modelled. */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +75,3 @@ uint32_t ns_explore_waiting(void);
 /* Tables of cases by subject; each table ends with a case without a name. */
 extern const ns_explore_case NS_LITMUS_CASES[], NS_DEQUE_CASES[], NS_LANE_CASES[], NS_LOCK_CASES[],
     NS_CONDITION_CASES[], NS_BARRIER_CASES[], NS_DEPENDENT_CASES[], NS_SLEEP_CASES[];
-
-#endif

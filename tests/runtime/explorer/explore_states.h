@@ -1,6 +1,5 @@
 /* The visited states of an exploration: for each state, a hash of 64 bits, and the processes that were asleep. */
-#ifndef NS_EXPLORE_STATES_H
-#define NS_EXPLORE_STATES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ const uint64_t *ns_arena_words(size_t *count);
 
 /* Describe a location for people. */
 void ns_arena_describe(const void *location, char *text, size_t bytes);
-
-#endif

@@ -6,8 +6,7 @@
  * or does all its steps, and the same pool then runs the same program. A dash in place of PLAN means no plan. Prints
  * the number of failed requests, and every fault.
  *
- * The linker wraps malloc, calloc, realloc, aligned_alloc, mmap and pthread_create (`--wrap`).
- */
+ * The linker wraps malloc, calloc, realloc, aligned_alloc, mmap and pthread_create (`--wrap`). */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

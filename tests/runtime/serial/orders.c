@@ -3,8 +3,7 @@
  * stays in the root). `orders recorded` asks for a recording in an order other than spawned, and prints the error.
  *
  * A task spawns up to four children, calls some of its parts, joins now and then, and has arguments of many sizes. For
- * stolen and thief, such tasks are spawned by a root that does nothing else.
- */
+ * stolen and thief, such tasks are spawned by a root that does nothing else. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* Programs for the serial mode, by name: `serial_cases CASE GRAPH` runs one program and records its task graph. It
- * prints the result of the program. If the run fails, it prints the sentence, and the exit status is the error code.
- */
+ * prints the result of the program. If the run fails, it prints the sentence, and the exit status is the error code. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

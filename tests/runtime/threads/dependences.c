@@ -1,7 +1,6 @@
 /* Children with dependences must have the same effects as one after the other, in every way of running them: random
  * programs whose tasks mix the read cells into the written cells, chains that are longer than any stack, and tasks of
- * all other kinds in between.
- */
+ * all other kinds in between. */
 #include "program.h"
 
 enum { CELLS = 12, MOST_NAMED = 4, CHAIN = 5000, FAN = 100 };

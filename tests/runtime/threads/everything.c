@@ -1,7 +1,6 @@
 /* A program with all features that the runtime has for tasks: futures, loops, long arguments, several joins in a task,
  * calls, teams, words.
- * words.
- */
+ * words. */
 #include "program.h"
 
 enum { LEAVES = 512, ROUNDS = 20, LONG_BYTES = 200, CHILDREN = 40 };

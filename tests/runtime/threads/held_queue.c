@@ -1,7 +1,6 @@
 /* A run of two workers while another thread holds the lock of the first worker's queue. Probes that see the queue's
  * task fail, so that the owner executes the task and the run ends. Thieves that waited for the lock would never let the
- * run end. Run as `held_queue 2 PLAN`.
- */
+ * run end. Run as `held_queue 2 PLAN`. */
 #include <sched.h>
 
 #include "program.h"

@@ -2,8 +2,7 @@
  * task's own children.
  *
  * Run as `leapfrogs 0 PLAN`. Prints how many tasks ran, how many of them ran in a join of another task, and how many of
- * these came from a worker that had begun no child of the waiting task.
- */
+ * these came from a worker that had begun no child of the waiting task. */
 #include <sched.h>
 #include <stdatomic.h>
 

@@ -2,8 +2,7 @@
  *
  * `live_units record FILE` records the task graph. `live_units 0 PLAN` runs on threads, with a plan of this graph in
  * which the tasks at depth 1 are the roots of subtrees. Prints the number of subtrees, and the largest number of live
- * subtrees of a node.
- */
+ * subtrees of a node. */
 #include <stdatomic.h>
 
 #include "program.h"

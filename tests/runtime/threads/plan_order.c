@@ -1,8 +1,7 @@
 /* The graph of a plan as a program on threads: no task begins before all tasks have ended for which it waits.
  *
  * Run as `plan_order PLAN`. All tasks of the plan are roots of one phase. Prints how many tasks ran, and how many of
- * them began too early.
- */
+ * them began too early. */
 #include <stdatomic.h>
 
 #include "program.h"

@@ -1,7 +1,6 @@
 /* The shared part of the programs in this folder: requirements, and a pool made from the command line. A program prints
  * the first violated requirement, or the sentence of an error. Its exit status is 0 if all requirements hold. */
-#ifndef PROGRAM_H
-#define PROGRAM_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,5 +51,3 @@ static inline int finish(ns_pool *pool) {
     ns_pool_destroy(pool);
     return wrong;
 }
-
-#endif

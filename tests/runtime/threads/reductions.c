@@ -1,6 +1,5 @@
 /* Reductions give the same result to the last bit for any number of workers: the result of the tree of halves, or of
- * the order of spawns. The program computes the expected result serially.
- */
+ * the order of spawns. The program computes the expected result serially. */
 #include "program.h"
 
 enum { TERMS = 100, ROUNDS = 4, DIGITS = 16 };

@@ -2,8 +2,7 @@
  *
  * first: the root spawns CHILDREN children, and then waits until one of them has begun, on another worker. last: the
  * root spawns CHILDREN children, and then one more child. The worker of the root takes this newest child first, and the
- * newest child waits until another child has begun.
- */
+ * newest child waits until another child has begun. */
 #include "program.h"
 
 typedef struct {

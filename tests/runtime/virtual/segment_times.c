@@ -1,7 +1,6 @@
 /* The times of segments that start by a plan: `segment_times PLAN [SEGMENT NODE MEASURED_PS]...`. Prints for each start
  * the time of the segment, the time if all bytes were local, and the time of faults and migrations; then the number of
- * page faults, and the bytes of each pair of nodes. MEASURED_PS is the measured compute time; -1: the plan's time.
- */
+ * page faults, and the bytes of each pair of nodes. MEASURED_PS is the measured compute time; -1: the plan's time. */
 #include <stdio.h>
 #include <stdlib.h>
 

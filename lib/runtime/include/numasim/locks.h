@@ -1,8 +1,8 @@
 /* Locks, condition variables and barriers for threads on NUMA machines, with or without a pool of tasks.
  *
- * The interface is as in the thesis (section 6.3: pthread_NUMA_xxx_init, _lock, _unlock, _cond_init, _cond_wait,
- * _cond_signal), with two nodes made explicit. The home of a lock or condition is an option: the creating thread need
- * not run on the home node. The caller passes its own node: the library need not ask the system at each call.
+ * The interface follows section 6.3 of the thesis (pthread_NUMA_xxx_init, _lock, _unlock, _cond_init, _cond_wait and
+ * _cond_signal), with two additions. The home of a lock or a condition is an option, so the creating thread need not
+ * run on the home node. The caller passes the caller's node, so the library need not ask the system at each call.
  *
  *     ns_numa_lock *lock;
  *     ns_numa_condition *filled;
@@ -25,8 +25,7 @@
  * Undefined, besides the rules `freed` and `waits` of numasim/runtime.h: to release a lock that is free, to acquire a
  * lock that the same thread holds, to wait for a condition without its lock, and to destroy an object that other
  * threads use. Reason: a check would need the holder's name in the lock, which is one more cache line to hand over.
- * After a fork, an object that no thread held or waited for is a working copy in the new process.
- */
+ * After a fork, an object that no thread held or waited for is a working copy in the new process. */
 #ifndef NUMASIM_LOCKS_H
 #define NUMASIM_LOCKS_H
 
@@ -59,14 +58,13 @@ typedef struct ns_numa_lock ns_numa_lock;
 
 /* Create, use and destroy a lock. ns_numa_lock_create returns 0; NS_ERROR_OPTION for null, an unknown kind or more than
  * NS_NUMA_NODES nodes; or NS_ERROR_MEMORY. If creation fails, `*self` is null. A home that the system lacks counts as
- * NS_NUMA_ANYWHERE. ns_numa_lock_destroy accepts null. The other functions return 0; or NS_ERROR_OPTION, without an
- * effect, for null and for a node that the lock does not have. */
+ * NS_NUMA_ANYWHERE. ns_numa_lock_destroy accepts null. ns_numa_lock_try_acquire returns whether the caller has the lock
+ * now: false if another thread has the lock, for null, and for a node that the lock does not have. The other functions
+ * return 0; or NS_ERROR_OPTION, without an effect, for null and for a node that the lock does not have. */
 int ns_numa_lock_create(ns_numa_lock **self, const ns_numa_lock_options *options);
 void ns_numa_lock_destroy(ns_numa_lock *self);
 int ns_numa_lock_acquire(ns_numa_lock *self, uint32_t node);
-bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node); /* false, without the lock, if another thread has the
-                                                                     lock, and for null and a node that the lock does
-                                                                     not have */
+bool ns_numa_lock_try_acquire(ns_numa_lock *self, uint32_t node);
 int ns_numa_lock_release(ns_numa_lock *self, uint32_t node);
 
 /* Return the name of lock kind `at`, counted from 0; NULL behind the last kind. */
@@ -95,8 +93,7 @@ void ns_numa_condition_destroy(ns_numa_condition *self);
 /* Release the lock, which the caller holds, and wait for a signal, as one atomic step. The function returns with the
  * lock held, and only after a signal. The signalled state may have changed by then, so the caller checks the state
  * again. Return 0; or NS_ERROR_OPTION, with the lock still held, for null and for a node that the condition or the lock
- * does not have.
- */
+ * does not have. */
 int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t node);
 
 /* Wake one waiter, if there is a waiter; wake all waiters. The caller may hold the lock. Return 0, or NS_ERROR_OPTION

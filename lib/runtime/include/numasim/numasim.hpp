@@ -28,8 +28,7 @@
  * The destructor of a pool that is in use, as at exit() in a task, does nothing.
  *
  * All functions are built on numasim/runtime.h. ns::enter() gives a body access to the functions of numasim/runtime.h
- * for the running task.
- */
+ * for the running task. */
 #ifndef NUMASIM_HPP
 #define NUMASIM_HPP
 
@@ -174,6 +173,16 @@ void hand_over(failure *to, Body &&body, Start &&start) {
     }
 }
 
+/* Spawn a child with this body: start(task, body, arguments, bytes) spawns the child of the running task. */
+template <class Body, class Start>
+void spawn_by(Body &&body, Start &&start) {
+    frame &mine = frame::here();
+    mine.note_spawn();
+    hand_over(&mine.children(), std::forward<Body>(body), [&](ns_body *run, const void *given, std::size_t bytes) {
+        mine.enter([&](ns_task *task) { start(task, run, given, bytes); });
+    });
+}
+
 /* The storage for the result of a body: empty for void, else the value. */
 template <class Result>
 struct outcome {
@@ -218,12 +227,7 @@ inline std::uint32_t node() { return ns_task_node(detail::frame::here().task());
 /* Spawn a child that runs body(), on this or another worker. */
 template <class Body>
 void spawn(Body &&body) {
-    detail::frame &mine = detail::frame::here();
-    mine.note_spawn();
-    detail::hand_over(&mine.children(), std::forward<Body>(body),
-                      [&](ns_body *run, const void *given, std::size_t bytes) {
-                          mine.enter([&](ns_task *task) { ns_spawn(task, run, given, bytes); });
-                      });
+    detail::spawn_by(std::forward<Body>(body), ns_spawn);
 }
 
 /* Return a dependence: the declaration that a child uses an address (see ns_spawn_after). */
@@ -235,15 +239,10 @@ inline ns_dependence inout(const void *address) { return {address, NS_DIRECTION_
  * ns::spawn_after({ns::in(&a), ns::out(&b)}, [&] { b = f(a); }); */
 template <class Body>
 void spawn_after(std::initializer_list<ns_dependence> dependences, Body &&body) {
-    detail::frame &mine = detail::frame::here();
-    mine.note_spawn();
-    detail::hand_over(&mine.children(), std::forward<Body>(body),
-                      [&](ns_body *run, const void *given, std::size_t bytes) {
-                          mine.enter([&](ns_task *task) {
-                              ns_spawn_after(task, run, given, bytes, dependences.begin(),
-                                             static_cast<std::uint32_t>(dependences.size()));
-                          });
-                      });
+    const auto count = static_cast<std::uint32_t>(dependences.size());
+    detail::spawn_by(std::forward<Body>(body), [&](ns_task *task, ns_body *run, const void *given, std::size_t bytes) {
+        ns_spawn_after(task, run, given, bytes, dependences.begin(), count);
+    });
 }
 
 /* Wait until all children have ended. Throws the first exception of a child. */

@@ -1,8 +1,7 @@
 /* Declarations of the memory accesses of OpenMP tasks for `numasim record`, which cannot see accesses itself.
  *
  * Without a recorder a declaration has no effect: it only checks whether a recorder is present. A program that includes
- * this header needs no library. See the page on recorded programs.
- */
+ * this header needs no library. See the page on recorded programs. */
 #ifndef NUMASIM_RECORD_H
 #define NUMASIM_RECORD_H
 
@@ -32,9 +31,7 @@ static inline void ns_record_access(const void *begin, size_t bytes, int mode) {
 
 /* Declare that the calling task accesses a tile: `rows` rows of `bytes` bytes each, the first row at `begin`, with
  * `stride` bytes from the beginning of one row to the beginning of the next. A tile of T x T doubles of a row-major
- * matrix with N
- * columns has T rows of T * sizeof(double) bytes, N * sizeof(double) bytes apart.
- */
+ * matrix with N columns has T rows of T * sizeof(double) bytes, N * sizeof(double) bytes apart. */
 static inline void ns_record_tile(const void *begin, size_t rows, size_t bytes, size_t stride, int mode) {
     if (ns_recorder_tile) ns_recorder_tile(begin, rows, bytes, stride, mode);
 }

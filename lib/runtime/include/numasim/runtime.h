@@ -1,10 +1,8 @@
 /* numasim's task runtime: tasks, pools of workers, objects in memory and synchronisation objects.
  *
- * A program is a body that spawns children and joins them. A pool runs the program in one of these modes: on real
- * threads; on real threads that emulate another machine; in virtual time on one thread; serially; or with the code of
- * threads in turns on one thread. A compiled
- * strategy (written by `numasim strategy compile`) decides where tasks run. numasim's simulator interprets the same
- * strategy.
+ * A program is a body that spawns children and joins them. A pool runs the program in one of the modes of enum ns_mode.
+ * A compiled strategy (written by `numasim strategy compile`) decides where tasks run. numasim's simulator interprets
+ * the same strategy.
  *
  *     static void fib(ns_task *self, void *arguments) {
  *         struct fib *f = arguments;
@@ -43,8 +41,7 @@
  * - stack Plain calls of C, and NAME_call and NAME_join of typed tasks in lanes, nest on the stack of the thread
  *   without a check. If this stack overflows, a sentence is written to the standard error, and SIGSEGV ends the
  *   process, unless the program handles this signal. All other nesting is checked: the run ends with NS_ERROR_MEMORY if
- *   less than 32 KiB of stack are left for a body.
- */
+ *   less than 32 KiB of stack are left for a body. */
 #ifndef NUMASIM_RUNTIME_H
 #define NUMASIM_RUNTIME_H
 
@@ -83,8 +80,7 @@ const char *ns_error_sentence(int error);
 /* Run body(self, arguments, first, last) in parallel over pieces of [begin, end), each of at most `grain` indices. The
  * function returns when all pieces, and all children that `self` spawned before, have ended. The pieces are made by
  * halving the range. A grain below 1 counts as 1. If `end` is not above `begin`, the body is not called. A null body
- * ends the run with NS_ERROR_PROGRAM.
- */
+ * ends the run with NS_ERROR_PROGRAM. */
 typedef void ns_loop_body(ns_task *self, void *arguments, int64_t first, int64_t last);
 void ns_parallel_for(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_loop_body *body, void *arguments);
 
@@ -94,8 +90,7 @@ void ns_parallel_for(ns_task *self, int64_t begin, int64_t end, int64_t grain, n
  *
  * Values have `bytes` bytes, aligned as by malloc, and are combined in pairs of neighbours: combine(value, next) sets
  * `value`, the left neighbour, to the combination of both. combine() need not be commutative, nor exactly associative
- * (floating-point addition is allowed). The pairs depend only on the range and the grain, or on the order of spawns.
- */
+ * (floating-point addition is allowed). The pairs depend only on the range and the grain, or on the order of spawns. */
 typedef void ns_combine(void *value, const void *next);
 
 /* Set `value` to the combined value of the indices in [first, last). The range has at least one index. */
@@ -188,8 +183,7 @@ enum ns_word_role { NS_WORD_LOCK, NS_WORD_ATOMIC, NS_WORD_CONDITION, NS_WORD_BAR
  * barriers, and the homes of words. A condition is a condition variable together with a count of signals: no signal is
  * lost. Return the id of the word, ascending from 0; NS_ERROR_OPTION for a null pool or name, an unknown role, and a
  * barrier or a condition without parties; NS_ERROR_CALLER while the pool runs; NS_ERROR_MEMORY. The first 31 bytes of
- * `name` are kept.
- */
+ * `name` are kept. */
 int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties);
 
 /* Use words. NS_ERROR_PROGRAM ends the run for a word that was not created or has another role; for the release of a
@@ -210,16 +204,17 @@ void ns_word_broadcast(ns_task *self, uint32_t word);             /* let as many
 enum ns_mode {
     NS_MODE_SERIAL,   /* on the calling thread, depth first; records the task graph */
     NS_MODE_NATIVE,   /* pinned threads on the real machine: see below */
-    NS_MODE_EMULATED, /* threads on emulated nodes: a remote step spins for the extra latency; memory is on the node of
-                         the thread that touched it first, whatever the plan says */
-    NS_MODE_VIRTUAL,  /* on one thread, by the clocks of the simulator's engine, which is a library of its own; a
-                         program linked without this library gets NS_ERROR_UNSUPPORTED */
-    NS_MODE_TURNS,    /* the code of threads on one thread: the workers take turns, which end at every access to shared
-                         memory of the library; the seed decides who is next. A library of its own, as above. A wait
-                         for another task by any means but the library's never ends */
-    NS_MODE_PACED     /* the same, but turns end only where the costs of the plan advance the worker's clock, and the
-                         next worker is the worker with the earliest clock, as in the simulator */
+    NS_MODE_EMULATED, /* threads on the nodes of the plan's machine: remote steps spin for the additional latency */
+    NS_MODE_VIRTUAL,  /* on one thread, by the clocks of the simulator's engine */
+    NS_MODE_TURNS,    /* the code of threads on one thread: workers take turns, in an order that the seed decides */
+    NS_MODE_PACED     /* the code of threads on one thread: workers take turns by the simulator's clocks */
 };
+
+/* NS_MODE_EMULATED: memory is on the node of the thread that touched the memory first, whatever the plan says.
+ * NS_MODE_VIRTUAL needs a library of its own; NS_MODE_TURNS and NS_MODE_PACED need another. A program linked without
+ * the library of a mode gets NS_ERROR_UNSUPPORTED. NS_MODE_TURNS ends a turn at every access to shared memory of the
+ * library. NS_MODE_PACED ends a turn where the costs of the plan advance the worker's clock; the worker with the
+ * earliest clock is next. In both modes, a wait for another task by any means but the library's never ends. */
 
 /* Native workers are pinned to the hardware threads that the plan numbers. The numbers count the hardware threads that
  * the process may use: the first threads of all cores, node by node, then the second threads. Without a plan, or if a
@@ -230,8 +225,8 @@ enum ns_mode {
  * measured. */
 enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
 
-/* The moment at which spawned tasks begin in a serial run. By way of the caches, the time of a program depends on this
- * order. A task with a future begins at its spawn in every order. */
+/* The moment at which spawned tasks begin in a serial run. The time of a program depends on this order by way of the
+ * caches. In every order, a task with a future begins at its spawn. */
 enum ns_order {
     NS_ORDER_SPAWNED, /* at the spawn */
     NS_ORDER_NEWEST,  /* when the parent joins, newest first, as a single worker takes tasks from its deque */
@@ -261,15 +256,13 @@ typedef struct {
  * NS_ERROR_FORMAT and NS_ERROR_FIELD for a bad plan; NS_ERROR_UNSUPPORTED for a plan that threads cannot execute;
  * NS_ERROR_MEMORY and NS_ERROR_THREAD. After an error `*pool` is NULL, or a pool that returns the sentence of the
  * error, fails with the same error in each run, and has to be destroyed. Any thread may create a pool, also a thread
- * that runs a task of another pool, and a thread of a forked process.
- * another pool, and in a process that was forked. */
+ * that runs a task of another pool, and a thread of a forked process. */
 int ns_pool_create(ns_pool **pool, const ns_pool_options *options);
 
 /* The functions below may be called by any thread, but by only one thread at a time. A second thread, and tasks of the
  * pool itself, get NS_ERROR_CALLER at once. In a forked process, a pool of threads cannot run, but can be destroyed:
  * this frees its memory, and leaves the threads of the parent process alone. Pools of the other modes are copies that
- * run.
- */
+ * run. */
 
 /* Destroy a pool, or do nothing for null. Return 0; NS_ERROR_CALLER, without an effect, while the pool is in use. */
 int ns_pool_destroy(ns_pool *pool);

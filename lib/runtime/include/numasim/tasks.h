@@ -1,6 +1,5 @@
 /* Tasks: the calls by which a body of a program spawns children and waits for them. numasim/runtime.h and
- * numasim/typed_tasks.h include this header.
- */
+ * numasim/typed_tasks.h include this header. */
 #ifndef NUMASIM_TASKS_H
 #define NUMASIM_TASKS_H
 
@@ -42,8 +41,7 @@ void ns_call(ns_task *self, ns_body *body, void *arguments);
  *     ns_join(self);
  *
  * Addresses are only compared. An address stands for data of any size; NULL stands for no data. Dependences hold among
- * the children of one task, or of one call by ns_call, up to the next join.
- */
+ * the children of one task, or of one call by ns_call, up to the next join. */
 enum ns_direction { NS_DIRECTION_IN = 1, NS_DIRECTION_OUT = 2, NS_DIRECTION_INOUT = 3 };
 
 /* The use of an address by a child. `access`, which may be NULL, declares how the first segment of the child accesses

@@ -2,8 +2,7 @@
  * Threads and memory can be bound to their places.
  *
  * The topology is read from sysfs. Only processors count that are online and that the affinity mask and the control
- * group of this process allow.
- */
+ * group of this process allow. */
 #ifndef NUMASIM_TOPOLOGY_H
 #define NUMASIM_TOPOLOGY_H
 

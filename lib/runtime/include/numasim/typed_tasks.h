@@ -19,25 +19,23 @@
  * argument, ...}. All these functions are static. A task has at most NS_MOST_ARGUMENTS arguments, or none; more
  * arguments, and arrays, go into a struct.
  *
- * Typed tasks are the fast way. With a strategy in which a spawn pushes to the worker's own lane and a join pops from
- * this lane, all calls are inline, arguments and results stay in registers unless a task is stolen, and the compiler
- * sees through the recursion. Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to
- * separate memory. With other strategies and modes, the functions call numasim/runtime.h.
+ * Typed tasks are the fast way. If each spawn of a strategy pushes to the worker's own lane, and each join begins with
+ * pops from this lane, all calls are inline, and arguments and results stay in registers unless a task is stolen.
+ * Arguments of more than NS_RESULT_BYTES bytes, laid out as a struct, are copied to separate memory. With other
+ * strategies and modes, the functions call numasim/runtime.h.
  *
- * Errors are as in ns_spawn, ns_spawn_after, ns_call and ns_join. Inline calls are not checked: fib_call nests on
- * the stack as a call of C does (see `stack` in numasim/runtime.h), and fib_spawn needs an address for the result.
+ * Errors are as in ns_spawn, ns_spawn_after, ns_call and ns_join. Inline calls are not checked: fib_call nests on the
+ * stack as a call of C does (see `stack` in numasim/runtime.h), and fib_spawn needs an address for the result.
  *
- * A lane is a stack of tasks. Each task has a slot, which contains its arguments (Faxen, "Wool", 2008; van Dijk and van
- * de Pol, "Lace: non-blocking split deque for work-stealing", 2014). The children of a task are the topmost tasks of
- * the lane, and the task counts them; so children need no pointer to their parent. The worker that executes a typed
- * task leaves the result in the slot. When the parent joins the child, the parent copies the result to the address
- * given at the spawn. The parent keeps this address for its newest child in its own ns_task, not in the lane. So if
- * each child is joined before the next spawn, the address of the result does not leave the function, and the compiler
- * keeps the result in a register. The addresses for older children are in the slots of these children.
+ * A lane is a stack of tasks (Faxen, "Wool", 2008; van Dijk and van de Pol, "Lace: non-blocking split deque for
+ * work-stealing", 2014; source/queues/lane.h). The slot of a task contains the arguments of the task. The children of a
+ * task are the topmost tasks of the lane, and the task counts its children; so children need no pointer to their
+ * parent. The worker that executes a typed task leaves the result in the slot, and the join copies the result to the
+ * address given at the spawn. The address for the newest child is in the parent's ns_task, not in the lane. So if each
+ * child is joined before the next spawn, the compiler keeps the result in a register.
  *
- * The structs below are internal to the library (source/queues/lane.h explains the lane). They are public only for
- * inlining: programs do not use their names. NS_TASK needs GNU C (gcc or clang).
- */
+ * The structs below are public only for inlining: programs do not use their names. NS_TASK needs GNU C (gcc or clang).
+ * */
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
 
@@ -221,8 +219,7 @@ enum { NS_MOST_ARGUMENTS = 12 };
  * registers, since its address never leaves the function; and into NAME, for runs without lanes. NAME_in_slot is the
  * body of a task in a lane. A task is counted before it runs, so that the call of its body can be the last step.
  * Functions with local names call NAME_anywhere(), since a task may be named `count`, `order` or `result`. EACH applies
- * a macro to each entry of the list of arguments, which begins with NAME.
- */
+ * a macro to each entry of the list of arguments, which begins with NAME. */
 #define NS_DEFINE_TASK(EACH, RESULT, NAME, ...)                                                                        \
     typedef struct {                                                                                                   \
         RESULT *result;                                                                                                \

@@ -1,14 +1,14 @@
 /* A mode of running pools (serial, threads, virtual time): the functions behind numasim/runtime.h, and the structs of
- * pools, workers and tasks that all modes share. Each mode's own struct begins with the shared struct.
- */
-#ifndef NS_OPERATIONS_H
-#define NS_OPERATIONS_H
+ * pools, workers and tasks that all modes share. Each mode's own struct begins with the shared struct. */
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "api/report.h"
+#include "base/pieces.h"
 #include "fields.h"
+#include "generated/enumerations.h"
 #include "numasim/runtime.h"
 #include "plan_file.h"
 #include "platform/atomics.h"
@@ -27,11 +27,10 @@ typedef struct {
 
 /* The functions of a mode that act on pools. */
 typedef struct {
-    int (*open)(ns_pool **pool, const ns_pool_options *options,
-                ns_fields *plan);   /* takes over the plan, which may be NULL */
+    /* take over the plan, which may be NULL */
+    int (*open)(ns_pool **pool, const ns_pool_options *options, ns_fields *plan);
     void (*close)(ns_pool *pool);   /* called in the process that opened the pool */
-    void (*abandon)(ns_pool *pool); /* called in a process forked from the opening process; NULL: `close` is called
-                                       there, too */
+    void (*abandon)(ns_pool *pool); /* the same in a process forked from the opening process; NULL: `close` */
     int (*run)(ns_pool *pool, const ns_work_order *order, bool team);
     int (*report)(ns_pool *pool, ns_report *report); /* copy the counts (report.h) */
     /* for pools with a plan: return the plan; return the row of a task in the plan's graph */
@@ -49,26 +48,25 @@ typedef struct {
     void (*get)(ns_task *self, ns_future *future);
     void (*work)(ns_task *self, int64_t picoseconds);
     void (*access)(ns_task *self, const ns_access *access);
-    void (*lock)(ns_task *self, uint32_t word);
-    void (*unlock)(ns_task *self, uint32_t word);
-    int64_t (*add)(ns_task *self, uint32_t word, int64_t value);
-    void (*arrive)(ns_task *self, uint32_t word);
-    void (*await)(ns_task *self, uint32_t word);
-    void (*signal)(ns_task *self, uint32_t word, uint32_t permits);
+    /* Execute an op, from NS_OP_LOCK to NS_OP_BROADCAST, on a word of the right role. NS_OP_ATOMIC adds `value`, and
+     * returns the value before. NS_OP_SIGNAL and NS_OP_BROADCAST give `value` permits. */
+    int64_t (*use)(ns_task *self, enum ns_op op, uint32_t word, int64_t value);
     /* Execute an op of a plan's graph that has no function in runtime.h. NULL: plans with such ops are refused. */
     void (*op)(ns_task *self, uint32_t op, uint32_t argument);
     /* Note a wrong call: the run ends with this error, at once or when all tasks have ended. */
     void (*refuse)(ns_task *self, int error, const char *sentence);
 } ns_task_operations;
 
+enum { NS_NAME_BYTES = 32 }; /* the bytes of the name of an object or a word, with its end */
+
 typedef struct {
-    char name[32];
+    char name[NS_NAME_BYTES];
     void *address;
     int64_t bytes;
 } ns_object;
 
 typedef struct {
-    char name[32];
+    char name[NS_NAME_BYTES];
     enum ns_word_role role;
     uint32_t owner, parties;
     int64_t value; /* the value of an atomic counter */
@@ -86,17 +84,15 @@ struct ns_pool {
     pid_t process;        /* the process that made the pool */
     ns_atomic_u32 in_use; /* 1 during a call of a function of the pool; else 0 */
     char problem[1024];
+    ns_pieces memory; /* released with the pool */
 };
 
 /* The modes. */
 extern const ns_pool_operations ns_serial_mode; /* serial/: runs depth first, and can record */
 extern const ns_pool_operations ns_thread_mode; /* threads/: native and emulated */
-/* virtual/: workers take turns by virtual clocks. This mode is a separate library that needs the C++ library. The
- * symbol is NULL in a program that is linked without the library. */
-extern const ns_pool_operations ns_virtual_mode __attribute__((weak));
-
-/* turns/: threads in turns, by the draws of a seed. Also a separate library, with a symbol that is NULL without it. */
-extern const ns_pool_operations ns_turns_mode __attribute__((weak));
+/* Two modes in libraries of their own. Each symbol is NULL in a program that is linked without its library. */
+extern const ns_pool_operations ns_virtual_mode __attribute__((weak)); /* virtual/: virtual time */
+extern const ns_pool_operations ns_turns_mode __attribute__((weak));   /* turns/: threads in turns */
 
 static inline bool ns_runs_in_turns(const ns_pool *pool) {
     return pool->options.mode == NS_MODE_TURNS || pool->options.mode == NS_MODE_PACED;
@@ -113,5 +109,3 @@ void ns_pool_leave(ns_pool *pool);
 
 /* Store the sentence of an error, formatted as by printf. Return `error`. */
 int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -5,6 +5,12 @@
 
 #include "api/operations.h"
 
+/* Return the number of bytes from a value to the next in an array of values that are aligned as by malloc. */
+static size_t rounded(size_t bytes) {
+    const size_t unit = _Alignof(max_align_t);
+    return (bytes + unit - 1) / unit * unit;
+}
+
 /* ---- over loops -------------------------------------------------------------------------------------------------- */
 
 enum { SMALL_BYTES = 64 }; /* bytes of a value on the stack; larger values are allocated */
@@ -65,27 +71,21 @@ static size_t end_of_numbers(const loop *of, int64_t first, int64_t last) {
     return end;
 }
 
-/* Reduce the loop to `beside`, and then set `value` to the combination of `value` (left) and `beside` (right). */
-static void reduce_whole(ns_task *self, const loop *of, int64_t begin, int64_t end, void *value, void *beside) {
-    ns_call(self, reduce, &(piece){of, begin, end, 1, beside});
-    of->combine(value, beside);
-}
-
 int ns_parallel_reduce(ns_task *self, int64_t begin, int64_t end, int64_t grain, ns_reduce_body *body,
                        ns_combine *combine, void *arguments, void *value, size_t bytes) {
     if (!body || !combine || !value) return NS_ERROR_OPTION;
     if (bytes > PTRDIFF_MAX) return NS_ERROR_MEMORY;
     if (begin >= end) return NS_OK;
     _Alignas(max_align_t) char small[SMALL_BYTES];
-    const size_t unit = _Alignof(max_align_t), room = (bytes + unit - 1) / unit * unit;
-    loop of = {grain > 0 ? grain : 1, body, combine, arguments, room, NULL};
+    loop of = {grain > 0 ? grain : 1, body, combine, arguments, rounded(bytes), NULL};
     if (bytes > sizeof small) {
         const size_t count = end_of_numbers(&of, begin, end);
-        of.values = count <= PTRDIFF_MAX / room ? calloc(count, room) : NULL;
+        of.values = count <= PTRDIFF_MAX / of.bytes ? calloc(count, of.bytes) : NULL;
         if (!of.values) return NS_ERROR_MEMORY;
     }
-    reduce_whole(self, &of, begin, end, value, of.values ? of.values : small); /* slot 0 is free: piece numbers begin at
-                                                                                  1 */
+    void *beside = of.values ? of.values : small; /* place 0 is free, since the numbers of pieces begin at 1 */
+    ns_call(self, reduce, &(piece){&of, begin, end, 1, beside});
+    combine(value, beside);
     free(of.values);
     return NS_OK;
 }
@@ -113,20 +113,15 @@ static void contribute(ns_task *self, void *arguments) {
     mine->body(self, mine->arguments, mine->term);
 }
 
-static size_t distance(const ns_reduction *self) {
-    const size_t unit = _Alignof(max_align_t);
-    return (self->bytes + unit - 1) / unit * unit;
-}
-
 /* Return the address for one more term; NULL if memory is short. */
 static void *add_term(ns_reduction *self) {
     if (!self->newest || self->newest->count == TERMS) {
-        struct ns_terms *made = calloc(1, sizeof *made + TERMS * distance(self));
+        struct ns_terms *made = calloc(1, sizeof *made + TERMS * rounded(self->bytes));
         if (!made) return NULL;
         *(self->newest ? &self->newest->next : &self->first) = made;
         self->newest = made;
     }
-    return self->newest->terms + self->newest->count++ * distance(self);
+    return self->newest->terms + self->newest->count++ * rounded(self->bytes);
 }
 
 int ns_reduce_spawn(ns_task *self, ns_reduction *reduction, ns_term_body *body, const void *arguments, size_t bytes) {
@@ -152,7 +147,7 @@ int ns_reduce_join(ns_task *self, ns_reduction *reduction) {
     ns_join(self);
     for (struct ns_terms *each = reduction->first, *next; each; each = next) {
         for (size_t at = 0; at < each->count; at++)
-            reduction->combine(reduction->value, each->terms + at * distance(reduction));
+            reduction->combine(reduction->value, each->terms + at * rounded(reduction->bytes));
         next = each->next;
         free(each);
     }

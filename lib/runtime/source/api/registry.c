@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/operations.h"
 
@@ -53,37 +54,25 @@ int ns_pool_fail(ns_pool *pool, int error, const char *sentence, ...) {
 
 /* ---- objects and words ------------------------------------------------------------------------------------------- */
 
-/* Make room for one more entry of `size` bytes behind `count` entries. Return the entries, or NULL if memory is short.
+/* Append an entry, which begins with its name, to `count` entries. Return all entries, or NULL if memory is short.
  * Capacities are powers of two; the count determines the capacity. */
-static void *with_room(void *entries, uint32_t count, size_t size) {
+static void *append(void *entries, uint32_t count, const void *entry, size_t size, const char *name) {
     const bool full = (count & (count - 1)) == 0;
-    return full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
-}
-
-/* Add an object. Return its number or NS_ERROR_MEMORY. */
-static int64_t add_object(ns_pool *pool, const char *name, ns_object made) {
-    ns_object *objects = with_room(pool->objects, pool->object_count, sizeof *objects);
-    if (!objects) return NS_ERROR_MEMORY;
-    pool->objects = objects;
-    snprintf(made.name, sizeof made.name, "%s", name);
-    objects[pool->object_count] = made;
-    return pool->object_count++;
-}
-
-static int64_t add_word(ns_pool *pool, const char *name, ns_word made) {
-    ns_word *words = with_room(pool->words, pool->word_count, sizeof *words);
-    if (!words) return NS_ERROR_MEMORY;
-    pool->words = words;
-    snprintf(made.name, sizeof made.name, "%s", name);
-    words[pool->word_count] = made;
-    return pool->word_count++;
+    char *grown = full ? realloc(entries, (size_t)(count ? 2 * count : 1) * size) : entries;
+    if (!grown) return NULL;
+    memcpy(grown + count * size, entry, size);
+    snprintf(grown + count * size, NS_NAME_BYTES, "%s", name);
+    return grown;
 }
 
 int64_t ns_object_register(ns_pool *pool, const char *name, void *address, int64_t bytes) {
     if (!name || bytes < 0 || (bytes && !address)) return NS_ERROR_OPTION;
     const int error = ns_pool_enter(pool);
     if (error) return error;
-    const int64_t id = add_object(pool, name, (ns_object){.address = address, .bytes = bytes});
+    const ns_object made = {.address = address, .bytes = bytes};
+    ns_object *objects = append(pool->objects, pool->object_count, &made, sizeof made, name);
+    if (objects) pool->objects = objects;
+    const int64_t id = objects ? (int64_t)pool->object_count++ : NS_ERROR_MEMORY;
     ns_pool_leave(pool);
     return id;
 }
@@ -97,7 +86,10 @@ int64_t ns_word_create(ns_pool *pool, const char *name, enum ns_word_role role, 
     if (!name || (uint32_t)role > NS_WORD_BARRIER || !has_parties(role, parties)) return NS_ERROR_OPTION;
     const int error = ns_pool_enter(pool);
     if (error) return error;
-    const int64_t id = add_word(pool, name, (ns_word){.role = role, .owner = owner, .parties = parties});
+    const ns_word made = {.role = role, .owner = owner, .parties = parties};
+    ns_word *words = append(pool->words, pool->word_count, &made, sizeof made, name);
+    if (words) pool->words = words;
+    const int64_t id = words ? (int64_t)pool->word_count++ : NS_ERROR_MEMORY;
     ns_pool_leave(pool);
     return id;
 }
@@ -109,26 +101,20 @@ const char *const NS_COUNTER_NAME[NS_COUNTERS] = {NS_EACH_COUNTER(COUNTER_NAME)}
 #undef COUNTER_NAME
 
 int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count) {
-    const size_t pairs = (size_t)nodes * nodes;
+    const uint64_t pairs = (uint64_t)nodes * nodes;
     *self = (ns_report){.workers = workers, .nodes = nodes, .word_count = word_count};
-    self->counters = calloc((size_t)workers * NS_COUNTERS + 1, sizeof *self->counters);
-    self->node = calloc((size_t)workers + 1, sizeof *self->node);
-    self->node_attempts = calloc(pairs + 1, sizeof *self->node_attempts);
-    self->node_success = calloc(pairs + 1, sizeof *self->node_success);
-    self->node_bytes = calloc(pairs + 1, sizeof *self->node_bytes);
-    self->words = calloc((size_t)word_count * NS_SYNC_COUNTS + 1, sizeof *self->words);
-    const bool all =
-        self->counters && self->node && self->node_attempts && self->node_success && self->node_bytes && self->words;
-    if (!all) ns_report_destroy(self);
-    return all ? NS_OK : NS_ERROR_MEMORY;
+    self->counters = ns_pieces_take(&self->memory, (uint64_t)workers * NS_COUNTERS, sizeof *self->counters);
+    self->node = ns_pieces_take(&self->memory, workers, sizeof *self->node);
+    self->node_attempts = ns_pieces_take(&self->memory, pairs, sizeof *self->node_attempts);
+    self->node_success = ns_pieces_take(&self->memory, pairs, sizeof *self->node_success);
+    self->node_bytes = ns_pieces_take(&self->memory, pairs, sizeof *self->node_bytes);
+    self->words = ns_pieces_take(&self->memory, (uint64_t)word_count * NS_SYNC_COUNTS, sizeof *self->words);
+    if (!self->memory.is_short) return NS_OK;
+    ns_report_destroy(self);
+    return NS_ERROR_MEMORY;
 }
 
 void ns_report_destroy(ns_report *self) {
-    free(self->counters);
-    free(self->node);
-    free(self->node_attempts);
-    free(self->node_success);
-    free(self->node_bytes);
-    free(self->words);
+    ns_pieces_release(&self->memory);
     *self = (ns_report){0};
 }

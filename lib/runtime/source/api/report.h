@@ -1,14 +1,11 @@
 /* The counts of runs, under the names that the simulator's results have (numasim/engine/result.py). */
-#ifndef NS_REPORT_H
-#define NS_REPORT_H
+#pragma once
 
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/counters.h"
 
 /* Compiled with NUMASIM_COUNTERS=0 (CMake: -DNUMASIM_COUNTERS=OFF), the thread mode counts only tasks: all other
- * counters, the tables of nodes and the tables of words are 0. Measurements that a strategy uses are still made.
- */
+ * counters, the tables of nodes and the tables of words are 0. Measurements that a strategy uses are still made. */
 #ifndef NUMASIM_COUNTERS
 #define NUMASIM_COUNTERS 1
 #endif
@@ -36,10 +33,9 @@ typedef struct {
     int64_t *node_bytes; /* [nodes][nodes] from the reader's node to the memory's node, by declared accesses */
     int64_t *words;      /* [word_count][NS_SYNC_COUNTS] */
     uint32_t word_count;
+    ns_pieces memory;
 } ns_report;
 
 /* Allocate a report with these dimensions, all zero. Return 0 or NS_ERROR_MEMORY. */
 int ns_report_create(ns_report *self, uint32_t workers, uint32_t nodes, uint32_t word_count);
 void ns_report_destroy(ns_report *self);
-
-#endif

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "api/operations.h"
-#include "generated/enumerations.h"
 #include "queues/lane.h"
 
 /* Return the whole task, which the mode knows. `self` may be only the lane part of the task. */
@@ -17,9 +16,8 @@ static const ns_task_operations *operations_of(const ns_task *self) { return sel
 
 /* End the run with this error. In serial mode and in virtual time this function does not return; on threads the wrong
  * call has no effect. */
-static void refuse(const ns_task *self, int error, const char *sentence, ...)
-    __attribute__((format(printf, 3, 4), cold));
-static void refuse(const ns_task *self, int error, const char *sentence, ...) {
+__attribute__((format(printf, 3, 4), cold)) static void refuse(const ns_task *self, int error, const char *sentence,
+                                                               ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, sentence);
@@ -29,9 +27,8 @@ static void refuse(const ns_task *self, int error, const char *sentence, ...) {
 }
 
 /* Refuse a spawn or a call that has no body, or has arguments that cannot be copied. */
-static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes)
-    __attribute__((cold, noinline));
-static void refuse_body(const ns_task *self, bool has_body, const void *arguments, size_t bytes) {
+__attribute__((cold, noinline)) static void refuse_body(const ns_task *self, bool has_body, const void *arguments,
+                                                        size_t bytes) {
     if (!has_body)
         refuse(self, NS_ERROR_PROGRAM, "a task has no body: it is null");
     else
@@ -99,8 +96,7 @@ static bool can_depend(const ns_task *self, const ns_dependence *dependences, ui
 
 static const char *const ROLE_NAME[] = {"a lock", "an atomic counter", "a condition", "a barrier"};
 
-static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role role) __attribute__((cold, noinline));
-static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role role) {
+__attribute__((cold, noinline)) static void refuse_word(const ns_task *self, uint32_t word, enum ns_word_role role) {
     const ns_pool *pool = self->worker->pool;
     if (word >= pool->word_count)
         refuse(self, NS_ERROR_PROGRAM, "a task uses a word that there is not: %u of %u", word, pool->word_count);
@@ -194,33 +190,21 @@ void ns_access_declare(ns_task *self, const ns_access *access) {
     if (can_access(self, access)) operations_of(self)->access(whole_of(self), access);
 }
 
-void ns_word_lock(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_LOCK)) operations_of(self)->lock(whole_of(self), word);
+static int64_t use(ns_task *self, enum ns_word_role role, enum ns_op op, uint32_t word, int64_t value) {
+    return can_use(self, word, role) ? operations_of(self)->use(whole_of(self), op, word, value) : 0;
 }
 
-void ns_word_unlock(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_LOCK)) operations_of(self)->unlock(whole_of(self), word);
-}
-
+void ns_word_lock(ns_task *self, uint32_t word) { use(self, NS_WORD_LOCK, NS_OP_LOCK, word, 0); }
+void ns_word_unlock(ns_task *self, uint32_t word) { use(self, NS_WORD_LOCK, NS_OP_UNLOCK, word, 0); }
 int64_t ns_word_add(ns_task *self, uint32_t word, int64_t value) {
-    return can_use(self, word, NS_WORD_ATOMIC) ? operations_of(self)->add(whole_of(self), word, value) : 0;
+    return use(self, NS_WORD_ATOMIC, NS_OP_ATOMIC, word, value);
 }
-
-void ns_word_arrive(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_BARRIER)) operations_of(self)->arrive(whole_of(self), word);
-}
-
-void ns_word_await(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_CONDITION)) operations_of(self)->await(whole_of(self), word);
-}
-
-void ns_word_signal(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_CONDITION)) operations_of(self)->signal(whole_of(self), word, 1);
-}
-
+void ns_word_arrive(ns_task *self, uint32_t word) { use(self, NS_WORD_BARRIER, NS_OP_BARRIER, word, 0); }
+void ns_word_await(ns_task *self, uint32_t word) { use(self, NS_WORD_CONDITION, NS_OP_AWAIT, word, 0); }
+void ns_word_signal(ns_task *self, uint32_t word) { use(self, NS_WORD_CONDITION, NS_OP_SIGNAL, word, 1); }
 void ns_word_broadcast(ns_task *self, uint32_t word) {
-    if (can_use(self, word, NS_WORD_CONDITION))
-        operations_of(self)->signal(whole_of(self), word, self->worker->pool->words[word].parties);
+    const ns_pool *pool = self->worker->pool;
+    use(self, NS_WORD_CONDITION, NS_OP_BROADCAST, word, word < pool->word_count ? pool->words[word].parties : 0);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 #include "control/iteration_boundary.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TIERS = 1, LABELS = 2, SWITCHES = 4, POLICY = 8 };
@@ -12,7 +11,7 @@ size_t ns_boundary_measures(const ns_iteration_boundary *self) {
     return 1 + rows + rows * nodes + nodes * nodes + self->plan->workers;
 }
 
-/* ---- making it --------------------------------------------------------------------------------------------------- */
+/* ---- making a boundary ------------------------------------------------------------------------------------------- */
 
 static int cannot_write(ns_pool *pool) {
     return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be written", pool->options.measures);
@@ -23,13 +22,10 @@ static int open_files(ns_iteration_boundary *self, ns_pool *pool) {
     if (options->controls) {
         self->controls = fopen(options->controls, "rb");
         if (!self->controls) return ns_pool_fail(pool, NS_ERROR_FILE, "%s cannot be read", options->controls);
-        setvbuf(self->controls, NULL, _IONBF, 0); /* unbuffered: the next run opens the pipe again and reads the
-                                                     following records */
+        setvbuf(self->controls, NULL, _IONBF, 0); /* the next run opens the pipe again, and reads the records behind */
     }
-    if (options->measures) {
-        if (ns_output_file_open(&self->measures, options->measures)) return cannot_write(pool);
-    }
-    return NS_OK;
+    const bool fails = options->measures && ns_output_file_open(&self->measures, options->measures);
+    return fails ? cannot_write(pool) : NS_OK;
 }
 
 static int check(const ns_iteration_boundary *self, ns_pool *pool) {
@@ -45,12 +41,12 @@ static int check(const ns_iteration_boundary *self, ns_pool *pool) {
     return NS_OK;
 }
 
-static int allocate(ns_iteration_boundary *self) {
+static int allocate(ns_iteration_boundary *self, ns_pool *pool) {
     const size_t rows = rows_of(self), nodes = self->plan->nodes;
-    self->tier = calloc(rows + 1, sizeof *self->tier);
-    self->label = calloc(rows + 1, sizeof *self->label);
-    self->measured = calloc(ns_boundary_measures(self), sizeof *self->measured);
-    if (!self->tier || !self->label || !self->measured) return NS_ERROR_MEMORY;
+    self->tier = ns_pieces_take(&pool->memory, rows, sizeof *self->tier);
+    self->label = ns_pieces_take(&pool->memory, rows, sizeof *self->label);
+    self->measured = ns_pieces_take(&pool->memory, ns_boundary_measures(self), sizeof *self->measured);
+    if (pool->memory.is_short) return NS_ERROR_MEMORY;
     self->task_ps = self->measured + 1;
     self->task_bytes = self->task_ps + rows;
     self->node_bytes = self->task_bytes + rows * nodes;
@@ -65,19 +61,16 @@ int ns_boundary_create(ns_iteration_boundary *self, ns_pool *pool, const ns_fiel
                                     .policy = NS_NO_POLICY};
     int error = check(self, pool);
     if (error || !self->controlled) return error;
-    error = allocate(self);
+    error = allocate(self, pool);
     return error ? error : open_files(self, pool);
 }
 
 void ns_boundary_destroy(ns_iteration_boundary *self) {
     if (self->controls) fclose(self->controls);
     if (self->measures.file) ns_output_file_close(&self->measures);
-    free(self->tier);
-    free(self->label);
-    free(self->measured);
 }
 
-/* ---- records --------------------------------------------------------------------------------------- */
+/* ---- records ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     int64_t has;

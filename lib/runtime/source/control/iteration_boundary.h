@@ -16,10 +16,8 @@
  *     i64[rows], i64[rows][nodes]     for each task's own segments in the iteration: time; bytes by home node
  *     i64[nodes][nodes], i64[workers] sums since the start: bytes by node and home; time spent executing
  *
- * All numbers are little-endian. Both files may be pipes.
- */
-#ifndef NS_ITERATION_BOUNDARY_H
-#define NS_ITERATION_BOUNDARY_H
+ * All numbers are little-endian. Both files may be pipes. */
+#pragma once
 
 #include <stdio.h>
 
@@ -60,5 +58,3 @@ bool ns_boundary_begin(ns_iteration_boundary *self, ns_pool *pool, int *error);
 /* Note that an iteration has ended and another iteration follows: write `measured`, clear the measurements of the
  * iteration, and read the next record. Return 0, or an error as in ns_boundary_create. */
 int ns_boundary_cross(ns_iteration_boundary *self, ns_pool *pool);
-
-#endif

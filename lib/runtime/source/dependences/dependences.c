@@ -68,13 +68,6 @@ void *ns_arena_take(ns_arena *self, size_t bytes) {
     return first + self->used - taken;
 }
 
-static void free_arena(ns_arena *self) {
-    for (chunk *each = self->newest, *before; each; each = before) {
-        before = each->before;
-        free(each);
-    }
-}
-
 enum { FIRST_ROOM = 16 };
 
 /* ---- the dependences of a task's children ------------------------------------------------------------------------ */
@@ -93,7 +86,10 @@ void ns_dependences_close(ns_task *whole) {
 }
 
 void ns_dependences_destroy(ns_dependences *self) {
-    free_arena(&self->arena);
+    for (chunk *each = self->arena.newest, *before; each; each = before) {
+        before = each->before;
+        free(each);
+    }
     free(self->entries);
     free(self->before);
     *self = (ns_dependences){0};

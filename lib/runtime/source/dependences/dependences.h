@@ -7,10 +7,8 @@
  * The parent pushes onto this list; the end of the child closes the list, and a later sibling need not wait. The count
  * of a child is the number of siblings that the child waits for. These siblings count down while the parent is still
  * looking up addresses. So the count begins far above the number of siblings, and the parent subtracts the difference
- * as soon as the parent knows the number.
- */
-#ifndef NS_DEPENDENCES_H
-#define NS_DEPENDENCES_H
+ * as soon as the parent knows the number. */
+#pragma once
 
 #include "numasim/runtime.h"
 #include "platform/atomics.h"
@@ -27,8 +25,7 @@ typedef struct ns_waiting {
 
 struct ns_dependent {
     ns_atomic_pointer waiting;     /* list of ns_waiting, the newest first; or a mark that this child has ended */
-    ns_atomic_u32 left;            /* siblings that this child waits for, plus the number that the parent has yet to
-                                      subtract */
+    ns_atomic_u32 left;            /* siblings that this child waits for, plus what the parent has yet to subtract */
     uint32_t row;                  /* the child's row in a task graph, if there is a graph */
     const ns_dependent *newest_of; /* the newest child that waits for this child; only the parent uses it */
 };
@@ -99,5 +96,3 @@ void ns_dependences_destroy(ns_dependences *self);
 /* Add the next child, `task`. Set `before` to the children that `task` waits for; `before` is valid until the next
  * call. Return false if memory is short. */
 bool ns_dependences_find(ns_dependences *self, ns_dependent *task, const ns_dependence *dependences, uint32_t count);
-
-#endif

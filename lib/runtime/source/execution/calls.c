@@ -1,5 +1,5 @@
-/* Functions of tasks that are the same for all ways of executing tasks: locks, counters, barriers and conditions. Also
- * wrappers that measure segments for a controller. */
+/* Functions of tasks that are the same for all ways of executing tasks: the use of words (locks, counters, barriers and
+ * conditions), and wrappers that measure segments for a controller. */
 #include <stdio.h>
 
 #include "execution/execution.h"
@@ -10,12 +10,10 @@ static ns_thread_sync *sync_of(const ns_task *self) { return ns_thread_pool_of(w
 
 static ns_sync_user *user_of(const ns_task *self) { return &worker_of(self)->sync_user; }
 
-/* Prepare for a task that may put its worker's thread to sleep: make all tasks of this worker public for other
- * workers. */
+/* Make all tasks of the worker public for other workers, since the task may put the worker's thread to sleep. */
 static void share(const ns_task *self) { ns_thread_execution_of(worker_of(self))->share(worker_of(self)); }
 
-/* Ignore declared work, which only recordings use. If workers run in turns, the work takes its time on the clock of the
- * worker. */
+/* Ignore declared work, which only recordings use. If workers run in turns, the worker's clock advances by the work. */
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds) {
     (void)self;
     ns_thread_pay(picoseconds, NS_RANK_SEG_END);
@@ -31,21 +29,7 @@ static void refuse_word(ns_task *self, int error, const char *sentence, uint32_t
     ns_thread_refuse(self, error, text);
 }
 
-void ns_thread_lock(ns_task *self, uint32_t object) {
-    if (!ns_thread_sync_lock(sync_of(self), object, user_of(self), self))
-        refuse_word(self, NS_ERROR_DEADLOCK, "a task waits for a lock that it holds", object);
-}
-
-void ns_thread_unlock(ns_task *self, uint32_t object) {
-    if (!ns_thread_sync_unlock(sync_of(self), object, user_of(self), self))
-        refuse_word(self, NS_ERROR_PROGRAM, "a task lets go of a lock that it does not hold", object);
-}
-
-int64_t ns_thread_add(ns_task *self, uint32_t object, int64_t value) {
-    return ns_thread_sync_fetch_add(sync_of(self), object, value);
-}
-
-void ns_thread_arrive(ns_task *self, uint32_t object) {
+static void arrive(ns_task *self, uint32_t object) {
     if (self->worker->pool->words[object].parties > self->worker->pool->workers) {
         refuse_word(self, NS_ERROR_DEADLOCK, "a barrier is for more parties than there are workers", object);
         return;
@@ -54,13 +38,24 @@ void ns_thread_arrive(ns_task *self, uint32_t object) {
     ns_thread_sync_arrive(sync_of(self), object, user_of(self));
 }
 
-void ns_thread_await(ns_task *self, uint32_t object) {
-    share(self);
-    ns_thread_sync_await(sync_of(self), object, user_of(self));
-}
-
-void ns_thread_signal(ns_task *self, uint32_t object, uint32_t permits) {
-    ns_thread_sync_signal(sync_of(self), object, permits, user_of(self));
+int64_t ns_thread_use(ns_task *self, enum ns_op op, uint32_t object, int64_t value) {
+    switch (op) {
+        case NS_OP_LOCK:
+            if (!ns_thread_sync_lock(sync_of(self), object, user_of(self), self))
+                refuse_word(self, NS_ERROR_DEADLOCK, "a task waits for a lock that it holds", object);
+            return 0;
+        case NS_OP_UNLOCK:
+            if (!ns_thread_sync_unlock(sync_of(self), object, user_of(self), self))
+                refuse_word(self, NS_ERROR_PROGRAM, "a task lets go of a lock that it does not hold", object);
+            return 0;
+        case NS_OP_ATOMIC: return ns_thread_sync_fetch_add(sync_of(self), object, value);
+        case NS_OP_BARRIER: arrive(self, object); return 0;
+        case NS_OP_AWAIT:
+            share(self);
+            ns_thread_sync_await(sync_of(self), object, user_of(self));
+            return 0;
+        default: ns_thread_sync_signal(sync_of(self), object, (uint32_t)value, user_of(self)); return 0;
+    }
 }
 
 /* ---- functions that measure -------------------------------------------------------------------------------------- */
@@ -94,14 +89,9 @@ MEASURED(spawn_after, (ns_task * self, const ns_work_order *order), self, order)
 MEASURED(call, (ns_task * self, ns_body *body, void *arguments), self, body, arguments)
 MEASURED(join, (ns_task * self), self)
 MEASURED(get, (ns_task * self, ns_future *future), self, future)
-MEASURED(lock, (ns_task * self, uint32_t word), self, word)
-MEASURED(unlock, (ns_task * self, uint32_t word), self, word)
-MEASURED(arrive, (ns_task * self, uint32_t word), self, word)
-MEASURED(await, (ns_task * self, uint32_t word), self, word)
-MEASURED(signal, (ns_task * self, uint32_t word, uint32_t permits), self, word, permits)
 
-static int64_t measured_add(ns_task *self, uint32_t word, int64_t value) {
-    const int64_t before = leave(self)->add(self, word, value);
+static int64_t measured_use(ns_task *self, enum ns_op op, uint32_t word, int64_t value) {
+    const int64_t before = leave(self)->use(self, op, word, value);
     ns_thread_segment_begins((ns_thread_task *)self);
     return before;
 }
@@ -114,11 +104,6 @@ const ns_task_operations ns_thread_measured_calls = {
     .get = measured_get,
     .work = ns_thread_declare_work,
     .access = ns_thread_touch,
-    .lock = measured_lock,
-    .unlock = measured_unlock,
-    .add = measured_add,
-    .arrive = measured_arrive,
-    .await = measured_await,
-    .signal = measured_signal,
+    .use = measured_use,
     .refuse = ns_thread_refuse,
 };

@@ -8,18 +8,13 @@
 
 /* ---- execution --------------------------------------------------------------------------------------------------- */
 
-/* Return the next task that the worker resumes before it looks for work, or NULL. */
-static ns_thread_task *next_resumable(ns_thread_worker *worker) {
-    ns_thread_task *next = worker->resumable;
-    if (next) worker->resumable = next->next;
-    return next;
-}
-
 void ns_thread_work_until(ns_thread_worker *worker, const ns_thread_wait *wait) {
     for (;;) {
-        ns_thread_task *next = next_resumable(worker);
-        if (!next) next = ns_thread_seek(worker, wait);
-        if (!next) return;
+        ns_thread_task *next = worker->resumable;
+        if (next)
+            worker->resumable = next->next;
+        else if (!(next = ns_thread_seek(worker, wait)))
+            return;
         ns_thread_execute(worker, next);
     }
 }
@@ -36,11 +31,6 @@ void ns_thread_execute_here(ns_thread_worker *worker, ns_thread_task *task) {
     task->base.worker = &worker->base;
     ns_thread_run_body(task);
     ns_thread_task_end(worker, task);
-}
-
-void ns_thread_execute_child_here(ns_thread_worker *worker, ns_thread_task *child) {
-    if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
-    ns_thread_execute_here(worker, child);
 }
 
 /* ---- spawns and calls -------------------------------------------------------------------------------------------- */
@@ -68,21 +58,19 @@ void ns_thread_execute_order(ns_task *self, const ns_work_order *order) {
     }
 }
 
-static void begin_part(const ns_thread_task *caller, ns_noted_task *part) {
-    ns_thread_worker *worker = ns_thread_worker_of(caller);
-    part->notes.depth = ns_thread_notes_of(caller)->depth;
-    ns_thread_note_child(worker, caller, &part->task);
-    if (ns_thread_pool_of(worker)->graph.counts_live) ns_thread_live_begin(worker, part->notes.row);
-}
-
 void ns_thread_call_part(ns_task *self, ns_body *body, void *arguments) {
     ns_thread_task *task = (ns_thread_task *)self;
     ns_noted_task noted = {.task = {.base = *self, .parent = task, .home = task->home}, .notes = {.row = NS_NO_ROW}};
     ns_thread_task *part = &noted.task;
-    ns_thread_pool *pool = ns_thread_pool_of(ns_thread_worker_of(task));
+    ns_thread_worker *worker = ns_thread_worker_of(task);
+    ns_thread_pool *pool = ns_thread_pool_of(worker);
     part->base.whole = &part->base;
     part->base.first = NULL; /* dependences of the part's children are separate from the caller's */
-    if (pool->notes) begin_part(task, &noted);
+    if (pool->notes) {
+        noted.notes.depth = ns_thread_notes_of(task)->depth;
+        ns_thread_note_child(worker, task, part);
+    }
+    if (pool->graph.counts_live) ns_thread_live_begin(worker, noted.notes.row);
     if (pool->graph.boundary.controlled) ns_thread_segment_begins(part);
     ns_thread_enter_body(part->base.worker, &part->base, body, arguments);
     if (pool->graph.boundary.controlled) ns_thread_segment_ends(part);
@@ -169,15 +157,13 @@ void ns_thread_task_end(ns_thread_worker *worker, ns_thread_task *self) {
 
 /* ---- joins that help --------------------------------------------------------------------------------------------- */
 
-static bool is_joined(const void *context) { return ns_thread_task_is_joined(context); }
-
 void ns_thread_join_helping(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
     if (!task->pending) return; /* no child was spawned since the last join */
     const ns_dependences *known = ns_thread_begin_join(task);
     if (!ns_thread_task_is_joined(task)) {
-        ns_thread_execution_of(ns_thread_worker_of(task))->wait(
-            self, &(ns_thread_wait){self, is_joined, task, task, &task->pending});
+        ns_thread_execution_of(ns_thread_worker_of(task))
+            ->wait(self, &(ns_thread_wait){self, ns_thread_task_is_joined, task, task, &task->pending});
     }
     ns_thread_task_reset(task);
     ns_thread_end_join(task, known);
@@ -185,11 +171,8 @@ void ns_thread_join_helping(ns_task *self) {
 
 /* ---- joins that block -------------------------------------------------------------------------------------------- */
 
-/* Return whether all children of a sleeping task have ended: the children have subtracted as much as the task added. */
-static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
-
-/* Sleep until the last child has ended. If all workers sleep, no worker can execute the children: then the last worker
- * executes tasks instead of sleeping, and the run ends with an error. */
+/* Sleep until the last child has ended. If all other workers sleep, no worker can execute the children: then this
+ * worker executes tasks instead of sleeping, and the run ends with an error. */
 static void sleep_until_joined(ns_thread_task *task) {
     ns_thread_worker *worker = ns_thread_worker_of(task);
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -200,7 +183,7 @@ static void sleep_until_joined(ns_thread_task *task) {
         ns_thread_end_quiescent(pool, "all workers wait in joins that block");
     if (pool->sleeps) ns_thread_check_sleepers(pool);
     if (ns_thread_is_quiescent(pool))
-        pool->execution->wait(&task->base, &(ns_thread_wait){NULL, is_balanced, task, NULL, NULL});
+        pool->execution->wait(&task->base, &(ns_thread_wait){NULL, ns_thread_task_is_balanced, task, NULL, NULL});
     uint32_t found;
     /* acquire: sees all that the children did */
     while ((found = ns_atomic_u32_load(left, memory_order_acquire))) ns_futex_wait(left, found);
@@ -232,30 +215,18 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
 
 /* ---- children with dependences ----------------------------------------------------------------------------------- */
 
-static uint32_t count_accesses(const ns_work_order *order) {
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < order->dependence_count; at++) count += order->dependences[at].access != NULL;
-    return count;
-}
-
-static void copy_accesses(const ns_work_order *order, ns_access *accesses) {
-    for (uint32_t at = 0; at < order->dependence_count; at++) {
-        if (order->dependences[at].access) *accesses++ = *order->dependences[at].access;
-    }
-}
-
 ns_thread_dependent *ns_thread_dependent_create(ns_dependences *known, const ns_work_order *order,
                                                 ns_waiting **entries) {
-    const uint32_t accesses = count_accesses(order);
     ns_thread_dependent *made = ns_arena_take(&known->arena, sizeof *made);
     void *arguments = ns_arena_take(&known->arena, order->bytes);
-    ns_access *copies = ns_arena_take(&known->arena, accesses * sizeof *copies);
+    ns_access *copies = ns_arena_take(&known->arena, order->dependence_count * sizeof *copies);
     if (!made || !arguments || !copies) return NULL;
-    *made = (ns_thread_dependent){
-        .body = order->body, .arguments = arguments, .accesses = copies, .access_count = accesses};
+    *made = (ns_thread_dependent){.body = order->body, .arguments = arguments, .accesses = copies};
     ns_dependent_create(&made->base);
     if (order->bytes) memcpy(arguments, order->arguments, order->bytes);
-    copy_accesses(order, copies);
+    for (uint32_t at = 0; at < order->dependence_count; at++) {
+        if (order->dependences[at].access) copies[made->access_count++] = *order->dependences[at].access;
+    }
     if (!ns_dependences_find(known, &made->base, order->dependences, order->dependence_count)) return NULL;
     *entries = ns_arena_take(&known->arena, known->before_count * sizeof **entries);
     return *entries ? made : NULL;

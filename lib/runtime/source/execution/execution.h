@@ -8,10 +8,8 @@
  *   each task has a fiber of its own.
  *
  * Each way is a table of functions. A pool chooses a table when it opens (strategy_needs.c). All other code is
- * independent of the way.
- */
-#ifndef NS_EXECUTION_H
-#define NS_EXECUTION_H
+ * independent of the way. */
+#pragma once
 
 #include "dependences/dependences.h"
 #include "following/noted_tasks.h"
@@ -23,7 +21,7 @@ struct ns_thread_execution {
     bool in_lanes;            /* whether all queues are lanes */
     bool migrates;            /* whether a task may resume on another worker */
 
-    /* `begin` is called when the worker's thread begins, and returns 0 or NS_ERROR_MEMORY. `end` is called when the
+    /* `begin` is called when the worker's thread begins, and returns 0 or NS_ERROR_MEMORY. `finish` is called when the
      * worker ends, perhaps without a `begin`. Both may be NULL. */
     int (*begin)(ns_thread_worker *worker);
     void (*finish)(ns_thread_worker *worker);
@@ -63,8 +61,8 @@ static inline const ns_thread_execution *ns_thread_execution_of(const ns_thread_
     return ns_thread_pool_of(worker)->execution;
 }
 
-/* Note who has spawned a task that the worker takes from a queue, or that was dealt to the worker: levels `parent` ask.
- * Roots count as spawned by worker 0. A task that goes on behind its join was not taken. */
+/* Note who has spawned a task that the worker takes from a queue, or that was dealt to the worker, for levels `parent`.
+ * Roots count as spawned by worker 0. A task that resumes behind its join was not taken. */
 static inline void ns_thread_note_spawner(ns_thread_worker *worker, const ns_thread_task *task) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const bool is_root = task->parent == &pool->origin;
@@ -104,9 +102,6 @@ void ns_thread_execute_order(ns_task *self, const ns_work_order *order);
 /* Run the body of a task, and join the task's children at its end. */
 void ns_thread_run_body(ns_thread_task *task);
 
-/* Execute a child at its spawn, with a record, on the present stack. */
-void ns_thread_execute_child_here(ns_thread_worker *worker, ns_thread_task *child);
-
 /* Return whether a spawned child waits for other tasks of the followed graph. */
 static inline bool ns_thread_holds(ns_thread_worker *worker, ns_thread_task *child) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -130,9 +125,8 @@ void ns_thread_child_ended_waking(ns_thread_worker *worker, ns_thread_task *pare
 
 /* ---- execution.c: children with dependences ----------------------------------------------------------------------
  *
- * A child with dependences is a task whose body is a wrapper. The wrapper runs the program's body, and then lets those
- * children begin that waited for this child. A waiting child is in no queue; the worker that lets the child begin puts
- * the child into a queue. */
+ * The body of a child with dependences is a wrapper. The wrapper runs the program's body, and then puts those siblings
+ * into queues that waited for this child and wait for no other. A waiting child is in no queue. */
 
 typedef struct ns_thread_dependent ns_thread_dependent;
 struct ns_thread_dependent {
@@ -142,7 +136,7 @@ struct ns_thread_dependent {
     void *arguments;
     const ns_access *accesses;      /* [access_count] accesses of the first segment */
     ns_thread_task *record;         /* the task record, without lanes */
-    void *group;                    /* with lanes: the group of its parent's children that it belongs to */
+    void *group;                    /* with lanes: the group of the child, in lane_execution.c */
     ns_thread_dependent *next;      /* the next child in a list of children without room in a queue */
     ns_thread_dependent **unplaced; /* the list for released children without room in a queue; NULL: not yet set */
 };
@@ -160,8 +154,8 @@ bool ns_thread_dependent_wait(ns_dependences *known, ns_thread_dependent *made, 
 void ns_thread_execute_after_all(ns_task *self, const ns_work_order *order);
 
 /* The functions below are for children with records, not for lanes. A task that has children with dependences counts
- * one additional child until its join, so that the end of the task always joins. Return the task's dependences, or
- * NULL, when a join begins. */
+ * one additional child until its join, so that the end of the task always joins. A join begins: return the dependences
+ * of the task, or NULL. */
 static inline ns_dependences *ns_thread_begin_join(ns_thread_task *self) {
     ns_dependences *known = ns_dependences_of(&self->base);
     if (known) self->pending--;
@@ -178,8 +172,8 @@ void ns_thread_run_dependent(ns_task *self, void *arguments);
 /* Make a child of `self`. Return the child if it can begin, else NULL. */
 ns_thread_dependent *ns_thread_dependent_spawn(ns_task *self, const ns_work_order *order);
 
-/* Execute a child that can begin and has no room in a queue. The children that it releases go to the same list, so that
- * chains of such children do not nest. */
+/* Execute a list of children that can begin and have no room in a queue. The children that they release go to the same
+ * list, so that chains do not nest. */
 void ns_thread_execute_unplaced(ns_task *self, ns_thread_dependent *unplaced);
 
 /* ---- lane_execution.c: bodies of tasks in lanes, around bodies of the program ------------------------------------ */
@@ -190,25 +184,17 @@ void ns_lane_run_kept(ns_task *self, void *arguments);
 /* ---- calls.c: functions that are the same for all ways ----------------------------------------------------------- */
 
 void ns_thread_declare_work(ns_task *self, int64_t picoseconds);
-void ns_thread_lock(ns_task *self, uint32_t object);
-void ns_thread_unlock(ns_task *self, uint32_t object);
-int64_t ns_thread_add(ns_task *self, uint32_t object, int64_t value);
-void ns_thread_arrive(ns_task *self, uint32_t object);
-void ns_thread_await(ns_task *self, uint32_t object);
-void ns_thread_signal(ns_task *self, uint32_t object, uint32_t permits);
+int64_t ns_thread_use(ns_task *self, enum ns_op op, uint32_t object, int64_t value);
 void ns_thread_refuse(ns_task *self, int error, const char *sentence);
 
-#define NS_THREAD_CALLS_OF_ALL                                                                               \
-    .get = ns_thread_get, .work = ns_thread_declare_work, .access = ns_thread_touch, .lock = ns_thread_lock, \
-    .unlock = ns_thread_unlock, .add = ns_thread_add, .arrive = ns_thread_arrive, .await = ns_thread_await,  \
-    .signal = ns_thread_signal, .refuse = ns_thread_refuse
+#define NS_THREAD_CALLS(CALL, JOIN)                                                                \
+    {.spawn = spawn, .spawn_after = spawn_after, .call = CALL, .join = JOIN, .get = ns_thread_get, \
+     .work = ns_thread_declare_work, .access = ns_thread_touch, .use = ns_thread_use, .refuse = ns_thread_refuse}
 
-/* The functions that tasks call if a controller asks how long the tasks' own segments take (model 4.12). They measure
- * the time between two calls, and call the functions of the pool's way of executing tasks. */
+/* The functions that tasks call if a controller asks how long segments take (model 4.12). Each measures the segment
+ * before the call, and calls the function of the pool's way of executing tasks. */
 extern const ns_task_operations ns_thread_measured_calls;
 
 /* Note that a segment of a task begins; note that a segment ends, if one is running. */
 void ns_thread_segment_begins(ns_thread_task *task);
 void ns_thread_segment_ends(ns_thread_task *task);
-
-#endif

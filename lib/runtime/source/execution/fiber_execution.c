@@ -3,8 +3,7 @@
  *
  * The home of a worker is the fiber that looks for work: the thread's own fiber, or the fiber of a task that executes
  * other tasks while it waits. A task that ends or leaves the worker switches to the home. Only then does the home put
- * the left fiber into a queue, or free it. So no other worker resumes a fiber that still runs.
- */
+ * the left fiber into a queue, or free it. So no other worker resumes a fiber that still runs. */
 #include <stdlib.h>
 
 #include "execution/execution.h"
@@ -58,14 +57,6 @@ static void detach(ns_thread_worker *worker, ns_thread_task *task) {
     if (ended + children == 0) resume_here(worker, task);
 }
 
-/* Append a waiting task to the list of tasks aside. */
-static void put_aside(ns_thread_worker *worker, ns_thread_task *task) {
-    ns_thread_task **last = &worker->fibers.aside;
-    while (*last) last = &(*last)->next;
-    task->next = NULL;
-    *last = task;
-}
-
 /* Prepare for sleep: make the tasks in the worker's queue available to other workers, and put the tasks that the worker
  * was to resume into queues that have room. */
 static void share(ns_thread_worker *worker) {
@@ -92,7 +83,7 @@ static void settle(ns_thread_worker *worker) {
     } else if (leaving == DETACH) {
         detach(worker, task);
     } else if (leaving == ASIDE) {
-        put_aside(worker, task);
+        ns_thread_task_append(&worker->fibers.aside, task);
     }
 }
 
@@ -181,8 +172,9 @@ static bool is_over_or_quiescent(const void *context) {
     return self->wait->is_over(self->wait->context) || ns_thread_is_quiescent(self->pool);
 }
 
-/* Wait for the join of a task. The rest of a task may be executed on top of a waiting descendant of this task. Then
- * neither can resume, and the pool becomes quiescent. From then on tasks wait aside, without a home on top of them. */
+/* Wait for the join of a task. A worker may execute the rest of a task on top of a waiting descendant of the task. Then
+ * neither of the two can resume, and the pool becomes quiescent. From then on, tasks wait aside: no task is executed on
+ * top of them. */
 static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
     ns_thread_task *task = (ns_thread_task *)self;
     const unless_quiescent context = {wait, ns_thread_pool_of(ns_thread_worker_of(task))};
@@ -196,7 +188,7 @@ static void wait_on_fiber(ns_task *self, const ns_thread_wait *wait) {
 
 /* ---- spawns ------------------------------------------------------------------------------------------------------ */
 
-/* Execute `child` now, on the worker of its parent. If `offered`, other workers may take `parent` meanwhile; else
+/* Execute `child` now, on the worker of its parent. If `offered`, other workers may take `parent` meanwhile. Otherwise
  * `parent` resumes on this worker afterwards. */
 static void execute_child(ns_thread_task *parent, ns_thread_task *child, bool offered) {
     ns_thread_worker *worker = ns_thread_worker_of(parent);
@@ -239,8 +231,6 @@ static void spawn_after(ns_task *self, const ns_work_order *order) {
 
 /* ---- joins by continuation --------------------------------------------------------------------------------------- */
 
-static bool is_balanced(const void *context) { return ns_thread_task_is_balanced(context); }
-
 /* Leave the worker until all children have ended. Return on the worker on which the last child ended. */
 static void await_children(ns_task *self) {
     ns_thread_task *task = (ns_thread_task *)self;
@@ -249,7 +239,7 @@ static void await_children(ns_task *self) {
             leave(task, ns_thread_worker_of(task)->fibers.home, DETACH);
             return; /* the last child has reset the counts */
         }
-        wait_on_fiber(self, &(ns_thread_wait){self, is_balanced, task, NULL, NULL});
+        wait_on_fiber(self, &(ns_thread_wait){self, ns_thread_task_is_balanced, task, NULL, NULL});
     }
     ns_thread_task_reset(task);
 }
@@ -275,26 +265,24 @@ static bool release(ns_thread_worker *worker, ns_thread_task *child, const ns_ac
     return true;
 }
 
-#define NS_FIBER_CALLS(JOIN) \
-    {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
 #define NS_FIBER_EXECUTION                                                                                           \
     .migrates = true, .begin = begin, .finish = finish, .execute = enter, .wait = wait_on_fiber, .release = release, \
     .take = ns_thread_queue_take, .keep = ns_thread_queue_keep, .share = share
 
 const ns_thread_execution ns_fiber_execution = {
-    .calls = NS_FIBER_CALLS(ns_thread_join_helping),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_helping),
     .child_ended = ns_thread_child_ended_elsewhere,
     NS_FIBER_EXECUTION,
 };
 
 const ns_thread_execution ns_fiber_blocking_execution = {
-    .calls = NS_FIBER_CALLS(ns_thread_join_blocking),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_blocking),
     .child_ended = ns_thread_child_ended_waking,
     NS_FIBER_EXECUTION,
 };
 
 const ns_thread_execution ns_fiber_continuing_execution = {
-    .calls = NS_FIBER_CALLS(join_by_continuation),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, join_by_continuation),
     .child_ended = child_ended_continuing,
     NS_FIBER_EXECUTION,
 };

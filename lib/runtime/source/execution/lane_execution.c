@@ -1,9 +1,6 @@
 /* Tasks in lanes: a spawn is a push to the worker's own lane, and a join begins with pops from this lane. Most of the
- * code is inline in numasim/typed_tasks.h.
- *
- * Only a task that leaves its lane has a record. Such a task is either stolen (its end is marked in its slot), or an
- * own task that the worker finds while it waits.
- */
+ * code is inline in numasim/typed_tasks.h. Only a task that leaves its lane has a record: a stolen task, whose end is
+ * marked in its slot, or a task of the worker's own lane that the worker finds while it waits. */
 #include <stdlib.h>
 
 #include "execution/execution.h"
@@ -20,14 +17,14 @@ static void renew_children(ns_task *self) {
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
-/* A group: the children with dependences of one task, up to the task's next join. A waiting child is in no lane. A
- * child that can begin is in the lane of the worker that released it. So the group counts its children. The task's join
- * waits for the group at a mark in the lane: a task without work, below all later children. The groups of a worker nest
- * like the tasks that the worker executes, the innermost group first. A group and its task have the same first slot. */
+/* A group: the children with dependences of one task, up to the task's next join. A waiting child is in no lane, and a
+ * child that can begin is in the lane of the worker that released the child; so the group counts its children. The mark
+ * of a group is a task without work in the lane of the parent, below all later children. The groups of a worker nest
+ * like the tasks that the worker executes. `groups` of the worker lists the innermost group first. */
 typedef struct ns_lane_group ns_lane_group;
 struct ns_lane_group {
     ns_dependences known;
-    const ns_lane_slot *first;
+    const ns_lane_slot *first; /* of the parent task */
     ns_atomic_u64 left; /* number of children that have not ended */
     ns_lane_group *outer;
 };
@@ -111,9 +108,7 @@ static void await_stolen(ns_worker *worker, ns_lane_slot *mark) {
         const ns_task waiting = {.worker = worker, .first = mark, .children = (uint32_t)(top - mark)};
         ns_thread_work_until((ns_thread_worker *)worker, &(ns_thread_wait){&waiting, has_ended, slot, NULL, NULL});
     }
-    if (ns_lane_top(lane->owned) != top) return;
-    ns_lane_deliver(lane);
-    ns_lane_forget(lane);
+    if (ns_lane_top(lane->owned) == top) ns_lane_join_stolen(lane);
 }
 
 /* Join the task at the top of the lane, which is above `mark`. */
@@ -230,8 +225,8 @@ static void run_one_dependent(ns_worker *worker, ns_thread_dependent *mine, ns_t
     ns_atomic_u64_fetch_add(&group->left, UINT64_MAX, memory_order_release);
 }
 
-/* Return the next child to run: a child without room in the lane, or a child in the lane above `mark`. Join all other
- * tasks above `mark`. Return NULL if there is no next child. */
+/* Return the next child to run: a child without room in the lane, or a child in the lane above `mark`; NULL if there is
+ * none. Join all other tasks above `mark`. */
 static ns_thread_dependent *next_dependent(ns_worker *worker, ns_lane_slot *mark, ns_thread_dependent **unplaced) {
     ns_thread_dependent *next = *unplaced;
     if (next) *unplaced = next->next;
@@ -283,12 +278,6 @@ static ns_thread_task *record_of(ns_thread_worker *worker, const ns_lane_slot *s
     return ns_thread_task_create(worker, NULL, &order);
 }
 
-/* Take the waiting task's newest child. */
-static ns_thread_task *take_child(ns_thread_worker *worker, ns_lane *lane) {
-    const ns_lane_slot *slot = ns_lane_pop(lane);
-    return slot ? record_of(worker, slot) : NULL;
-}
-
 /* Take the oldest task, as a thief does. */
 static ns_thread_task *take_oldest(ns_thread_worker *worker, ns_lane *lane) {
     ns_lane_slot *slot = ns_lane_steal(lane);
@@ -305,10 +294,12 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
     ns_lane *lane = &ns_thread_pool_of(worker)->queues[q]->lane;
     if (!worker->free && !ns_thread_records_more(worker)) return NULL;
     if ((int32_t)q != worker->own) return take_oldest(worker, lane);
-    if (waiting && ns_lane_top(lane->owned) != waiting->first) return take_child(worker, lane);
-    /* The remaining tasks are below the waiting tasks, and their slots stay until they are joined: take a task as a
-     * thief does.
-     */
+    if (waiting && ns_lane_top(lane->owned) != waiting->first) {
+        const ns_lane_slot *newest = ns_lane_pop(lane); /* a child of the waiting task */
+        return newest ? record_of(worker, newest) : NULL;
+    }
+    /* the remaining tasks are below the waiting tasks, in slots that stay until their joins: take one as a thief
+     * does */
     ns_lane_publish(lane);
     return take_oldest(worker, lane);
 }
@@ -339,7 +330,7 @@ static void execute_record(ns_thread_worker *worker, ns_thread_task *task) {
 static void share(ns_thread_worker *worker) { ns_lane_publish(lane_of(&worker->base)); }
 
 const ns_thread_execution ns_lane_execution = {
-    .calls = {.spawn = spawn, .spawn_after = spawn_after, .call = call, .join = join, NS_THREAD_CALLS_OF_ALL},
+    .calls = NS_THREAD_CALLS(call, join),
     .in_lanes = true,
     .execute = execute_record,
     .wait = wait_for,

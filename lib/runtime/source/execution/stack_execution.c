@@ -10,8 +10,9 @@ static void spawn(ns_task *self, const ns_work_order *order) {
     ns_thread_task *child = ns_thread_child_create(self, order);
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     if (!child || ns_thread_holds(worker, child)) return;
-    if (!ns_thread_place(worker, child, order->accesses, order->access_count))
-        ns_thread_execute_child_here(worker, child);
+    if (ns_thread_place(worker, child, order->accesses, order->access_count)) return;
+    if (ns_thread_pool_of(worker)->notes) ns_thread_note_begin_here(worker, child);
+    ns_thread_execute_here(worker, child);
 }
 
 static void spawn_after(ns_task *self, const ns_work_order *order) {
@@ -29,20 +30,18 @@ static void child_ended(ns_thread_worker *worker, ns_thread_task *parent) {
         ns_thread_child_ended_elsewhere(worker, parent);
 }
 
-#define NS_STACK_CALLS(JOIN) \
-    {.spawn = spawn, .spawn_after = spawn_after, .call = ns_thread_call_part, .join = JOIN, NS_THREAD_CALLS_OF_ALL}
 #define NS_STACK_EXECUTION                                                                                          \
     .execute = ns_thread_execute_here, .wait = wait_here, .release = ns_thread_place, .take = ns_thread_queue_take, \
     .keep = ns_thread_queue_keep, .share = ns_thread_queue_share
 
 const ns_thread_execution ns_stack_execution = {
-    .calls = NS_STACK_CALLS(ns_thread_join_helping),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_helping),
     .child_ended = child_ended,
     NS_STACK_EXECUTION,
 };
 
 const ns_thread_execution ns_stack_blocking_execution = {
-    .calls = NS_STACK_CALLS(ns_thread_join_blocking),
+    .calls = NS_THREAD_CALLS(ns_thread_call_part, ns_thread_join_blocking),
     .child_ended = ns_thread_child_ended_waking,
     NS_STACK_EXECUTION,
 };

@@ -1,5 +1,4 @@
-/* The needs of a strategy: the state of queues that the strategy reads, and the way in which its tasks can be executed.
- */
+/* The needs of a strategy: the state of queues that the strategy reads, and the way of executing tasks. */
 #include "execution/execution.h"
 
 /* Return whether every new task of a worker goes to the worker's own queue. */

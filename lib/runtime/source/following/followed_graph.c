@@ -1,16 +1,14 @@
 #include "following/followed_graph.h"
 
-#include <stdlib.h>
-
 /* ---- making a followed graph ------------------------------------------------------------------------------------- */
 
-static bool make_dependences(ns_followed_graph *self) {
+static bool make_dependences(ns_followed_graph *self, ns_pool *pool) {
     const ns_graph *graph = &self->plan->graph;
-    const size_t rows = (size_t)graph->rows + 1;
-    self->depends = calloc(rows, sizeof *self->depends);
-    self->lacks = calloc(rows, sizeof *self->lacks);
-    self->held = calloc(rows, sizeof(ns_thread_task *));
-    if (!self->depends || !self->lacks || !self->held) return false;
+    const uint64_t rows = (uint64_t)graph->rows;
+    self->depends = ns_pieces_take(&pool->memory, rows, sizeof *self->depends);
+    self->lacks = ns_pieces_take(&pool->memory, rows, sizeof *self->lacks);
+    self->held = ns_pieces_take(&pool->memory, rows, sizeof(ns_thread_task *));
+    if (pool->memory.is_short) return false;
     for (uint64_t at = 0; at < graph->successor.count; at++) self->depends[graph->successor.at[at]]++;
     return true;
 }
@@ -47,7 +45,7 @@ int ns_followed_graph_create(ns_followed_graph *self, ns_pool *pool, const ns_fi
     self->knows_rows = is_program || asks_for_rows(self);
     self->holds = is_program && plan->graph.successor.count;
     made = made && ns_steps_create(&self->steps, plan) && ns_live_create(&self->live, plan);
-    if (made && self->holds) made = make_dependences(self);
+    if (made && self->holds) made = make_dependences(self, pool);
     if (!made) return ns_pool_fail(pool, NS_ERROR_MEMORY, "there is no memory to follow the plan's graph");
     follow_tiers(self);
     return NS_OK;
@@ -59,9 +57,6 @@ void ns_followed_graph_destroy(ns_followed_graph *self) {
     ns_steps_destroy(&self->steps);
     ns_live_destroy(&self->live);
     ns_task_numbers_destroy(&self->numbers);
-    free(self->depends);
-    free((void *)self->lacks);
-    free((void *)self->held);
 }
 
 /* ---- phases and iterations --------------------------------------------------------------------------------------- */

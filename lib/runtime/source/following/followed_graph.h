@@ -1,12 +1,9 @@
-/* The task graph of a plan, followed by a program on threads. It has the present phase and iteration, the decisions for
- * this iteration, and the row of each task in the graph (model 3.6, 4.12, 4.14).
+/* The task graph of a plan, followed by a program on threads: the present phase and iteration, the decisions for this
+ * iteration, and the row of each task in the graph (model 3.6, 4.12, 4.14).
  *
- * The n-th task that a task spawns or calls is the n-th row that the task's row spawns or calls. So a program follows
- * the graph that was recorded from it, whatever else its bodies do. The rows of tasks are known only if the strategy
- * asks for rows, or if the graph itself is the program (NS_GRAPH_IS_PROGRAM).
- */
-#ifndef NS_FOLLOWED_GRAPH_H
-#define NS_FOLLOWED_GRAPH_H
+ * The n-th task that a task spawns or calls has the n-th row that the task's row spawns or calls. The rows of tasks are
+ * known only if the strategy asks for rows, or if the graph itself is the program (NS_GRAPH_IS_PROGRAM). */
+#pragma once
 
 #include "control/iteration_boundary.h"
 #include "execution/live_subtrees.h"
@@ -58,11 +55,9 @@ uint32_t ns_followed_graph_child(const ns_followed_graph *self, ns_task_notes *p
 /* Note that a root is dealt. No task below the root has begun. */
 void ns_followed_graph_root(ns_followed_graph *self, uint32_t root);
 
-/* Note that the task of a row is spawned. Return whether the task waits for predecessors; the last predecessor releases
- * it. */
+/* Note that the task of a row is spawned. Return whether the task waits for predecessors, the last of which releases
+ * the task. */
 bool ns_followed_graph_hold(ns_followed_graph *self, ns_thread_task *task, uint32_t row);
 
 /* Note that a predecessor of a row's task has ended. Return the task if this was the last predecessor, else NULL. */
 ns_thread_task *ns_followed_graph_release(ns_followed_graph *self, uint32_t row);
-
-#endif

@@ -146,23 +146,18 @@ static void unlink_taken(ns_task_notes *parent, const ns_thread_task *task) {
     mine->taken_before = mine->taken_behind = NULL;
 }
 
-static void note_taker(const ns_thread_worker *worker, ns_thread_task *task) {
+/* Note that the worker begins or resumes the task; or that the task has ended: then nobody executes the task. */
+static void note_taker(const ns_thread_worker *worker, ns_thread_task *task, bool has_ended) {
     ns_task_notes *parent = leaping_parent(ns_thread_pool_of(worker), task), *mine = ns_thread_notes_of(task);
     if (!parent) return;
     lock(parent);
     unlink_taken(parent, task);
-    mine->taker = worker->base.id;
-    mine->taken_before = parent->taken;
-    if (parent->taken) ns_thread_notes_of(parent->taken)->taken_behind = task;
-    parent->taken = task;
-    unlock(parent);
-}
-
-static void forget_taker(const ns_thread_pool *pool, const ns_thread_task *task) {
-    ns_task_notes *parent = leaping_parent(pool, task);
-    if (!parent) return;
-    lock(parent);
-    unlink_taken(parent, task);
+    if (!has_ended) {
+        mine->taker = worker->base.id;
+        mine->taken_before = parent->taken;
+        if (parent->taken) ns_thread_notes_of(parent->taken)->taken_behind = task;
+        parent->taken = task;
+    }
     unlock(parent);
 }
 
@@ -180,7 +175,7 @@ int32_t ns_thread_taker_of(const ns_thread_task *waiting) {
 /* ---- beginnings and ends ----------------------------------------------------------------------------------------- */
 
 void ns_thread_note_begin_here(ns_thread_worker *worker, ns_thread_task *task) {
-    note_taker(worker, task);
+    note_taker(worker, task, false);
     if (ns_thread_pool_of(worker)->graph.counts_live) ns_thread_live_begin(worker, ns_thread_notes_of(task)->row);
 }
 
@@ -191,9 +186,8 @@ void ns_thread_note_begin(ns_thread_worker *worker, ns_thread_task *task) {
 }
 
 void ns_thread_note_end(ns_thread_worker *worker, ns_thread_task *task) {
-    ns_thread_pool *pool = ns_thread_pool_of(worker);
-    forget_taker(pool, task);
-    if (pool->graph.counts_live) ns_thread_live_end(worker, ns_thread_notes_of(task)->row);
+    note_taker(worker, task, true);
+    if (ns_thread_pool_of(worker)->graph.counts_live) ns_thread_live_end(worker, ns_thread_notes_of(task)->row);
 }
 
 /* ---- the spawn order --------------------------------------------------------------------------------------------- */

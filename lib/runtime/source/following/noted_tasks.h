@@ -1,29 +1,24 @@
-/* Notes about tasks, for strategies that distinguish tasks. Notes are written when tasks are spawned, begun, put aside
- * and ended. Only pools with notes call these functions.
+/* Notes about tasks, for strategies that distinguish tasks. Only pools with notes call these functions.
  *
- * Some strategies limit how many subtrees are live in each unit of workers (model 4.14). All workers count live
- * subtrees concurrently. A gate lets a worker pass only below the limit. If two workers come to a gate at once and one
- * subtree is left, only one worker may pass. So a passing worker counts as one live subtree, until it knows whether the
- * taken task is the root of a subtree.
- */
-#ifndef NS_NOTED_TASKS_H
-#define NS_NOTED_TASKS_H
+ * Some strategies limit the number of live subtrees of each unit of workers (model 4.14). A gate lets a worker pass
+ * only below the limit. If two workers come to a gate at once and one subtree is left, only one of them may pass. So a
+ * passing worker counts as one live subtree, until the worker knows whether the taken task is the root of a subtree. */
+#pragma once
 
 #include "threads/worker.h"
 
 /* Note that `parent` spawns or calls `child`. */
 void ns_thread_note_child(ns_thread_worker *worker, const ns_thread_task *parent, ns_thread_task *child);
 
-/* Note that the worker begins or resumes `task`: the first function for a task from a queue or from the deal of roots,
- * the second for a task that is begun at its spawn or call. */
+/* Note that the worker begins or resumes `task`, which comes from a queue or from the deal of roots; the same for a
+ * task that is begun at its spawn or call. */
 void ns_thread_note_begin(ns_thread_worker *worker, ns_thread_task *task);
 void ns_thread_note_begin_here(ns_thread_worker *worker, ns_thread_task *task);
 
 /* Note that `task` has ended on the worker. */
 void ns_thread_note_end(ns_thread_worker *worker, ns_thread_task *task);
 
-/* Return whether `child` begins at its spawn, which leaves the rest of `parent` to other workers (model 3.3, 4.14).
- */
+/* Return whether `child` begins at its spawn, which leaves the rest of `parent` to other workers (model 3.3, 4.14). */
 bool ns_thread_goes_first(ns_thread_worker *worker, ns_thread_task *parent, ns_thread_task *child);
 
 /* Return the worker from which a leapfrogging task may steal: the worker that began the newest of the task's running
@@ -48,5 +43,3 @@ void ns_thread_leave_gate(ns_thread_worker *worker);
 /* Note that the worker begins or resumes the task of a row; note that the task of a row has ended. */
 void ns_thread_live_begin(ns_thread_worker *worker, uint32_t row);
 void ns_thread_live_end(ns_thread_worker *worker, uint32_t row);
-
-#endif

@@ -3,15 +3,15 @@
  * sources.
  *
  * There is one fence, ns_fence, for a store that must be seen before a later load of another word. Elsewhere both of
- * these accesses are memory_order_seq_cst, since the thread sanitizer does not understand fences.
- */
-#ifndef NS_ATOMICS_H
-#define NS_ATOMICS_H
+ * these accesses are memory_order_seq_cst, since the thread sanitizer does not understand fences. */
+#pragma once
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "platform/sanitizers.h"
 
 /* The distance between fields that different threads write: two cache lines, since processors fetch lines in pairs. */
 #define NS_LINE_BYTES 128
@@ -41,47 +41,17 @@ typedef struct {
 
 #ifndef NS_EXPLORE
 
-/* load, store, exchange and compare_exchange for each type. A failed compare_exchange stores the found value in
- * `expected`, with the order `failure`. */
-#define NS_DEFINE_ATOMIC(type, of)                                                                        \
-    NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
-        NS_TURN_BEGINS();                                                                                 \
-        return atomic_load_explicit(&self->value, order);                                                 \
-    }                                                                                                     \
-    NS_ALWAYS_INLINE void type##_store(type *self, of value, memory_order order) {                        \
-        NS_TURN_BEGINS();                                                                                 \
-        atomic_store_explicit(&self->value, value, order);                                                \
-    }                                                                                                     \
-    NS_ALWAYS_INLINE of type##_exchange(type *self, of value, memory_order order) {                       \
-        NS_TURN_BEGINS();                                                                                 \
-        return atomic_exchange_explicit(&self->value, value, order);                                      \
-    }                                                                                                     \
-    NS_ALWAYS_INLINE bool type##_compare_exchange(type *self, of *expected, of value, memory_order order, \
-                                                  memory_order failure) {                                 \
-        NS_TURN_BEGINS();                                                                                 \
-        return atomic_compare_exchange_strong_explicit(&self->value, expected, value, order, failure);    \
-    }
-
-#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                            \
-    NS_DEFINE_ATOMIC(type, of)                                                        \
-    /* Return the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
-    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {  \
-        NS_TURN_BEGINS();                                                             \
-        return atomic_fetch_add_explicit(&self->value, value, order);                 \
-    }
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NS_FENCE_BY_WORD 1
-#endif
-#endif
-#ifdef __SANITIZE_THREAD__
-#define NS_FENCE_BY_WORD 1
-#endif
+/* The accesses of which the functions below are made. NS_DO_COMPARE is the rest of a function. */
+#define NS_DO_LOAD(of, self, order) atomic_load_explicit(&(self)->value, order)
+#define NS_DO_STORE(of, self, to, order) atomic_store_explicit(&(self)->value, to, order)
+#define NS_DO_EXCHANGE(of, self, to, order) atomic_exchange_explicit(&(self)->value, to, order)
+#define NS_DO_ADD(of, self, number, order) atomic_fetch_add_explicit(&(self)->value, number, order)
+#define NS_DO_COMPARE(of, self, expected, to, order, failure) \
+    return atomic_compare_exchange_strong_explicit(&(self)->value, expected, to, order, failure)
 
 /* Let all other threads see the stores of this thread before this thread loads any further word. */
 NS_ALWAYS_INLINE void ns_fence(void) {
-#ifdef NS_FENCE_BY_WORD /* the thread sanitizer refuses fences; its read-modify-writes are fences, too */
+#ifdef NS_THREAD_SANITIZER /* the thread sanitizer refuses fences; its read-modify-writes are fences, too */
     _Atomic uint32_t word = 0;
     atomic_fetch_add_explicit(&word, 0, memory_order_seq_cst);
 #else
@@ -115,48 +85,60 @@ NS_ALWAYS_INLINE void ns_yield(void) {
 enum ns_explored { NS_EXPLORED_LOAD, NS_EXPLORED_STORE, NS_EXPLORED_EXCHANGE, NS_EXPLORED_COMPARE, NS_EXPLORED_ADD };
 
 /* Access a word of 4 or 8 bytes. Return the previous value. NS_EXPLORED_COMPARE stores `value` if the word is
- * `expected`.
- */
+ * `expected`. */
 uint64_t ns_explored_access(enum ns_explored kind, void *location, uint32_t bytes, uint64_t value, uint64_t expected,
                             memory_order order);
 
 /* Rest until another thread changes a word that this thread has read since its last rest. */
 void ns_explored_pause(void);
 
-#define NS_DEFINE_ATOMIC(type, of)                                                                        \
-    NS_ALWAYS_INLINE of type##_explored(enum ns_explored kind, const type *self, of value, of expected,   \
-                                        memory_order order) {                                             \
-        return (of)ns_explored_access(kind, (void *)(uintptr_t)self, sizeof *self, (uint64_t)value,       \
-                                      (uint64_t)expected, order);                                         \
-    }                                                                                                     \
-    NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
-        return type##_explored(NS_EXPLORED_LOAD, self, 0, 0, order);                                      \
-    }                                                                                                     \
-    NS_ALWAYS_INLINE void type##_store(type *self, of value, memory_order order) {                        \
-        type##_explored(NS_EXPLORED_STORE, self, value, 0, order);                                        \
-    }                                                                                                     \
-    NS_ALWAYS_INLINE of type##_exchange(type *self, of value, memory_order order) {                       \
-        return type##_explored(NS_EXPLORED_EXCHANGE, self, value, 0, order);                              \
-    }                                                                                                     \
-    NS_ALWAYS_INLINE bool type##_compare_exchange(type *self, of *expected, of value, memory_order order, \
-                                                  memory_order failure) {                                 \
-        (void)failure;                                                                                    \
-        const of found = type##_explored(NS_EXPLORED_COMPARE, self, value, *expected, order);             \
-        const bool same = found == *expected;                                                             \
-        *expected = found;                                                                                \
-        return same;                                                                                      \
-    }
-
-#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                           \
-    NS_DEFINE_ATOMIC(type, of)                                                       \
-    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) { \
-        return type##_explored(NS_EXPLORED_ADD, self, value, 0, order);              \
-    }
+#define NS_STEP(of, kind, self, to, expected, order)                                                       \
+    ((of)ns_explored_access(NS_EXPLORED_##kind, (void *)(uintptr_t)(self), sizeof *(self), (uint64_t)(to), \
+                            (uint64_t)(expected), order))
+#define NS_DO_LOAD(of, self, order) NS_STEP(of, LOAD, self, 0, 0, order)
+#define NS_DO_STORE(of, self, to, order) (void)NS_STEP(of, STORE, self, to, 0, order)
+#define NS_DO_EXCHANGE(of, self, to, order) NS_STEP(of, EXCHANGE, self, to, 0, order)
+#define NS_DO_ADD(of, self, number, order) NS_STEP(of, ADD, self, number, 0, order)
+#define NS_DO_COMPARE(of, self, expected, to, order, failure)            \
+    const of found = NS_STEP(of, COMPARE, self, to, *(expected), order); \
+    const bool same = found == *(expected);                              \
+    (void)(failure);                                                     \
+    *(expected) = found;                                                 \
+    return same
 
 NS_ALWAYS_INLINE void ns_pause(void) { ns_explored_pause(); }
 NS_ALWAYS_INLINE void ns_yield(void) { ns_explored_pause(); }
 
 #endif
+
+/* load, store, exchange and compare_exchange for each type. A failed compare_exchange stores the found value in
+ * `expected`, with the order `failure`. */
+#define NS_DEFINE_ATOMIC(type, of)                                                                        \
+    NS_ALWAYS_INLINE of type##_load(const type *self, memory_order order) {                               \
+        NS_TURN_BEGINS();                                                                                 \
+        return NS_DO_LOAD(of, self, order);                                                               \
+    }                                                                                                     \
+    NS_ALWAYS_INLINE void type##_store(type *self, of value, memory_order order) {                        \
+        NS_TURN_BEGINS();                                                                                 \
+        NS_DO_STORE(of, self, value, order);                                                              \
+    }                                                                                                     \
+    NS_ALWAYS_INLINE of type##_exchange(type *self, of value, memory_order order) {                       \
+        NS_TURN_BEGINS();                                                                                 \
+        return NS_DO_EXCHANGE(of, self, value, order);                                                    \
+    }                                                                                                     \
+    NS_ALWAYS_INLINE bool type##_compare_exchange(type *self, of *expected, of value, memory_order order, \
+                                                  memory_order failure) {                                 \
+        NS_TURN_BEGINS();                                                                                 \
+        NS_DO_COMPARE(of, self, expected, value, order, failure);                                         \
+    }
+
+#define NS_DEFINE_ATOMIC_INTEGER(type, of)                                            \
+    NS_DEFINE_ATOMIC(type, of)                                                        \
+    /* Return the value before. Sums wrap: adding -1, cast to the type, subtracts. */ \
+    NS_ALWAYS_INLINE of type##_fetch_add(type *self, of value, memory_order order) {  \
+        NS_TURN_BEGINS();                                                             \
+        return NS_DO_ADD(of, self, value, order);                                     \
+    }
 
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u32, uint32_t)
 NS_DEFINE_ATOMIC_INTEGER(ns_atomic_u64, uint64_t)
@@ -171,5 +153,3 @@ NS_ALWAYS_INLINE void ns_fence(void) {
 
 typedef void *ns_any_pointer;
 NS_DEFINE_ATOMIC(ns_atomic_pointer, ns_any_pointer)
-
-#endif

@@ -37,8 +37,7 @@ static void begin(ns_fiber *self) {
 
 enum { SAVED_WORDS = 8 }; /* six registers, mxcsr with the x87 control word, the return address */
 
-/* Save the registers that a call preserves on the stack of the left fiber, then switch to the other stack.
- */
+/* Save the registers that a call preserves on the stack of the left fiber, then switch to the other stack. */
 void ns_fiber_swap(void **from, void *to);
 void ns_fiber_start(void);
 __asm__(

@@ -1,11 +1,6 @@
-/* Fibers: stacks between which a thread switches. A switch takes about as many instructions as there are registers that
- * a call preserves.
- *
- * A thread may resume a fiber that another thread has suspended. Signal masks are not saved. Every switch is reported
- * to sanitizers, if they are compiled in.
- */
-#ifndef NS_FIBER_H
-#define NS_FIBER_H
+/* Fibers: stacks between which a thread switches. A thread may resume a fiber that another thread has suspended. A
+ * switch saves the registers that a call preserves, but no signal masks, and is reported to sanitizers. */
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +21,7 @@ void ns_fiber_adopt_again(ns_fiber *self);
  * NS_ERROR_MEMORY. */
 int ns_fiber_create(ns_fiber **self, size_t stack_bytes, ns_fiber_entry *entry, void *argument);
 
-/* Make a fiber whose entry has ended call entry(argument) at the next switch, on the same stack. */
+/* Let a fiber whose entry has ended call entry(argument) at the next switch, on the same stack. */
 void ns_fiber_reuse(ns_fiber *self, ns_fiber_entry *entry, void *argument);
 
 /* Suspend the running fiber `from`, and resume or start `to`. */
@@ -40,5 +35,3 @@ size_t ns_fiber_left(const ns_fiber *self);
 
 /* Free a fiber that is not running. */
 void ns_fiber_destroy(ns_fiber *self);
-
-#endif

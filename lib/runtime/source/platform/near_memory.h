@@ -1,6 +1,5 @@
 /* Memory on the node of its users, if the running system has this node. */
-#ifndef NS_NEAR_MEMORY_H
-#define NS_NEAR_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@ void *ns_near_memory_allocate(size_t bytes, int32_t node);
 
 /* Free memory that was allocated with size `bytes`, or NULL. */
 void ns_near_memory_free(void *memory, size_t bytes);
-
-#endif

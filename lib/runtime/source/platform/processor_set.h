@@ -1,6 +1,5 @@
 /* Sets of processors or of nodes, and the text formats in which the kernel writes such sets. */
-#ifndef NS_PROCESSOR_SET_H
-#define NS_PROCESSOR_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void ns_set_usable_processors(ns_set *self);
 
 /* Set `self` to the nodes whose memory this process may use; to all nodes if the kernel does not report them. */
 void ns_set_usable_memory(ns_set *self);
-
-#endif

@@ -1,6 +1,5 @@
 /* Calls that report fibers to AddressSanitizer and ThreadSanitizer. The calls are empty if neither is compiled in. */
-#ifndef NS_SANITIZERS_H
-#define NS_SANITIZERS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -93,5 +92,3 @@ static inline void ns_sanitized_arrive(ns_sanitized_fiber *self) {
     __sanitizer_finish_switch_fiber(self->fake, &stack, &bytes);
 #endif
 }
-
-#endif

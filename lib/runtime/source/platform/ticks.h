@@ -1,11 +1,7 @@
-/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks. Ticks are cheap to read.
- *
- * Ticks are counts of the processor's time stamp counter. The rate of ticks is measured once, against CLOCK_MONOTONIC.
- * On processors without such a counter, ticks are nanoseconds of CLOCK_MONOTONIC. If threads run in turns, ticks are
- * picoseconds of the clock of a worker.
- */
-#ifndef NS_TICKS_H
-#define NS_TICKS_H
+/* Clocks: CLOCK_MONOTONIC, the CPU time of a thread, and ticks, which are cheap to read. Ticks are counts of the
+ * processor's time stamp counter, at a rate that is measured once against CLOCK_MONOTONIC; on processors without such a
+ * counter, nanoseconds of CLOCK_MONOTONIC; and if threads run in turns, picoseconds of a worker's clock. */
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -61,5 +57,3 @@ static inline uint64_t ns_ps_to_ticks(ns_tick_rate self, int64_t ps) {
 
 /* Spin for `ps` picoseconds. */
 void ns_spin_ps(ns_tick_rate self, int64_t ps);
-
-#endif

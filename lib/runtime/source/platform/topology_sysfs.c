@@ -1,11 +1,9 @@
 /* Reads the topology of a system from sysfs (devices/system/cpu, devices/system/node, and the control group at
- * fs/cgroup), and prints it as JSON.
+ * fs/cgroup), and prints the topology as JSON.
  *
  * numasim/machine/sysfs.py reads processors, cores, sockets, nodes, memory and distances by the same rules, for machine
- * files. Both readers refuse a processor that is on no node or on several nodes. The Python reader also reads the
- * clock, the speeds of unlike cores and all caches. This reader keeps all caches of the first processor, and only the
- * last-level cache of the others.
- */
+ * files. That reader also reads the clock, the speeds of unlike cores and all caches. This reader keeps all caches of
+ * the first processor, and only the last-level cache of the others. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -28,30 +26,14 @@ typedef struct {
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* Write the path of the file or folder with the formatted name below the root. */
-__attribute__((format(printf, 3, 0))) static void put_path(const tree *self, char *path, const char *name,
-                                                           va_list arguments) {
-    char below[256];
-    vsnprintf(below, sizeof below, name, arguments);
-    snprintf(path, PATH_BYTES, "%s/%s", self->root, below);
-}
-
-__attribute__((format(printf, 2, 3))) static bool exists(const tree *self, const char *name, ...) {
-    char path[PATH_BYTES];
-    va_list arguments;
-    va_start(arguments, name);
-    put_path(self, path, name, arguments);
-    va_end(arguments);
-    return access(path, F_OK) == 0;
-}
-
-/* Read a file. Return NS_ERROR_FILE if the file does not exist or is empty. */
+/* Read the file with the formatted name below the root. Return NS_ERROR_FILE if the file does not exist or is empty. */
 __attribute__((format(printf, 2, 3))) static int read_text(tree *self, const char *name, ...) {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], below[256];
     va_list arguments;
     va_start(arguments, name);
-    put_path(self, path, name, arguments);
+    vsnprintf(below, sizeof below, name, arguments);
     va_end(arguments);
+    snprintf(path, sizeof path, "%s/%s", self->root, below);
     FILE *file = fopen(path, "r");
     const size_t size = file ? fread(self->text, 1, sizeof self->text - 1, file) : 0;
     self->text[size] = 0;
@@ -86,7 +68,9 @@ static int read_online(tree *self, ns_set *online, const char *kind) {
     }
     memset(online, 0, sizeof *online);
     for (uint32_t id = 0; id < NS_SET_BITS; id++) {
-        if (exists(self, "devices/system/%s/%s%u", kind, kind, id)) ns_set_add(online, id);
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%s/devices/system/%s/%s%u", self->root, kind, kind, id);
+        if (access(path, F_OK) == 0) ns_set_add(online, id);
     }
     return NS_OK;
 }
@@ -245,18 +229,12 @@ static int read_nodes(tree *self, ns_topology *topology, const ns_set *memory) {
 
 /* ---- dense numbers ----------------------------------------------------------------------------------------------- */
 
-enum member { CORE, SOCKET, CACHE };
-
-static uint32_t *member_of(ns_cpu *cpu, enum member member) {
-    return member == CORE ? &cpu->core : member == SOCKET ? &cpu->socket : &cpu->cache;
-}
-
-/* Renumber a member of all processors by the order in which its values first occur. Return how many different values
- * there are. `given` has room for all processors. */
-static uint32_t number(ns_topology *self, enum member member, uint32_t *given) {
+/* Renumber the field at `offset` of all processors by the order in which its values first occur. Return how many
+ * different values there are. `given` has room for all processors. */
+static uint32_t number(ns_topology *self, size_t offset, uint32_t *given) {
     uint32_t count = 0;
     for (uint32_t at = 0; at < self->cpu_count; at++) {
-        uint32_t *value = member_of(&self->cpu[at], member), found = 0;
+        uint32_t *value = (uint32_t *)(void *)((char *)&self->cpu[at] + offset), found = 0;
         while (found < count && given[found] != *value) found++;
         if (found == count) given[count++] = *value;
         *value = found;
@@ -269,9 +247,9 @@ static uint32_t number(ns_topology *self, enum member member, uint32_t *given) {
 static int finish(ns_topology *self) {
     uint32_t *scratch = calloc(self->cpu_count, sizeof *scratch);
     if (!scratch) return NS_ERROR_MEMORY;
-    self->core_count = number(self, CORE, scratch);
-    self->socket_count = number(self, SOCKET, scratch);
-    number(self, CACHE, scratch);
+    self->core_count = number(self, offsetof(ns_cpu, core), scratch);
+    self->socket_count = number(self, offsetof(ns_cpu, socket), scratch);
+    number(self, offsetof(ns_cpu, cache), scratch);
     memset(scratch, 0, self->cpu_count * sizeof *scratch);
     for (uint32_t at = 0; at < self->cpu_count; at++) {
         ns_cpu *cpu = &self->cpu[at];
@@ -314,11 +292,6 @@ static int fill(tree *self, ns_topology *topology, const ns_set *usable, const n
     return error;
 }
 
-/* Put all processors on one node, since the kernel reports no nodes. */
-static void put_all_on_one_node(ns_topology *topology) {
-    for (uint32_t at = 0; at < topology->cpu_count; at++) topology->cpu[at].node = 0;
-}
-
 static int read_all(tree *self, ns_topology *topology, const ns_set *mine, const ns_set *mine_of_memory) {
     ns_set usable, nodes, memory = *mine_of_memory;
     int error = read_usable(self, mine, &usable);
@@ -330,7 +303,7 @@ static int read_all(tree *self, ns_topology *topology, const ns_set *mine, const
     error = create(topology, ns_set_count(&usable), ns_set_count(&nodes));
     if (!error) error = fill(self, topology, &usable, &nodes);
     if (!error && has_nodes) error = read_nodes(self, topology, &memory);
-    if (!error && !has_nodes) put_all_on_one_node(topology);
+    for (uint32_t at = 0; !error && !has_nodes && at < topology->cpu_count; at++) topology->cpu[at].node = 0;
     return error ? error : finish(topology);
 }
 

@@ -1,7 +1,6 @@
 /* The ways in which a thread waits: in a loop that first rests and then yields the processor, or asleep until a word
  * changes. */
-#ifndef NS_WAITING_H
-#define NS_WAITING_H
+#pragma once
 
 #include <pthread.h>
 
@@ -69,14 +68,10 @@ static inline void ns_nap(int64_t ps) { ns_turns_pass(ps); }
 
 #else
 
-/* The functions of waiting.c sleep by futex on Linux. Elsewhere, and if NS_NO_FUTEX is defined, they sleep by mutex and
- * condition variable. */
-
-/* Sleep while the word has this value, until a wake-up. The function may return early: the caller checks the word
- * again. */
+/* Sleep while the word has this value, until a wake-up; the same for at most `ps` picoseconds. Both may return early:
+ * the caller checks the word again. waiting.c sleeps by futex on Linux. Elsewhere, and if NS_NO_FUTEX is defined,
+ * waiting.c sleeps by mutex and condition variable. */
 void ns_futex_wait(ns_atomic_u32 *word, uint32_t value);
-
-/* The same, for at most `ps` picoseconds. */
 void ns_futex_wait_for(ns_atomic_u32 *word, uint32_t value, int64_t ps);
 
 /* Wake up to `count` threads that sleep on the word, or more. The memory of the word may be freed or reused by now: a
@@ -85,7 +80,5 @@ void ns_futex_wake(ns_atomic_u32 *word, uint32_t count);
 
 /* Sleep for this time. */
 void ns_nap(int64_t ps);
-
-#endif
 
 #endif

@@ -138,8 +138,8 @@ void *ns_deque_steal(ns_deque *self) {
     }
     /* acquire: sees the ring's mask and slots */
     const ns_deque_ring *ring = ns_atomic_pointer_load(&self->ring, memory_order_acquire);
-    void *task = ns_atomic_pointer_load(&ring->slots[tail & ring->mask], memory_order_relaxed); /* the acquire of `ends`
-                                                                                                   orders this */
+    /* relaxed: the acquire of `ends` orders this load */
+    void *task = ns_atomic_pointer_load(&ring->slots[tail & ring->mask], memory_order_relaxed);
     /* release: the slot has been read before the owner may write it again. acquire: sees what `task` points to */
     const bool taken = ns_atomic_u64_compare_exchange(&self->ends, &ends, ns_ends_of(tail + UINT64_C(1), split),
                                                       memory_order_acq_rel, memory_order_relaxed);

@@ -1,14 +1,12 @@
 /* The deque of one worker, split between its owner and thieves (split.h). Tasks are pointers in a ring that grows. An
  * index is a count of pushes; indices that thieves see have 32 bits.
  *
- * A thief reads a slot and then moves the tail by compare-and-swap. The thief has read the right task, for this reason:
- * while the tail is at an index and the split is above the index, no thread writes the slot of the index. The owner
- * never lowers the split to the tail; the owner takes the last public task as a thief does, by moving the tail. The
- * owner writes the slot for index + capacity only after it has seen the tail beyond the index. A thief would have to
- * sleep through 2^32 steals to find the same tail value again.
- */
-#ifndef NS_DEQUE_H
-#define NS_DEQUE_H
+ * A thief reads a slot and then moves the tail by compare-and-swap. If the swap succeeds, the thief has read the right
+ * task, since no thread writes the slot of an index while the tail is at the index and the split is above the index.
+ * The owner never lowers the split to the tail: the owner takes the last public task as a thief does, by moving the
+ * tail. The owner writes the slot for index + capacity only after the owner has seen the tail beyond the index. A thief
+ * would have to sleep through 2^32 steals to find the same tail value again. */
+#pragma once
 
 #include <stddef.h>
 
@@ -69,5 +67,3 @@ void *ns_deque_steal(ns_deque *self);
 /* Return the number of tasks, public and private. The number is exact for the owner while no thief steals; else it was
  * true at some recent instant. */
 uint64_t ns_deque_length(const ns_deque *self);
-
-#endif

@@ -66,20 +66,14 @@ ns_lane_slot *ns_lane_pop_slowly(ns_lane *self) {
     return slot;
 }
 
-void ns_lane_deliver(const ns_lane *self) {
+void ns_lane_join_stolen(ns_lane *self) {
     ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
     /* relaxed: an earlier load has already seen the end of the task */
     const uint64_t ended = ns_atomic_u64_load(ns_lane_atomic(&slot->ended), memory_order_relaxed);
     void *place;
     memcpy(&place, slot->arguments, sizeof place);
     if (ended > 1) memcpy(place, slot->arguments + NS_RESULT_AT, ended - 1);
-}
-
-void ns_lane_forget(ns_lane *self) {
-    ns_lane_slot *slot = ns_lane_top(self->owned) - 1;
-    /* relaxed: only a thief of the slot's next task writes here again, and it sees this store by the release of the
-     * split
-     */
+    /* relaxed: only a thief of the slot's next task writes here again, after it has seen the release of the split */
     ns_atomic_u64_store(ns_lane_atomic(&slot->ended), 0, memory_order_relaxed);
     set_top(self, slot);
     const uint64_t ends = ns_ends_of(index_of(self, slot), index_of(self, slot));

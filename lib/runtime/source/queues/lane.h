@@ -1,13 +1,12 @@
 /* The lane of one worker, split between its owner and thieves (split.h): a stack of slots, not a ring. Each slot has a
- * task and its arguments. Tasks in slots below the tail are stolen.
+ * task and the arguments of the task. Tasks in slots below the tail are stolen.
  *
  * A thief moves the tail beyond a slot before the thief reads the slot. The slot then belongs to the thief until the
  * thief marks the task as ended. So other changes of tail and split meanwhile do no harm. Thieves take the oldest tasks
- * first: if the task at the top is stolen, all tasks below it are stolen, too. The owner waits until the task at the
- * top has ended, clears the mark, and lowers the top, the split and the tail by one. So a push need not clear a mark.
- */
-#ifndef NS_LANE_H
-#define NS_LANE_H
+ * first: if the task at the top is stolen, all tasks below are stolen, too. To join a stolen task at the top, the owner
+ * waits for the mark, clears the mark, and lowers the top, the split and the tail by one. So a push need not clear a
+ * mark. */
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -78,12 +77,9 @@ static inline ns_lane_slot *ns_lane_pop(ns_lane *self) {
     return top - 1;
 }
 
-/* Copy the result, if any, of the task at the top to the address for the result. Called by the owner; the task was
- * stolen and has ended. */
-void ns_lane_deliver(const ns_lane *self);
-
-/* Remove the task at the top. Called by the owner; the task was stolen and has ended. */
-void ns_lane_forget(ns_lane *self);
+/* Remove the task at the top, which was stolen and has ended, and copy its result, if any, to the address for the
+ * result. Called by the owner. */
+void ns_lane_join_stolen(ns_lane *self);
 
 /* The owner makes all tasks public before it sleeps, since a sleeping owner does not notice that a thief asks. */
 void ns_lane_publish(ns_lane *self);
@@ -105,5 +101,3 @@ bool ns_lane_has_ended(const ns_lane_slot *slot);
 /* Return the number of tasks in the lane that were not taken. The number is exact for the owner while no thief steals;
  * else it was true at some recent instant. */
 uint64_t ns_lane_length(const ns_lane *self);
-
-#endif

@@ -13,13 +13,11 @@
  * back; both use a compare-and-swap of the whole word. While the public part is empty, no thief's compare-and-swap can
  * succeed, so the owner raises the split with a plain store.
  *
- * A thief that empties the public part asks for more tasks. At every push and pop the owner compares its top with a
+ * A thief that empties the public part asks for more tasks. At every push and pop the owner compares the top with a
  * limit: at the push limit the queue is full, and at the pop limit all remaining tasks are public. A thief asks by
- * setting both limits so that the owner's next push or pop takes the slow path. So one comparison covers three cases: a
- * thief asks, the queue is full, or no private task is left.
- */
-#ifndef NS_SPLIT_H
-#define NS_SPLIT_H
+ * setting both limits so that the owner's next push or pop takes the slow path. So one comparison finds three cases: a
+ * thief asks, the queue is full, or no private task is left. */
+#pragma once
 
 #include "platform/atomics.h"
 
@@ -47,5 +45,3 @@ void ns_split_set_limits(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit, ui
 
 /* Ask for public tasks: the owner's next push or pop takes the slow path. Called by a thief. */
 void ns_split_ask(ns_atomic_u64 *push_limit, ns_atomic_u64 *pop_limit);
-
-#endif

@@ -7,7 +7,7 @@
 
 enum { FIRST_SLOTS = 64, FIRST_CAPACITY_BITS = 10, LANE_TASKS = 1 << 20 };
 
-int ns_shared_queue_create(ns_shared_queue *self, uint64_t capacity) {
+static int create_shared(ns_shared_queue *self, uint64_t capacity) {
     *self = (ns_shared_queue){.capacity = capacity, .mask = FIRST_SLOTS - 1};
     self->slots = malloc(FIRST_SLOTS * sizeof *self->slots);
     if (!self->slots) return NS_ERROR_MEMORY;
@@ -17,9 +17,8 @@ int ns_shared_queue_create(ns_shared_queue *self, uint64_t capacity) {
     return NS_ERROR_THREAD;
 }
 
-void ns_shared_queue_destroy(ns_shared_queue *self) {
-    if (!self->slots) return;
-    pthread_mutex_destroy(&self->lock);
+static void destroy_shared(ns_shared_queue *self) {
+    if (self->slots) pthread_mutex_destroy(&self->lock);
     free(self->slots);
 }
 
@@ -110,14 +109,14 @@ int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t
     if (self->kind == NS_LANE) return ns_lane_create(&self->lane, lane, LANE_TASKS);
     if (self->kind == NS_DEQUE) return ns_deque_create(&self->deque, FIRST_CAPACITY_BITS);
     const bool bound = queue->capacity && queue->full != NS_FULL_GROW;
-    return ns_shared_queue_create(&self->shared, bound ? (uint64_t)queue->capacity : 0);
+    return create_shared(&self->shared, bound ? (uint64_t)queue->capacity : 0);
 }
 
 void ns_task_queue_destroy(ns_task_queue *self) {
     switch (self->kind) {
         case NS_LANE: ns_lane_destroy(&self->lane); break;
         case NS_DEQUE: ns_deque_destroy(&self->deque); break;
-        default: ns_shared_queue_destroy(&self->shared); break;
+        default: destroy_shared(&self->shared); break;
     }
 }
 

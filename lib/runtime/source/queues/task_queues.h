@@ -1,8 +1,6 @@
 /* The queues of a strategy. A queue is a deque if one worker owns the back and thieves take from the front, else a ring
- * under a lock. If all queues are deques and the strategy needs no more, all queues are lanes (lane_execution.c).
- */
-#ifndef NS_TASK_QUEUES_H
-#define NS_TASK_QUEUES_H
+ * under a lock. If all queues are deques and the strategy needs no more, all queues are lanes (lane_execution.c). */
+#pragma once
 
 #include <pthread.h>
 
@@ -14,9 +12,8 @@
 
 enum ns_queue_end { NS_FRONT, NS_BACK }; /* tasks are pushed at the back */
 
-/* A queue that has several owners, or from which tasks are taken at both ends: a ring under a lock, with or without a
- * bound. Examples are the bounded round-robin queue of the thesis (chapter 3), and the pool of a node.
- */
+/* A queue with several owners, or from which workers take tasks at both ends: a ring under a lock, with or without a
+ * bound. Examples are the bounded round-robin queue of the thesis (chapter 3), and the pool of a node. */
 typedef struct {
     NS_OWN_LINE pthread_mutex_t lock;
     void **slots; /* [mask + 1] a ring */
@@ -26,21 +23,12 @@ typedef struct {
 } ns_shared_queue;
 _Static_assert(sizeof(ns_shared_queue) == 2 * NS_LINE_BYTES, "the length is apart from the lock");
 
-/* Make an empty queue. Return 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
-int ns_shared_queue_create(ns_shared_queue *self, uint64_t capacity);
-void ns_shared_queue_destroy(ns_shared_queue *self);
-
 /* Push a task at the back. Return false if the queue is full, or memory is short. */
 bool ns_shared_queue_push(ns_shared_queue *self, void *task);
 
 /* Take the task at `end` if `may` is NULL or allows the task. Return NULL if no task is taken. */
 void *ns_shared_queue_take(ns_shared_queue *self, enum ns_queue_end end, bool (*may)(void *context, void *task),
                            void *context);
-
-/* Return a recent number of tasks. */
-static inline uint64_t ns_shared_queue_length(const ns_shared_queue *self) {
-    return ns_atomic_u64_load(&self->length, memory_order_relaxed); /* relaxed: a hint; the lock decides */
-}
 
 typedef struct {
     union {
@@ -49,8 +37,7 @@ typedef struct {
         ns_lane lane;
     };
     NS_OWN_LINE enum { NS_DEQUE, NS_SHARED_QUEUE, NS_LANE } kind;
-    bool overflowed;            /* the queue was full: its owner executes spawns at once until the queue has drained to
-                                   a threshold */
+    bool overflowed;            /* the queue was full: its owner executes spawns at once until the queue has drained */
     ns_atomic_u64 high, low;    /* the thresholds S and s; written by the queue's owner */
     ns_atomic_u64 pushes, peak; /* counted by the queue's owner if thresholds are computed */
 } ns_task_queue;
@@ -60,8 +47,7 @@ typedef struct {
 bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q);
 
 /* Make queue `q`; if `lane` is not NULL, as a lane for the owner of `lane`. Return 0, NS_ERROR_MEMORY or
- * NS_ERROR_THREAD.
- */
+ * NS_ERROR_THREAD. */
 int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t q, ns_lane_owned *lane);
 void ns_task_queue_destroy(ns_task_queue *self);
 
@@ -72,7 +58,7 @@ static inline int64_t ns_task_queue_length(const ns_task_queue *self) {
     switch (self->kind) {
         case NS_LANE: return (int64_t)ns_lane_length(&self->lane);
         case NS_DEQUE: return (int64_t)ns_deque_length(&self->deque);
-        default: return (int64_t)ns_shared_queue_length(&self->shared);
+        default: return (int64_t)ns_atomic_u64_load(&self->shared.length, memory_order_relaxed); /* the lock decides */
     }
 }
 
@@ -88,12 +74,9 @@ static inline bool ns_task_queue_push(ns_task_queue *self, void *task) {
 }
 
 /* Take a task. At a deque, the owner takes from the back and other workers from the front. At another queue, take from
- * `end` if `may` allows the task.
- */
+ * `end` if `may` allows the task. */
 static inline void *ns_task_queue_take(ns_task_queue *self, bool is_owner, enum ns_queue_end end,
                                        bool (*may)(void *context, void *task), void *context) {
     if (self->kind == NS_SHARED_QUEUE) return ns_shared_queue_take(&self->shared, end, may, context);
     return is_owner ? ns_deque_pop(&self->deque) : ns_deque_steal(&self->deque);
 }
-
-#endif

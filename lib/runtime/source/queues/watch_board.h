@@ -1,12 +1,10 @@
 /* The watch bits of all queues. Workers that change a queue update the bits; workers that search read the bits.
  *
- * A bit follows from the length of its queue. If two workers change a queue at the same time, they may set the bit in
- * the reverse order. So a bit can be wrong until the next change of the queue, or until a worker that probes in vain
- * corrects the bit.
- */
-#ifndef NS_WATCH_BOARD_H
-#define NS_WATCH_BOARD_H
+ * A bit follows from the length of a queue. If two workers change the queue at the same time, they may set the bit in
+ * the reverse order. So the bit can be wrong until the next change of the queue, or until a worker probes in vain. */
+#pragma once
 
+#include "base/pieces.h"
 #include "platform/atomics.h"
 #include "policy/thresholds.h"
 
@@ -17,15 +15,12 @@ typedef struct {
 } ns_watch_board;
 
 /* Make the watch bits of all queues of a plan. Return 0 or NS_ERROR_MEMORY. */
-int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan);
-void ns_watch_board_destroy(ns_watch_board *self);
+int ns_watch_board_create(ns_watch_board *self, const ns_plan *plan, ns_pieces *memory);
 
-/* Note that queue `q` now has `length` tasks. */
-void ns_watch_board_mark(ns_watch_board *self, uint32_t q, int64_t length, ns_thresholds thresholds);
-
-/* Note that the owner of queue `q` takes a step, while the queue has `length` tasks. */
-void ns_watch_board_owner_steps(ns_watch_board *self, uint32_t q, ns_owner_step step, int64_t length,
-                                ns_thresholds thresholds);
+/* Note that the owner of queue `q` takes a step while the queue has `length` tasks; without a step, note that the queue
+ * now has `length` tasks. */
+void ns_watch_board_note(ns_watch_board *self, uint32_t q, const ns_owner_step *step, int64_t length,
+                         ns_thresholds thresholds);
 
 /* Return a bit of queue `q`. */
 static inline bool ns_watch_board_has(const ns_watch_board *self, uint32_t watch, uint32_t q) {
@@ -35,5 +30,3 @@ static inline bool ns_watch_board_has(const ns_watch_board *self, uint32_t watch
 
 /* Copy all bits to `bits`, in the layout of an `ns_view`. */
 void ns_watch_board_copy(const ns_watch_board *self, uint64_t *bits);
-
-#endif

@@ -1,11 +1,8 @@
 /* Writes a recorded task graph as JSON, "numasim task graph 1" (numasim/workload/json_form/graph_models.py). Tasks are
- * numbered depth first below the roots of the phases. Segments are numbered in the order of the ops that run them.
- *
- * If the first recorded access to an object is a read, the object was written before the run. The object's region is
- * then marked `initialised`: its pages are placed before the run (model 2.2).
- */
+ * numbered depth first below the roots of the phases. Segments are numbered in the order of the ops that run them. If
+ * the first recorded access to an object is a read, the object was written before the run: the region of the object is
+ * then marked `initialised`, so that the simulator places the pages of the region before the run (model 2.2). */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "record/output_file.h"
@@ -42,6 +39,7 @@ typedef struct {
     uint8_t *read_first;  /* [objects] whether the first access is a read */
     uint64_t *first_then; /* [rows + 1] index in `then` of the first row that waits for each row */
     uint32_t *then;       /* [depends] waiting rows, in the order of their spawns */
+    ns_pieces memory;
 } layout;
 
 static const ns_recorded_op *op_at(const layout *self, uint64_t place) {
@@ -50,26 +48,10 @@ static const ns_recorded_op *op_at(const layout *self, uint64_t place) {
 
 static bool creates(const ns_recorded_op *op) { return op->code == NS_OP_SPAWN || op->code == NS_OP_CALL; }
 
-static void destroy_layout(layout *self) {
-    free(self->first);
-    free(self->op);
-    free(self->order);
-    free(self->number);
-    free(self->kind);
-    free(self->read_first);
-    free(self->first_then);
-    free(self->then);
-}
-
-/* Turn the counts of the rows, stored in first[row + 1], into the index of each row's first entry. */
-static void begin_rows(uint64_t *first, uint32_t rows) {
-    for (uint32_t row = 0; row < rows; row++) first[row + 1] += first[row];
-}
-
-/* Restore `first`: the filling has moved each row's begin to the row's end. */
+/* Turn the counts of the rows, stored in first[row], into the index behind each row's last entry. Entries are then
+ * filled in from the last to the first, which moves the index to the row's first entry. */
 static void end_rows(uint64_t *first, uint32_t rows) {
-    for (uint32_t row = rows; row > 0; row--) first[row] = first[row - 1];
-    first[0] = 0;
+    for (uint32_t row = 0; row < rows; row++) first[row + 1] += first[row];
 }
 
 /* Group ops by rows. They were recorded in the order of execution, in which ops of children are among those of
@@ -77,21 +59,18 @@ static void end_rows(uint64_t *first, uint32_t rows) {
 static void gather_ops(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_op *ops = recorder->ops.entries;
-    for (uint64_t at = 0; at < recorder->ops.count; at++) self->first[ops[at].row + 1]++;
-    begin_rows(self->first, recorder->rows);
-    for (uint64_t at = 0; at < recorder->ops.count; at++) self->op[self->first[ops[at].row]++] = (uint32_t)at;
+    for (uint64_t at = 0; at < recorder->ops.count; at++) self->first[ops[at].row]++;
     end_rows(self->first, recorder->rows);
+    for (uint64_t at = recorder->ops.count; at-- > 0;) self->op[--self->first[ops[at].row]] = (uint32_t)at;
 }
 
 /* Group dependences by the row that is waited for. */
 static void gather_dependences(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_dependence *all = recorder->depends.entries;
-    for (uint64_t at = 0; at < recorder->depends.count; at++) self->first_then[all[at].before + 1]++;
-    begin_rows(self->first_then, recorder->rows);
-    for (uint64_t at = 0; at < recorder->depends.count; at++)
-        self->then[self->first_then[all[at].before]++] = all[at].row;
+    for (uint64_t at = 0; at < recorder->depends.count; at++) self->first_then[all[at].before]++;
     end_rows(self->first_then, recorder->rows);
+    for (uint64_t at = recorder->depends.count; at-- > 0;) self->then[--self->first_then[all[at].before]] = all[at].row;
 }
 
 /* Number all rows depth first below the roots of all phases. `stack` has room for every row. */
@@ -126,27 +105,23 @@ static void find_read_first(layout *self) {
 }
 
 static int lay_out(layout *self, const ns_recorder *recorder, const ns_pool *pool) {
-    const size_t rows = recorder->rows;
+    const uint64_t rows = recorder->rows;
     *self = (layout){.recorder = recorder, .pool = pool};
-    self->first = calloc(rows + 2, sizeof *self->first);
-    self->op = malloc((recorder->ops.count + 1) * sizeof *self->op);
-    self->order = malloc((rows + 1) * sizeof *self->order);
-    self->number = malloc((rows + 1) * sizeof *self->number);
-    self->kind = calloc(rows + 1, 1);
-    self->read_first = calloc((size_t)pool->object_count + 1, 1);
-    self->first_then = calloc(rows + 2, sizeof *self->first_then);
-    self->then = malloc((recorder->depends.count + 1) * sizeof *self->then);
-    uint32_t *stack = malloc((rows + 1) * sizeof *stack);
-    const bool all = self->first && self->op && self->order && self->number && self->kind && self->read_first &&
-                     self->first_then && self->then;
-    if (all && stack) {
-        gather_ops(self);
-        gather_dependences(self);
-        number_rows(self, stack);
-        find_read_first(self);
-    }
-    free(stack);
-    return all && stack ? NS_OK : NS_ERROR_MEMORY;
+    self->first = ns_pieces_take(&self->memory, rows + 1, sizeof *self->first);
+    self->op = ns_pieces_take(&self->memory, recorder->ops.count, sizeof *self->op);
+    self->order = ns_pieces_take(&self->memory, rows, sizeof *self->order);
+    self->number = ns_pieces_take(&self->memory, rows, sizeof *self->number);
+    self->kind = ns_pieces_take(&self->memory, rows, 1);
+    self->read_first = ns_pieces_take(&self->memory, pool->object_count, 1);
+    self->first_then = ns_pieces_take(&self->memory, rows + 1, sizeof *self->first_then);
+    self->then = ns_pieces_take(&self->memory, recorder->depends.count, sizeof *self->then);
+    uint32_t *stack = ns_pieces_take(&self->memory, rows, sizeof *stack);
+    if (self->memory.is_short) return NS_ERROR_MEMORY;
+    gather_ops(self);
+    gather_dependences(self);
+    number_rows(self, stack);
+    find_read_first(self);
+    return NS_OK;
 }
 
 static const char *between(uint64_t at) { return at ? ",\n" : "\n"; }
@@ -311,6 +286,6 @@ int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path) 
                                  strerror(reason));
         }
     }
-    destroy_layout(&laid_out);
+    ns_pieces_release(&laid_out.memory);
     return error;
 }

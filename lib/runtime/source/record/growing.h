@@ -1,6 +1,5 @@
 /* Arrays that grow by one entry at a time. */
-#ifndef NS_GROWING_H
-#define NS_GROWING_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,5 +22,3 @@ static inline void *ns_growing_add(ns_growing *self, size_t size) {
     }
     return (char *)self->entries + self->count++ * size;
 }
-
-#endif

@@ -1,11 +1,8 @@
-/* All files of the runtime are written with these functions, by the rules of numasim/files/writer.py.
- *
- * A regular file is written under a temporary name in its own folder, flushed to the disk and renamed. So the file is
- * complete or unchanged, however the process ends. The file keeps its mode and, if the system permits, its owner.
- * Symbolic links are followed. Devices, pipes and open descriptors are written directly, and never replaced.
- */
-#ifndef NS_OUTPUT_FILE_H
-#define NS_OUTPUT_FILE_H
+/* All files of the runtime are written with these functions, by the rules of numasim/files/writer.py. A regular file is
+ * written under a temporary name in the same folder, flushed to the disk and renamed. So the file is complete or
+ * unchanged, however the process ends. The file keeps its mode and, if the system permits, its owner. Symbolic links
+ * are followed. Devices, pipes and open descriptors are written directly, and never replaced. */
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -26,5 +23,3 @@ int ns_output_file_close(ns_output_file *self);
 
 /* Write `text`, which is UTF-8, as a JSON string with its quotes. */
 void ns_json_write_text(FILE *file, const char *text);
-
-#endif

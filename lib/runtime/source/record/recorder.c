@@ -11,8 +11,6 @@ static void *next_entry(ns_recorder *self, ns_growing *array, size_t size) {
     return entry;
 }
 
-void ns_recorder_create(ns_recorder *self) { *self = (ns_recorder){0}; }
-
 void ns_recorder_destroy(ns_recorder *self) {
     free(self->ops.entries);
     free(self->segments.entries);

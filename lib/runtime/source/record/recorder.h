@@ -1,11 +1,9 @@
 /* The recorder of the task graph of a serial run: tasks with their ops, segments with their times and accesses, and
  * phases (model 3.1). graph_file.c writes the graph as numasim's JSON.
  *
- * Rows are numbered in the order in which tasks appear; the file numbers rows depth first. If memory runs out, `error`
- * is set, and all later calls do nothing. So callers need to check `error` only once.
- */
-#ifndef NS_RECORDER_H
-#define NS_RECORDER_H
+ * A row is a task. Rows are numbered in the order in which tasks appear. If memory runs out, `error` is set, and all
+ * later calls do nothing. So callers need to check `error` only once. */
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,10 +29,10 @@ typedef struct {
 
 typedef struct {
     uint32_t first_root, roots; /* rows */
-    bool team;                  /* whether the roots are parts of a team, dealt to the workers in turn; else one task of
-                                   worker 0 */
+    bool team;                  /* the roots are the parts of a team, one for each worker; else one task of worker 0 */
 } ns_recorded_phase;
 
+/* A recorder of zero bytes has recorded nothing. */
 typedef struct {
     ns_growing ops;      /* ns_recorded_op */
     ns_growing segments; /* ns_recorded_segment */
@@ -46,7 +44,6 @@ typedef struct {
     int error;
 } ns_recorder;
 
-void ns_recorder_create(ns_recorder *self);
 void ns_recorder_destroy(ns_recorder *self);
 
 /* Add a task. Return its row. */
@@ -73,5 +70,3 @@ bool ns_recorder_has_access(const ns_recorder *self);
 /* Write the graph, with the objects and words (synchronisation objects) of `pool`, to `path`. The file is written
  * completely or not at all. Return 0, or an error whose sentence the pool has. */
 int ns_recorder_write(const ns_recorder *self, ns_pool *pool, const char *path);
-
-#endif

@@ -59,19 +59,15 @@ static uint32_t group_objects(ns_thread_worker *worker, const ns_access *accesse
     return 2 * nodes;
 }
 
-/* How a task is placed: `deals` before the run, in no time and without locks; `keeps`: a task that only the worker's
- * own queue would get is not put there. */
-typedef struct {
-    bool deals, keeps;
-} manner;
-
-/* Put a task into a queue. Another worker's queue is locked meanwhile, if it has a lock. Return whether the task is in
- * a queue. */
+/* Put a task into a queue. Another worker's queue is locked meanwhile, if it has a lock. A root that is `dealt`, before
+ * the run, needs no lock; the first root that only the worker's own queue would get stays with the worker. Return
+ * whether the task is in a queue. */
 static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count,
-                  manner how) {
+                  bool dealt) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
+    const bool keeps = dealt && !worker->agenda;
     if (must_inline(worker)) return false;
-    if (pool->own_dispatch) return !how.keeps && push(worker, (uint32_t)worker->own, task);
+    if (pool->own_dispatch) return !keeps && push(worker, (uint32_t)worker->own, task);
     ns_new_task placed = {.count = 1,
                           .source = true,
                           .tier = NS_TIER_LOCAL,
@@ -90,9 +86,9 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
     for (;;) {
         ns_thread_view_queues(worker, NULL);
         const int32_t q = ns_place(&pool->file.plan.steal, &worker->search.actor, &worker->search.view, &placed);
-        if (q == NS_UNKNOWN || (how.keeps && q == worker->own && !placed.copies)) return false;
+        if (q == NS_UNKNOWN || (keeps && q == worker->own && !placed.copies)) return false;
         int32_t held = NS_NO_LOCK;
-        if (!how.deals && q != worker->own) ns_thread_pass_lock(worker, &held, ns_queue_lock(&pool->file.plan, q));
+        if (!dealt && q != worker->own) ns_thread_pass_lock(worker, &held, ns_queue_lock(&pool->file.plan, q));
         const bool pushed = ns_thread_push_copies(worker, (uint32_t)q, placed.copy, placed.copies, task, push);
         ns_thread_pass_lock(worker, &held, NS_NO_LOCK);
         if (pushed) return true; /* otherwise another worker has filled the queue meanwhile */
@@ -102,9 +98,9 @@ static bool place(ns_thread_worker *worker, ns_thread_task *task, const ns_acces
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count) {
     const ns_full_plan *plan = &ns_thread_pool_of(worker)->file.plan;
     if (plan->puts_take_time) ns_thread_pay(plan->costs.push_ps, NS_RANK_PUT);
-    return place(worker, task, accesses, count, (manner){0});
+    return place(worker, task, accesses, count, false);
 }
 
 bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root) {
-    return place(worker, root, NULL, 0, (manner){.deals = true, .keeps = !worker->agenda});
+    return place(worker, root, NULL, 0, true);
 }

@@ -1,6 +1,4 @@
-/* A worker's view and use of queues: their lengths and watch bits, copies of tasks, and takes from queues that are not
- * lanes.
- */
+/* A worker's view of queues (lengths and watch bits), copies of tasks, and takes from queues that are not lanes. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
@@ -9,7 +7,7 @@
 
 /* ---- a worker's view --------------------------------------------------------------------------------------------- */
 
-/* Look at the watch bits of queue `q`. Compute them from its length, if pushes and pops do not note the bits. */
+/* Set the watch bits of queue `q` in `bits`: as noted by pushes and pops, or else computed from the queue's length. */
 static void look_at_watches(const ns_thread_pool *pool, uint64_t *bits, uint32_t q) {
     const ns_plan *plan = &pool->file.plan.steal;
     const int64_t length = ns_task_queue_length(pool->queues[q]);
@@ -70,18 +68,18 @@ void ns_thread_view_queue(ns_thread_worker *worker, uint32_t q) {
     look_at_rest(worker);
 }
 
-void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q) {
-    if (!pool->notes_watches) return;
+static void note(ns_thread_pool *pool, uint32_t q, const ns_owner_step *step) {
     const ns_task_queue *queue = pool->queues[q];
-    ns_watch_board_mark(&pool->board, q, ns_task_queue_length(queue), ns_task_queue_thresholds(queue));
+    ns_watch_board_note(&pool->board, q, step, ns_task_queue_length(queue), ns_task_queue_thresholds(queue));
+}
+
+void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q) {
+    if (pool->notes_watches) note(pool, q, NULL);
 }
 
 void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    if (!pool->notes_watches || worker->own == NS_UNKNOWN) return;
-    const ns_task_queue *own = pool->queues[worker->own];
-    ns_watch_board_owner_steps(&pool->board, (uint32_t)worker->own, step, ns_task_queue_length(own),
-                               ns_task_queue_thresholds(own));
+    if (pool->notes_watches && worker->own != NS_UNKNOWN) note(pool, (uint32_t)worker->own, &step);
 }
 
 /* ---- tasks with copies: entries in several queues stand for one task (model 4.13) -------------------------------- */

@@ -1,13 +1,11 @@
 /* Quiescence: tasks are left, but the strategy and the joins allow no worker to take them. The run then ends with an
  * error instead of running for ever.
  *
- * A worker that has searched in vain for long checks whether it could find a task if all other workers did nothing. If
- * not, the worker announces this, together with the number of begins and ends of searches before the check. The pool is
- * quiescent if each worker has announced the same number, or sleeps in a join: then no task has been taken or pushed
- * since the first of these checks. A worker that takes a task first withdraws its announcement. A worker that sleeps
- * because it finds no task counts as one that sleeps in a join, unless its sleep ends by itself. Before its sleep it
- * withdraws its announcement.
- */
+ * A worker that has searched in vain for long checks whether the worker could find a task if all other workers did
+ * nothing. If not, the worker announces this, with the number of begins and ends of searches before the check. The pool
+ * is quiescent if each worker has announced the same number, or sleeps in a join: then no task was taken or pushed
+ * since the first of these checks. A worker withdraws its announcement before it takes a task, and before it sleeps
+ * because it finds no task. Such a sleep counts as a sleep in a join, unless the sleep ends by itself. */
 #include "search/search.h"
 
 void ns_thread_note_search(ns_thread_pool *pool) {
@@ -17,39 +15,34 @@ void ns_thread_note_search(ns_thread_pool *pool) {
 
 /* ---- whether there is work --------------------------------------------------------------------------------------- */
 
-/* Look at the task at one end of a queue, and leave it there. */
 typedef struct {
-    const ns_thread_task *waiting;
-    bool suits;
-} peek;
+    const ns_thread_pool *pool;
+    const ns_thread_task *waiting; /* the task in whose strict join the worker waits, or NULL */
+    bool suits;                    /* whether this join may execute the task that was looked at last */
+} work_query;
 
+/* Look at the task at one end of a queue, and leave the task there. */
 static bool peek_at(void *context, void *task) {
-    peek *self = context;
+    work_query *self = context;
     self->suits = ns_thread_descends(self->waiting, task);
     return false;
 }
 
-/* The context of has_tasks. */
-typedef struct {
-    const ns_thread_pool *pool;
-    const ns_thread_task *waiting; /* the task in whose strict join the worker waits, or NULL */
-} work_query;
-
 /* Return whether the level takes a task from the queue that the worker may execute. */
 static bool has_tasks(void *context, uint32_t level, uint32_t q) {
-    const work_query *self = context;
+    work_query *self = context;
     const int64_t length = ns_task_queue_length(self->pool->queues[q]);
     if (ns_level_amount(&self->pool->file.plan.steal.level[level], length) == 0) return false;
     if (!self->waiting) return true;
     const bool back = ns_takes_back(&self->pool->file.plan, level, q);
-    peek found = {self->waiting, false};
-    ns_task_queue_take(self->pool->queues[q], false, back ? NS_BACK : NS_FRONT, peek_at, &found);
-    return found.suits;
+    self->suits = false;
+    ns_task_queue_take(self->pool->queues[q], false, back ? NS_BACK : NS_FRONT, peek_at, self);
+    return self->suits;
 }
 
 bool ns_thread_finds_work(ns_thread_worker *worker, const ns_thread_wait *wait) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
-    work_query query = {pool, ns_thread_strict_join(pool, wait)};
+    work_query query = {pool, ns_thread_strict_join(pool, wait), false};
     const bool has_own = worker->own != NS_UNKNOWN && ns_task_queue_length(pool->queues[worker->own]);
     if (!query.waiting && has_own) return true;
     if (wait->task && pool->file.plan.join == NS_JOIN_OWN) return false;

@@ -37,8 +37,7 @@ int64_t ns_thread_next_wait_ps(ns_thread_worker *worker, bool probed) {
     return ns_backoff_wait_ps(&ns_thread_pool_of(worker)->file.plan.backoff, ++worker->search.fails, probed);
 }
 
-/* ---- locks: the lock of a level's domain during probes (thesis chapter 6, Algorithm 5), and locks of queues
- * ------- */
+/* ---- locks of the domains of levels (thesis chapter 6, Algorithm 5), and locks of queues ------------------------- */
 
 static int make_locks(ns_thread_pool *pool, ns_i32s words, const ns_numa_lock_options *options) {
     for (uint64_t at = 0; at < words.count; at++) {
@@ -72,8 +71,8 @@ void ns_thread_destroy_search_locks(ns_thread_pool *pool) {
     free(pool->lines);
 }
 
-/* Pay what it takes in the model to get a lock, once its last holder has left it (model 5.2). The worker has asked at
- * `asked_ps`. What other waiters add to the time, as for test-and-set locks, is left out. */
+/* Pay the time in which the model hands over a lock that the last holder has left (model 5.2). The worker has asked for
+ * the lock at `asked_ps`. The time that other waiters add, as for test-and-set locks, is left out. */
 static void pay_lock(const ns_thread_worker *worker, int32_t lock, int64_t asked_ps) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_plan_words *words = &pool->file.plan.words;
@@ -114,10 +113,8 @@ static void count_attempt(ns_thread_worker *worker, uint32_t q, int64_t taken) {
     ns_thread_count(worker, NS_STEAL_SUCCESS, taken > 0);
     ns_thread_count(worker, NS_STEAL_SUCCESS_REMOTE, taken > 0 && remote);
     ns_thread_count(worker, NS_TASKS_STOLEN, taken);
-#if NUMASIM_COUNTERS
-    worker->node_attempts[node]++;
-    worker->node_success[node] += taken > 0;
-#endif
+    worker->node_attempts[node] += NUMASIM_COUNTERS;
+    worker->node_success[node] += NUMASIM_COUNTERS && taken > 0;
 }
 
 /* Tell the owner of the queue who has robbed it, and how many tasks were taken. */
@@ -135,11 +132,6 @@ static int64_t wanted_now(const ns_thread_pool *pool, uint32_t level, uint32_t q
     return ns_level_amount(&pool->file.plan.steal.level[level], ns_task_queue_length(pool->queues[q]));
 }
 
-/* Return the cost of the plan for the transfer of a queue's line; the cost of a probe (execution/worker_state.h). */
-static int64_t line_ps(const ns_thread_worker *worker, uint32_t q) {
-    const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
-    return ns_queue_line_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
-}
 int64_t ns_thread_probe_ps(const ns_thread_worker *worker, uint32_t q) {
     const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
     return ns_probe_ps(&ns_thread_pool_of(worker)->file.plan, &self, q);
@@ -165,8 +157,8 @@ static void take_locks(const ns_thread_worker *worker, held_locks *held, uint32_
     ns_thread_pass_lock(worker, &held->queue, of_queue);
 }
 
-/* Look at queue `q` at the end of a probe. If the strategy looks first, the probe tries the lock of the queue only if
- * it sees tasks; it then looks again under the lock, and fails if another worker has the lock (as in
+/* Look at queue `q` at the end of a probe. If the strategy looks first, a probe that sees tasks tries the lock of the
+ * queue. The probe fails if another worker has the lock; otherwise the probe looks again under the lock (as in
  * lib/engine/thief.cpp). Return how many tasks the probe takes. */
 static int64_t look(const ns_thread_worker *worker, uint32_t level, uint32_t q, held_locks *held) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
@@ -188,9 +180,8 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
     const ns_level *by = &pool->file.plan.steal.level[level];
     const ns_queue *queue = &pool->file.plan.steal.queues[q];
     const bool attempt = ns_is_attempt(&pool->file.plan, level);
-    if (pool->emulation.is_on) {
+    if (pool->emulation.plan)
         ns_emulation_probe(&pool->emulation, worker->base.id, worker->base.node, (uint32_t)queue->owner, queue->home);
-    }
     const bool passes = ns_thread_pass_gate(worker, by);
     if (!passes) ns_thread_pay(ns_thread_probe_ps(worker, q), NS_RANK_LOOK);
     const int64_t wanted = passes ? look(worker, level, q, held) : 0;
@@ -208,7 +199,9 @@ static ns_thread_task *probe(ns_thread_worker *worker, const ns_thread_wait *wai
             first = task;
     }
     const ns_operation_costs *costs = &pool->file.plan.costs;
-    if (taken) ns_thread_owe(costs->take_ps + line_ps(worker, q) + (taken - 1) * costs->move_ps);
+    const ns_worker_state self = {.id = worker->base.id, .node = worker->base.node};
+    const int64_t line_ps = taken ? ns_queue_line_ps(&pool->file.plan, &self, q) : 0;
+    if (taken) ns_thread_owe(costs->take_ps + line_ps + (taken - 1) * costs->move_ps);
     if (held->queue != ns_probe_lock(&pool->file.plan, q)) ns_thread_pass_lock(worker, &held->queue, NS_NO_LOCK);
     if (!wanted) ns_thread_note_queue(pool, q);
     if (attempt) count_attempt(worker, q, taken);

@@ -1,8 +1,6 @@
-/* The search for tasks, and the choice of queues for new tasks, by the strategy of the plan. numasim's engines simulate
- * the same decisions; here they act on real queues.
- */
-#ifndef NS_SEARCH_H
-#define NS_SEARCH_H
+/* The search for tasks, and the choice of queues for new tasks, by the strategy of the plan: the decisions that
+ * numasim's engines simulate, on real queues. */
+#pragma once
 
 #include "policy/round.h"
 #include "execution/worker_state.h"
@@ -12,7 +10,6 @@
 
 /* Allocate the memory for a worker's searches. Return 0 or NS_ERROR_MEMORY. */
 int ns_thread_search_create(ns_thread_worker *worker);
-void ns_thread_search_destroy(ns_thread_worker *worker);
 
 /* Return the next task that the worker executes; NULL if the wait is over. */
 ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *wait);
@@ -90,12 +87,12 @@ static inline void ns_thread_withdraw_no_work(ns_thread_worker *worker) {
 /* Note that a search begins or ends. Earlier announcements become invalid. */
 void ns_thread_note_search(ns_thread_pool *pool);
 
-/* Announce that the worker finds no work, if it finds none. If no worker finds work, the run will end with an error. To
+/* If the worker finds no work, announce this. If all workers have announced this, the run will end with an error. To
  * end sooner, workers then take any task that they see. */
 void ns_thread_announce_no_work(ns_thread_worker *worker, const ns_thread_wait *wait);
 
-/* Return whether the worker checks now, before a wait of this length, whether any round can ever succeed: after many
- * rounds without a find, and before a long wait. */
+/* Return whether the worker checks, before a wait of `wait_ps`, whether any round can ever succeed: before a long wait,
+ * and after many rounds without a find. */
 static inline bool ns_thread_is_patient(const ns_thread_worker *worker, int64_t wait_ps) {
     return wait_ps > INT64_C(1000000000) || worker->search.fails % 256 == 0;
 }
@@ -122,8 +119,7 @@ void ns_thread_view_queue(ns_thread_worker *worker, uint32_t q);
 /* Note that queue `q` has changed, or that its watch bits are wrong. */
 void ns_thread_note_queue(ns_thread_pool *pool, uint32_t q);
 
-/* Note a step of the worker as an owner: it is about to take a task from its queue, has executed a task, or begins to
- * search. */
+/* Note a step of the worker as the owner of a queue (policy/thresholds.h). */
 void ns_thread_note_owner(ns_thread_worker *worker, ns_owner_step step);
 
 /* Push a task into queue `q`, and a copy into each queue in `copy` that has room, by the function `push`. Return false
@@ -150,5 +146,3 @@ static inline bool ns_thread_descends(const ns_thread_task *waiting, const ns_th
 static inline const ns_thread_task *ns_thread_strict_join(const ns_thread_pool *pool, const ns_thread_wait *wait) {
     return pool->file.plan.join == NS_JOIN_STRICT ? (const ns_thread_task *)wait->task : NULL;
 }
-
-#endif

@@ -1,5 +1,5 @@
-/* The search for a worker's next task: in its own queue, or in rounds of probes with waits after rounds without a
- * find. */
+/* The search for a worker's next task: in the worker's own queue, then in rounds of probes, with waits between
+ * rounds. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
@@ -9,35 +9,24 @@
 int ns_thread_search_create(ns_thread_worker *worker) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const ns_plan *plan = &pool->file.plan.steal;
-    int64_t *cursor = calloc((size_t)plan->levels + 1, sizeof *cursor);
-    int32_t *chance_ppm = calloc((size_t)plan->chances + 1, sizeof *chance_ppm);
-    int64_t *length = calloc((size_t)plan->queue_count + 1, sizeof *length);
-    uint64_t *watch = calloc((size_t)ns_set_words(plan->queue_count) * plan->watches + 1, sizeof *watch);
-    int64_t *live = calloc(2 * (size_t)plan->workers, sizeof *live); /* at most 2 * workers units */
-    worker->search.copy = calloc((size_t)plan->levels + 1, sizeof *worker->search.copy);
-    worker->search.bytes = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.bytes);
-    worker->search.objects = calloc(2 * (size_t)plan->nodes, sizeof *worker->search.objects);
-    worker->search.view =
-        (ns_view){.length = length, .watch = watch, .live = live, .awaited = live ? live + plan->workers : NULL};
-    worker->search.actor = (ns_actor){.cursor = cursor, .chance_ppm = chance_ppm};
-    const bool all = cursor && chance_ppm && length && watch && live && worker->search.copy;
-    if (!all || !worker->search.bytes || !worker->search.objects) return NS_ERROR_MEMORY;
-    worker->search.similarity = worker->search.bytes + plan->nodes;
+    ns_pieces *memory = &worker->memory;
+    int64_t *cursor = ns_pieces_take(memory, plan->levels, sizeof *cursor);
+    int32_t *chance_ppm = ns_pieces_take(memory, plan->chances, sizeof *chance_ppm);
+    ns_thread_search *search = &worker->search;
+    search->view.length = ns_pieces_take(memory, plan->queue_count, sizeof *search->view.length);
+    search->view.watch =
+        ns_pieces_take(memory, (uint64_t)ns_set_words(plan->queue_count) * plan->watches, sizeof *search->view.watch);
+    search->view.live = ns_pieces_take(memory, plan->workers, sizeof *search->view.live);
+    search->view.awaited = ns_pieces_take(memory, plan->workers, sizeof *search->view.awaited);
+    search->copy = ns_pieces_take(memory, (uint64_t)plan->levels + 1, sizeof *search->copy);
+    search->bytes = ns_pieces_take(memory, plan->nodes, sizeof *search->bytes);
+    search->similarity = ns_pieces_take(memory, plan->nodes, sizeof *search->similarity);
+    search->objects = ns_pieces_take(memory, 2 * (uint64_t)plan->nodes, sizeof *search->objects);
+    if (memory->is_short) return NS_ERROR_MEMORY;
     const uint64_t seed = ns_thread_seed(pool);
     ns_actor_init(&worker->search.actor, plan, (int32_t)worker->base.id, seed, cursor, chance_ppm);
     worker->own = worker->search.actor.own;
     return NS_OK;
-}
-
-void ns_thread_search_destroy(ns_thread_worker *worker) {
-    free(worker->search.bytes);
-    free(worker->search.objects);
-    free(worker->search.actor.cursor);
-    free(worker->search.actor.chance_ppm);
-    free((void *)(uintptr_t)worker->search.view.length);
-    free((void *)(uintptr_t)worker->search.view.watch);
-    free((void *)(uintptr_t)worker->search.view.live);
-    free(worker->search.copy);
 }
 
 /* ---- the own queue ----------------------------------------------------------------------------------------------- */
@@ -54,8 +43,7 @@ static ns_thread_task *pop_own(ns_thread_worker *worker, const ns_thread_wait *w
         if (keep && ns_task_queue_length(queue) <= keep) return NULL;
         if (pool->watches && ns_task_queue_length(queue)) ns_thread_note_owner(worker, NS_OWNER_TAKES);
         task = pool->execution->take(worker, wait, (uint32_t)worker->own, true, (enum ns_queue_end)end);
-    } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of tasks that other workers have
-                                                                       claimed */
+    } while (!task && pool->copies && ns_task_queue_length(queue)); /* skip copies of claimed tasks */
     if (task) ns_thread_owe(pool->file.plan.costs.pop_ps);
     return task;
 }
@@ -86,21 +74,17 @@ static void compute_thresholds(ns_thread_worker *worker) {
 
 /* ---- searches ---------------------------------------------------------------------------------------------------- */
 
-/* Return the next waiting task that was put aside, or NULL. */
-static ns_thread_task *next_aside(ns_thread_worker *worker) {
-    ns_thread_task *next = worker->fibers.aside;
-    if (next) worker->fibers.aside = next->next;
-    return next;
-}
-
-/* Take a task from any queue, or resume a task that waits aside. */
+/* Take a task from any queue, or resume a task that waits aside. Return the task or NULL. */
 static ns_thread_task *take_anything(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     ns_thread_task *task = NULL;
     for (uint32_t q = 0; !task && q < pool->file.plan.steal.queue_count; q++) {
         task = ns_thread_claim(ns_task_queue_take(pool->queues[q], (int32_t)q == worker->own, NS_FRONT, NULL, NULL));
     }
-    return task ? task : next_aside(worker);
+    if (task || !worker->fibers.aside) return task;
+    task = worker->fibers.aside;
+    worker->fibers.aside = task->next;
+    return task;
 }
 
 /* Rest after a round without a find. */
@@ -120,8 +104,8 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* If the own queue is to be refilled, put the stolen task into it and decide again. Return the next task, or NULL.
- */
+/* If the strategy refills the own queue, put the stolen task into this queue and decide again. Return the next task, or
+ * NULL. */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->file.plan.refill;

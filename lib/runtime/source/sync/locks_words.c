@@ -53,8 +53,7 @@ const ns_numa_lock_operations ns_lock_ttas = {.name = "ttas",
                                               .try_acquire = set_ttas,
                                               .release = release_word};
 
-/* ---- mutex, for long waits: a waiting thread looks several times, then sleeps until a release
- * --------------------- */
+/* ---- mutex, for long waits: a waiting thread looks several times, then sleeps until a release -------------------- */
 
 static bool take_mutex(ns_numa_lock *base, uint32_t node) {
     uint32_t found = FREE;

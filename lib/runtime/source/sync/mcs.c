@@ -61,8 +61,7 @@ void ns_mcs_release(ns_mcs *self) {
             return;
         next = await_next(&self->holder);
     }
-    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* release: as above; after this store the place may be
-                                                                   gone */
+    ns_atomic_u32_store(&next->waits, 0, memory_order_release); /* release: as above; then the place may be gone */
 }
 
 bool ns_mcs_wanted(const ns_mcs *self) {

@@ -19,6 +19,7 @@ typedef struct {
     NS_OWN_LINE ns_atomic_u32 arrived; /* the number of the party's last arrival; other parties read it */
     NS_OWN_LINE ns_atomic_u32 go;      /* the number of the last opening for this party */
     uint32_t arrivals;                 /* the party's own count of its arrivals */
+    uint32_t node;
 } seat;
 
 typedef struct {
@@ -30,10 +31,9 @@ struct ns_numa_barrier {
     const operations *operations;
     uint32_t parties, nodes;
     int32_t home;
-    uint32_t *party_node; /* [parties] */
-    seat **seats;         /* [parties] each in memory of its party's node */
-    meeting **domains;    /* [nodes] each in memory of its node */
-    meeting *all;         /* the meeting of all parties; per-domain: of all nodes that have parties */
+    seat **seats;            /* [parties] each in memory of its party's node */
+    meeting **domains;       /* [nodes] each in memory of its node; only per-domain */
+    NS_OWN_LINE meeting all; /* the meeting of all parties; per-domain: of all nodes that have parties */
 };
 
 /* ---- the kinds --------------------------------------------------------------------------------------------------- */
@@ -53,21 +53,21 @@ static void open_meeting(meeting *self, uint32_t number) {
 
 static void arrive_central(ns_numa_barrier *self, uint32_t party, uint32_t number) {
     (void)party;
-    if (count_in(self->all))
-        open_meeting(self->all, number);
+    if (count_in(&self->all))
+        open_meeting(&self->all, number);
     else
-        ns_wait_for(&self->all->open, number);
+        ns_wait_for(&self->all.open, number);
 }
 
 static void arrive_flag(ns_numa_barrier *self, uint32_t party, uint32_t number) {
     if (party) {
         /* release: party 0 sees all that this party did, and by way of party 0 all parties do */
         ns_atomic_u32_store(&self->seats[party]->arrived, number, memory_order_release);
-        ns_wait_for(&self->all->open, number);
+        ns_wait_for(&self->all.open, number);
         return;
     }
     for (uint32_t other = 1; other < self->parties; other++) ns_wait_for(&self->seats[other]->arrived, number);
-    ns_atomic_u32_store(&self->all->open, number, memory_order_release); /* as in open_meeting */
+    ns_atomic_u32_store(&self->all.open, number, memory_order_release); /* as in open_meeting */
 }
 
 static void arrive_tree(ns_numa_barrier *self, uint32_t party, uint32_t number) {
@@ -83,7 +83,7 @@ static void arrive_tree(ns_numa_barrier *self, uint32_t party, uint32_t number) 
 }
 
 static void arrive_per_domain(ns_numa_barrier *self, uint32_t party, uint32_t number) {
-    meeting *domain = self->domains[self->party_node[party]];
+    meeting *domain = self->domains[self->seats[party]->node];
     if (!count_in(domain)) {
         ns_wait_for(&domain->open, number);
         return;
@@ -113,17 +113,16 @@ int ns_numa_barrier_arrive(ns_numa_barrier *self, uint32_t party) {
 /* ---- making a barrier -------------------------------------------------------------------------------------------- */
 
 static int seat_parties(ns_numa_barrier *self, const uint32_t *party_node) {
-    self->party_node = ns_near_memory_allocate(self->parties * sizeof *self->party_node, self->home);
     self->seats = ns_near_memory_allocate(self->parties * sizeof *self->seats, self->home);
-    if (!self->party_node || !self->seats) return NS_ERROR_MEMORY;
+    if (!self->seats) return NS_ERROR_MEMORY;
     self->nodes = 1;
     for (uint32_t party = 0; party < self->parties; party++) {
         const uint32_t node = party_node ? party_node[party] : 0;
         if (node >= NS_NUMA_NODES) return NS_ERROR_OPTION;
-        self->party_node[party] = node;
         if (node >= self->nodes) self->nodes = node + 1;
         self->seats[party] = ns_near_memory_allocate(sizeof(seat), (int32_t)node);
         if (!self->seats[party]) return NS_ERROR_MEMORY;
+        self->seats[party]->node = node;
     }
     return NS_OK;
 }
@@ -135,19 +134,9 @@ static int make_domains(ns_numa_barrier *self) {
         self->domains[node] = ns_near_memory_allocate(sizeof(meeting), (int32_t)node);
         if (!self->domains[node]) return NS_ERROR_MEMORY;
     }
-    for (uint32_t party = 0; party < self->parties; party++) self->domains[self->party_node[party]]->parties++;
-    return NS_OK;
-}
-
-static int make_meetings(ns_numa_barrier *self) {
-    self->all = ns_near_memory_allocate(sizeof *self->all, self->home);
-    if (!self->all) return NS_ERROR_MEMORY;
-    self->all->parties = self->parties;
-    if (self->operations->arrive != arrive_per_domain) return NS_OK;
-    const int error = make_domains(self);
-    if (error) return error;
-    self->all->parties = 0;
-    for (uint32_t node = 0; node < self->nodes; node++) self->all->parties += self->domains[node]->parties > 0;
+    for (uint32_t party = 0; party < self->parties; party++) self->domains[self->seats[party]->node]->parties++;
+    self->all.parties = 0;
+    for (uint32_t node = 0; node < self->nodes; node++) self->all.parties += self->domains[node]->parties > 0;
     return NS_OK;
 }
 
@@ -161,8 +150,9 @@ int ns_numa_barrier_create(ns_numa_barrier **self, const ns_numa_barrier_options
     made->operations = kind;
     made->parties = options->parties;
     made->home = options->home;
+    made->all.parties = options->parties;
     int error = seat_parties(made, options->party_node);
-    if (!error) error = make_meetings(made);
+    if (!error && kind->arrive == arrive_per_domain) error = make_domains(made);
     if (error)
         ns_numa_barrier_destroy(made);
     else
@@ -176,9 +166,7 @@ void ns_numa_barrier_destroy(ns_numa_barrier *self) {
         ns_near_memory_free(self->seats[party], sizeof(seat));
     for (uint32_t node = 0; self->domains && node < self->nodes; node++)
         ns_near_memory_free(self->domains[node], sizeof(meeting));
-    ns_near_memory_free(self->party_node, self->parties * sizeof *self->party_node);
-    ns_near_memory_free(self->seats, self->parties * sizeof *self->seats);
     ns_near_memory_free(self->domains, self->nodes * sizeof *self->domains);
-    ns_near_memory_free(self->all, sizeof *self->all);
+    ns_near_memory_free(self->seats, self->parties * sizeof *self->seats);
     ns_near_memory_free(self, sizeof *self);
 }

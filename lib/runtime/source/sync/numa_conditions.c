@@ -22,14 +22,13 @@ typedef struct {
     ns_mcs turn; /* the lock of this queue */
     NS_OWN_LINE waiter *first;
     waiter *last;
-    ns_atomic_u32 waiting; /* number of waiters; written under `turn`, but read without it, so that empty queues cost no
-                              lock */
+    ns_atomic_u32 waiting; /* number of waiters; written under `turn`, but read without the lock */
 } queue;
 
 struct ns_numa_condition {
     ns_numa_condition_options options; /* with defaults in place of zeros */
-    queue **queues;                    /* [nodes] each in memory of its node */
     NS_OWN_LINE ns_atomic_u32 run;     /* number of successive signals within one node; approximate */
+    NS_OWN_LINE queue *queues[];       /* [nodes] each in memory of its node */
 };
 
 static void enqueue(queue *self, waiter *mine) {
@@ -128,33 +127,29 @@ int ns_numa_condition_broadcast(ns_numa_condition *self, uint32_t node) {
     return NS_OK;
 }
 
+static size_t bytes_of(uint32_t nodes) { return sizeof(ns_numa_condition) + nodes * sizeof(queue *); }
+
 int ns_numa_condition_create(ns_numa_condition **self, const ns_numa_condition_options *options) {
     if (self) *self = NULL;
     if (!self || !options || options->nodes > NS_NUMA_NODES) return NS_ERROR_OPTION;
-    ns_numa_condition *made = ns_near_memory_allocate(sizeof *made, options->home);
+    const uint32_t nodes = options->nodes ? options->nodes : 1;
+    ns_numa_condition *made = ns_near_memory_allocate(bytes_of(nodes), options->home);
     if (!made) return NS_ERROR_MEMORY;
     made->options = *options;
-    if (!options->nodes) made->options.nodes = 1;
+    made->options.nodes = nodes;
     if (!options->batch) made->options.batch = DEFAULT_BATCH;
-    const uint32_t nodes = made->options.nodes;
-    int error = NS_ERROR_MEMORY;
-    made->queues = ns_near_memory_allocate(nodes * sizeof *made->queues, options->home);
-    if (!made->queues) goto out;
     for (uint32_t node = 0; node < nodes; node++) {
         made->queues[node] = ns_near_memory_allocate(sizeof(queue), (int32_t)node);
-        if (!made->queues[node]) goto out;
+        if (made->queues[node]) continue;
+        ns_numa_condition_destroy(made);
+        return NS_ERROR_MEMORY;
     }
     *self = made;
-    error = NS_OK;
-out:
-    if (error) ns_numa_condition_destroy(made);
-    return error;
+    return NS_OK;
 }
 
 void ns_numa_condition_destroy(ns_numa_condition *self) {
     if (!self) return;
-    const uint32_t nodes = self->queues ? self->options.nodes : 0;
-    for (uint32_t node = 0; node < nodes; node++) ns_near_memory_free(self->queues[node], sizeof(queue));
-    ns_near_memory_free(self->queues, nodes * sizeof *self->queues);
-    ns_near_memory_free(self, sizeof *self);
+    for (uint32_t node = 0; node < self->options.nodes; node++) ns_near_memory_free(self->queues[node], sizeof(queue));
+    ns_near_memory_free(self, bytes_of(self->options.nodes));
 }

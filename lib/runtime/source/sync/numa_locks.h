@@ -1,6 +1,5 @@
 /* The kinds of locks behind numasim/locks.h, and the MCS lock from which other locks are made. */
-#ifndef NS_NUMA_LOCKS_H
-#define NS_NUMA_LOCKS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,11 +41,9 @@ typedef struct {
 
 /* The queue lock of Mellor-Crummey and Scott (1991), in the form in which the holder's place is inside the lock. A
  * thread needs a place on its stack only while the thread waits, any thread may release the lock, and the holder can
- * ask whether a thread waits. A lock of zeros is free.
- */
+ * ask whether a thread waits. A lock of zeros is free. */
 typedef struct {
-    NS_OWN_LINE ns_atomic_pointer tail; /* NULL: free; &holder: held, no thread waits; else the last place of the
-                                           queue */
+    NS_OWN_LINE ns_atomic_pointer tail; /* NULL: free; &holder: no thread waits; else the last place of the queue */
     NS_OWN_LINE ns_mcs_place holder;    /* `next`: the place of the first waiting thread */
 } ns_mcs;
 
@@ -58,5 +55,3 @@ void ns_mcs_release(ns_mcs *self);
 
 /* Return whether a thread waits for the lock. Only the holder may call this function. */
 bool ns_mcs_wanted(const ns_mcs *self);
-
-#endif

@@ -1,26 +1,23 @@
 /* Who searches for tasks, who sleeps, and who wakes whom: the protocol of workers that find no task (model 4.15).
  * numasim/engine/reference/resting.py defines the rules.
  *
- * A worker that goes to sleep takes three steps: it announces its sleep, it looks again for tasks, and it sleeps. From
- * the announcement on, other workers may choose the worker as the sleeper to wake. A sleeper that has announced its
- * sleep and does not sleep yet is called back without a system call, if the rule `cancel` allows this.
+ * A worker goes to sleep in three steps: announce the sleep, look again for tasks, sleep. From the announcement on,
+ * other workers may choose the worker as the sleeper to wake. A sleeper between announcement and sleep is called back
+ * without a system call, if the rule `cancel` allows this.
  *
  * No wake-up is lost: either the worker that pushes a task sees the announcement, or the worker that looks again sees
- * the task. Both write first (the queue; the census), then call ns_fence, and then read what the other has written. Of
- * two such threads, at least one reads the other's new value. If nobody looks again (the rule `recheck: none`), the
+ * the task. Both write first (the queue; the census), then call ns_fence, and then read the word that the other has
+ * written. Of two such threads, at least one reads the other's new value. If nobody looks again (`recheck: none`), the
  * pushing worker needs no fence: the strategy then allows that a wake-up is missed, or a timer ends each sleep.
  *
  * If only the last searching worker looks again (`recheck: last`), a pushing worker that sees a searching worker relies
- * on this one: the searching worker, or the last that stops searching after it, finds the task when it looks again.
- * With `recheck: events` the pushing worker counts its push, and a worker that goes to sleep compares the count instead
- * of looking again.
+ * on the last worker that stops searching: this worker finds the task. With `recheck: events` the pushing worker counts
+ * its push, and a worker that goes to sleep compares the count instead of looking again.
  *
  * If the plan says who can take from each queue, each worker has a word that says what the worker does, and each worker
  * looks again before it sleeps (with `last`, too). A searching worker that can take from a queue only as things are
- * counts only while nobody sleeps that always can: the searching worker may fall asleep while tasks are there.
- */
-#ifndef NS_SLEEPERS_H
-#define NS_SLEEPERS_H
+ * counts only while nobody sleeps that always can: the searching worker may fall asleep while tasks are there. */
+#pragma once
 
 #include "plan/plan_reader.h"
 #include "platform/atomics.h"
@@ -145,5 +142,3 @@ void ns_sleepers_ended(ns_sleepers *self, const void *awaited, uint32_t count);
 
 /* Wake all sleepers. */
 void ns_sleepers_wake_all(ns_sleepers *self);
-
-#endif

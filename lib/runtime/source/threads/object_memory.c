@@ -105,50 +105,35 @@ enum { LINE_BYTES = 64 };
 /* Overlapping cache misses of a core, in thousandths, as in numasim/workload/one_worker.py. */
 static const int64_t MISSES[] = {[NS_SEQUENTIAL] = 10000, [NS_STRIDED] = 4000, [NS_RANDOM] = 3000, [NS_CHASE] = 1000};
 
-void ns_emulation_create(ns_emulation *self, const ns_full_plan *plan, ns_tick_rate rate) {
-    const int64_t near_ps = plan->costs.probe_near_ps, far_ps = plan->costs.probe_far_ps;
-    *self = (ns_emulation){
-        .is_on = true,
-        .nodes = plan->nodes,
-        .workers = plan->workers,
-        .rate = rate,
-        .probe_extra_ps = far_ps > near_ps ? far_ps - near_ps : 0,
-        .line_ps = plan->line_ps.count ? plan->line_ps.at : NULL,
-        .latency_ps = plan->steal.latency_ps,
-    };
-}
-
 static int64_t spin(const ns_emulation *self, int64_t ps) {
     if (ps <= 0) return 0;
     ns_spin_ps(self->rate, ps);
     return ps;
 }
 
-/* Return the least time in which a cache line reaches `thief` from another worker. The real machine takes this time
- * anyway.
- */
-static int64_t nearest_ps(const ns_emulation *self, uint32_t thief) {
-    const int64_t *row = self->line_ps + (uint64_t)thief * self->workers;
+/* Return by how much a cache line takes longer to `thief` from `owner` than from the nearest other worker: the real
+ * machine takes the least time anyway. */
+static int64_t further_line_ps(const ns_full_plan *plan, uint32_t thief, uint32_t owner) {
+    const int64_t *row = plan->line_ps.at + (uint64_t)thief * plan->workers;
     int64_t nearest = INT64_MAX;
-    for (uint32_t from = 0; from < self->workers; from++) {
+    for (uint32_t from = 0; from < plan->workers; from++) {
         if (from != thief && row[from] < nearest) nearest = row[from];
     }
-    return nearest;
+    return row[owner] - nearest;
 }
 
 int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home) {
-    int64_t extra_ps = home >= 0 && home != node ? self->probe_extra_ps : 0;
-    if (self->line_ps && owner != thief) {
-        extra_ps += self->line_ps[(uint64_t)thief * self->workers + owner] - nearest_ps(self, thief);
-    }
+    const int64_t far_ps = self->plan->costs.probe_far_ps - self->plan->costs.probe_near_ps;
+    int64_t extra_ps = home >= 0 && home != node && far_ps > 0 ? far_ps : 0;
+    if (self->plan->line_ps.count && owner != thief) extra_ps += further_line_ps(self->plan, thief, owner);
     return spin(self, extra_ps);
 }
 
 int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_access_pattern pattern,
                             const int64_t *bytes) {
-    const int64_t *latency_ps = self->latency_ps + (uint64_t)node * self->nodes;
+    const int64_t *latency_ps = self->plan->steal.latency_ps + (uint64_t)node * self->plan->nodes;
     int64_t extra_ps = 0;
-    for (uint32_t home = 0; home < self->nodes; home++) {
+    for (uint32_t home = 0; home < self->plan->nodes; home++) {
         const int64_t lines = (bytes[home] + LINE_BYTES - 1) / LINE_BYTES;
         const int64_t further_ps = latency_ps[home] - latency_ps[node];
         if (further_ps > 0) extra_ps += lines * further_ps * 1000 / MISSES[pattern];
@@ -159,13 +144,12 @@ int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_acce
 void ns_thread_touch(ns_task *self, const ns_access *access) {
     ns_thread_worker *worker = (ns_thread_worker *)self->worker;
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
-    if (!pool->emulation.is_on || access->pattern > NS_CHASE) return;
+    if (!pool->emulation.plan || access->pattern > NS_CHASE) return;
     int64_t *bytes = worker->search.bytes;
     memset(bytes, 0, pool->file.plan.steal.nodes * sizeof *bytes);
     ns_object_homes_find(pool->homes, access, worker->base.node, bytes);
-#if NUMASIM_COUNTERS
-    for (uint32_t home = 0; home < pool->file.plan.steal.nodes; home++) worker->node_bytes[home] += bytes[home];
-#endif
+    for (uint32_t home = 0; NUMASIM_COUNTERS && home < pool->file.plan.steal.nodes; home++)
+        worker->node_bytes[home] += bytes[home];
     const enum ns_access_pattern pattern = access->pattern;
     const int64_t extra_ps = ns_emulation_access(&pool->emulation, worker->base.node, pattern, bytes);
     ns_thread_count(worker, NS_INFLATION_NUMA_PS, extra_ps);

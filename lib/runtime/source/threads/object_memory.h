@@ -2,10 +2,8 @@
  *
  * On the real machine, memory is where the running system has put it. On an emulated machine, a page is on the node
  * that touched the page first, whatever the placement in the plan. On an emulated machine, steps to other nodes take
- * longer by the differences between the machine's latencies: the worker spins. Local steps take their real time.
- */
-#ifndef NS_OBJECT_MEMORY_H
-#define NS_OBJECT_MEMORY_H
+ * longer by the differences between the machine's latencies: the worker spins. Local steps take their real time. */
+#pragma once
 
 #include "api/operations.h"
 #include "plan/plan_reader.h"
@@ -32,21 +30,14 @@ void ns_object_homes_find(ns_object_homes *self, const ns_access *access, int32_
 
 /* ---- a pretended machine ----------------------------------------------------------------------------------------- */
 
+/* The emulation of the machine of a plan. */
 typedef struct {
-    bool is_on;
-    uint32_t nodes, workers;
+    const ns_full_plan *plan; /* NULL: no machine is emulated */
     ns_tick_rate rate;
-    int64_t probe_extra_ps;    /* additional time of a probe of a queue on another node */
-    const int64_t *line_ps;    /* [workers][workers] time to move a cache line; NULL: no additional time */
-    const int64_t *latency_ps; /* [nodes][nodes] latency from a core to memory */
 } ns_emulation;
 
-/* Emulate the machine of a plan. The plan must live as long as `self`. */
-void ns_emulation_create(ns_emulation *self, const ns_full_plan *plan, ns_tick_rate rate);
-
 /* Emulate a probe by `thief` on `node` of a queue of `owner` with its home on `home`: spin, and return the time beyond
- * a local probe.
- */
+ * a local probe. */
 int64_t ns_emulation_probe(const ns_emulation *self, uint32_t thief, int32_t node, uint32_t owner, int32_t home);
 
 /* Emulate a read or write of bytes[home] on each node by a core of `node`: spin, and return the time beyond local
@@ -56,5 +47,3 @@ int64_t ns_emulation_access(const ns_emulation *self, int32_t node, enum ns_acce
 
 /* Note an access of the running segment of a task. If the machine is emulated, far memory takes longer. */
 void ns_thread_touch(ns_task *self, const ns_access *access);
-
-#endif

@@ -14,16 +14,13 @@ static int32_t system_node(const ns_topology *here, int32_t node) {
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------- */
 
-static bool has_groups(const ns_graph *graph) {
-    return graph->op_code.count && memchr(graph->op_code.at, NS_OP_GROUP, graph->op_code.count);
-}
-
 static int read_plan(ns_thread_pool *pool) {
     ns_plan_file *file = &pool->file;
     int error = ns_plan_file_read(file, pool->fields);
     if (!error && !ns_plan_file_is_for_threads(file)) error = NS_ERROR_FIELD;
     if (error) return ns_pool_fail(&pool->base, error, "%s", file->reader.problem);
-    if (pool->base.options.graph == NS_GRAPH_IS_PROGRAM && has_groups(&file->plan.graph)) {
+    const ns_u8s ops = file->plan.graph.op_code;
+    if (pool->base.options.graph == NS_GRAPH_IS_PROGRAM && ops.count && memchr(ops.at, NS_OP_GROUP, ops.count)) {
         return ns_pool_fail(&pool->base, NS_ERROR_UNSUPPORTED,
                             "the plan's program waits for groups of tasks, which threads do not do");
     }
@@ -65,7 +62,8 @@ static int by_thread(const void *one, const void *other) {
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Find the CPUs for hardware threads `thread` of the plan's machine. Return whether this system has all of them. */
+/* Set `cpu` to the CPUs of the hardware threads `thread` of the plan's machine, if this system has all of them. Return
+ * 0 or NS_ERROR_MEMORY. */
 static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_topology *here, int32_t *cpu) {
     for (uint32_t id = 0; id < workers; id++) {
         if (thread[id] < 0 || (uint32_t)thread[id] >= here->cpu_count) return NS_OK;
@@ -79,9 +77,9 @@ static int find_planned_cpus(const int32_t *thread, uint32_t workers, const ns_t
     return NS_OK;
 }
 
-/* Set `cpu` [workers], and whether the pool is crowded. The CPU of a worker is its hardware thread in the plan's
- * machine, if this system may be this machine; else CPU i of those that the process may use for worker i; -1 if there
- * are more workers than CPUs. Return 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
+/* Set `cpu` [workers], and whether the pool is crowded. Worker i has the CPU of its hardware thread in the plan's
+ * machine if this system can be this machine, else the i-th CPU that the process may use; -1 if there are more workers
+ * than CPUs. Return 0, NS_ERROR_MEMORY or NS_ERROR_FIELD. */
 static int choose_cpus(ns_thread_pool *pool, const ns_topology *here, int32_t *cpu) {
     uint64_t count = 0;
     const uint32_t workers = pool->base.workers;
@@ -115,29 +113,24 @@ static int make_workers(ns_thread_pool *pool, const ns_topology *here, const int
     return NS_OK;
 }
 
-/* Return the owner's part of the lane of queue `q`; NULL if queues are not lanes. */
-static ns_lane_owned *lane_of_owner(const ns_thread_pool *pool, uint32_t q) {
-    return pool->execution->in_lanes ? &pool->worker[pool->file.plan.steal.queues[q].owner]->base.lane : NULL;
-}
-
 static int make_queues(ns_thread_pool *pool, const ns_topology *here) {
     const ns_plan *plan = &pool->file.plan.steal;
     for (uint32_t q = 0; q < plan->queue_count; q++) {
         pool->queues[q] = ns_near_memory_allocate(sizeof *pool->queues[q], system_node(here, plan->queues[q].home));
         if (!pool->queues[q]) return NS_ERROR_MEMORY;
-        const int error = ns_task_queue_create(pool->queues[q], &pool->file.plan, q, lane_of_owner(pool, q));
+        ns_lane_owned *lane = pool->execution->in_lanes ? &pool->worker[plan->queues[q].owner]->base.lane : NULL;
+        const int error = ns_task_queue_create(pool->queues[q], &pool->file.plan, q, lane);
         if (error) return error;
     }
-    return ns_watch_board_create(&pool->board, plan);
+    return ns_watch_board_create(&pool->board, plan, &pool->base.memory);
 }
 
 int ns_thread_worker_settle(ns_thread_worker *worker) {
     ns_thread_pool *pool = ns_thread_pool_of(worker);
     const size_t nodes = pool->file.plan.steal.nodes;
-    worker->node_attempts = calloc(3 * nodes, sizeof *worker->node_attempts);
-    if (!worker->node_attempts) return NS_ERROR_MEMORY;
-    worker->node_success = worker->node_attempts + nodes;
-    worker->node_bytes = worker->node_success + nodes;
+    worker->node_attempts = ns_pieces_take(&worker->memory, nodes, sizeof *worker->node_attempts);
+    worker->node_success = ns_pieces_take(&worker->memory, nodes, sizeof *worker->node_success);
+    worker->node_bytes = ns_pieces_take(&worker->memory, nodes, sizeof *worker->node_bytes);
     const int error = ns_thread_search_create(worker);
     if (error) return error;
     return pool->execution->begin ? pool->execution->begin(worker) : NS_OK;
@@ -162,19 +155,17 @@ static int allocate(ns_thread_pool **made, uint32_t workers, const ns_pool_opera
     pthread_cond_init(&pool->started, NULL);
     pthread_cond_init(&pool->called, NULL);
     pthread_cond_init(&pool->ended, NULL);
-    pool->worker = calloc((size_t)workers + 1, sizeof *pool->worker);
-    pool->node = calloc((size_t)workers + 1, sizeof *pool->node);
-    pool->no_queues = calloc((size_t)workers + 1, sizeof *pool->no_queues);
-    return pool->worker && pool->node && pool->no_queues ? NS_OK : NS_ERROR_MEMORY;
+    pool->worker = ns_pieces_take(&pool->base.memory, workers, sizeof *pool->worker);
+    pool->node = ns_pieces_take(&pool->base.memory, (uint64_t)workers + 1, sizeof *pool->node);
+    pool->no_queues = ns_pieces_take(&pool->base.memory, workers, sizeof *pool->no_queues);
+    return pool->base.memory.is_short ? NS_ERROR_MEMORY : NS_OK;
 }
 
 /* Follow the nodes of objects' memory, if dispatch uses the nodes or the machine is emulated. */
 static int follow_memory(ns_thread_pool *pool) {
     const ns_plan *plan = &pool->file.plan.steal;
     const bool emulated = pool->base.options.mode == NS_MODE_EMULATED;
-    if (emulated) {
-        ns_emulation_create(&pool->emulation, &pool->file.plan, pool->rate);
-    }
+    if (emulated) pool->emulation = (ns_emulation){&pool->file.plan, pool->rate};
     if (!emulated && !ns_looks_at_data(plan)) return NS_OK;
     return ns_object_homes_create(&pool->homes, plan->nodes, emulated);
 }
@@ -192,8 +183,8 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     }
     error = find_needs(pool);
     if (error) return error;
-    int32_t *cpu = calloc((size_t)pool->base.workers + 1, sizeof *cpu);
-    pool->queues = calloc((size_t)pool->file.plan.steal.queue_count + 1, sizeof(ns_task_queue *));
+    int32_t *cpu = ns_pieces_take(&pool->base.memory, pool->base.workers, sizeof *cpu);
+    pool->queues = ns_pieces_take(&pool->base.memory, pool->file.plan.steal.queue_count, sizeof(ns_task_queue *));
     error = cpu && pool->queues ? choose_cpus(pool, here, cpu) : NS_ERROR_MEMORY;
     if (!error) error = make_workers(pool, here, cpu);
     if (!error) error = make_queues(pool, here);
@@ -203,7 +194,6 @@ static int fill(ns_thread_pool *pool, const ns_topology *here) {
     if (!error)
         error = ns_thread_sync_create(&pool->sync, pool->fields ? &pool->file.plan : NULL, pool->base.workers,
                                       pool->file.plan.steal.node, pool->rate);
-    free(cpu);
     return error;
 }
 
@@ -233,8 +223,7 @@ static void free_worker(ns_thread_worker *worker) {
     const ns_thread_execution *execution = ns_thread_execution_of(worker);
     if (execution->finish) execution->finish(worker);
     ns_thread_records_destroy(worker);
-    ns_thread_search_destroy(worker);
-    free(worker->node_attempts);
+    ns_pieces_release(&worker->memory);
     ns_near_memory_free(worker, sizeof *worker);
 }
 
@@ -249,13 +238,9 @@ void ns_thread_pool_free(ns_thread_pool *self) {
     ns_sleepers_destroy(self->sleepers);
     ns_thread_destroy_search_locks(self);
     ns_object_homes_destroy(self->homes);
-    ns_watch_board_destroy(&self->board);
     ns_followed_graph_destroy(&self->graph);
     ns_plan_file_destroy(&self->file);
     ns_fields_destroy(self->fields);
-    free(self->queues);
-    free(self->worker);
-    free(self->node);
-    free(self->no_queues);
+    ns_pieces_release(&self->base.memory);
     free(self);
 }

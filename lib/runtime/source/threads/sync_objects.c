@@ -10,8 +10,7 @@
 typedef struct {
     int64_t acquisitions, local, remote, wait_ps, hold_ps;
     uint64_t since;           /* ticks at which the lock was taken */
-    uint32_t node;            /* the node from which the lock was taken: the holder's task may release it on another
-                                 node */
+    uint32_t node;            /* the node from which the lock was taken; a task may release the lock on another node */
     int64_t permits;          /* stored signals of a condition */
     ns_atomic_pointer holder; /* the task that has the lock (only this task asks for it); NULL: none */
 } sync_state;
@@ -23,15 +22,14 @@ typedef struct {
     ns_numa_condition *condition;
     ns_numa_barrier *barrier;
     NS_OWN_LINE sync_state state;
-    NS_OWN_LINE ns_atomic_u64 value; /* the value of an atomic counter; arrivals at a barrier for fewer parties than
-                                        workers */
+    NS_OWN_LINE ns_atomic_u64 value; /* the value of an atomic counter; for some barriers, the number of arrivals */
     ns_atomic_u64 uses;              /* uses of an atomic counter */
 } sync_object;
 
 struct ns_thread_sync {
     const ns_full_plan *plan; /* the plan, or NULL */
     uint32_t workers, nodes, count;
-    uint32_t *node;       /* [workers] the node of each worker */
+    const int32_t *node;  /* [workers] the node of each worker */
     sync_object **object; /* [count] */
     ns_tick_rate rate;
 };
@@ -40,26 +38,20 @@ struct ns_thread_sync {
 
 int ns_thread_sync_create(ns_thread_sync **made, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate) {
-    ns_thread_sync *self = calloc(1, sizeof *self);
-    uint32_t *nodes = calloc((size_t)workers + 1, sizeof *nodes);
-    *made = self;
-    if (!self || !nodes) {
-        free(nodes);
-        return NS_ERROR_MEMORY;
-    }
-    *self = (ns_thread_sync){.plan = plan, .workers = workers, .nodes = 1, .node = nodes, .rate = rate};
+    ns_thread_sync *self = *made = calloc(1, sizeof *self);
+    if (!self) return NS_ERROR_MEMORY;
+    *self = (ns_thread_sync){.plan = plan, .workers = workers, .nodes = 1, .node = node, .rate = rate};
     for (uint32_t worker = 0; worker < workers; worker++) {
-        nodes[worker] = (uint32_t)node[worker];
-        if (nodes[worker] >= self->nodes) self->nodes = nodes[worker] + 1;
+        if ((uint32_t)node[worker] >= self->nodes) self->nodes = (uint32_t)node[worker] + 1;
     }
     return NS_OK;
 }
 
 static void destroy_object(sync_object *object) {
     if (!object) return;
-    if (object->condition) ns_numa_condition_destroy(object->condition);
-    if (object->barrier) ns_numa_barrier_destroy(object->barrier);
-    if (object->lock) ns_numa_lock_destroy(object->lock);
+    ns_numa_condition_destroy(object->condition);
+    ns_numa_barrier_destroy(object->barrier);
+    ns_numa_lock_destroy(object->lock);
     ns_near_memory_free(object, sizeof *object);
 }
 
@@ -67,14 +59,13 @@ void ns_thread_sync_destroy(ns_thread_sync *self) {
     if (!self) return;
     for (uint32_t at = 0; at < self->count; at++) destroy_object(self->object[at]);
     free(self->object);
-    free(self->node);
     free(self);
 }
 
 /* Return the home of object number `at`: the node in the plan, or else the node of the worker that owns the object. */
 static int32_t home_of(const ns_thread_sync *self, uint32_t at, const ns_word *described) {
     const bool planned = self->plan && at < self->plan->words.home.count;
-    return planned ? self->plan->words.home.at[at] : (int32_t)self->node[described->owner % self->workers];
+    return planned ? self->plan->words.home.at[at] : self->node[described->owner % self->workers];
 }
 
 static int make_lock(const ns_thread_sync *self, sync_object *object, int32_t home) {
@@ -94,7 +85,7 @@ static int make_barrier(const ns_thread_sync *self, sync_object *object, int32_t
     const ns_numa_barrier_options options = {
         .kind = self->plan ? NS_BARRIER_KIND_WORD[self->plan->words.barrier] : NULL,
         .parties = object->parties,
-        .party_node = object->parties == self->workers ? self->node : NULL,
+        .party_node = object->parties == self->workers ? (const uint32_t *)self->node : NULL,
         .home = home,
     };
     return ns_numa_barrier_create(&object->barrier, &options);
@@ -145,11 +136,7 @@ int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t 
 
 /* Add the time since `came` to a counter. */
 static void count_since(const ns_thread_sync *self, uint64_t came, int64_t *counter) {
-#if NUMASIM_COUNTERS
-    *counter += ns_ticks_to_ps(self->rate, ns_ticks() - came);
-#else
-    (void)self, (void)came, (void)counter;
-#endif
+    if (NUMASIM_COUNTERS) *counter += ns_ticks_to_ps(self->rate, ns_ticks() - came);
 }
 
 /* Return whether the task has the lock. relaxed: only the task itself stores its own address. */
@@ -162,18 +149,15 @@ bool ns_thread_sync_lock(ns_thread_sync *self, uint32_t object, ns_sync_user *us
     sync_state *state = &used->state;
     /* the test spares a worker without locks from taking the cache line from the holder */
     if ((user->locks || user->migrates) && holds(used, task)) return false;
-#if NUMASIM_COUNTERS
-    const uint64_t asked = ns_ticks();
+    const uint64_t asked = NUMASIM_COUNTERS ? ns_ticks() : 0;
     ns_numa_lock_acquire(used->lock, user->node);
-    state->since = ns_ticks();
-    state->wait_ps += ns_ticks_to_ps(self->rate, state->since - asked);
-    if (state->acquisitions++) {
-        state->local += state->node == user->node;
-        state->remote += state->node != user->node;
+    if (NUMASIM_COUNTERS) {
+        state->since = ns_ticks();
+        state->wait_ps += ns_ticks_to_ps(self->rate, state->since - asked);
+        state->local += state->acquisitions && state->node == user->node;
+        state->remote += state->acquisitions && state->node != user->node;
+        state->acquisitions++;
     }
-#else
-    ns_numa_lock_acquire(used->lock, user->node);
-#endif
     state->node = user->node;
     ns_atomic_pointer_store(&state->holder, (void *)(uintptr_t)task, memory_order_relaxed); /* relaxed: see holds */
     ++user->locks;
@@ -185,9 +169,7 @@ bool ns_thread_sync_unlock(ns_thread_sync *self, uint32_t object, ns_sync_user *
     if (!holds(used, task)) return false;
     ns_atomic_pointer_store(&used->state.holder, NULL, memory_order_relaxed);
     --user->locks;
-#if NUMASIM_COUNTERS
-    used->state.hold_ps += ns_ticks_to_ps(self->rate, ns_ticks() - used->state.since);
-#endif
+    if (NUMASIM_COUNTERS) used->state.hold_ps += ns_ticks_to_ps(self->rate, ns_ticks() - used->state.since);
     ns_numa_lock_release(used->lock, used->state.node);
     return true;
 }
@@ -201,9 +183,7 @@ uint32_t ns_thread_sync_held(const ns_thread_sync *self) {
 
 int64_t ns_thread_sync_fetch_add(ns_thread_sync *self, uint32_t object, int64_t value) {
     sync_object *used = self->object[object];
-#if NUMASIM_COUNTERS
-    ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: only a count */
-#endif
+    if (NUMASIM_COUNTERS) ns_atomic_u64_fetch_add(&used->uses, 1, memory_order_relaxed); /* relaxed: only a count */
     /* acq_rel: programs may hand over data by counting */
     return (int64_t)ns_atomic_u64_fetch_add(&used->value, (uint64_t)value, memory_order_acq_rel);
 }
@@ -240,10 +220,9 @@ void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permi
 }
 
 void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report) {
-    enum { COUNTS = 5 };
     for (uint32_t at = 0; at < self->count && at < report->word_count; at++) {
         const sync_state *state = &self->object[at]->state;
-        int64_t *row = report->words + (size_t)at * COUNTS;
+        int64_t *row = report->words + (size_t)at * NS_SYNC_COUNTS;
         row[0] = state->acquisitions + (int64_t)ns_atomic_u64_load(&self->object[at]->uses, memory_order_relaxed);
         row[1] = state->local; /* relaxed: no task runs */
         row[2] = state->remote;

@@ -1,8 +1,6 @@
 /* The synchronisation objects (called words in numasim/runtime.h) of a pool of threads: locks, conditions and barriers
- * of numasim/locks.h, of the kinds in the plan, in memory near their owners, with the counts of numasim's results.
- */
-#ifndef NS_SYNC_OBJECTS_H
-#define NS_SYNC_OBJECTS_H
+ * of numasim/locks.h, of the kinds in the plan, in memory near their owners, with the counts of numasim's results. */
+#pragma once
 
 #include "api/operations.h"
 #include "plan/plan_reader.h"
@@ -18,7 +16,8 @@ typedef struct {
     int64_t *barrier_ps, *parked_ps;
 } ns_sync_user;
 
-/* Make an empty set of objects. `plan` may be NULL; it must live as long as `self`. Return 0 or NS_ERROR_MEMORY. */
+/* Make an empty set of objects. `plan`, which may be NULL, and `node` must live as long as `self`. Return 0 or
+ * NS_ERROR_MEMORY. */
 int ns_thread_sync_create(ns_thread_sync **self, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate);
 void ns_thread_sync_destroy(ns_thread_sync *self);
@@ -43,5 +42,3 @@ uint32_t ns_thread_sync_held(const ns_thread_sync *self);
 /* Write the counts of the first report->word_count objects to report->words: for each object acquisitions, handoffs
  * within a node, handoffs between nodes, time waited and time held. */
 void ns_thread_sync_report(const ns_thread_sync *self, ns_report *report);
-
-#endif

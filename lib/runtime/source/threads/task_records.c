@@ -56,8 +56,7 @@ static void send_home(ns_thread_task *record) {
     void *first = ns_atomic_pointer_load(list, memory_order_relaxed); /* relaxed: checked by the swap */
     do record->parent = first;
     while (!ns_atomic_pointer_compare_exchange(list, &first, record, memory_order_release, memory_order_relaxed));
-    /* release: the home sees the record as it is now. No ABA problem: only the home takes records, all at once
-     */
+    /* release: the home sees the record as it is now. No ABA problem: only the home takes records, all at once */
 }
 
 void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record) {

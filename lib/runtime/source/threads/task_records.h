@@ -3,10 +3,8 @@
  *
  * A record belongs to its home, the worker that allocated the record. If the task ends on another worker, the record
  * goes back to its home. A child that ends on its parent's worker is counted without atomics. A child that ends on
- * another worker is counted by one atomic addition to the parent.
- */
-#ifndef NS_TASK_RECORDS_H
-#define NS_TASK_RECORDS_H
+ * another worker is counted by one atomic addition to the parent. */
+#pragma once
 
 #include "api/operations.h"
 #include "platform/atomics.h"
@@ -38,10 +36,9 @@ _Static_assert(sizeof(ns_thread_task) == NS_LINE_BYTES, "records of different wo
 /* The notes about a task, stored behind the task's record, in pools that need notes. */
 typedef struct {
     uint32_t row, at;        /* in the plan's graph: the row of the task, and the task's next op */
-    uint32_t depth, left_by; /* if the spawn order adapts: the number of calls below the task on its worker's stack; the
-                                worker that last put the rest of the task into a queue, + 1 */
-    uint64_t began;          /* if a controller is told: ticks at the begin of the running segment; 0: no segment
-                                runs */
+    uint32_t depth;          /* if the spawn order adapts: the number of calls below the task on its worker's stack */
+    uint32_t left_by;        /* if the spawn order adapts: who last put the rest of the task into a queue, + 1 */
+    uint64_t began;          /* if a controller is told: ticks at the begin of the running segment; 0: none runs */
     /* for the join rule leapfrog: the worker that has begun the task; the newest of the task's running children; and
      * the task's neighbours in its parent's list of running children, under the lock of the parent */
     ns_atomic_u32 lock;
@@ -64,15 +61,17 @@ static inline ns_atomic_u32 *ns_thread_task_returned(const ns_thread_task *self)
     return (ns_atomic_u32 *)(uintptr_t)&self->returned;
 }
 
-/* Return whether all children of `self` have ended. */
-static inline bool ns_thread_task_is_joined(const ns_thread_task *self) {
+/* Return whether all children of a task have ended. */
+static inline bool ns_thread_task_is_joined(const void *task) {
+    const ns_thread_task *self = task;
     /* acquire: the code after the join sees all that the children did */
     return self->pending == ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire);
 }
 
-/* Return whether all children of `self` have ended, if children count down: the number that the parent has yet to add
+/* Return whether all children of a task have ended, if children count down: the number that the parent has yet to add
  * is then equal to the number that children have subtracted. */
-static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
+static inline bool ns_thread_task_is_balanced(const void *task) {
+    const ns_thread_task *self = task;
     /* acquire: as above */
     return self->pending + ns_atomic_u32_load(ns_thread_task_returned(self), memory_order_acquire) == 0;
 }
@@ -80,8 +79,15 @@ static inline bool ns_thread_task_is_balanced(const ns_thread_task *self) {
 /* Reset the counts, since all children of `self` have ended. */
 static inline void ns_thread_task_reset(ns_thread_task *self) {
     self->pending = 0;
-    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed); /* relaxed: no child adds to the count
-                                                                                    now */
+    /* relaxed: no child adds to the count now */
+    ns_atomic_u32_store(ns_thread_task_returned(self), 0, memory_order_relaxed);
+}
+
+/* Append a task to a list that is linked by `next`. */
+static inline void ns_thread_task_append(ns_thread_task **list, ns_thread_task *task) {
+    while (*list) list = &(*list)->next;
+    task->next = NULL;
+    *list = task;
 }
 
 /* Make a task for `order`, a child of `parent`. Return NULL if memory is short. */
@@ -110,5 +116,3 @@ void ns_thread_record_free(ns_thread_worker *worker, ns_thread_task *record);
 
 /* Free the memory of all records of `worker`. */
 void ns_thread_records_destroy(ns_thread_worker *worker);
-
-#endif

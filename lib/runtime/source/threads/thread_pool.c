@@ -114,11 +114,6 @@ static void work_in_turns(void *argument) {
 
 /* ---- a run from its caller's view --------------------------------------------------------------------------- */
 
-static int forget_roots(ns_thread_task **root, uint64_t count) {
-    for (uint64_t at = 0; at < count; at++) ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
-    return NS_ERROR_MEMORY;
-}
-
 /* The roots of a run: the roots of a phase of the followed graph; or one root for each worker; or one root for worker
  * 0. */
 typedef struct {
@@ -138,14 +133,6 @@ static root_deal deal_of(const ns_thread_pool *pool, bool team) {
     return deal;
 }
 
-/* Let the worker execute a root before the worker looks for work. */
-static void put_on_agenda(ns_thread_worker *worker, ns_thread_task *root) {
-    ns_thread_task **last = &worker->agenda;
-    while (*last) last = &(*last)->next;
-    root->next = NULL;
-    *last = root;
-}
-
 /* Deal a root of a phase to a worker. The worker puts the root into a queue, or begins the root. If the root waits for
  * other tasks, the last of these tasks releases the root. */
 static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dealt, ns_thread_task *root,
@@ -158,7 +145,7 @@ static void give_root(ns_thread_pool *pool, const root_deal *deal, uint64_t *dea
     ns_thread_worker *worker = pool->worker[ns_dealt_to(rule, (*dealt)++, deal->free, pool->base.workers)];
     root->base.worker = &worker->base;
     if (ns_begins_root(deal->phase->serial, graph->plan->graph.kind.at[row]) || !ns_thread_deal(worker, root))
-        put_on_agenda(worker, root);
+        ns_thread_task_append(&worker->agenda, root);
 }
 
 /* Make the roots of a run, or none if memory is short. All workers sleep, so the caller may write their memory. Return
@@ -177,12 +164,14 @@ static int make_roots(ns_thread_pool *pool, const ns_work_order *order, bool tea
         if (!root[made]) break;
         made++;
     }
-    const int error = made < deal.count ? forget_roots(root, made) : NS_OK;
-    for (uint64_t at = 0; at < deal.count && !error; at++) {
-        if (deal.phase)
+    const int error = made < deal.count ? NS_ERROR_MEMORY : NS_OK;
+    for (uint64_t at = 0; at < made; at++) {
+        if (error)
+            ns_thread_task_discard((ns_thread_worker *)root[at]->home, root[at]);
+        else if (deal.phase)
             give_root(pool, &deal, &dealt, root[at], (uint32_t)deal.phase->roots.at[at]);
         else
-            put_on_agenda(pool->worker[at], root[at]);
+            ns_thread_task_append(&pool->worker[at]->agenda, root[at]);
     }
     free(root);
     return error;

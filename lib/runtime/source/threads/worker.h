@@ -2,10 +2,8 @@
  * of a plan.
  *
  * A pool chooses its way of executing tasks when it opens (execution.h): nested on the worker's stack, in the slots of
- * a lane, or on fibers. The search for a worker's next task is in source/search.
- */
-#ifndef NS_WORKER_H
-#define NS_WORKER_H
+ * a lane, or on fibers. The search for a worker's next task is in source/search. */
+#pragma once
 
 #include <pthread.h>
 
@@ -70,14 +68,14 @@ typedef struct {
 struct ns_thread_worker {
     ns_worker base;
     ns_thread_task *free; /* a list of free records; NULL: call ns_thread_records_more */
+    ns_pieces memory;     /* released with the worker */
     ns_thread_task *slab; /* the slabs of records that this worker has allocated, linked by their first records */
     int32_t own;          /* the worker's own queue, or NS_UNKNOWN */
     int32_t cpu;          /* the CPU to which the worker is pinned, or -1 */
     pthread_t thread;
     ns_thread_task *agenda;       /* the tasks that the worker executes first in a run */
     ns_thread_task *resumable;    /* tasks that the worker resumes before it looks for work, linked by `next` */
-    struct ns_lane_group *groups; /* with lanes: the groups of children with dependences of all tasks that the worker
-                                     executes */
+    struct ns_lane_group *groups; /* with lanes: the groups of children with dependences (lane_execution.c) */
     ns_thread_fiber_state fibers;
     ns_thread_search search;
     ns_thread_resting resting;
@@ -91,8 +89,7 @@ struct ns_thread_worker {
     NS_OWN_LINE ns_atomic_u64 no_work;                  /* the worker's announcement in quiescence.c */
     ns_atomic_pointer given_back;                       /* records whose tasks have ended on other workers */
     ns_atomic_u32 thief;                                /* the worker that last robbed this worker, + 1; 0: none */
-    ns_atomic_u64 robbed;                               /* if spawn orders adapt: number of tasks taken from its
-                                                           queue */
+    ns_atomic_u64 robbed;                               /* if spawn orders adapt: tasks taken from its queue */
 };
 
 struct ns_thread_pool {
@@ -102,8 +99,7 @@ struct ns_thread_pool {
     ns_fields *fields;      /* the fields of the plan; NULL: the default plan */
     ns_plan_file file;
     ns_followed_graph graph;
-    ns_plan anonymous; /* `file.plan.steal` without owners of queues: a worker must not overwrite what other workers
-                          remember */
+    ns_plan anonymous; /* `file.plan.steal` without owners of queues, so that probes change the prober's memory alone */
     ns_task_queue **queues; /* [queues] each in memory near its users */
     ns_watch_board board;
     ns_thread_sync *sync;
@@ -165,43 +161,7 @@ static inline ns_thread_worker *ns_thread_worker_of(const ns_thread_task *task) 
 }
 
 static inline void ns_thread_count(ns_thread_worker *worker, enum ns_counter counter, int64_t times) {
-#if NUMASIM_COUNTERS
-    worker->counters[counter] += times;
-#else
-    (void)worker, (void)counter, (void)times;
-#endif
-}
-
-/* The costs of the plan, if workers run in turns by clocks: let the worker make a step, owe a time, or pay what it owes
- * (turns/turns.h). Threads pay in real time. */
-static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) {
-#ifdef NS_TURNS
-    ns_turns_charge(ps, rank);
-#else
-    (void)ps, (void)rank;
-#endif
-}
-
-static inline void ns_thread_pay_lock(int64_t ps, uint32_t lock) {
-#ifdef NS_TURNS
-    ns_turns_charge_lock(ps, lock);
-#else
-    (void)ps, (void)lock;
-#endif
-}
-
-static inline void ns_thread_owe(int64_t ps) {
-#ifdef NS_TURNS
-    ns_turns_owe(ps);
-#else
-    (void)ps;
-#endif
-}
-
-static inline void ns_thread_settle(void) {
-#ifdef NS_TURNS
-    ns_turns_settle();
-#endif
+    if (NUMASIM_COUNTERS) worker->counters[counter] += times;
 }
 
 /* A wait of a worker, which searches until `is_over` returns true. */
@@ -209,8 +169,7 @@ typedef struct {
     const ns_task *task; /* the task that waits in a join; NULL: none */
     bool (*is_over)(const void *context);
     const void *context;
-    const void *awaited;      /* the task or the future whose end ends the wait: see ns_thread_wait_ended. NULL: the
-                                 worker does not sleep in this wait */
+    const void *awaited;      /* the task or future whose end ends the wait; NULL: the worker does not sleep */
     const uint32_t *children; /* the number of ends that end the wait; NULL: 1 */
 } ns_thread_wait;
 
@@ -234,5 +193,3 @@ static inline void ns_thread_pool_note(ns_thread_pool *self, int error, const ch
     if (!self->error) self->error = ns_pool_fail(&self->base, error, "%s", sentence); /* only the first error is kept */
     pthread_mutex_unlock(&self->lock);
 }
-
-#endif

@@ -1,13 +1,11 @@
 /* Stacks: the limit for nested tasks and calls on the present stack of a worker, and a sentence for stacks that
  * overflow.
  *
- * Nested calls of the library are checked: if there is no room for a body, the run ends with an error, and no other
- * body begins, on any worker. The library's own bodies, which wrap bodies of the program, always run, and enter the
- * program's body with the check here. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked.
- * On an overflow they run into the guard pages below the stack.
- */
-#ifndef NS_WORKER_STACK_H
-#define NS_WORKER_STACK_H
+ * If the stack has no room for a body of the program, the run ends with an error, and no other body begins on any
+ * worker. The library's own bodies, which wrap bodies of the program, always run, and check the stack before the
+ * program's body. Plain calls of C and the inline calls of numasim/typed_tasks.h are not checked: an overflow of theirs
+ * runs into the guard pages below the stack. */
+#pragma once
 
 #include "threads/worker.h"
 
@@ -53,8 +51,7 @@ NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_bo
 enum { NS_STACK_GUARD_BYTES = 256 << 10 }; /* guard pages below the stack of a worker's thread */
 
 /* Return the lowest address of the calling thread's stack at which a body may begin; 0 if the system does not report
- * it.
- */
+ * it. */
 uintptr_t ns_thread_stack_end(void);
 
 /* Make this process write a sentence before a stack overflow ends it by SIGSEGV, unless the program handles SIGSEGV. */
@@ -64,5 +61,3 @@ void ns_thread_stack_report(void);
  * until ns_thread_stack_leave. */
 void ns_thread_stack_watch(void *apart, size_t bytes);
 void ns_thread_stack_leave(void);
-
-#endif

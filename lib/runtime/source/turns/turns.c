@@ -145,19 +145,19 @@ void ns_turns_pass(int64_t ps) {
     end_turn(here, ps > STEP_PS ? ps : STEP_PS, NS_RANK_POLL);
 }
 
-void ns_turns_charge(int64_t ps, enum ns_rank rank) {
+void ns_thread_pay(int64_t ps, enum ns_rank rank) {
     if (here && here->paced) end_turn(here, ps, rank);
 }
 
-void ns_turns_charge_lock(int64_t ps, uint32_t lock) {
+void ns_thread_pay_lock(int64_t ps, uint32_t lock) {
     if (here && here->paced) end_turn_as(here, ps, NS_RANK_GRANT, lock);
 }
 
-void ns_turns_owe(int64_t ps) {
+void ns_thread_owe(int64_t ps) {
     if (here && here->paced) here->turns[here->running].owed_ps += ps;
 }
 
-void ns_turns_settle(void) {
+void ns_thread_settle(void) {
     if (here && here->turns[here->running].owed_ps) end_turn(here, 0, NS_RANK_PUT);
 }
 

@@ -1,24 +1,23 @@
 /* Threads in turns: the thread mode, compiled a second time with NS_TURNS. All workers run on the calling thread, each
- * on a fiber, one at a time. A run depends on its seed alone, so a run that fails can be repeated.
+ * on a fiber, one at a time. A run depends on the seed alone, so a run that fails can be repeated.
  *
  * In mode `turns` a worker ends its turn before every access to an atomic word, and at every wait. The next worker is
  * drawn from all workers that can go on. Costs take no time, and a timer may go off at any turn.
  *
  * In mode `paced` each worker has a clock, and the costs of the plan advance the clocks. A worker ends its turn where
- * time passes: the steps of workers are those of the simulator, and happen in the order of the simulator, by time, rank
- * and actor (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
+ * time passes: the workers take the steps of the simulator, in the order of the simulator, by time, rank and actor
+ * (model 1.2). So workers whose code obeys the rules of the model do, step by step, what the simulator says.
  *
  * Memory is sequential: a store is seen at once. The explorer of interleavings (tests/runtime/explorer) has weaker
- * memory, but can only explore small programs.
- */
-#ifndef NS_TURNS_H
-#define NS_TURNS_H
+ * memory, but can only explore small programs. */
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The ranks of the steps of one instant, as in the simulator. A worker that waits in a loop looks before all of them. */
+/* The ranks of the steps of one instant, as in the simulator. A worker that waits in a loop looks before all of
+ * them. */
 enum ns_rank {
     NS_RANK_LOOP,
     NS_RANK_SEG_END,
@@ -35,12 +34,20 @@ void ns_turns_step(void);         /* before an access; nothing in mode `paced` *
 void ns_turns_pause(bool begins); /* in a waiting loop, which `begins`: wait for a turn of another worker */
 void ns_turns_pass(int64_t ps);   /* let time pass on the clock of the worker */
 
-/* In mode `paced` alone: make a step that takes this time, and happens at its end, as a step of the worker, or of lock
- * number `lock`; owe a time, which passes before the next step of the worker; pay what is owed now. */
-void ns_turns_charge(int64_t ps, enum ns_rank rank);
-void ns_turns_charge_lock(int64_t ps, uint32_t lock);
-void ns_turns_owe(int64_t ps);
-void ns_turns_settle(void);
+/* The costs of the plan, in mode `paced` alone: threads take real time. Make a step that takes this time, as a step of
+ * the worker, or of lock number `lock`, at the end of this time; owe a time, which passes before the next step of the
+ * worker; let the owed time pass now. */
+#ifdef NS_TURNS
+void ns_thread_pay(int64_t ps, enum ns_rank rank);
+void ns_thread_pay_lock(int64_t ps, uint32_t lock);
+void ns_thread_owe(int64_t ps);
+void ns_thread_settle(void);
+#else
+static inline void ns_thread_pay(int64_t ps, enum ns_rank rank) { (void)ps, (void)rank; }
+static inline void ns_thread_pay_lock(int64_t ps, uint32_t lock) { (void)ps, (void)lock; }
+static inline void ns_thread_owe(int64_t ps) { (void)ps; }
+static inline void ns_thread_settle(void) {}
+#endif
 
 int64_t ns_turns_now_ps(void);             /* the clock of the running worker, or of the worker that ran last */
 void ns_turns_lock(pthread_mutex_t *lock); /* take a lock that other workers may have */
@@ -63,5 +70,3 @@ uint64_t ns_turns_stack_end(const ns_turns *self, uint32_t worker);
 /* Run body(argument[worker]) for all workers in turns. Return false if all workers that have not returned sleep: then
  * the turns can only be destroyed. */
 bool ns_turns_run(ns_turns *self, void (*body)(void *argument), void *const *argument);
-
-#endif

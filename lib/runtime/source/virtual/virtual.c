@@ -34,7 +34,7 @@ static int decide(void *whole, const int64_t *told, ns_virtual_decision *decisio
 static int make_dependences(virtual_pool *pool) {
     const ns_graph *graph = &pool->file.plan.graph;
     if (!graph->successor.count) return NS_OK;
-    pool->depends = calloc((size_t)graph->rows, sizeof *pool->depends);
+    pool->depends = ns_pieces_take(&pool->base.memory, (uint64_t)graph->rows, sizeof *pool->depends);
     if (!pool->depends) return NS_ERROR_MEMORY;
     for (uint64_t at = 0; at < graph->successor.count; at++) pool->depends[graph->successor.at[at]]++;
     return NS_OK;
@@ -42,16 +42,15 @@ static int make_dependences(virtual_pool *pool) {
 
 static int make_parts(virtual_pool *pool) {
     const ns_full_plan *plan = &pool->file.plan;
-    pool->workers = calloc(plan->workers, sizeof *pool->workers);
-    pool->of_row = calloc((size_t)plan->graph.rows + 1, sizeof *pool->of_row);
-    if (!pool->workers || !pool->of_row) return NS_ERROR_MEMORY;
+    const bool measured = pool->base.options.costs == NS_COSTS_MEASURED;
+    ns_pieces *memory = &pool->base.memory;
+    pool->workers = ns_pieces_take(memory, plan->workers, sizeof *pool->workers);
+    pool->of_row = ns_pieces_take(memory, (uint64_t)plan->graph.rows, sizeof *pool->of_row);
+    if (measured) pool->compute_ps = ns_pieces_take(memory, plan->graph.op_code.count, sizeof *pool->compute_ps);
+    if (memory->is_short) return NS_ERROR_MEMORY;
     for (uint32_t id = 0; id < plan->workers; id++)
         pool->workers[id] = (ns_worker){.pool = &pool->base, .id = id, .node = plan->node.at[id]};
-    if (pool->base.options.costs == NS_COSTS_MEASURED) {
-        pool->compute_ps = calloc(plan->graph.op_code.count + 1, sizeof *pool->compute_ps);
-        if (!pool->compute_ps) return NS_ERROR_MEMORY;
-        pool->clock_cost_ps = ns_cpu_clock_cost_ps();
-    }
+    if (measured) pool->clock_cost_ps = ns_cpu_clock_cost_ps();
     int error = make_dependences(pool);
     if (!error) error = ns_fiber_adopt(&pool->main);
     if (error) return error;
@@ -91,10 +90,7 @@ static void close_pool(ns_pool *pool) {
     ns_boundary_destroy(&self->boundary);
     free(self->fibers);
     free(self->spare);
-    free(self->workers);
-    free(self->of_row);
-    free(self->depends);
-    free(self->compute_ps);
+    ns_pieces_release(&self->base.memory);
     ns_plan_file_destroy(&self->file);
     ns_fields_destroy(self->fields);
     free(self);

@@ -1,6 +1,5 @@
 /* Bodies in virtual time. Each body runs on a fiber up to its next call, in lockstep with its row (task) of the plan's
- * graph. A program whose calls differ from the graph is refused.
- */
+ * graph. A program whose calls differ from the graph is refused. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +30,8 @@ static void ask_engine(virtual_task *task, virtual_call call) {
 }
 
 /* End the run, since the running body may not go on. */
-_Noreturn static void fail(virtual_task *task, int error, const char *sentence, ...)
-    __attribute__((format(printf, 3, 4)));
-static void fail(virtual_task *task, int error, const char *sentence, ...) {
+__attribute__((format(printf, 3, 4))) static _Noreturn void fail(virtual_task *task, int error, const char *sentence,
+                                                                 ...) {
     virtual_pool *pool = pool_of(task);
     va_list arguments;
     va_start(arguments, sentence);
@@ -245,24 +243,15 @@ static void ask(ns_task *self, uint32_t op, uint32_t argument) {
     ask_engine((virtual_task *)self, (virtual_call){.op = op, .argument = argument});
 }
 
-static void lock(ns_task *self, uint32_t word) { ask(self, NS_OP_LOCK, word); }
-static void unlock(ns_task *self, uint32_t word) { ask(self, NS_OP_UNLOCK, word); }
-static void arrive(ns_task *self, uint32_t word) { ask(self, NS_OP_BARRIER, word); }
-static void await(ns_task *self, uint32_t word) { ask(self, NS_OP_AWAIT, word); }
-
-/* Add to a word. Bodies resume in the order in which the engine grants the word. */
-static int64_t add(ns_task *self, uint32_t word, int64_t value) {
-    ask(self, NS_OP_ATOMIC, word);
+/* Use a word. Bodies resume in the order in which the engine grants the word. The graph has the number of tasks that a
+ * signal lets pass. */
+static int64_t use(ns_task *self, enum ns_op op, uint32_t word, int64_t value) {
+    ask(self, op == NS_OP_BROADCAST ? NS_OP_SIGNAL : op, word);
+    if (op != NS_OP_ATOMIC) return 0;
     ns_word *counter = &self->worker->pool->words[word];
     const int64_t before = counter->value;
     counter->value += value;
     return before;
-}
-
-/* Signal a condition. The graph has the number of tasks that pass. */
-static void signal(ns_task *self, uint32_t word, uint32_t permits) {
-    (void)permits;
-    ask(self, NS_OP_SIGNAL, word);
 }
 
 static void work(ns_task *self, int64_t picoseconds) {
@@ -287,12 +276,7 @@ const ns_task_operations ns_virtual_calls = {
     .get = get,
     .work = work,
     .access = declare,
-    .lock = lock,
-    .unlock = unlock,
-    .add = add,
-    .arrive = arrive,
-    .await = await,
-    .signal = signal,
+    .use = use,
     .op = ask,
     .refuse = refuse,
 };

@@ -1,8 +1,6 @@
 /* The simulator's engine (lib/engine) for virtual time. The engine runs one phase at a time of the plan from a file,
- * and calls back for the bodies of a pool. The interface is C, the source is C++.
- */
-#ifndef NS_VIRTUAL_ENGINE_H
-#define NS_VIRTUAL_ENGINE_H
+ * and calls back for the bodies of a pool. The interface is C, the source is C++. */
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +44,3 @@ int ns_virtual_engine_run(ns_virtual_engine *self);
 
 /* Fill a report that has the plan's dimensions with the counts so far. Return false if a sum may exceed 63 bits. */
 bool ns_virtual_engine_report(ns_virtual_engine *self, ns_report *report);
-
-#endif

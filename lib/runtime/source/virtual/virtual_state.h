@@ -1,12 +1,10 @@
 /* The state of a run in virtual time: the program's bodies and the simulator's engine.
  *
  * The engine (lib/engine) runs on the fiber of the pool's caller, and decides all that workers do. Before the engine
- * executes an op of a task, it calls `ns_virtual_come_to`. The task's body, on a fiber of its own, then runs to its
- * next call of the library. Apart from segments, this call must be the next op of the task's row in the plan's graph.
- * The body's time up to this call is the time of the segments in between.
- */
-#ifndef NS_VIRTUAL_STATE_H
-#define NS_VIRTUAL_STATE_H
+ * executes an op of a task, the engine calls `ns_virtual_come_to`. The task's body, on a fiber of its own, then runs to
+ * the body's next call of the library. Apart from segments, this call must be the next op of the task's row in the
+ * plan's graph. The body's time up to this call is the time of the segments in between. */
+#pragma once
 
 #include <stddef.h>
 
@@ -15,8 +13,8 @@
 #include "platform/fiber.h"
 #include "virtual/virtual_engine.h"
 
-/* Two calls stand for several ops: SIGNAL also for BROADCAST; GET, which waits for a future, for WAIT or for no op.
- */
+/* Two calls stand for several ops: SIGNAL also for BROADCAST, and NS_VIRTUAL_GET, which waits for a future, for WAIT or
+ * for no op. */
 enum { NS_VIRTUAL_GET = NS_OP_END + 1 };
 
 /* A call of a body. */
@@ -75,5 +73,3 @@ int ns_virtual_come_to(void *pool, uint32_t worker, uint32_t row, uint32_t op);
 void ns_virtual_free_task(virtual_pool *pool, virtual_task *task);
 
 extern const ns_task_operations ns_virtual_calls;
-
-#endif
