@@ -1,7 +1,6 @@
 /* The log of each thread: events go into a buffer that stays in the thread's cache. A full buffer is written to a file.
  */
-#ifndef NUMASIM_RECORD_EVENT_LOG_H
-#define NUMASIM_RECORD_EVENT_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ static inline uint64_t ns_new_number(ns_event_log *self) {
     if (__builtin_expect(!self->first, 0)) ns_log_number(self);
     return self->first + ++self->numbers;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of the program numasim-runtime: exit statuses, commands, options, runs of kernels, and output. */
-#ifndef NS_DRIVER_H
-#define NS_DRIVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -82,5 +81,3 @@ void ns_output_kernels(bool json);
 /* Print `count` outcomes of the same kernel. Without --repeat the JSON object is the outcome itself; with --repeat the
  * JSON object has a list of outcomes, "runs". */
 void ns_output_outcomes(const ns_options *options, const ns_outcome *outcomes, int64_t count);
-
-#endif

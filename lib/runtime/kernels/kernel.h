@@ -3,8 +3,7 @@
  * Each run creates a state with its input, registers the state's objects and words (synchronisation objects) with a
  * pool, runs the program in the pool, runs the serial twin on the calling thread, and compares the results of both.
  */
-#ifndef NS_KERNEL_H
-#define NS_KERNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,5 +156,3 @@ static inline void ns_delay_take(const ns_delay *self, int64_t picoseconds) {
     int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)self->turns_per_ms);
     for (; turns > 0; turns--) __asm__ volatile("" ::: "memory");
 }
-
-#endif

@@ -4,12 +4,12 @@
  * took a processor away from a measuring thread meanwhile; no other sample is discarded. Each quantity that cannot be
  * measured is listed with the reason.
  */
-#ifndef NS_PROBE_H
-#define NS_PROBE_H
+#pragma once
 
 #include <stdbool.h>
 
 #include "numasim/topology.h"
+#include "platform/ticks.h"
 #include "record/growing.h"
 
 enum {
@@ -62,7 +62,7 @@ int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void 
 long ns_preemptions(void);
 
 /* Return the time of CLOCK_MONOTONIC in nanoseconds. */
-double ns_now_ns(void);
+static inline double ns_now_ns(void) { return (double)ns_monotonic_ps() / 1000; }
 
 /* ---- samples and findings (sampling.c) --------------------------------------------------------------------------- */
 
@@ -137,5 +137,3 @@ void ns_probe_wakes(ns_probe *self);
 void ns_probe_fibers(ns_probe *self);
 void ns_probe_queues(ns_probe *self);
 void ns_probe_tasks(ns_probe *self);
-
-#endif

@@ -1,7 +1,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "numasim/runtime.h"
 #include "numasim/topology.h"
@@ -24,12 +23,6 @@ typedef struct {
     bool preempted;
 } member;
 _Static_assert(sizeof(member) % NS_LINE_BYTES == 0, "members are written by different threads");
-
-double ns_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 long ns_preemptions(void) {
     struct rusage usage;
