@@ -106,22 +106,10 @@ static double gigabytes_per_second(const void *context, double span_ns) {
     return (double)(self->team * self->piece * LINE_BYTES) / span_ns;
 }
 
-static const uint32_t ANY_NODE = UINT32_MAX;
-
-/* Write one hardware thread of each core of a node, or of all nodes, to `cpu`. Return the number of threads. */
-static uint32_t cores_of(const ns_topology *topology, uint32_t node, uint32_t *cpu) {
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < topology->cpu_count && count < NS_TEAM_MOST; at++) {
-        const ns_cpu *one = &topology->cpu[at];
-        if ((node == ANY_NODE || one->node == node) && one->sibling == 0) cpu[count++] = one->id;
-    }
-    return count;
-}
-
 static void probe_pair(ns_probe *self, uint32_t from, const ns_node *to) {
     uint32_t cpu[NS_TEAM_MOST];
     const int64_t reader = self->topology->node[from].id;
-    const uint32_t cores = cores_of(self->topology, from, cpu);
+    const uint32_t cores = ns_team_of_cores(self->topology, from, cpu);
     const ns_subject latency = {"memory_latency", "ns", reader, to->id};
     const ns_subject bandwidth = {"memory_bandwidth", "GB/s", reader, to->id};
     ns_probe_sample(self, &latency,
@@ -234,7 +222,7 @@ static void touch(void *context, uint32_t member) {
 
 void ns_probe_faults(ns_probe *self) {
     uint32_t cpu[NS_TEAM_MOST];
-    const uint32_t cores = cores_of(self->topology, ANY_NODE, cpu);
+    const uint32_t cores = ns_team_of_cores(self->topology, NS_ANY_NODE, cpu);
     fresh area = {.bytes = (size_t)cores * PAGES * PAGE_BYTES};
     void *pages = map_pages(self, "page_fault", area.bytes);
     if (!pages) return;
