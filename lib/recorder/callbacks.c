@@ -20,7 +20,6 @@ static void take_turn(ns_event_log *log) {
 static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependent,
                       const void *place) {
     const uint64_t now = ns_ticks();
-    (void)parent, (void)frame, (void)dependent;
     ns_event_log *log = ns_log_of_thread();
     if (!log || (uint32_t)flags & (OMPT_TASK_INITIAL | OMPT_TASK_IMPLICIT)) return;
     ns_log_open();
@@ -28,7 +27,7 @@ static void on_create(ompt_data_t *parent, const ompt_frame_t *frame, ompt_data_
     log->in_place = ns_in_place;
     ns_in_place = false;
     ns_put(log, now, NS_EVENT_CREATE, flags_of((uint32_t)flags));
-    ns_put_operand(log, (uint64_t)(uintptr_t)(ns_place ? ns_place : place));
+    ns_put_operand(log, (uintptr_t)(ns_place ? ns_place : place));
     ns_place = NULL;
     if (log->team && !((uint32_t)flags & OMPT_TASK_TASKWAIT)) ns_turn_task_made(log->team, log->index);
 }
@@ -71,47 +70,36 @@ static bool is_barrier(int kind) {
 }
 
 static void on_sync(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
-    (void)region, (void)task, (void)place;
     if (is_barrier(kind) && endpoint != ompt_scope_begin) {
         if (ns_log && ns_log->leaves) return;
         take_turn(ns_log);
     }
-    const uint64_t now = ns_ticks();
-    ns_event_log *log = ns_log_of_thread();
-    if (!log) return;
-    ns_put(log, now, NS_EVENT_SYNC, (uint32_t)(kind << 2 | endpoint));
-    if (!is_barrier(kind) || endpoint != ompt_scope_begin) return;
+    ns_event_log *log = ns_note(ns_ticks(), NS_EVENT_SYNC, (uint32_t)(kind << 2 | endpoint));
+    if (!log || !is_barrier(kind) || endpoint != ompt_scope_begin) return;
     log->knows_team = false;
     log->leaves = kind == ompt_sync_region_barrier_implicit_parallel && log->index;
     if (log->team) note_together(log, ns_turn_end(log->team, log->index));
 }
 
 static void on_sync_wait(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
-    const uint64_t now = ns_ticks();
-    (void)region, (void)task, (void)place;
-    if (kind != ompt_sync_region_taskgroup) return;
-    ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_SYNC_WAIT, (uint32_t)(kind << 2 | endpoint));
+    if (kind == ompt_sync_region_taskgroup) ns_note(ns_ticks(), NS_EVENT_SYNC_WAIT, (uint32_t)(kind << 2 | endpoint));
 }
 
 static void on_parallel(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *region, unsigned asked, int flags,
                         const void *place) {
     const uint64_t now = ns_ticks();
-    (void)task, (void)frame, (void)flags;
     ns_event_log *log = ns_log_of_thread();
     if (!log) return;
     ns_log_open();
     region->ptr = ns_team_begin(ns_new_number(log), asked, log->team, log->index);
     if (!region->ptr) return;
     ns_put(log, now, NS_EVENT_PARALLEL, 0);
-    ns_put_operand(log, asked);
-    ns_put_operand(log, (uint64_t)(uintptr_t)place);
+    ns_put_operands(log, asked, (uintptr_t)place);
     ns_note_touched(log);
 }
 
 static void on_parallel_end(ompt_data_t *region, ompt_data_t *task, int flags, const void *place) {
     const uint64_t now = ns_ticks();
-    (void)task, (void)flags, (void)place;
     ns_event_log *log = ns_log_of_thread();
     if (!log || !region->ptr) return;
     ns_put(log, now, NS_EVENT_PARALLEL_END, 0);
@@ -138,14 +126,11 @@ static void on_implicit(int endpoint, ompt_data_t *region, ompt_data_t *task, un
     }
     task->value = ns_new_number(log);
     ns_put(log, ns_ticks(), NS_EVENT_IMPLICIT, initial);
-    ns_put_operand(log, mine ? ns_team_number(mine) : 0);
-    ns_put_operand(log, number);
-    ns_put_operand(log, team);
+    ns_put_operands(log, mine ? ns_team_number(mine) : 0, number, team);
 }
 
 static void on_dependences(ompt_data_t *task, const ompt_dependence_t *each, int count) {
     const uint64_t now = ns_ticks();
-    (void)task;
     enum { MOST = 255 };
     for (int done = 0; done < count; done += MOST) {
         ns_event_log *log = ns_log_of_thread();
@@ -160,65 +145,37 @@ static void on_dependences(ompt_data_t *task, const ompt_dependence_t *each, int
 }
 
 static void on_work(int kind, int endpoint, ompt_data_t *region, ompt_data_t *task, uint64_t count, const void *place) {
-    const uint64_t now = ns_ticks();
-    (void)region, (void)task, (void)count;
-    ns_event_log *log = ns_log_of_thread();
-    if (!log) return;
-    ns_put(log, now, NS_EVENT_WORK, (uint32_t)(kind << 2 | endpoint));
-    ns_put_operand(log, (uint64_t)(uintptr_t)place);
+    ns_event_log *log = ns_note(ns_ticks(), NS_EVENT_WORK, (uint32_t)(kind << 2 | endpoint));
+    if (log) ns_put_operand(log, (uintptr_t)place);
 }
 
 static void on_dispatch(ompt_data_t *region, ompt_data_t *task, int kind, ompt_data_t instance) {
-    const uint64_t now = ns_ticks();
-    (void)region, (void)task;
-    ns_event_log *log = kind == ompt_dispatch_ws_loop_chunk ? ns_log_of_thread() : NULL;
-    if (!log) return;
-    ns_put(log, now, NS_EVENT_CHUNK, 0);
-    ns_put_operand(log, ((const ompt_dispatch_chunk_t *)instance.ptr)->iterations);
+    ns_event_log *log = kind == ompt_dispatch_ws_loop_chunk ? ns_note(ns_ticks(), NS_EVENT_CHUNK, 0) : NULL;
+    if (log) ns_put_operand(log, ((const ompt_dispatch_chunk_t *)instance.ptr)->iterations);
 }
 
 static void on_masked(int endpoint, ompt_data_t *region, ompt_data_t *task, const void *place) {
-    const uint64_t now = ns_ticks();
-    (void)region, (void)task, (void)place;
-    ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_MASKED, (uint32_t)endpoint);
+    ns_note(ns_ticks(), NS_EVENT_MASKED, (uint32_t)endpoint);
 }
 
 /* Note that a thread begins to wait for a lock; `on_mutex` is called when the thread has the lock. A thread in an
  * ordered region waits for iterations of other threads. Those threads have their turns during the wait. */
 static void on_acquire(int kind, unsigned hint, unsigned how, uint64_t which, const void *place) {
-    const uint64_t now = ns_ticks();
-    (void)hint, (void)how, (void)which, (void)place;
     if (kind != ompt_mutex_lock && kind != ompt_mutex_critical && kind != ompt_mutex_ordered) return;
-    ns_event_log *log = ns_log_of_thread();
-    if (!log) return;
-    ns_put(log, now, NS_EVENT_ACQUIRE, (uint32_t)kind);
-    if (kind == ompt_mutex_ordered && log->team) ns_turn_pause(log->team, log->index);
+    ns_event_log *log = ns_note(ns_ticks(), NS_EVENT_ACQUIRE, (uint32_t)kind);
+    if (kind == ompt_mutex_ordered && log && log->team) ns_turn_pause(log->team, log->index);
 }
 
 static void on_mutex(int kind, uint64_t which, const void *place) {
     if (kind == ompt_mutex_ordered) take_turn(ns_log);
-    const uint64_t now = ns_ticks();
-    (void)which, (void)place;
-    ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_MUTEX, (uint32_t)kind);
+    ns_note(ns_ticks(), NS_EVENT_MUTEX, (uint32_t)kind);
 }
 
-static void on_cancel(ompt_data_t *task, int flags, const void *place) {
-    const uint64_t now = ns_ticks();
-    (void)task, (void)flags, (void)place;
-    ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_CANCEL, 0);
-}
+static void on_cancel(void) { ns_note(ns_ticks(), NS_EVENT_CANCEL, 0); }
 
-static void on_target(void) {
-    const uint64_t now = ns_ticks();
-    ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, now, NS_EVENT_TARGET, 0);
-}
+static void on_target(void) { ns_note(ns_ticks(), NS_EVENT_TARGET, 0); }
 
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool) {
-    (void)device, (void)tool;
     const ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
     const struct {
         int event;
@@ -246,15 +203,10 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     return 1;
 }
 
-static void finalize(ompt_data_t *tool) {
-    (void)tool;
-    ns_log_finish();
-}
+static void finalize(ompt_data_t *tool) { ns_log_finish(); }
 
 /* The entry point of OMPT, which the runtime looks up by this name. Return NULL if the process does not record. */
-ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime);
 ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime) {
     static ompt_start_tool_result_t tool = {initialize, finalize, {0}};
-    (void)version, (void)runtime;
     return ns_log_is_on() ? &tool : NULL;
 }

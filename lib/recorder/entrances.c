@@ -39,13 +39,9 @@ static void find_behind(void *next, const char *name) {
     find_behind(&next, #FUNCTION)
 
 static void note_clause(uint32_t which) {
-    const uint64_t now = ns_ticks();
-    ns_event_log *log = ns_log_is_on() ? ns_log_of_thread() : NULL;
-    if (log) ns_put(log, now, NS_EVENT_CLAUSE, which);
+    if (ns_log_is_on()) ns_note(ns_ticks(), NS_EVENT_CLAUSE, which);
 }
 
-void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
-               bool deferred, unsigned flags, void **dependences, int priority, void *detach);
 void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
                bool deferred, unsigned flags, void **dependences, int priority, void *detach) {
     FIND_BEHIND(GOMP_task);
@@ -56,36 +52,30 @@ void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *
 }
 
 void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
-                   unsigned flags, unsigned long tasks, int priority, long begin, long end, long step);
-void GOMP_taskloop(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
                    unsigned flags, unsigned long tasks, int priority, long begin, long end, long step) {
     FIND_BEHIND(GOMP_taskloop);
     if (flags & GOMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
     next(function, data, copy, bytes, alignment, flags, tasks, priority, begin, end, step);
 }
 
-void __kmpc_omp_task_begin_if0(void *location, int32_t thread, void *task);
 void __kmpc_omp_task_begin_if0(void *location, int32_t thread, void *task) {
     FIND_BEHIND(__kmpc_omp_task_begin_if0);
     ns_in_place = true;
     next(location, thread, task);
 }
 
-void *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry);
 void *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared, void *entry) {
     FIND_BEHIND(__kmpc_omp_task_alloc);
     if (flags & KMP_PRIORITY) note_clause(NS_CLAUSE_PRIORITY);
     return next(location, thread, flags, bytes, shared, entry);
 }
 
-int32_t __kmpc_omp_reg_task_with_affinity(void *location, int32_t thread, void *task, int32_t count, void *list);
 int32_t __kmpc_omp_reg_task_with_affinity(void *location, int32_t thread, void *task, int32_t count, void *list) {
     FIND_BEHIND(__kmpc_omp_reg_task_with_affinity);
     note_clause(NS_CLAUSE_AFFINITY);
     return next(location, thread, task, count, list);
 }
 
-int omp_get_num_threads(void);
 int omp_get_num_threads(void) {
     const uint64_t now = ns_ticks();
     FIND_BEHIND(omp_get_num_threads);

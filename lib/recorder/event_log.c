@@ -25,13 +25,6 @@ static uint32_t threads;   /* threads that have a number */
 static atomic_bool opened, finished, failed;
 static char folder[PATH_BYTES];
 
-static void begin_log(void) {
-    const char *name = getenv(FOLDER);
-    if (!name || strlen(name) >= sizeof folder - 64) return;
-    memcpy(folder, name, strlen(name) + 1);
-    ns_log_start();
-}
-
 bool ns_log_is_on(void) { return *folder && !finished && !failed; }
 
 static void give_up(const char *why) {
@@ -41,8 +34,7 @@ static void give_up(const char *why) {
 
 void ns_log_number(ns_event_log *self) {
     pthread_mutex_lock(&starting);
-    self->words[1] = threads; /* the thread's number in the header, which is written only after the thread has a
-                                 number */
+    self->words[1] = threads; /* the header's word for the thread's number, not yet written to the file */
     self->first = (uint64_t)++threads << NS_THREAD_SHIFT;
     pthread_mutex_unlock(&starting);
 }
@@ -102,8 +94,7 @@ void ns_note_away(ns_event_log *self, uint64_t ticks) {
         const int64_t before = self->waits;
         self->waits = waits();
         ns_put_plain(self, ticks, NS_EVENT_AWAY, self->waits != before);
-        ns_put_operand(self, (uint64_t)away);
-        ns_put_operand(self, late);
+        ns_put_operands(self, (uint64_t)away, late);
     }
     put_pause(self, ticks);
 }
@@ -145,7 +136,6 @@ static void put_end(ns_event_log *self, void put(ns_event_log *, uint64_t, enum 
 }
 
 static int write_module(struct dl_phdr_info *each, size_t bytes, void *file) {
-    (void)bytes;
     uintptr_t end = each->dlpi_addr;
     for (size_t i = 0; i < each->dlpi_phnum; i++) {
         const uintptr_t last = each->dlpi_addr + each->dlpi_phdr[i].p_vaddr + each->dlpi_phdr[i].p_memsz;
@@ -185,8 +175,7 @@ void ns_log_finish(void) {
     if (opened) write_modules();
 }
 
-/* ---- the begin and the end of a process that records ---------------------------------------------------------------
- */
+/* ---- the begin and the end of a process that records ------------------------------------------------------------- */
 
 /* Let the OpenMP runtime read the topology of the machine now. Otherwise the runtime reads the topology at some moment
  * of the program, which then takes longer. */
@@ -198,11 +187,13 @@ static void prepare_openmp(void) {
 }
 
 __attribute__((constructor)) static void begin(void) {
-    begin_log();
+    const char *name = getenv(FOLDER);
+    if (!name || strlen(name) >= sizeof folder - 64) return;
+    memcpy(folder, name, strlen(name) + 1);
+    ns_log_start();
     if (!ns_log_is_on()) return;
     prepare_openmp();
-    ns_event_log *log = ns_log_of_thread();
-    if (log) ns_put(log, ns_ticks(), NS_EVENT_START, 0);
+    ns_note(ns_ticks(), NS_EVENT_START, 0);
 }
 
 __attribute__((destructor)) static void end(void) { ns_log_finish(); }

@@ -1,9 +1,8 @@
-/* The log of each thread: events go into a buffer that stays in the thread's cache. A full buffer is written to a file.
- */
-#ifndef NUMASIM_RECORD_EVENT_LOG_H
-#define NUMASIM_RECORD_EVENT_LOG_H
+/* The log of each thread: events go into a buffer that stays in the thread's cache. A full buffer is written to a file. */
+#pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 #if defined(__x86_64__)
@@ -13,9 +12,7 @@
 #include "events.h"
 
 enum { NS_LOG_WORDS = 8192, NS_LOG_SPARE = 264 }; /* 64 KiB; room for the longest event, an absence and pauses */
-enum {
-    NS_LONG_TICKS = 1 << 16
-}; /* nanoseconds: after 20 to 70 us without an event the thread may have been without a processor */
+enum { NS_LONG_TICKS = 1 << 16 }; /* 20 to 70 us: after longer times without an event the clocks are read again */
 
 struct ns_team;
 
@@ -102,11 +99,24 @@ static inline void ns_put(ns_event_log *self, uint64_t ticks, enum ns_event_kind
     ns_put_plain(self, ticks, kind, argument);
 }
 
+/* Put an event into the log of this thread. Return the log; NULL if nothing is recorded. */
+static inline ns_event_log *ns_note(uint64_t ticks, enum ns_event_kind kind, uint32_t argument) {
+    ns_event_log *self = ns_log_of_thread();
+    if (self) ns_put(self, ticks, kind, argument);
+    return self;
+}
+
 static inline void ns_put_operand(ns_event_log *self, uint64_t operand) { *self->next++ = operand << 1; }
+
+static inline void ns_put_each(ns_event_log *self, const uint64_t *operands, size_t count) {
+    for (size_t at = 0; at < count; at++) ns_put_operand(self, operands[at]);
+}
+
+/* Put several operands. */
+#define ns_put_operands(self, ...) \
+    ns_put_each(self, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 static inline uint64_t ns_new_number(ns_event_log *self) {
     if (__builtin_expect(!self->first, 0)) ns_log_number(self);
     return self->first + ++self->numbers;
 }
-
-#endif

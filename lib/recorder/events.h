@@ -9,8 +9,7 @@
  * number (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this number.
  * numasim/runtime/record/event_files.py reads the files.
  */
-#ifndef NUMASIM_RECORD_EVENTS_H
-#define NUMASIM_RECORD_EVENTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -72,5 +71,3 @@ enum {
     NS_CLAUSE_PRIORITY = 1,
     NS_CLAUSE_AFFINITY = 2,
 };
-
-#endif

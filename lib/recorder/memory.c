@@ -20,8 +20,7 @@
 enum { SMALLEST = 64 };       /* bytes: smaller blocks and variables fit one cache line and get no event */
 enum { LARGE_BYTES = 65536 }; /* bytes: blocks from this size on are checked for existing pages */
 
-/* ---- the pages of large blocks that the program has touched
- * ------------------------------------------------------- */
+/* ---- the pages of large blocks that the program has touched ------------------------------------------------------ */
 
 enum { MOST_BLOCKS = 4096, SAMPLES = 16, NOT_LOOKED_AT = -1 };
 
@@ -91,12 +90,9 @@ extern size_t malloc_usable_size(void *block);
 
 static void *noted(void *block, size_t bytes) {
     if (!block || bytes < SMALLEST || !ns_log_is_on()) return block;
-    const uint64_t now = ns_ticks();
-    ns_event_log *log = ns_log_of_thread();
+    ns_event_log *log = ns_note(ns_ticks(), NS_EVENT_ALLOCATE, 0);
     if (!log) return block;
-    ns_put(log, now, NS_EVENT_ALLOCATE, 0);
-    ns_put_operand(log, (uint64_t)(uintptr_t)block);
-    ns_put_operand(log, bytes);
+    ns_put_operands(log, (uintptr_t)block, bytes);
     if (bytes >= LARGE_BYTES) begin_block(block, bytes);
     return block;
 }
@@ -105,11 +101,9 @@ static void note_release(void *block) {
     if (!block || !ns_log_is_on()) return;
     const size_t bytes = malloc_usable_size(block);
     if (bytes < SMALLEST) return;
-    const uint64_t now = ns_ticks();
-    ns_event_log *log = ns_log_of_thread();
+    ns_event_log *log = ns_note(ns_ticks(), NS_EVENT_RELEASE, 0);
     if (!log) return;
-    ns_put(log, now, NS_EVENT_RELEASE, 0);
-    ns_put_operand(log, (uint64_t)(uintptr_t)block);
+    ns_put_operand(log, (uintptr_t)block);
     if (bytes >= LARGE_BYTES) end_block(block);
 }
 
@@ -122,7 +116,6 @@ void *realloc(void *block, size_t bytes) {
     return noted(__libc_realloc(block, bytes), bytes);
 }
 
-void *memalign(size_t alignment, size_t bytes);
 void *memalign(size_t alignment, size_t bytes) { return noted(__libc_memalign(alignment, bytes), bytes); }
 
 void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
@@ -168,8 +161,7 @@ static void put(noting *self, const char *name, size_t most, uintptr_t address, 
     if (length > NAME_WORDS * BYTES_OF_WORD) length = NAME_WORDS * BYTES_OF_WORD;
     const size_t words = (length + BYTES_OF_WORD - 1) / BYTES_OF_WORD;
     ns_put(log, now, NS_EVENT_GLOBAL, (uint32_t)(2 + words));
-    ns_put_operand(log, address);
-    ns_put_operand(log, bytes);
+    ns_put_operands(log, address, bytes);
     for (size_t word = 0; word < words; word++) {
         uint64_t packed = 0;
         const size_t rest = length - word * BYTES_OF_WORD;
@@ -209,7 +201,6 @@ static void put_file(noting *self, const image *file, uintptr_t base) {
 }
 
 static int put_object(struct dl_phdr_info *each, size_t bytes, void *self) {
-    (void)bytes;
     const int opened = open(*each->dlpi_name ? each->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (opened < 0) return 0; /* some loaded objects have no file, such as the kernel's vdso */
@@ -225,40 +216,24 @@ static int put_object(struct dl_phdr_info *each, size_t bytes, void *self) {
     return 0;
 }
 
-/* Put an event for each variable of the program and of its shared objects that has at least the size of a cache line.
- * Return the ticks of writing full logs meanwhile. */
-static uint64_t note_globals(ns_event_log *log) {
-    noting self = {.log = log};
-    dl_iterate_phdr(put_object, &self);
-    return self.flushed;
-}
-
 void ns_note_touched(ns_event_log *log) {
     static atomic_flag noted = ATOMIC_FLAG_INIT;
     const uint64_t begin = ns_ticks();
-    uint64_t flushed = atomic_flag_test_and_set(&noted) ? 0 : note_globals(log);
-    flushed += make_room(log);
+    noting self = {.log = log};
+    if (!atomic_flag_test_and_set(&noted)) dl_iterate_phdr(put_object, &self);
+    self.flushed += make_room(log);
     pthread_mutex_lock(&changing);
     for (size_t i = 0; i < block_count; i++) note(log, &blocks[i]);
     pthread_mutex_unlock(&changing);
     ns_put(log, begin, NS_EVENT_PAUSE, 0);
-    ns_put_operand(log, ns_ticks() - begin - flushed);
+    ns_put_operand(log, ns_ticks() - begin - self.flushed);
 }
 
 /* ---- the functions behind numasim/record.h, which exist only if a recorder is preloaded -------------------------- */
 
-void ns_recorder_access(const void *begin, size_t bytes, int mode);
-void ns_recorder_tile(const void *begin, size_t rows, size_t bytes, size_t stride, int mode);
+void ns_recorder_tile(const void *begin, size_t rows, size_t bytes, size_t stride, int mode) {
+    ns_event_log *log = rows && bytes ? ns_note(ns_ticks(), NS_EVENT_ACCESS, (uint32_t)mode) : NULL;
+    if (log) ns_put_operands(log, (uintptr_t)begin, bytes, rows, rows == 1 ? 0 : stride);
+}
 
 void ns_recorder_access(const void *begin, size_t bytes, int mode) { ns_recorder_tile(begin, 1, bytes, 0, mode); }
-
-void ns_recorder_tile(const void *begin, size_t rows, size_t bytes, size_t stride, int mode) {
-    const uint64_t now = ns_ticks();
-    ns_event_log *log = rows && bytes ? ns_log_of_thread() : NULL;
-    if (!log) return;
-    ns_put(log, now, NS_EVENT_ACCESS, (uint32_t)mode);
-    ns_put_operand(log, (uint64_t)(uintptr_t)begin);
-    ns_put_operand(log, bytes);
-    ns_put_operand(log, rows);
-    ns_put_operand(log, rows == 1 ? 0 : stride);
-}

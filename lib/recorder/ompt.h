@@ -3,8 +3,7 @@
  * Names and values are those of the specification. This header defines them, because some compilers come without
  * omp-tools.h.
  */
-#ifndef NUMASIM_RECORD_OMPT_H
-#define NUMASIM_RECORD_OMPT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ typedef struct {
     void (*finalize)(ompt_data_t *tool);
     ompt_data_t tool_data;
 } ompt_start_tool_result_t;
-
-#endif

@@ -5,8 +5,7 @@
  * runtime, so that it takes no tasks of other threads. Thus a recording does not depend on the number of processors,
  * threads do not disturb each other, and every run of the program has the same events.
  */
-#ifndef NUMASIM_RECORD_TURNS_H
-#define NUMASIM_RECORD_TURNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ bool ns_turn_end(ns_team *self, uint32_t index);
  * last task. */
 void ns_turn_task_made(ns_team *self, uint32_t index);
 bool ns_turn_task_done(ns_team *self, uint32_t index);
-
-#endif

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from numasim.errors import CheckError
 from numasim.machine.draft import Draft, draft_machine, label
@@ -112,18 +112,9 @@ def parse_probe(found: Any) -> Probe:
 
 
 def _finding(found: dict[str, Any]) -> Finding:
-    median, low, high = (round(Decimal(str(found[key])), 3) for key in ("median", "low", "high"))
-    return Finding(
-        name=found["name"],
-        unit=found["unit"],
-        median=median,
-        low=low,
-        high=high,
-        samples=found["samples"],
-        discarded=found["discarded"],
-        source=found.get("from"),
-        target=found.get("to"),
-    )
+    bounds = [round(Decimal(str(found[key])), 3) for key in ("median", "low", "high")]
+    counts = (found["samples"], found["discarded"])
+    return Finding(found["name"], found["unit"], *bounds, *counts, found.get("from"), found.get("to"))
 
 
 # ---- the machine file ------------------------------------------------------------------------------------------------
@@ -137,20 +128,18 @@ def calibrate_machine(draft: Draft, inventory: Inventory, probe: Probe) -> None:
     """Replace assumed values of ``draft`` by measured values. Add a remark for each value that is not measured."""
     head = f"{draft.values['name']}: {inventory.origin}, measured."
     draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
-    _put_core_rate(draft, probe)
+    rate = core_rate(probe)
+    if rate:
+        method = "1,000 steps of the fixed loop, alone on the fastest core, in ns"
+        draft.put("core_steps_per_s", rate[0], f"measured: {method}; {rate[1].interval()}")
     _put_latency(draft, probe)
     _put_bandwidth(draft, probe)
-    _put_cache(draft, probe)
+    hit = probe.one("cache_latency")
+    if hit and "llc" in draft.values["caches"]:
+        method = "pointer chasing through four times the second-level cache"
+        draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
     _put_coherence(draft, inventory, probe)
     draft.remarks += [f"not measured: {gap}" for gap in probe.gaps]
-
-
-def _put_core_rate(draft: Draft, probe: Probe) -> None:
-    found = core_rate(probe)
-    if found:
-        steps_per_s, best = found
-        method = "1,000 steps of the fixed loop, alone on the fastest core, in ns"
-        draft.put("core_steps_per_s", steps_per_s, f"measured: {method}; {best.interval()}")
 
 
 def core_rate(probe: Probe) -> tuple[int, Finding] | None:
@@ -177,7 +166,9 @@ def _put_latency(draft: Draft, probe: Probe) -> None:
     if len(matrix) == 1:
         draft.put("local_latency_ns", matrix[0][0].median, f"measured: {method}; {matrix[0][0].interval()}")
         return
-    draft.put("latency_ns", [[each.median for each in row] for row in matrix], f"measured: {method}; {_span(matrix)}")
+    fewest = min(each.samples for row in matrix for each in row)
+    source = f"measured: {method}; medians of {fewest} samples or more; their intervals are above"
+    draft.put("latency_ns", [[each.median for each in row] for row in matrix], source)
     _remark_intervals(draft, "latency", "ns", matrix)
 
 
@@ -194,13 +185,6 @@ def _put_bandwidth(draft: Draft, probe: Probe) -> None:
             link["bandwidth_gbs"] = min(matrix[a][b].median, matrix[b][a].median)
         draft.sources["links.bandwidth_gbs"] = f"measured: {method} from the other's, the slower direction"
         _remark_intervals(draft, "bandwidth", "GB/s", matrix)
-
-
-def _put_cache(draft: Draft, probe: Probe) -> None:
-    hit = probe.one("cache_latency")
-    if hit and "llc" in draft.values["caches"]:
-        method = "pointer chasing through four times the second-level cache"
-        draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
 
 
 def _put_coherence(draft: Draft, inventory: Inventory, probe: Probe) -> None:
@@ -247,29 +231,22 @@ def _sure(found: list[Finding]) -> str:
     return f"median of {len(found)} places, whose 95 % intervals lie from {short(lowest)} to {short(highest)}"
 
 
-def _span(matrix: Matrix) -> str:
-    samples = min(each.samples for row in matrix for each in row)
-    return f"medians of {samples} samples or more; their intervals are above"
-
-
 def _remark_intervals(draft: Draft, what: str, unit: str, matrix: Matrix) -> None:
     for node, row in enumerate(matrix):
         intervals = ", ".join(f"{short(each.low)} to {short(each.high)}" for each in row)
         draft.remarks.append(f"{what} of node {node} reading each node, 95 % intervals in {unit}: {intervals}")
 
 
-# ---- The measured costs of queues, tasks, threads and pages, as a runtime file for numasim's own task runtime --------
+# ---- the runtime file of numasim's own task runtime: the measured costs of queues, tasks, threads and pages ----------
 
-# Costs that were not measured are taken from the preset ``ompi`` and marked as assumed. Distance enters only by the
-# transfer of the queue's cache line, whose time is in the machine file. So probes and takes are measured within one
-# core.
+# Costs that were not measured are taken from the preset ``ompi`` and marked as assumed. Only the transfer of a queue's
+# cache line, whose time is in the machine file, depends on distance. So probes and takes are measured within one core.
 
 BASE = "ompi"
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The value of a cost (in ns if its key says so), and a sentence on the measurement."""
+class Cost(NamedTuple):
+    """The value of a cost (in ns if the cost's key ends in ``_ns``), and a sentence on the measurement."""
 
     value: Decimal
     source: str
@@ -314,39 +291,48 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
         found = probe.one(name)
         return Cost(found.median, f"{method}; {found.interval()}") if found else name
 
-    # the wake of a core on another node, if there is one
+    def combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str) -> Cost | str:
+        """Return the sum of the findings ``plus`` minus the sum of ``minus``, at least 0; or the name of a missing one.
+
+        The interval of the result is the widest that the intervals of the findings allow.
+        """
+        missing = next((name for name in plus + minus if probe.one(name) is None), None)
+        if missing:
+            return missing
+        up, down = ([found for name in names if (found := probe.one(name))] for names in (plus, minus))
+        value = sum(each.median for each in up) - sum(each.median for each in down)
+        low = sum(each.low for each in up) - sum(each.high for each in down)
+        high = sum(each.high for each in up) - sum(each.low for each in down)
+        kept = [max(Decimal(0), Decimal(each)) for each in (value, low, high)]
+        return Cost(kept[0], f"{method}; between {short(kept[1])} and {short(kept[2])} by their intervals")
+
+    wake_remote: Cost | str = "wake"
     pairs = zip(probe.all("wake"), probe.all("wake_call"), strict=False)
-    wake, wake_call = max(pairs, key=lambda pair: pair[0].median, default=(None, None))
+    slowest = max(pairs, key=lambda pair: pair[0].median, default=None)  # of a core on another node, if there is one
+    if slowest:
+        wake, call = slowest
+        method = "as wake_ns, of the core that takes longest to wake; from the call's begin"
+        wake_remote = Cost(max(Decimal(0), wake.median - call.median), f"{method} {wake.interval()}")
+    faults: Cost | str = "page_fault_together"
     together = probe.one("page_fault_together")
+    if together:
+        method = f"first touches of all cores together, one each {short(together.median)} ns"
+        faults = Cost(Decimal(round(10**9 / together.median)), f"{method}; {together.interval()}")
     return {
         "push_ns": measured("push", "a push into the own queue"),
         "locate_ns": "",
         "pop_ns": measured("pop", "a pop from the own queue"),
-        "join_ns": _combined(
-            ("spawn_join",), ("push", "pop"), "spawning and joining an empty task, less push and pop", probe
-        ),
+        "join_ns": combined(("spawn_join",), ("push", "pop"), "spawning and joining an empty task, less push and pop"),
         "wait_ns": measured("join_nothing", "a join with nothing to wait for"),
         "resume_ns": measured("fiber_switch", "a switch of fibers"),
         "probe_ns": measured("probe", "a probe of an empty queue"),
         "probe_remote_ns": measured("probe", "as probe_ns, distance enters by the line"),
         "take_ns": measured("take", "a task from the steal end of a queue"),
-        "move_ns": _combined(("take", "push"), (), "each further task is taken and pushed", probe),
-        "wake_ns": _combined(
-            ("wake",), ("wake_call",), "from the end of the call that wakes a thread to its running", probe
-        ),
-        "wake_remote_ns": Cost(
-            max(Decimal(0), wake.median - wake_call.median),
-            f"as wake_ns, of the core that takes longest to wake; from the call's begin {wake.interval()}",
-        )
-        if wake and wake_call
-        else "wake",
+        "move_ns": combined(("take", "push"), (), "each further task is taken and pushed"),
+        "wake_ns": combined(("wake",), ("wake_call",), "from the end of the call that wakes a thread to its running"),
+        "wake_remote_ns": wake_remote,
         "fault_ns": measured("page_fault", "the first touch of a page, zeroing included"),
-        "faults_per_s": Cost(
-            Decimal(round(10**9 / together.median)),
-            f"first touches of all cores together, one each {short(together.median)} ns; {together.interval()}",
-        )
-        if together
-        else "page_fault_together",
+        "faults_per_s": faults,
         "migrate_ns": measured("page_migration", "a page that moves to another node"),
         "signal_ns": "",
         "futex_ns": measured("wake_call", "the call that wakes a sleeping thread"),
@@ -359,22 +345,6 @@ def _beside(probe: Probe, name: str, text: str = ", which") -> str:
     """Return a text on a finding that no cost has; an empty text if the finding is missing."""
     found = probe.one(name)
     return f"{text} takes {short(found.median)}; {found.interval()}" if found else ""
-
-
-def _combined(plus: tuple[str, ...], minus: tuple[str, ...], method: str, probe: Probe) -> Cost | str:
-    """Return the sum of the findings ``plus`` minus the sum of ``minus``, at least 0, or the name of a missing finding.
-
-    The interval of the result is the widest that the intervals of the findings allow.
-    """
-    missing = next((name for name in plus + minus if probe.one(name) is None), None)
-    if missing:
-        return missing
-    up, down = ([found for name in names if (found := probe.one(name))] for names in (plus, minus))
-    value = sum(each.median for each in up) - sum(each.median for each in down)
-    low = sum(each.low for each in up) - sum(each.high for each in down)
-    high = sum(each.high for each in up) - sum(each.low for each in down)
-    kept = [max(Decimal(0), Decimal(each)) for each in (value, low, high)]
-    return Cost(kept[0], f"{method}; between {short(kept[1])} and {short(kept[2])} by their intervals")
 
 
 # ---- `numasim calibrate` ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 
 import numpy as np
 
@@ -67,50 +68,45 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
     told, tells = os.pipe()
     reads, decides = os.pipe()
     asking = [*command, "--controls", f"/dev/fd/{reads}", "--measures", f"/dev/fd/{tells}"]
-    try:
-        child = subprocess.Popen(
-            asking,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            pass_fds=(reads, tells),
-        )
-    except OSError as error:
-        for end in (told, tells, reads, decides):
-            os.close(end)
-        raise InputError(f"the program cannot be run: {error.strerror}", place=str(command[0])) from None
-    os.close(reads)
-    os.close(tells)
-    with child:
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with contextlib.ExitStack() as ends:
+        measures, controls = (ends.enter_context(os.fdopen(*end)) for end in ((told, "rb"), (decides, "wb", 0)))
         try:
-            records = [record for _ in range(runs) for record in _decide(tuning, told, decides)]
-        except BaseException:
-            child.kill()
-            raise
+            child = subprocess.Popen(
+                asking, stdin=nothing, stdout=pipe, stderr=pipe, text=True, pass_fds=(reads, tells)
+            )
+        except OSError as error:
+            raise InputError(f"the program cannot be run: {error.strerror}", place=str(command[0])) from None
         finally:
-            os.close(told)
-            os.close(decides)
-        out, err = child.communicate()
+            os.close(reads)
+            os.close(tells)
+        with child:
+            try:
+                records = [record for _ in range(runs) for record in _decide(tuning, measures, controls)]
+            except BaseException:
+                child.kill()
+                raise
+            ends.close()
+            out, err = child.communicate()
     found = printed_by(subprocess.CompletedProcess(asking, child.returncode, out, err))
     if keep is not None:
         write_bytes(keep, b"".join(records))
     return found
 
 
-def _decide(tuning: Tuning, told: int, decides: int) -> list[bytes]:
+def _decide(tuning: Tuning, measures: IO[bytes], controls: IO[bytes]) -> list[bytes]:
     """Let the controller decide for one run, or until the program ends. Return the decisions as sent."""
     records: list[bytes] = []
-    for decision in _decisions(tuning, told):
-        records.append(encoded(decision))
-        try:
-            _write(decides, records[-1])
-        except BrokenPipeError:
-            break
+    with contextlib.suppress(BrokenPipeError):
+        for decision in _decisions(tuning, measures):
+            records.append(encoded(decision))
+            rest = memoryview(records[-1])
+            while rest:
+                rest = rest[controls.write(rest) :]
     return records
 
 
-def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
+def _decisions(tuning: Tuning, measures: IO[bytes]) -> Iterator[Decision]:
     """Yield the decision before each iteration of one run. The program sends its measurements after every iteration
     except the last.
     """
@@ -118,8 +114,8 @@ def _decisions(tuning: Tuning, told: int) -> Iterator[Decision]:
     size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
     yield control.begin()
     for _ in range(sum(step.ends_iteration for step in steps(workload.phases, workload.loops)) - 1):
-        measured = _read(told, size)
-        decision = control.end_iteration_at(np.frombuffer(measured, "<i8").astype(np.int64)) if measured else None
+        told = measures.read(size)
+        decision = control.end_iteration_at(np.frombuffer(told, "<i8").astype(np.int64)) if len(told) == size else None
         if decision is None:
             return  # the program has ended early, and prints the reason
         yield decision
@@ -132,18 +128,3 @@ def encoded(decision: Decision) -> bytes:
     head = HEAD.pack(has, decision.switches or 0, decision.policy or 0, decision.profile_ps)
     tiers = b"" if decision.tiers is None else decision.tiers.tobytes()
     return head + tiers + (b"" if decision.labels is None else decision.labels.astype("<i4").tobytes())
-
-
-def _read(handle: int, size: int) -> bytes:
-    """Read ``size`` bytes. Return no bytes if the other end is closed too early."""
-    found = bytearray()
-    with contextlib.suppress(OSError):
-        while len(found) < size and (piece := os.read(handle, size - len(found))):
-            found += piece
-    return bytes(found) if len(found) == size else b""
-
-
-def _write(handle: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(handle, rest) :]

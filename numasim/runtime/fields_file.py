@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from numasim.errors import InputError
 from numasim.files.writer import write_bytes
+from numasim.machine.build_machine import build
 from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan, Run
-from numasim.plan.segment_times import SegmentTimes, local_waits_ps, segment_times
+from numasim.plan.segment_times import local_waits_ps, segment_times
 from numasim.spec.run_spec import resolve
+from numasim.spec.single_part import read_machine
 from numasim.strategy.compile_strategy import effective_runtime
 
 MAGIC = b"NSFIELD1"
@@ -31,8 +32,6 @@ HEADER_BYTES = 24
 TEXT = 5
 COMPILED = "an installation of numasim on a machine with compilers for C and C++"
 KINDS: dict[str, int] = {"uint8": 0, "int32": 1, "uint32": 2, "int64": 3, "uint64": 4}
-
-Array = npt.NDArray[Any]
 
 
 def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
@@ -57,7 +56,7 @@ def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
         raise InputError("the native engine is not built here", expected=COMPILED) from None
     run = Run(plan, seed).unfolded()
     plan, times = run.plan, segment_times(run.plan, run.placement)
-    beside = {
+    beside: dict[str, Any] = {
         "seed": seed,
         "subtree_end": plan.workload.subtree_end(),
         "strategy": plan.steal.name,
@@ -65,15 +64,9 @@ def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
         "thread": plan.workers.thread.astype(np.int32),
         "compute_ps": times.compute_ps,
     }
-    return {**fields(run), **beside, **_segment_waits(plan, times)}
-
-
-def _segment_waits(plan: Plan, times: SegmentTimes) -> dict[str, Any]:
-    """Return the times that segments wait for memory, if there are accesses."""
-    if not len(plan.workload.accesses):
-        return {}
-    waits = {"settled_ps": times.settled_ps, "local_wait_ps": local_waits_ps(plan)}
-    return {name: wait.ravel() for name, wait in waits.items()}
+    if len(plan.workload.accesses):  # then segments wait for memory
+        beside |= {"settled_ps": times.settled_ps.ravel(), "local_wait_ps": local_waits_ps(plan).ravel()}
+    return {**fields(run), **beside}
 
 
 def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
@@ -82,7 +75,10 @@ def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
     """
     leaves = list(flattened(fields))
     body = _Body(HEADER_BYTES + ENTRY.size * len(leaves))
-    table = [ENTRY.pack(_encoded_name(name), *body.add(value)) for name, value in leaves]
+    long = [name for name, _ in leaves if len(name.encode()) >= NAME_BYTES]
+    if long:
+        raise ValueError(f"the field {long[0]!r} has a name of more than {NAME_BYTES - 1} bytes")
+    table = [ENTRY.pack(name.encode(), *body.add(value)) for name, value in leaves]
     hashed = b"".join([*table, *body.parts])
     write_bytes(Path(path), MAGIC + struct.pack("<QQ", len(table), zlib.adler32(hashed)) + hashed)
 
@@ -107,13 +103,6 @@ class _Body:
         return self._written[id(value)]
 
 
-def _encoded_name(name: str) -> bytes:
-    encoded = name.encode()
-    if len(encoded) >= NAME_BYTES:
-        raise ValueError(f"the field {name!r} has a name of more than {NAME_BYTES - 1} bytes")
-    return encoded
-
-
 def flattened(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the name and the value of every leaf of nested mappings and lists."""
     for key, value in fields.items():
@@ -135,21 +124,14 @@ def _encoded(value: Any) -> tuple[int, int, bytes]:
     array = np.asarray(value)
     if array.ndim == 0:  # a flag becomes an integer
         array = array.astype(np.uint64 if int(array) >= 2**63 else np.int64)[None]
-    flat = _widened(np.ascontiguousarray(array).ravel())
-    return KINDS[flat.dtype.name], flat.size, flat.astype(flat.dtype.newbyteorder("<")).tobytes()
+    name = "uint8" if array.dtype == bool else array.dtype.name if array.dtype.name in KINDS else "int64"
+    return KINDS[name], array.size, array.astype(np.dtype(name).newbyteorder("<")).tobytes()
 
 
-def _widened(array: Array) -> Array:
-    """Return the array in one of the types of the file format."""
-    if array.dtype == bool:
-        return array.astype(np.uint8)
-    return array if array.dtype.name in KINDS else array.astype(np.int64)
-
-
-# ---- Plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset --------------
+# ---- plans for the runtime: a strategy compiled for a machine, a number of workers and a runtime preset --------------
 #
-# On real threads a plan needs only the strategy, so that its graph is one empty task and the effects of the model are
-# off. In virtual time the program follows its own recorded graph, so that this graph is part of the plan.
+# On real threads a plan needs only the strategy. The graph of the plan is then one empty task, and the effects of the
+# model are off. In virtual time the program follows its own recorded graph, so that the plan contains this graph.
 
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task
@@ -167,7 +149,7 @@ def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str,
         "workload": {"file": str(graph)} if graph else NOTHING_TO_DO,
         "strategy": strategy,
         "runtime": runtime,
-        "workers": workers if workers is not None else _threads(machine),
+        "workers": workers if workers is not None else build(read_machine(machine)).threads,
         "model": {} if graph else UNCOUPLED,
     }
     spec = resolve(fields)
@@ -178,10 +160,3 @@ def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str,
             expected="--graph with the recorded graph of the program, or a runtime whose first wait is a time",
         )
     return build_plan(spec)
-
-
-def _threads(machine: str) -> int:
-    from numasim.machine.build_machine import build
-    from numasim.spec.single_part import read_machine
-
-    return build(read_machine(machine)).threads

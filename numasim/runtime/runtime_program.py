@@ -17,8 +17,7 @@ from typing import Any
 
 from numasim.errors import CheckError, InputError
 
-# ---- The compiler flags for building other programs against the installed task runtime
-# --------------------------------
+# ---- the compiler flags for building other programs against the installed task runtime -------------------------------
 #
 # A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries are beside
 # this file, both in a wheel and in a checkout. A program with static libraries runs without a search path. Virtual time
@@ -27,8 +26,7 @@ from numasim.errors import CheckError, InputError
 # leave out the libraries, to which nothing else refers.
 
 FOLDER = Path(__file__).parent
-LIBRARY, VIRTUAL_LIBRARY = FOLDER / "libnumasim.a", FOLDER / "libnumasim-virtual.a"
-TURNS_LIBRARY = FOLDER / "libnumasim-turns.a"
+LIBRARY, VIRTUAL_LIBRARY, TURNS_LIBRARY = (FOLDER / f"libnumasim{name}.a" for name in ("", "-virtual", "-turns"))
 MODES = "-Wl,--undefined=ns_virtual_mode,--undefined=ns_turns_mode"
 FLAGS = {
     "--cflags": f"-I{FOLDER / 'include'} -pthread",

@@ -37,7 +37,7 @@ from numasim.plan.build_plan import build_plan
 from numasim.plan.plan import Plan
 from numasim.runtime.controlled_run import run_kernel_under
 from numasim.runtime.fields_file import UNCOUPLED, write_plan
-from numasim.runtime.runtime_program import KernelRun, Order, run_kernel
+from numasim.runtime.runtime_program import Order, run_kernel
 from numasim.spec.identity import MODEL_VERSION
 from numasim.spec.run_spec import resolve
 from numasim.spec.single_part import read_machine, read_runtime, read_strategy
@@ -186,13 +186,18 @@ def _run_virtual(part: Part, cell: Cell, seed: int, directory: Path, folder: Pat
 def _run_rounds(part: Part, cell: Cell, folder: Path, stored: StoredRuns, advance: Advance) -> None:
     """Run the rounds that are missing in ``stored``, and add the rounds that are not rejected.
 
-    Raise CheckError if more than MOST_REJECTED rounds in a row are rejected: see `placement_differs`.
+    Raise CheckError if MOST_REJECTED rounds in a row are rejected: see `placement_differs`.
     """
     rejected = 0
+    program, graph, file = cell.program, folder / "graph.json", folder / "cell.plan"
     while (missing := part.repeats - len(stored.measured)) > 0:
-        record(part, cell, folder / "graph.json")
-        plan = plan_of(part, cell, folder / "graph.json")
-        runs = _run_threads(part, cell, plan, min(missing, ROUNDS_PER_PROCESS), folder / "cell.plan", stored)
+        record(part, cell, graph)
+        plan = plan_of(part, cell, graph)
+        write_plan(plan, part.file.seed, file)
+        order = Order(program.kernel, program.parameters, part.file.mode, workers=cell.workers, plan=file)
+        seed = _seed_of(part, len(stored.measured) + stored.moved)  # no round in `stored` has a seed of these rounds
+        rounds = min(missing, ROUNDS_PER_PROCESS)
+        runs = run_kernel_under(plan, replace(order, rehearse=True, warm_up=True, seed=seed, repeat=rounds))
         counting = [run for run in runs if not placement_differs(run, plan)]
         for run in counting:
             predicted = simulate(at_speed(plan, run.rehearsed_ps), run.seed)
@@ -210,25 +215,6 @@ def _run_rounds(part: Part, cell: Cell, folder: Path, stored: StoredRuns, advanc
             )
 
 
-def _run_threads(
-    part: Part, cell: Cell, plan: Plan, rounds: int, file: Path, stored: StoredRuns
-) -> tuple[KernelRun, ...]:
-    """Run ``rounds`` in one process, with seeds that no round in ``stored`` has."""
-    write_plan(plan, part.file.seed, file)
-    order = Order(
-        cell.program.kernel,
-        cell.program.parameters,
-        part.file.mode,
-        workers=cell.workers,
-        plan=file,
-        rehearse=True,
-        warm_up=True,
-        seed=_seed_of(part, len(stored.measured) + stored.moved),
-        repeat=rounds,
-    )
-    return run_kernel_under(plan, order)
-
-
 def at_speed(plan: Plan, total_ps: int) -> Plan:
     """Return the plan with segment times that add up to ``total_ps``, in the ratio of the recorded times.
 
@@ -240,7 +226,7 @@ def at_speed(plan: Plan, total_ps: int) -> Plan:
     return replace(plan, workload=replace(plan.workload, segment_compute_ps=frozen(shares)))
 
 
-# ---- The whole validation: every cell of every part ------------------------------------------------------------------
+# ---- the whole validation: every cell of every part ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -319,6 +305,5 @@ def findings_of(part: Part, runs: Sequence[StoredRuns]) -> PartFindings:
     if part.file.exact:
         return PartFindings(part, equalities=tuple(equality(part, cell, stored) for cell, stored in each))
     comparisons = tuple(one for cell, stored in each for one in compare(part, cell, stored))
-    return PartFindings(
-        part, comparisons, tuple(judge(part, comparisons)), rejected_runs=sum(stored.moved for stored in runs)
-    )
+    rejected = sum(stored.moved for stored in runs)
+    return PartFindings(part, comparisons, tuple(judge(part, comparisons)), rejected_runs=rejected)

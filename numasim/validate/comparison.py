@@ -50,7 +50,7 @@ def measured_counts(run: KernelRun) -> dict[str, int]:
     }
 
 
-# ---- virtual time with model costs: every counter of the runtime must equal that of the native engine ----------------
+# ---- virtual time with model costs: every counter of the runtime must equal the native engine's counter --------------
 
 TABLES = ("node_attempts", "node_success", "node_bytes")
 
@@ -61,7 +61,7 @@ Pair = tuple[str, Value, Value]  # name, predicted, found
 def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
     """Return how many numbers were compared, and which numbers differ."""
     compared = list(_pairs(result, run))
-    return len(compared), [(name, predicted, found) for name, predicted, found in compared if predicted != found]
+    return len(compared), [pair for pair in compared if pair[1] != pair[2]]
 
 
 def _pairs(result: Result, run: KernelRun) -> Iterator[Pair]:

@@ -23,7 +23,7 @@ from numasim.report.figures.style import REFERENCE_COLOUR, legend_below, line_co
 from numasim.reproduce.csv_files import plain_csv
 from numasim.validate import verdict_text
 from numasim.validate.cell_runs import PartFindings
-from numasim.validate.comparison import Comparison, Equality, Verdict
+from numasim.validate.comparison import Comparison, Equality
 from numasim.validate.part_files import Cell
 from numasim.validate.run_store import PAGE, TABLE, VALIDATION, measurement_origin
 from numasim.validate.validated_quantities import QUANTITIES
@@ -61,7 +61,18 @@ def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
                 "repeats": found.part.repeats,
                 "moved": found.rejected_runs,
                 "met": found.met,
-                "bounds": [_verdict(each) for each in found.verdicts],
+                "bounds": [
+                    {
+                        "quantity": each.quantity,
+                        "within": float(each.bound.within),
+                        "asked_share": float(each.bound.share),
+                        "cells": each.cells,
+                        "cells_within": each.within,
+                        "met": each.met,
+                        "outside": [one.cell.label for one in each.outside],
+                    }
+                    for each in found.verdicts
+                ],
                 "comparisons": [{key: _known(value) for key, value in row.items()} for row in _compared(found)],
                 "equalities": [_equality(found, each) for each in found.equalities],
             }
@@ -94,18 +105,6 @@ def _cell(found: PartFindings, cell: Cell) -> dict[str, Any]:
     return {**identity, "strategy": cell.strategy, "workers": cell.workers}
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "quantity": verdict.quantity,
-        "within": float(verdict.bound.within),
-        "asked_share": float(verdict.bound.share),
-        "cells": verdict.cells,
-        "cells_within": verdict.within,
-        "met": verdict.met,
-        "outside": [each.cell.label for each in verdict.outside],
-    }
-
-
 def _equality(found: PartFindings, each: Equality) -> dict[str, Any]:
     differing = [
         {"seed": seed, "value": name, "predicted": predicted, "found": seen}
@@ -125,22 +124,18 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
     """Write table and page to ``directory``, and return the page's path. Raise InputError for a failed write."""
-    with owned_folder(directory, VALIDATION) as folder:
-        folder.write({TABLE: validation_csv(every).encode(), PAGE: page(every).encode()})
-    return directory / PAGE
-
-
-def page(every: Sequence[PartFindings]) -> str:
-    """Return the whole page."""
     pictures = {found.part.name: embedded(svg_text(comparison_figure(found))) for found in every if found.comparisons}
     environment = page_environment(TEMPLATES)
     environment.globals |= {"texts": verdict_text, "QUANTITIES": QUANTITIES}
-    return environment.get_template("validation.html.jinja").render(
+    page = environment.get_template("validation.html.jinja").render(
         every=every, pictures=pictures, where=measurement_origin(), met=all(found.met for found in every)
     )
+    with owned_folder(directory, VALIDATION) as folder:
+        folder.write({TABLE: validation_csv(every).encode(), PAGE: page.encode()})
+    return directory / PAGE
 
 
-# ---- The figure: a panel per quantity, a point with two intervals per cell, and the bound as a band ------------------
+# ---- the figure: a panel per quantity, a point with two intervals per cell, and the bound as a band ------------------
 
 PANELS_ABREAST, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"
@@ -152,10 +147,12 @@ MANY_DECADES = 300.0  # if the ends are this factor apart, only powers of ten ha
 @styled
 def comparison_figure(found: PartFindings) -> Figure:
     """Draw every quantity that was compared in at least one cell."""
-    names = [name for name in QUANTITIES if any(each.quantity == name for each in found.comparisons)]
+    shown = {name: [each for each in found.comparisons if each.quantity == name] for name in QUANTITIES}
+    shown = {name: those for name, those in shown.items() if those}
+    units = {name: f" ({QUANTITIES[name].unit})" * (QUANTITIES[name].unit not in ("ratio", "1")) for name in shown}
     programs = list(dict.fromkeys(cell.program.kernel for cell in found.part.cells))
     figure, panels = panel_grid(
-        [(_title(name), "") for name in names],
+        [(f"{QUANTITIES[name].label}{unit}", "") for name, unit in units.items()],
         columns=PANELS_ABREAST,
         width=PANEL_INCHES,
         height=PANEL_INCHES - 0.4,
@@ -163,15 +160,10 @@ def comparison_figure(found: PartFindings) -> Figure:
         y_label="measured",
         share_y=False,
     )
-    for name, axes in zip(names, panels, strict=False):
-        _panel(axes, name, [each for each in found.comparisons if each.quantity == name], programs, found)
+    for (name, those), axes in zip(shown.items(), panels, strict=False):
+        _panel(axes, name, those, programs, found)
     legend_below(figure, _handles(programs, found))
     return figure
-
-
-def _title(name: str) -> str:
-    quantity = QUANTITIES[name]
-    return quantity.label if quantity.unit in ("ratio", "1") else f"{quantity.label} ({quantity.unit})"
 
 
 def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequence[str], found: PartFindings) -> None:
@@ -210,19 +202,10 @@ def _panel(axes: Axes, name: str, those: Sequence[Comparison], programs: Sequenc
 def _point(axes: Axes, each: Comparison, number: int) -> None:
     x, y = each.predicted, each.measured
     outside = each.within is False
-    axes.errorbar(
-        x.value,
-        y.value,
-        xerr=_bars(x),
-        yerr=_bars(y),
-        color=line_colour(number),
-        marker=marker(number),
-        markeredgecolor=OUTSIDE_COLOUR if outside else line_colour(number),
-        markeredgewidth=1.4 if outside else 0.5,
-        elinewidth=0.9,
-        alpha=0.85,
-        zorder=3,
-    )
+    edge = (OUTSIDE_COLOUR, 1.4) if outside else (line_colour(number), 0.5)
+    mark: dict[str, Any] = {"marker": marker(number), "markeredgecolor": edge[0], "markeredgewidth": edge[1]}
+    style: dict[str, Any] = {"color": line_colour(number), "elinewidth": 0.9, "alpha": 0.85, "zorder": 3}
+    axes.errorbar(x.value, y.value, xerr=_bars(x), yerr=_bars(y), **mark, **style)
 
 
 def _bars(estimate: Estimate) -> list[list[float]] | None:
@@ -240,7 +223,6 @@ def _handles(programs: Sequence[str], found: PartFindings) -> list[Artist]:
     handles.append(Line2D([], [], color=REFERENCE_COLOUR, linewidth=0.9, linestyle=(0, (4, 2)), label="equal"))
     if found.part.file.bounds:
         handles.append(Patch(facecolor=BAND_COLOUR, label="within the bound"))
-        ring = Line2D([], [], marker="o", markerfacecolor="white", markeredgecolor=OUTSIDE_COLOUR, linestyle="")
-        ring.set_label("outside its bound")
-        handles.append(ring)
+        ring: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": OUTSIDE_COLOUR, "linestyle": ""}
+        handles.append(Line2D([], [], marker="o", label="outside its bound", **ring))
     return handles

@@ -12,18 +12,11 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from numasim.errors import CheckError
+from numasim.validate import verdict_text as texts
 from numasim.validate.cell_runs import PartFindings, validate_parts
 from numasim.validate.comparison_tables import validation_json, write_pages
 from numasim.validate.part_files import Part, part_of
 from numasim.validate.validated_quantities import QUANTITIES
-from numasim.validate.verdict_text import (
-    bound_text,
-    broken_text,
-    left_out_text,
-    outside_text,
-    rejected_text,
-    share_text,
-)
 
 ANYWHERE = ("exact", "virtual")  # parts that need no calibrated machine
 CALIBRATED = ("native",)  # parts that need a machine from the command line
@@ -54,7 +47,7 @@ def validate_and_report(parts: Sequence[Part], directory: Path, jobs: int, as_js
         for found in every:
             _print(found, console)
         console.print(f"report: {page}", highlight=False, soft_wrap=True)
-    broken = [sentence for found in every for sentence in broken_text(found)]
+    broken = [sentence for found in every for sentence in texts.broken_text(found)]
     if broken:
         raise CheckError("; ".join(broken))
 
@@ -64,17 +57,17 @@ def _print(found: PartFindings, console: Console) -> None:
     about = f"{part.file.mode}, {part.file.costs} costs, {part.machine}, {len(part.cells)} cells x {part.repeats}"
     console.print(Text.assemble((part.file.title, "bold"), f"  ({about})"), soft_wrap=True)
     if part.left_out:
-        console.print(f"  {left_out_text(part)}", highlight=False, soft_wrap=True)
+        console.print(f"  {texts.left_out_text(part)}", highlight=False, soft_wrap=True)
     if part.file.exact:
         values = sum(each.values for each in found.equalities)
         console.print(f"  {values:,} values compared, cells that differ: {len(found.unequal)}", highlight=False)
     if found.verdicts:
         console.print(_grid(found))
     if found.rejected_runs:
-        console.print(f"  {rejected_text(found)}", highlight=False, soft_wrap=True)
+        console.print(f"  {texts.rejected_text(found)}", highlight=False, soft_wrap=True)
     for verdict in found.verdicts:
         for each in verdict.outside:
-            text = f"  outside, {QUANTITIES[verdict.quantity].label}: {outside_text(each)}"
+            text = f"  outside, {QUANTITIES[verdict.quantity].label}: {texts.outside_text(each)}"
             console.print(Text(text, style="dim"), soft_wrap=True)
 
 
@@ -85,5 +78,5 @@ def _grid(found: PartFindings) -> Grid:
     for verdict in found.verdicts:
         met = Text("yes" if verdict.met else "no", style="green" if verdict.met else "red")
         quantity = QUANTITIES[verdict.quantity].label
-        grid.add_row(quantity, bound_text(verdict.quantity, verdict.bound), share_text(verdict), met)
+        grid.add_row(quantity, texts.bound_text(verdict.quantity, verdict.bound), texts.share_text(verdict), met)
     return grid

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from numasim.engine.unit_text import MISSING, bytes_text, count_text, time_text
+from numasim.engine.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
 from numasim.parts.unit_factors import PS_PER_S
 from numasim.report.answers.statistics import Estimate
 from numasim.validate.cell_runs import PartFindings
@@ -23,10 +23,7 @@ TEXTS: dict[str, Callable[[float], str]] = {
 
 def value_text(quantity: str, value: float) -> str:
     """Return a value with its unit, as text."""
-    if math.isnan(value):
-        return MISSING
-    unit = QUANTITIES[quantity].unit
-    return TEXTS[unit](value) if unit in TEXTS else f"{value:.3f}"
+    return MISSING if math.isnan(value) else TEXTS.get(QUANTITIES[quantity].unit, ratio_text)(value)
 
 
 def estimate_text(quantity: str, estimate: Estimate) -> str:

@@ -121,8 +121,7 @@ static int run_command(int count, char **arguments) {
     return refuse(problem);
 }
 
-/* ---- standard streams, by the rules of numasim/files/standard_streams.py ------------------------------------------
- */
+/* ---- standard streams, by the rules of numasim/files/standard_streams.py ----------------------------------------- */
 
 #define WRITABLE "expected a terminal, a pipe, a file on a disk with free space, or /dev/null"
 
@@ -150,17 +149,10 @@ static int close_standard_output(int status) {
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 
-/* Make glibc return freed memory to the system, so that every run in this process finds untouched pages, as the first
- * run does.
- */
-static void keep_no_memory(void) {
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-#endif
-}
-
 int main(int count, char **arguments) {
-    keep_no_memory();
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES); /* freed memory goes back to the system: every run finds untouched pages */
+#endif
     signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of file sizes is then an error, as on a full disk */
     if (!open_standard_streams()) return NS_EXIT_BAD_INPUT;
     if (count < 2) {

@@ -8,16 +8,20 @@
 
 #include "kernels/kernel.h"
 #include "policy/draws.h"
+#include "record/growing.h"
 
 enum { DRAW_ARRIVAL = 8, MOST_ROWS = 8000000 };
 enum { CHILDREN, HABITS, FIRST_TIME }; /* indices of the draws in a task's stream */
 enum { WORKS_BETWEEN_SPAWNS = 1, WAITS_BETWEEN_SPAWNS = 2, WAITS_AT_END = 12 }; /* bits of the draw HABITS */
 
 typedef struct {
+    uint32_t children, size; /* size: the number of tasks in the subtree */
+    _Atomic uint32_t ran;    /* how often the task has run */
+} row;
+
+typedef struct {
     uint64_t seed;
-    uint32_t rows, capacity;   /* a row is a task; rows are in preorder */
-    uint32_t *children, *size; /* [capacity] children and subtree size of each row */
-    _Atomic uint32_t *ran;     /* [rows] how often each task has run */
+    ns_growing rows; /* a row for each task, in preorder */
 } graph;
 
 typedef struct {
@@ -38,42 +42,25 @@ static const ns_parameter PARAMETERS[] = {
     {.name = NULL},
 };
 
-static uint64_t stream_of(const graph *self, uint32_t row) { return ns_base(self->seed, DRAW_ARRIVAL, row); }
+static uint64_t stream_of(const graph *self, uint64_t at) { return ns_base(self->seed, DRAW_ARRIVAL, at); }
+
+static row *row_at(const graph *self, uint64_t at) { return (row *)self->rows.entries + at; }
 
 /* ---- making graphs ----------------------------------------------------------------------------------------------- */
-
-static int make_room(graph *self) {
-    if (self->rows < self->capacity) return NS_OK;
-    const uint32_t capacity = self->capacity ? 2 * self->capacity : 1024;
-    uint32_t *children = realloc(self->children, capacity * sizeof *children);
-    if (children) self->children = children;
-    uint32_t *size = realloc(self->size, capacity * sizeof *size);
-    if (size) self->size = size;
-    self->capacity = capacity;
-    return children && size ? NS_OK : NS_ERROR_MEMORY;
-}
 
 /* Draw the subtree of the next row, which is at depth `depth`. The root has at least one child. Return NS_ERROR_OPTION
  * if the graph has too many tasks. */
 static int grow(graph *self, const state *of, int64_t depth) {
-    int error = self->rows == MOST_ROWS ? NS_ERROR_OPTION : make_room(self);
-    if (error) return error;
-    const uint32_t row = self->rows++;
-    const uint64_t width = (uint64_t)of->width, number = ns_draw(stream_of(self, row), CHILDREN);
+    const uint64_t at = self->rows.count;
+    if (at == MOST_ROWS) return NS_ERROR_OPTION;
+    if (!ns_growing_add(&self->rows, sizeof(row))) return NS_ERROR_MEMORY;
+    const uint64_t width = (uint64_t)of->width, number = ns_draw(stream_of(self, at), CHILDREN);
     uint32_t children = 0;
-    if (depth < of->depth) children = (uint32_t)(row ? ns_below(number, width + 1) : 1 + ns_below(number, width));
-    self->children[row] = children;
+    int error = NS_OK;
+    if (depth < of->depth) children = (uint32_t)(at ? ns_below(number, width + 1) : 1 + ns_below(number, width));
     for (uint32_t child = 0; child < children && !error; child++) error = grow(self, of, depth + 1);
-    self->size[row] = self->rows - row;
+    *row_at(self, at) = (row){children, (uint32_t)(self->rows.count - at), 0};
     return error;
-}
-
-static int create_graph(graph *self, const state *of, int64_t number) {
-    self->seed = ((uint64_t)of->seed + (uint64_t)number) & INT64_MAX;
-    const int error = grow(self, of, 0);
-    if (error) return error;
-    self->ran = calloc(self->rows, sizeof *self->ran);
-    return self->ran ? NS_OK : NS_ERROR_MEMORY;
 }
 
 static int create(void *whole, ns_setting *setting) {
@@ -83,18 +70,17 @@ static int create(void *whole, ns_setting *setting) {
     if (setting->waits) self->delay = ns_delay_calibrate();
     self->graph = calloc((size_t)self->graphs, sizeof *self->graph);
     if (!self->graph) return NS_ERROR_MEMORY;
-    for (int64_t at = 0; at < self->graphs && !error; at++) error = create_graph(&self->graph[at], self, at);
+    for (int64_t at = 0; at < self->graphs && !error; at++) {
+        self->graph[at].seed = ((uint64_t)self->seed + (uint64_t)at) & INT64_MAX;
+        error = grow(&self->graph[at], self, 0);
+    }
     if (error != NS_ERROR_OPTION) return error;
     return ns_setting_refuse(setting, "this graph has more than %d tasks; depth or width has to be smaller", MOST_ROWS);
 }
 
 static void release(void *whole) {
     state *self = whole;
-    for (int64_t at = 0; self->graph && at < self->graphs; at++) {
-        free(self->graph[at].children);
-        free(self->graph[at].size);
-        free((void *)self->graph[at].ran);
-    }
+    for (int64_t at = 0; self->graph && at < self->graphs; at++) free(self->graph[at].rows.entries);
     free(self->graph);
 }
 
@@ -103,7 +89,7 @@ static void release(void *whole) {
 typedef struct {
     const state *of;
     const graph *graph;
-    uint32_t row;
+    uint64_t row; /* index in `graph` */
 } task;
 
 /* Take the time of segment `number` of a task, which is drawn between `low_ps` and `high_ps`. */
@@ -121,20 +107,20 @@ static void take_segment(ns_task *self, const task *t, uint64_t number) {
 static void run_row(ns_task *self, void *arguments) {
     const task *t = arguments;
     const uint64_t habits = ns_draw(stream_of(t->graph, t->row), HABITS);
-    const uint32_t children = t->graph->children[t->row];
+    row *const own = row_at(t->graph, t->row);
     uint64_t segments = 0;
     task child = {t->of, t->graph, t->row + 1};
     /* relaxed: the counts are read after all tasks have ended */
-    if (self) atomic_fetch_add_explicit(&t->graph->ran[t->row], 1, memory_order_relaxed);
+    if (self) atomic_fetch_add_explicit(&own->ran, 1, memory_order_relaxed);
     take_segment(self, t, segments++);
-    for (uint32_t number = 0; number < children; number++) {
+    for (uint32_t number = 0; number < own->children; number++) {
         const uint64_t bits = habits >> (4 + 2 * (number % 24));
         if (self) ns_spawn(self, run_row, &child, sizeof child);
-        child.row += t->graph->size[child.row];
+        child.row += row_at(t->graph, child.row)->size;
         if (habits & bits & WORKS_BETWEEN_SPAWNS) take_segment(self, t, segments++);
         if (self && (habits & WAITS_BETWEEN_SPAWNS) && (bits & 3) == 2) ns_join(self);
     }
-    if (children && (habits & WAITS_AT_END)) {
+    if (own->children && (habits & WAITS_AT_END)) {
         if (self) ns_join(self);
         take_segment(self, t, segments);
     }
@@ -152,15 +138,15 @@ static int run(void *whole, ns_pool *pool) {
 static void run_twin(void *whole) {
     const state *self = whole;
     for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
-        for (uint32_t row = 0; row < of->rows; row++) run_row(NULL, &(task){self, of, row});
+        for (uint64_t at = 0; at < of->rows.count; at++) run_row(NULL, &(task){self, of, at});
     }
 }
 
 static bool matches(const void *whole) {
     const state *self = whole;
     for (const graph *of = self->graph; of < self->graph + self->graphs; of++) {
-        for (uint32_t row = 0; row < of->rows; row++) {
-            if (atomic_load_explicit(&of->ran[row], memory_order_relaxed) != 1) return false;
+        for (uint64_t at = 0; at < of->rows.count; at++) {
+            if (atomic_load_explicit(&row_at(of, at)->ran, memory_order_relaxed) != 1) return false;
         }
     }
     return true;

@@ -70,8 +70,7 @@ typedef struct {
      * code. */
     int (*create)(void *state, ns_setting *setting);
     int (*attach)(void *state, ns_pool *pool); /* register the state's words; may be NULL */
-    ns_body *root;                             /* either the task that the kernel runs, with the state's address as
-                                                  argument, */
+    ns_body *root;                             /* either the task to run, with the state's address as its argument, */
     ns_body *part;                             /* or the part that each worker runs, */
     int (*run)(void *state, ns_pool *pool);    /* or a function that runs the tasks */
     void (*run_twin)(void *state);
@@ -115,10 +114,8 @@ void ns_state_destroy(void *state, const ns_kernel *kernel);
 int ns_word_attach(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties,
                    uint32_t *word);
 
-/* Return the time of `units` of work at the rate `ps_per_1000`, rounded to the nearest ps, as
- * numasim/workload/parameters.py
- * does.
- */
+/* Return the time of `units` of work at the rate `ps_per_1000`, rounded to the nearest ps
+ * (numasim/workload/parameters.py). */
 static inline int64_t ns_compute_ps(int64_t units, int64_t ps_per_1000) { return (units * ps_per_1000 + 500) / 1000; }
 
 /* Return an access to one piece of `bytes` bytes. */
@@ -139,8 +136,7 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
     return access;
 }
 
-/* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ---------------------
- */
+/* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ------------------- */
 
 /* How many iterations of a loop take a millisecond on this machine; 0: delays take no time. */
 typedef struct {

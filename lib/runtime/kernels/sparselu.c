@@ -53,8 +53,7 @@ typedef struct {
     int64_t row, column, step;
 } step;
 
-/* ---- which blocks exist (numasim/workload/families/sparselu.py) ---------------------------------------------------
- */
+/* ---- which blocks exist (numasim/workload/families/sparselu.py) -------------------------------------------------- */
 
 static const block_info *info_of(const state *self, int64_t row, int64_t column) {
     return &self->block[row * self->blocks + column];

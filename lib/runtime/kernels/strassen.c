@@ -12,7 +12,7 @@
 #include "policy/draws.h"
 
 enum { NO_CUTOFF, MANUAL };
-enum region { A, B, C, HEAP, REGIONS };
+enum region { A, B, C, HEAP, TWIN, REGIONS };
 enum { S1, S2, S3, S4, S5, S6, S7, S8, M2, M5, T1, TEMPORARIES };
 enum { CHILDREN = 7, SUMS = 8, ADDITIONS = 7, MOST_LEVELS = 12, ACCESSES = 3, VALUES = 4, MOST_HEAP_GIB = 64 };
 static const int64_t ELEMENT_BYTES = sizeof(double);
@@ -25,8 +25,7 @@ typedef struct {
     int64_t first[MOST_LEVELS]; /* offset in the heap of each level's temporaries, in bytes */
     int64_t heap_bytes;
     uint32_t object[REGIONS];
-    char *region[REGIONS];
-    double *twin;
+    void *region[REGIONS]; /* all but the region `TWIN` are objects */
 } state;
 
 static const ns_parameter PARAMETERS[] = {
@@ -57,7 +56,7 @@ typedef struct {
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
 
 static double *row_of(const state *self, const place *at, int64_t row) {
-    return (double *)(void *)(self->region[at->region] + at->offset + row * at->stride);
+    return (void *)((char *)self->region[at->region] + at->offset + row * at->stride);
 }
 
 static int64_t size_of(const product *self) { return self->of->n >> self->level; }
@@ -223,7 +222,7 @@ static void lay_out_heap(state *self) {
 }
 
 static int allocate(state *self) {
-    static const char *const NAME[REGIONS] = {"A", "B", "C", "heap"};
+    static const char *const NAME[REGIONS] = {"A", "B", "C", "heap", NULL};
     const size_t elements = (size_t)(self->n * self->n);
     const int64_t matrix_bytes = self->n * self->n * ELEMENT_BYTES;
     for (int region = 0; region < REGIONS; region++) {
@@ -231,10 +230,8 @@ static int allocate(state *self) {
         self->region[region] = ns_state_share(&self->memory, bytes, NAME[region], &self->object[region]);
         if (!self->region[region]) return NS_ERROR_MEMORY;
     }
-    self->twin = ns_state_take(&self->memory, matrix_bytes);
-    if (!self->twin) return NS_ERROR_MEMORY;
     for (uint64_t region = A; region <= B; region++) {
-        double *matrix = (double *)(void *)self->region[region];
+        double *matrix = self->region[region];
         for (size_t at = 0; at < elements; at++) {
             matrix[at] = (double)ns_below(ns_draw(region, at), VALUES) - VALUES / 2;
         }
@@ -264,33 +261,28 @@ static int create(void *whole, ns_setting *setting) {
     return error ? error : allocate(self);
 }
 
-static int run(void *all, ns_pool *pool) {
-    const state *self = all;
+/* Return the product of the whole matrices, to be written to region `to`. */
+static product root_of(const state *self, enum region to) {
     const int64_t stride = self->n * ELEMENT_BYTES;
-    const product root = {self, 0, 0, {A, 0, stride}, {B, 0, stride}, {C, 0, stride}, false};
+    return (product){self, 0, 0, {A, 0, stride}, {B, 0, stride}, {to, 0, stride}, false};
+}
+
+static int run(void *all, ns_pool *pool) {
+    const product root = root_of(all, C);
     return ns_pool_run(pool, run_product, &root, sizeof root);
 }
 
 static void run_twin(void *all) {
-    state *self = all;
-    const double *a = (const double *)(const void *)self->region[A], *b = (const double *)(const void *)self->region[B];
-    const int64_t n = self->n;
-    memset(self->twin, 0, (size_t)(n * n) * sizeof *self->twin);
-    for (int64_t row = 0; row < n; row++) {
-        for (int64_t inner = 0; inner < n; inner++) {
-            const double factor = a[row * n + inner];
-            for (int64_t column = 0; column < n; column++)
-                self->twin[row * n + column] += factor * b[inner * n + column];
-        }
-    }
+    const product root = root_of(all, TWIN);
+    multiply(all, &root);
 }
 
 /* Compare numbers, not bytes, since zero has two signs. */
 static bool matches(const void *all) {
     const state *self = all;
-    const double *c = (const double *)(const void *)self->region[C];
+    const double *c = self->region[C], *twin = self->region[TWIN];
     for (int64_t at = 0; at < self->n * self->n; at++) {
-        if (c[at] != self->twin[at]) return false;
+        if (c[at] != twin[at]) return false;
     }
     return true;
 }

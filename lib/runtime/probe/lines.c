@@ -8,8 +8,8 @@
 #include "probe/probe.h"
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
-static const long PAUSES_NS = 10000000000, LONGEST_PAUSE_NS = 40000000; /* total of the pauses if no sample is
-                                                                           discarded */
+static const long PAUSES_NS = 10000000000; /* all pauses together if no sample is discarded */
+static const long LONGEST_PAUSE_NS = 40000000;
 static const double ASLEEP_NS = 60000; /* after this time a thread that goes to sleep is asleep */
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
@@ -39,13 +39,9 @@ static void probe_line(ns_probe *self, const ns_cpu *a, const ns_cpu *b, long pa
     court shared = {.pause_ns = pause_ns};
     const uint32_t cpu[] = {a->id, b->id};
     const ns_subject transfer = {"line_transfer", "ns", a->id, b->id};
-    const ns_sampling rally = {.cpu = cpu,
-                               .members = 2,
-                               .body = play,
-                               .context = &shared,
-                               .operations = 2 * ROUNDS,
-                               .prepare = serve,
-                               .wanders = true};
+    ns_sampling rally = {.cpu = cpu, .members = 2, .body = play, .context = &shared, .operations = 2 * ROUNDS};
+    rally.prepare = serve;
+    rally.wanders = true;
     ns_probe_sample(self, &transfer, &rally);
 }
 
@@ -82,11 +78,9 @@ static void add_often(void *context, uint32_t member) {
 /* Probe the time for each addition if one hardware thread of each core adds to the same word all the time: the time for
  * which a line serves one request. */
 void ns_probe_contention(ns_probe *self) {
-    const ns_topology *topology = self->topology;
     static crowd shared;
-    uint32_t cpu[NS_TEAM_MOST], members = 0;
-    for (uint32_t at = 0; at < topology->cpu_count && members < NS_TEAM_MOST; at++)
-        if (topology->cpu[at].sibling == 0) cpu[members++] = topology->cpu[at].id;
+    uint32_t cpu[NS_TEAM_MOST];
+    const uint32_t members = ns_team_of_cores(self->topology, NS_ANY_NODE, cpu);
     if (members < 2) {
         ns_probe_miss(self, "line_contended", NS_PROBE_ONE_CORE);
         return;

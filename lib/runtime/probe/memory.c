@@ -1,13 +1,10 @@
 /* Loads that miss all caches, for each pair of a node with processors and a node with memory: the latency, by following
  * pointers in random order, and the bandwidth, by all cores of a node reading at once. Pages: the first touch, by one
  * thread and by all cores at once (which share the address space), and the migration of a page to another node. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "numasim/runtime.h"
 #include "policy/draws.h"
 #include "probe/probe.h"
 
@@ -41,6 +38,8 @@ typedef struct {
     volatile uint64_t sum[NS_TEAM_MOST];
 } memory;
 
+static memory buffer; /* too large for a stack */
+
 /* Return four times the size of the largest cache: at most a quarter of the loads can then hit a cache. */
 static size_t bytes_beyond_caches(const ns_probe *self) {
     const size_t most = self->quick ? MOST_QUICK_BYTES : MOST_BYTES;
@@ -65,11 +64,10 @@ static void link_lines(memory *self) {
     self->at = self->lines;
 }
 
-static memory linked(void *bare, size_t bytes) {
-    memory made = {.lines = bare, .count = bytes / LINE_BYTES};
+static void set_buffer(void *bare, size_t bytes) {
+    buffer = (memory){.lines = bare, .count = bytes / LINE_BYTES};
     madvise(bare, bytes, MADV_HUGEPAGE); /* huge pages make address translations hit, so that only loads are timed */
-    link_lines(&made);
-    return made;
+    link_lines(&buffer);
 }
 
 static void hop(memory *self, size_t hops) {
@@ -108,38 +106,26 @@ static double gigabytes_per_second(const void *context, double span_ns) {
     return (double)(self->team * self->piece * LINE_BYTES) / span_ns;
 }
 
-static const uint32_t ANY_NODE = UINT32_MAX;
-
-/* Write one hardware thread of each core of a node, or of all nodes, to `cpu`. Return the number of threads. */
-static uint32_t cores_of(const ns_topology *topology, uint32_t node, uint32_t *cpu) {
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < topology->cpu_count && count < NS_TEAM_MOST; at++) {
-        const ns_cpu *one = &topology->cpu[at];
-        if ((node == ANY_NODE || one->node == node) && one->sibling == 0) cpu[count++] = one->id;
-    }
-    return count;
-}
-
-static void probe_pair(ns_probe *self, memory *buffer, uint32_t from, const ns_node *to) {
+static void probe_pair(ns_probe *self, uint32_t from, const ns_node *to) {
     uint32_t cpu[NS_TEAM_MOST];
     const int64_t reader = self->topology->node[from].id;
-    const uint32_t cores = cores_of(self->topology, from, cpu);
+    const uint32_t cores = ns_team_of_cores(self->topology, from, cpu);
     const ns_subject latency = {"memory_latency", "ns", reader, to->id};
     const ns_subject bandwidth = {"memory_bandwidth", "GB/s", reader, to->id};
     ns_probe_sample(self, &latency,
-                    &(ns_sampling){.cpu = cpu, .members = 1, .body = chase, .context = buffer, .operations = HOPS});
-    buffer->team = cores;
-    buffer->piece = (buffer->count < PIECES * PIECE_LINES * cores ? buffer->count / PIECES / cores : PIECE_LINES);
+                    &(ns_sampling){.cpu = cpu, .members = 1, .body = chase, .context = &buffer, .operations = HOPS});
+    buffer.team = cores;
+    buffer.piece = (buffer.count < PIECES * PIECE_LINES * cores ? buffer.count / PIECES / cores : PIECE_LINES);
     ns_probe_sample(self, &bandwidth,
                     &(ns_sampling){.cpu = cpu,
                                    .members = cores,
                                    .body = read_share,
-                                   .context = buffer,
+                                   .context = &buffer,
                                    .prepare = move_on,
                                    .value = gigabytes_per_second});
 }
 
-static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
+static void probe_node(ns_probe *self, const ns_node *to) {
     void *made = NULL;
     const size_t bytes = bytes_beyond_caches(self);
     if (to->memory_bytes && bytes > (size_t)to->memory_bytes / 2) {
@@ -153,24 +139,21 @@ static void probe_node(ns_probe *self, memory *buffer, const ns_node *to) {
         ns_node_release(made, bytes);
         return;
     }
-    *buffer = linked(made, bytes);
+    set_buffer(made, bytes);
     for (uint32_t from = 0; from < self->topology->node_count; from++) {
-        if (self->topology->node[from].cpu_count) probe_pair(self, buffer, from, to);
+        if (self->topology->node[from].cpu_count) probe_pair(self, from, to);
     }
     ns_node_release(made, bytes);
 }
 
 void ns_probe_memory(ns_probe *self) {
-    memory *buffer = malloc(sizeof *buffer);
-    for (uint32_t to = 0; buffer && to < self->topology->node_count; to++) {
+    for (uint32_t to = 0; to < self->topology->node_count; to++) {
         const ns_node *node = &self->topology->node[to];
-        if (node->memory_bytes || self->topology->node_count == 1) probe_node(self, buffer, node);
+        if (node->memory_bytes || self->topology->node_count == 1) probe_node(self, node);
     }
-    if (!buffer) ns_probe_miss(self, "memory_latency", "memory is short");
     if (self->topology->node_count == 1) {
         ns_probe_miss(self, "remote_memory", "there is one node only");
     }
-    free(buffer);
 }
 
 /* ---- caches ------------------------------------------------------------------------------------------------------ */
@@ -196,16 +179,27 @@ void ns_probe_cache(ns_probe *self) {
     void *made = NULL;
     ns_node_allocate(&made, self->topology->node[cpu->node].id,
                      bytes); /* on any node, since the chase reads only from the cache */
-    memory *buffer = malloc(sizeof *buffer);
-    if (buffer && made) {
-        *buffer = linked(made, bytes);
-        hop(buffer, 2 * buffer->count); /* brings lines that the linking evicted back into the cache */
-        ns_probe_alone(self, name, &(ns_sampling){.body = chase, .context = buffer, .operations = HOPS});
+    if (made) {
+        set_buffer(made, bytes);
+        hop(&buffer, 2 * buffer.count); /* brings lines that the linking evicted back into the cache */
+        ns_probe_alone(self, name, &(ns_sampling){.body = chase, .context = &buffer, .operations = HOPS});
     } else {
         ns_probe_miss(self, name, "memory is short");
     }
     ns_node_release(made, bytes);
-    free(buffer);
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------------------- */
+
+/* Map small pages for a probe. Return NULL, with a gap, if memory is short. */
+static void *map_pages(ns_probe *self, const char *name, size_t bytes) {
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) {
+        ns_probe_miss(self, name, "memory is short");
+        return NULL;
+    }
+    madvise(pages, bytes, MADV_NOHUGEPAGE);
+    return pages;
 }
 
 /* ---- first touch ------------------------------------------------------------------------------------------------- */
@@ -228,14 +222,10 @@ static void touch(void *context, uint32_t member) {
 
 void ns_probe_faults(ns_probe *self) {
     uint32_t cpu[NS_TEAM_MOST];
-    const uint32_t cores = cores_of(self->topology, ANY_NODE, cpu);
+    const uint32_t cores = ns_team_of_cores(self->topology, NS_ANY_NODE, cpu);
     fresh area = {.bytes = (size_t)cores * PAGES * PAGE_BYTES};
-    void *pages = mmap(NULL, area.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) {
-        ns_probe_miss(self, "page_fault", "memory is short");
-        return;
-    }
-    madvise(pages, area.bytes, MADV_NOHUGEPAGE);
+    void *pages = map_pages(self, "page_fault", area.bytes);
+    if (!pages) return;
     area.pages = pages;
     const ns_subject together = {"page_fault_together", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
     ns_probe_alone(self, "page_fault",
@@ -300,23 +290,18 @@ void ns_probe_migration(ns_probe *self) {
         return;
     }
     const size_t bytes = (size_t)PAGES * PAGE_BYTES;
-    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    removal *moved = malloc(sizeof *moved);
-    if (pages == MAP_FAILED || !moved) {
-        ns_probe_miss(self, "page_migration", "memory is short");
-    } else {
-        madvise(pages, bytes, MADV_NOHUGEPAGE);
-        for (int page = 0; page < PAGES; page++) {
-            moved->page[page] = (char *)pages + (size_t)page * PAGE_BYTES;
-            *(volatile char *)moved->page[page] = 1;
-            moved->home[page] = home;
-            moved->away[page] = away;
-        }
-        ns_probe_alone(
-            self, "page_migration",
-            &(ns_sampling){
-                .body = move_away, .context = moved, .prepare = move_home, .value = of_each_moved, .switches = true});
+    void *pages = map_pages(self, "page_migration", bytes);
+    removal moved;
+    if (!pages) return;
+    for (int page = 0; page < PAGES; page++) {
+        moved.page[page] = (char *)pages + (size_t)page * PAGE_BYTES;
+        *(volatile char *)moved.page[page] = 1;
+        moved.home[page] = home;
+        moved.away[page] = away;
     }
-    if (pages != MAP_FAILED) munmap(pages, bytes);
-    free(moved);
+    ns_probe_alone(
+        self, "page_migration",
+        &(ns_sampling){
+            .body = move_away, .context = &moved, .prepare = move_home, .value = of_each_moved, .switches = true});
+    munmap(pages, bytes);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "numasim/topology.h"
+#include "platform/ticks.h"
 #include "record/growing.h"
 
 enum {
@@ -18,8 +19,7 @@ enum {
     NS_PROBE_WORTHLESS = -1 /* the value of a sample that was disturbed */
 };
 
-/* ---- estimates from repeated measurements: the median, and a confidence interval for the true median (estimate.c) -
- */
+/* ---- estimates from repeated measurements: the median, and a confidence interval for the true median (estimate.c)  */
 
 enum { NS_FEWEST_SAMPLES = 6 }; /* with fewer samples no interval reaches 95 % confidence */
 
@@ -41,8 +41,7 @@ uint32_t ns_estimate_together(double *sample, uint32_t count);
  * 2.5 %. The reason: sample[t] lies above the true median only if at most t samples lie below the true median. */
 uint32_t ns_estimate_trim(uint32_t count);
 
-/* ---- threads that start together, each on a hardware thread of its own (team.c) ------------------------------------
- */
+/* ---- threads that start together, each on a hardware thread of its own (team.c) ---------------------------------- */
 
 enum { NS_TEAM_MOST = 1024 };
 
@@ -57,11 +56,16 @@ typedef struct {
  * stays on cpu[0]. Return 0, NS_ERROR_THREAD, or NS_ERROR_OPTION for more than NS_TEAM_MOST members. */
 int ns_team_run(const uint32_t *cpu, uint32_t members, ns_team_body *body, void *context, ns_team_outcome *outcome);
 
+/* Write one hardware thread of each core of a node, or of all nodes if `node` is NS_ANY_NODE, to `cpu` [NS_TEAM_MOST].
+ * Return the number of threads. */
+#define NS_ANY_NODE UINT32_MAX
+uint32_t ns_team_of_cores(const ns_topology *topology, uint32_t node, uint32_t *cpu);
+
 /* Return how often the kernel has taken the processor away from the calling thread for another thread. */
 long ns_preemptions(void);
 
 /* Return the time of CLOCK_MONOTONIC in nanoseconds. */
-double ns_now_ns(void);
+static inline double ns_now_ns(void) { return (double)ns_monotonic_ps() / 1000; }
 
 /* ---- samples and findings (sampling.c) --------------------------------------------------------------------------- */
 

@@ -1,8 +1,6 @@
 /* The costs of a single worker: steps of a core, pausing, switching fibers, steps of a queue, and spawning, executing
  * and joining tasks with empty bodies.
  */
-#include <stdlib.h>
-
 #include "numasim/runtime.h"
 #include "platform/atomics.h"
 #include "platform/fiber.h"
@@ -179,10 +177,9 @@ static double of_each_taken(const void *context, double span_ns) {
 }
 
 void ns_probe_queues(ns_probe *self) {
-    bench *made = aligned_alloc(NS_LINE_BYTES, sizeof *made);
-    if (!made || ns_deque_create(&made->deque, CAPACITY_BITS)) {
+    static bench one, *const made = &one;
+    if (ns_deque_create(&made->deque, CAPACITY_BITS)) {
         ns_probe_miss(self, "push", ns_error_sentence(NS_ERROR_MEMORY));
-        free(made);
         return;
     }
     ns_probe_alone(self, "push",
@@ -193,7 +190,6 @@ void ns_probe_queues(ns_probe *self) {
     empty(made);
     ns_probe_alone(self, "probe", &(ns_sampling){.body = look, .context = made, .operations = TASKS});
     ns_deque_destroy(&made->deque);
-    free(made);
 }
 
 /* ---- tasks: spawned, executed and joined by a worker of the runtime ---------------------------------------------- */

@@ -1,7 +1,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "numasim/runtime.h"
 #include "numasim/topology.h"
@@ -25,10 +24,13 @@ typedef struct {
 } member;
 _Static_assert(sizeof(member) % NS_LINE_BYTES == 0, "members are written by different threads");
 
-double ns_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+uint32_t ns_team_of_cores(const ns_topology *topology, uint32_t node, uint32_t *cpu) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < topology->cpu_count && count < NS_TEAM_MOST; at++) {
+        const ns_cpu *one = &topology->cpu[at];
+        if ((node == NS_ANY_NODE || one->node == node) && one->sibling == 0) cpu[count++] = one->id;
+    }
+    return count;
 }
 
 long ns_preemptions(void) {

@@ -72,12 +72,8 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
     lost += np.bincount(np.searchsorted(main, noted), minlength=count) * allocate_ps
     waited = events.argument[absent] != 0
     blocked = np.bincount(np.searchsorted(main, absent[waited]), absent_ps[waited], count)
-    return TimedEvents(
-        _some(events, main),
-        _whole(gaps - lost[: len(main)]),
-        _whole(blocked[: len(main)]),
-        _some(events, aside),
-    )
+    gap_ps, blocked_ps = _whole(gaps - lost[: len(main)]), _whole(blocked[: len(main)])
+    return TimedEvents(_some(events, main), gap_ps, blocked_ps, _some(events, aside))
 
 
 def tick_ps(threads: Sequence[ThreadEvents]) -> float:
@@ -156,15 +152,11 @@ class PieceCosts:
 
     def table(self) -> dict[Ends, int]:
         """Return the time for every pair of events."""
-        kinds = [int(kind) for kind in Event]
-        return {(begin, end): self._of(begin, end) for begin in kinds for end in kinds}
-
-    def _of(self, begin: int, end: int) -> int:
-        known = self.of_ps.get((begin, end))
-        if known is not None:
-            return known
-        alike = [cost for (first, _), cost in self.of_ps.items() if first == _LIKE.get(begin, begin)]
-        return min(alike, default=0)
+        found: dict[Ends, int] = {}
+        for begin in map(int, Event):
+            alike = [cost for (first, _), cost in self.of_ps.items() if first == _LIKE.get(begin, begin)]
+            found |= {(begin, int(end)): min(alike, default=0) for end in Event}
+        return {**found, **self.of_ps}
 
 
 _LIKE: dict[int, int] = {Event.SWITCH: Event.RETURN, Event.WORK: Event.SYNC, Event.DEPENDENCES: Event.CREATE}

@@ -31,15 +31,18 @@ SAMPLES = 16  # pages of a large block whose existence the recorder checks
 LARGE_BYTES = 65536  # the least size of a large block
 
 
-@dataclass
+@dataclass(eq=False)
 class Block:
-    """An allocated block or a variable, and whether the program wrote it before its first parallel region."""
+    """An allocated block or a variable, and whether the program wrote it before its first parallel region.
 
-    number: int
+    An address may have different blocks at different times.
+    """
+
     address: int
     bytes: int
     initialised: bool
     name: str = ""  # the name of a variable
+    asked: bool = False  # whether a question was about an address in the block
 
 
 @dataclass(frozen=True)
@@ -96,61 +99,41 @@ def blocks_at(events: Iterable[MemoryEvent], questions: Sequence[tuple[int, int]
     """
     asked = [MemoryEvent(tick, QUESTION, address, at) for at, (tick, address) in enumerate(questions)]
     order = {Event.GLOBAL: 0, Event.ALLOCATE: 0, Event.TOUCHED: 1, Event.PARALLEL: 2, QUESTION: 3, Event.RELEASE: 4}
-    live = _Live()
+    addresses: list[int] = []  # the addresses of the existing blocks, in ascending order
+    live: dict[int, Block] = {}  # the existing blocks by their addresses
+    is_parallel = False
     found: list[Block | None] = [None] * len(questions)
     for event in sorted([*events, *asked], key=lambda each: (each.tick, order[each.kind])):
-        if event.kind == QUESTION:
-            found[event.value] = live.asked(event.address)
-        else:
-            live.change(event)
+        match event.kind:
+            case Event.ALLOCATE | Event.GLOBAL:
+                if event.address not in live:
+                    insort(addresses, event.address)
+                written = event.value < LARGE_BYTES and not is_parallel
+                live[event.address] = Block(event.address, event.value, written, event.name)
+            case Event.RELEASE:
+                if live.pop(event.address, None):
+                    del addresses[bisect_right(addresses, event.address) - 1]
+            case Event.TOUCHED:
+                block = live.get(event.address)
+                if block and not block.asked:
+                    block.initialised = 2 * event.value >= SAMPLES
+            case Event.PARALLEL:
+                is_parallel = True
+            case _:  # a question
+                at = bisect_right(addresses, event.address) - 1
+                block = live[addresses[at]] if at >= 0 else None
+                if block and event.address < block.address + block.bytes:
+                    block.asked = True
+                    found[event.value] = block
     return found
 
 
-class _Live:
-    """The blocks that exist at one moment."""
-
-    def __init__(self) -> None:
-        self._addresses: list[int] = []
-        self._blocks: dict[int, Block] = {}
-        self._asked: set[int] = set()
-        self._parallel = False
-        self._made = 0
-
-    def change(self, event: MemoryEvent) -> None:
-        """Apply an event that is not a question."""
-        match event.kind:
-            case Event.ALLOCATE | Event.GLOBAL:
-                if event.address not in self._blocks:
-                    insort(self._addresses, event.address)
-                written = event.value < LARGE_BYTES and not self._parallel
-                self._blocks[event.address] = Block(self._made, event.address, event.value, written, event.name)
-                self._made += 1
-            case Event.RELEASE:
-                if self._blocks.pop(event.address, None):
-                    del self._addresses[bisect_right(self._addresses, event.address) - 1]
-            case Event.TOUCHED:
-                block = self._blocks.get(event.address)
-                if block and block.number not in self._asked:
-                    block.initialised = 2 * event.value >= SAMPLES
-            case Event.PARALLEL:
-                self._parallel = True
-
-    def asked(self, address: int) -> Block | None:
-        """Return the block that has ``address``, or None."""
-        at = bisect_right(self._addresses, address) - 1
-        block = self._blocks[self._addresses[at]] if at >= 0 else None
-        if block is None or address >= block.address + block.bytes:
-            return None
-        self._asked.add(block.number)
-        return block
-
-
-# ---- The number of bytes that a task accesses by a dependence, which names an address but no size --------------------
+# ---- the number of bytes that a task accesses by a dependence, which names an address but no size --------------------
 #
 # The size is a guess, based on all addresses that dependences name in the same block of memory. The first applicable
 # rule decides:
 #
-# 1. Only the beginning of the block is named. The task accesses the whole block; this is not a guess.
+# 1. Only the beginning of the block is named. The task accesses the whole block; this size is not a guess.
 # 2. The addresses are the beginnings of the tiles of a row-major matrix that fills the block. A tile is as wide as the
 # smallest gap between addresses. A wider gap begins the next group of tiles, and groups begin at even distances. A row
 # of the matrix is as long as the largest group. A tile has as many rows as lie between the beginnings of two groups.
@@ -246,14 +229,12 @@ class _Use:
 
     @property
     def extent(self) -> int:
-        """The bytes from the first byte to the last byte of the access; a cache line if the access has no size."""
+        """Return the bytes from the first byte to the last byte of the access; a cache line if the size is unknown."""
         return (self.rows - 1) * self.stride + self.row_bytes or LINE_BYTES
 
 
 def data_of(rows: Rows, walked: Walked, threads: Sequence[TimedEvents]) -> RecordedData:
-    """Return the data of a recording. Raise InputError for declared rows that overlap, and for rows that exceed their
-    memory block.
-    """
+    """Return the data of a recording. Raise InputError for declared rows that overlap or exceed their memory block."""
     declared = [_Use(at, *each) for at, accesses in rows.accesses.items() for each in accesses]
     _check_rows(declared)
     uses = declared or _by_dependences(rows, walked)
@@ -304,39 +285,30 @@ class _Regions:
     def __init__(self, placed: Sequence[tuple[_Use, Block | None]]) -> None:
         self.found: list[Region] = []
         self.guessed = 0
-        self._of_block: dict[int, int] = {}
-        named: dict[int, set[int]] = {}  # for each block, the addresses in it that dependences name
-        blocks: dict[int, Block] = {}
+        named: dict[Block, set[int]] = {}  # for each block, the offsets of the used addresses
         for use, block in placed:
             if block is not None:
-                self._add_block(block)
-                blocks[block.number] = block
-                named.setdefault(block.number, set()).add(use.address - block.address)
-        self._footprints = {at: footprints(sorted(each), blocks[at].bytes) for at, each in named.items()}
-        spans = [(use.address, use.address + use.extent) for use, block in placed if block is None]
-        self._spans = merged(spans)
-        self._first_span = len(self.found)
-        for at, (begin, end) in enumerate(self._spans):
-            self.found.append(Region(f"{OUTSIDE} {at + 1}", end - begin, True))
-
-    def _add_block(self, block: Block) -> None:
-        if block.number not in self._of_block:
-            self._of_block[block.number] = len(self.found)
-            taken = {region.name for region in self.found}
-            name = block.name or f"block {len(self.found) + 1}"
-            name = name if name not in taken else f"{name} {len(self.found) + 1}"
-            self.found.append(Region(name, block.bytes, block.initialised))
+                named.setdefault(block, set()).add(use.address - block.address)
+        for number, block in enumerate(named, 1):
+            name = block.name or f"block {number}"
+            taken = name in {region.name for region in self.found}
+            self.found.append(Region(f"{name} {number}" if taken else name, block.bytes, block.initialised))
+        self._of_block = {block: at for at, block in enumerate(named)}
+        self._footprints = {block: footprints(sorted(each), block.bytes) for block, each in named.items()}
+        self._spans = merged([(use.address, use.address + use.extent) for use, block in placed if block is None])
+        for number, (begin, end) in enumerate(self._spans, 1):
+            self.found.append(Region(f"{OUTSIDE} {number}", end - begin, True))
 
     def access(self, use: _Use, block: Block | None) -> Access:
         """Return the access with a region number and an offset in place of an address."""
         if block is None:
             span = bisect_right(self._spans, (use.address, 1 << 64)) - 1
-            offset = use.address - self._spans[span][0]
+            region, offset = len(self._of_block) + span, use.address - self._spans[span][0]
             self.guessed += not use.row_bytes
-            return Access(self._first_span + span, offset, use.row_bytes or LINE_BYTES, use.rows, use.stride, use.mode)
-        offset, region = use.address - block.address, self._of_block[block.number]
+            return Access(region, offset, use.row_bytes or LINE_BYTES, use.rows, use.stride, use.mode)
+        offset, region = use.address - block.address, self._of_block[block]
         if not use.row_bytes:
-            own = self._footprints[block.number][offset]
+            own = self._footprints[block][offset]
             self.guessed += own.guessed
             return Access(region, offset, own.row_bytes, own.rows, own.stride, use.mode)
         if offset + use.extent > block.bytes:
@@ -356,26 +328,24 @@ def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-# ---- Declarations of accesses: if a program declares accesses, a recording without any is an error -------------------
+# ---- declarations of accesses: if a program declares accesses, a recording without any is an error -------------------
 
 SECTION = b".numasim.record"  # a section of every program that includes numasim/record.h
 
 
 def require_declared(program: str, data: RecordedData) -> None:
-    """Raise InputError if the file of ``program`` declares accesses, but the recording has none."""
-    if data.source != "declared accesses" and declares(program):
-        raise InputError(
-            "the program includes numasim/record.h, but no declared access was recorded",
-            place=program,
-            expected="calls of ns_record_access that run, in a program of position-independent code, as compilers "
-            "make it by default (not -no-pie, not -static)",
-        )
-
-
-def declares(program: str) -> bool:
-    """Return whether the file of ``program`` has the mark of numasim/record.h."""
+    """Raise InputError if the file of ``program`` has the mark of numasim/record.h, but the recording has no declared
+    access.
+    """
     found = shutil.which(program)
     try:
-        return found is not None and SECTION in Path(found).read_bytes()
+        if found is None or data.source == "declared accesses" or SECTION not in Path(found).read_bytes():
+            return
     except OSError:
-        return False
+        return
+    raise InputError(
+        "the program includes numasim/record.h, but no declared access was recorded",
+        place=program,
+        expected="calls of ns_record_access that run, in a program of position-independent code, as compilers "
+        "make it by default (not -no-pie, not -static)",
+    )

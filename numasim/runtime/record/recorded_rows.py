@@ -58,9 +58,7 @@ class Rows:
 
 
 def rows_of(walked: Walked, costs: PieceCosts, *, parallel_part: bool = False) -> Rows:
-    """Return the rows of a recording, with ``parallel_part`` only the rows of parallel regions. Raise InputError for
-    constructs that a graph cannot express.
-    """
+    """Return the rows of a recording; with ``parallel_part`` only the rows of parallel regions."""
     return _RowMaker(walked, costs, parallel_part).made()
 
 
@@ -109,7 +107,9 @@ class _RowMaker:
             while mine and self._is_nothing(mine[-1][1]):
                 mine.pop()
             roots = [self._tree(task, Kind.IMPLICIT, body) for task, body in mine]
-            roots += [self._free_chunk(task, *chunk) for task, _, chunks in cut for chunk in chunks]
+            for task, place, chunk in ((task, *each) for task, _, chunks in cut for each in chunks):
+                roots.append(self._tree(task, Kind.TASK, chunk))  # any worker may execute the chunk
+                self._note_chunk(roots[-1], place, chunk)
             if roots:
                 name = f"region {self._regions}, part {part + 1}"
                 self._rows.phases.append(RowPhase(roots, False, name))
@@ -117,12 +117,6 @@ class _RowMaker:
                 body_ps = sum(time for time, row in bodies if kinds[row] == Kind.IMPLICIT)
                 tasks = kinds[rows:].count(Kind.TASK)
                 self._rows.parts.append(PartWork(name, region.place, region.team, body_ps, tasks))
-
-    def _free_chunk(self, task: int, place: int, steps: Steps) -> int:
-        """Add a chunk that any worker may execute. Return the row of the chunk."""
-        root = self._tree(task, Kind.TASK, steps)
-        self._note_chunk(root, place, steps)
-        return root
 
     def _note_chunk(self, row: int, place: int, steps: Steps) -> None:
         self._rows.place[row] = place
@@ -172,7 +166,7 @@ class _RowMaker:
                     ops.append(Op.SPAWN << ARGUMENT | made)
                     below.append((made, self._rows.task[row], chunk, False))
                 case Step.WORK:
-                    segment.add(step[1] - self._costs[step[2], step[3]])
+                    segment.work_ps += step[1] - self._costs[step[2], step[3]]
                     if step[4]:
                         self._rows.blocked_ps[row] += step[4]
                 case Step.ACCESS:
@@ -228,11 +222,15 @@ class _RowMaker:
             row = self._row_of[child]
             if not pairs or self._rows.kind[row] != Kind.TASK:
                 continue
-            before: set[int] = set()
+            before: set[int] = set()  # the rows for which this row waits
             for address, kind in pairs:
-                before.update(_before(address, kind, writers, readers))
+                wrote = writers.get(address, [])
+                before.update(wrote if kind == Dependence.IN else readers.get(address) or wrote)
             for address, kind in pairs:
-                _enter(row, address, kind, writers, readers)
+                if kind == Dependence.IN:
+                    readers.setdefault(address, []).append(row)
+                else:
+                    writers[address], readers[address] = [row], []
             self._rows.edges += [(each, row) for each in sorted(before - {row})]
 
     def _note_flags(self) -> None:
@@ -255,40 +253,24 @@ _OPS: dict[int, int] = {
 }
 
 
-def _before(address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> list[int]:
-    """Return the rows for which a task with this dependence waits."""
-    wrote = writers.get(address, [])
-    return wrote if kind == Dependence.IN else readers.get(address) or wrote
-
-
-def _enter(row: int, address: int, kind: int, writers: dict[int, list[int]], readers: dict[int, list[int]]) -> None:
-    if kind == Dependence.IN:
-        readers.setdefault(address, []).append(row)
-    else:
-        writers[address], readers[address] = [row], []
-
-
 class _Segment:
     """The work of a row between two of its ops."""
 
     def __init__(self, rows: Rows, row: int) -> None:
         self._rows, self._row = rows, row
-        self._ps = 0
+        self.work_ps = 0
         self.accesses: list[Declared] = []
-
-    def add(self, work_ps: int) -> None:
-        self._ps += work_ps
 
     def end(self, ops: list[int], *, always: bool = False) -> None:
         """Add an op for the segment, unless the segment is empty."""
-        if self._ps > 0 or self.accesses or always:
+        if self.work_ps > 0 or self.accesses or always:
             number = len(self._rows.compute_ps)
             ops.append(Op.RUN << ARGUMENT | number)
-            self._rows.compute_ps.append(max(0, self._ps))
+            self._rows.compute_ps.append(max(0, self.work_ps))
             self._rows.segment_row.append(self._row)
             if self.accesses:
                 self._rows.accesses[number] = self.accesses
-        self._ps, self.accesses = 0, []
+        self.work_ps, self.accesses = 0, []
 
 
 def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int, ...]]]]:

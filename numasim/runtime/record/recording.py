@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -37,24 +38,13 @@ LONGEST_NAME = 200
 
 def this_place() -> Recorded:
     """Return the description of the running system. Values that cannot be read or measured are left out."""
-    named = _NAME.search(cpu_info())
-    return Recorded(named[1][:LONGEST_NAME] if named else "", _clock_hz(), _core_steps_per_s())
-
-
-def _clock_hz() -> int:
-    try:
+    named, clock, rate = _NAME.search(cpu_info()), None, None
+    with suppress(InputError):
         clock = read_sysfs().clock
-    except InputError:
-        return 0
-    return int(clock.ghz * GIGA) if clock else 0
-
-
-def _core_steps_per_s() -> int:
-    try:
-        found = core_rate(run_probe(quick=False, cores_alone=True))
-    except (CheckError, InputError):
-        return 0
-    return found[0] if found else 0
+    with suppress(CheckError, InputError):
+        rate = core_rate(run_probe(quick=False, cores_alone=True))
+    name, clock_hz = named[1][:LONGEST_NAME] if named else "", int(clock.ghz * GIGA) if clock else 0
+    return Recorded(name, clock_hz, rate[0] if rate else 0)
 
 
 # ---- recordings ------------------------------------------------------------------------------------------------------

@@ -88,22 +88,14 @@ def print_findings(found: Sequence[Finding], sentences: Sequence[str], as_json: 
     console = Console(width=WIDTH, highlight=False)
     for title in dict.fromkeys(each.table for each in found):
         cells = {(each.row, each.column): number(each.value) for each in found if each.table == title}
-        columns = list(dict.fromkeys(column for _, column in cells))
-        rows = [
-            [row, *(cells.get((row, column), MISSING) for column in columns)]
-            for row in dict.fromkeys(row for row, _ in cells)
-        ]
+        names, columns = (list(dict.fromkeys(some)) for some in zip(*cells, strict=True))
+        rows = [[name, *(cells.get((name, column), MISSING) for column in columns)] for name in names]
         console.print(_table(title, ["", *columns], rows))
-    judged = [
-        [
-            f"{each.row}, {each.column}",
-            number(each.value),
-            f"{each.goal.kind} {number(each.goal.bound)}",
-            "met" if each.met else "not met",
-        ]
-        for each in found
-        if each.goal
-    ]
+    judged: list[list[str]] = []
+    for each in found:
+        if each.goal:
+            goal, met = f"{each.goal.kind} {number(each.goal.bound)}", "met" if each.met else "not met"
+            judged.append([f"{each.row}, {each.column}", number(each.value), goal, met])
     if judged:
         console.print(_table("goals", ["", "measured", "goal", ""], judged))
     for sentence in sentences:

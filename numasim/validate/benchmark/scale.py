@@ -54,14 +54,8 @@ def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
     All else is as on the shipped synthetic machine.
     """
     columns, cores = 2 ** (int(math.log2(nodes) + 1) // 2), -(-workers // nodes)
-    mesh = {"rows": nodes // columns, "columns": columns}
-    return {
-        "like": LARGE_MACHINE,
-        "name": f"generated-{nodes}x{cores}",
-        "sockets": nodes,
-        "nodes": {"cores": cores},
-        "mesh": mesh,
-    }
+    shape = {"sockets": nodes, "nodes": {"cores": cores}, "mesh": {"rows": nodes // columns, "columns": columns}}
+    return {"like": LARGE_MACHINE, "name": f"generated-{nodes}x{cores}", **shape}
 
 
 def measure_scale(progress: bool = False) -> list[Finding]:
@@ -108,11 +102,9 @@ def growth_sentences(found: Sequence[Finding]) -> list[str]:
     for table, columns in _by_table(found).items():
         for (small, less), (large, more) in itertools.pairwise(columns["ns/event"].items()):
             growth, allowed = more / less, math.log(large) / math.log(small)
+            step = f"from {small:,} to {large:,} {table.partition(' ')[0]}, an event takes {growth:.2f} times as long"
             if growth > TOLERANCE * allowed:
-                sentences.append(
-                    f"faster than the logarithm: from {small:,} to {large:,} {table.partition(' ')[0]}, an event takes"
-                    f" {growth:.2f} times as long; the logarithm grows {allowed:.2f} times"
-                )
+                sentences.append(f"faster than the logarithm: {step}; the logarithm grows {allowed:.2f} times")
     return sentences or ["nothing grows faster than the logarithm of tasks, workers or nodes"]
 
 

@@ -117,22 +117,18 @@ def plan_of(workload: Parameters | Held, *arguments: Any, **others: Any) -> Plan
 
 
 MATMUL, SORT = {"name": "matmul", "n": 8192}, {"name": "sort", "n": 33_554_432}  # 67,108,864 tasks; the number of keys
-LARGE: dict[str, Any] = {"machine": LARGE_MACHINE, "model": ALL}
+OWN: dict[str, Any] = {"runtime": "own", "skip": "auto"}
+LARGE: dict[str, Any] = {"machine": LARGE_MACHINE, "model": ALL, "runtime": "ompi", "skip": "auto"}
+BOUND: dict[str, Any] = {**LARGE, "strategy": "locality-binding"}
 COMMANDS: dict[str, tuple[Parameters, float, float | None, int | None]] = {
     # specification, largest desired seconds and MB (10**6 bytes), largest number of samples
     "matmul 8192, skipping": (spec_of(MATMUL, skip="auto"), 1, 300, None),
     "matmul 8192, event by event": (spec_of(MATMUL), 5, 300, None),
-    "matmul 8192 on runtime own, in bulk": (spec_of(MATMUL, runtime="own", skip="auto"), 2, 300, None),
-    "matmul 8192 on runtime own, in bulk, all effects": (
-        spec_of(MATMUL, runtime="own", skip="auto", model=ALL),
-        *(2, None, None),
-    ),
+    "matmul 8192 on runtime own, in bulk": (spec_of(MATMUL, **OWN), 2, 300, None),
+    "matmul 8192 on runtime own, in bulk, all effects": (spec_of(MATMUL, **OWN, model=ALL), 2, None, None),
     "fib 35, skipping": (spec_of({"name": "fib", "n": 35}, skip="auto"), 1, None, None),
-    "sort of 33,554,432 keys, 1,024 workers": (spec_of(SORT, 1024, "ompi", "auto", **LARGE), 5, None, 1),
-    "sort of 33,554,432 keys, 256 workers, locality-binding": (
-        spec_of(SORT, 256, "ompi", "auto", strategy="locality-binding", **LARGE),
-        *(4, None, 1),
-    ),
+    "sort of 33,554,432 keys, 1,024 workers": (spec_of(SORT, 1024, **LARGE), 5, None, 1),
+    "sort of 33,554,432 keys, 256 workers, locality-binding": (spec_of(SORT, 256, **BOUND), 4, None, 1),
 }
 
 
@@ -228,10 +224,8 @@ def timed_effects(tasks: int) -> Iterator[Timed]:
     start and end changes the share of every other task.
     """
     pairs = product(get_args(CacheModel), get_args(ContentionModel))
-    models: dict[str, Parameters] = {
-        f"{cache}, {how}": {**PLAIN, "cache": cache, "contention": how} for cache, how in pairs
-    }
-    models["all effects"] = ALL
+    models = {f"{cache}, {how}": {**PLAIN, "cache": cache, "contention": how} for cache, how in pairs}
+    models["all effects"] = dict(ALL)
     spread = {"like": "randomized", "name": "randomized-interleaved", "placement": "interleave"}
     runs = [(load, MACHINE, MACHINE_THREADS, name) for load, name in product(TASK_BYTES, models)]
     for load, machine, workers, name in (*runs, (SATURATED, FOUR_SOCKETS, 128, "all effects")):
@@ -264,11 +258,8 @@ def mechanism_probes() -> Iterator[Probe]:
     lines = [{**calm, "runtime": {"like": "bare", "costs": {"line": line}}} for line in ("no", "yes")]
     layers = {"name": "random-layered", "layers": 600, "width": 12, "degree": 3, "low_ns": 20_000, "high_ns": 40_000}
     ring = {"name": "ring", "steal": [{"from": "others", "pick": "rotate", "tries": "all"}]}
-    idle = {
-        "phases": [{"rounds": 4, "yield_ns": 500}],
-        "sleep": {"recheck": "last"},
-        "wake": {"at": "no-searcher"},
-    }
+    phases = [{"rounds": 4, "yield_ns": 500}]
+    idle = {"phases": phases, "sleep": {"recheck": "last"}, "wake": {"at": "no-searcher"}}
     costs = {"unpark_ns": 1000, "wake_ns": 3000, "wake_remote_ns": 4000}
     many = spec_of(layers, 192, machine="epyc-9654-2s", model=ALL, strategy=ring)
     rests = [{**many, "runtime": {"like": "bare", "costs": costs, **rules}} for rules in ({}, {"idle": idle})]
@@ -347,10 +338,8 @@ def family_probes() -> Iterator[Probe]:
         plan = build_plan(resolve(spec))
         memory = memory_of(plan)
         row = f"{spec['workload']['name']}: {plan.workload.tasks:,} tasks on {spec['runtime']}"
-        goals = {name: MEMORY_GOALS[name] for name in memory}
-        yield Probe(
-            "workload families", row, {**columns, **goals}, partial(_family_sample, plan, tuple(memory.values()))
-        )
+        goals = columns | {name: MEMORY_GOALS[name] for name in memory}
+        yield Probe("workload families", row, goals, partial(_family_sample, plan, tuple(memory.values())))
 
 
 def _family_sample(plan: Plan, memory: tuple[float, ...]) -> tuple[float, ...]:
