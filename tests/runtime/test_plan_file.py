@@ -70,7 +70,7 @@ BAD_FIELDS: dict[str, tuple[Any, str]] = {
     "access_mlp": (np.array([0, 1]), "access_mlp has a value out of bounds: 0 at 0, not from 1 to 1000000"),
     "unit_pages": (np.array([0]), "unit_pages has a value out of bounds: 0 at 0, not from 1 to 1048576"),
     "home_ptr": (np.array([1, 1]), "home_ptr does not run from 0 to 0"),
-    "free_pages": (np.array([1]), "nodes_by_distance has 0 entries instead of 2"),
+    "free_pages": (np.array([1]), "free_pages has 1 entries instead of 2 or none"),
     "latency_ps": (np.array([-1] * 4), "latency_ps has a value out of bounds: -1 at 0, not from 0 to 9007199254740992"),
 }
 BAD_WORDS: dict[str, tuple[Any, str]] = {

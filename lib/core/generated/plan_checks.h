@@ -16,7 +16,6 @@ bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *se
 bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self);
 bool ns_segment_needs_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segment_needs *self);
 bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self);
-bool ns_resources_check(ns_plan_reader *reader, ns_full_plan *plan, ns_resources *self);
 bool ns_seat_check(ns_plan_reader *reader, ns_full_plan *plan, ns_seat *self);
 bool ns_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan *self);
 bool ns_control_check(ns_plan_reader *reader, ns_full_plan *plan, ns_control *self);

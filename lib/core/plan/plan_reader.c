@@ -160,6 +160,11 @@ BOUNDS(i64s)
 POINTER(u32, u32s)
 POINTER(i64, i64s)
 
+bool ns_require_full(ns_plan_reader *self, const char *name, uint64_t count, int64_t size) {
+    return ns_plan_require(self, !count || count == (uint64_t)size,
+                           "%s has %" PRIu64 " entries instead of %" PRId64 " or none", name, count, size);
+}
+
 bool ns_require_countable(ns_plan_reader *self, const char *name, uint64_t count) {
     return ns_plan_require(self, count <= UINT32_MAX, "%s has too many entries", name);
 }
@@ -173,8 +178,7 @@ bool ns_read_i64_lists(ns_plan_reader *self, const char *name, int64_t count, in
         char entry[64];
         snprintf(entry, sizeof entry, "%s.%" PRIu64, name, i);
         if (!ns_read_i64s(self, entry, NS_ANY_SIZE, &made[i]) || !ns_require_i64s(self, entry, made[i], low, high) ||
-            !ns_plan_require(self, !made[i].count || made[i].count == (uint64_t)size,
-                             "%s has %" PRIu64 " entries instead of %" PRId64 " or none", entry, made[i].count, size)) {
+            !ns_require_full(self, entry, made[i].count, size)) {
             return false;
         }
     }

@@ -93,6 +93,9 @@ bool ns_require_i64s(ns_plan_reader *self, const char *name, ns_i64s values, int
 bool ns_require_u32_pointer(ns_plan_reader *self, const char *name, ns_u32s values, int64_t end);
 bool ns_require_i64_pointer(ns_plan_reader *self, const char *name, ns_i64s values, int64_t end);
 
+/* Require that an array has no entries or `size` entries. */
+bool ns_require_full(ns_plan_reader *self, const char *name, uint64_t count, int64_t size);
+
 /* Require that an array has fewer than 2^32 entries. */
 bool ns_require_countable(ns_plan_reader *self, const char *name, uint64_t count);
 
