@@ -22,7 +22,7 @@ from numasim.schema.field_kinds import (
     Value,
 )
 from numasim.schema.plan_fields import PLAN
-from numasim.schema.structure_text import HEADING, VIEWS, enum_of, guarded, in_order, quoted
+from numasim.schema.structure_text import HEADING, VIEWS, enum_of, header, in_order, quoted
 
 # ---- Expressions of the schema as C, and the C expression of each field that was read --------------------------------
 
@@ -65,7 +65,7 @@ def checks() -> str:
         " * Each function is called when its structure has been read, the function of the whole plan last. A function\n"
         " * keeps the first mistake in the reader, and returns whether there is no mistake. */\n"
     )
-    return guarded("NUMASIM_GENERATED_PLAN_CHECKS_H", heading + "".join(functions))
+    return header(heading + "".join(functions))
 
 
 def _function(structure: Structure, known: Known, bodies: list[str]) -> None:

@@ -5,8 +5,7 @@
  * all its descendants have finished. It counts for the unit of the worker that began the root. Until the root begins, the
  * unit for which the root is labelled awaits the subtree. Nothing is counted if no level is gated.
  */
-#ifndef NUMASIM_EXECUTION_LIVE_SUBTREES_H
-#define NUMASIM_EXECUTION_LIVE_SUBTREES_H
+#pragma once
 
 #include "generated/plan_structs.h"
 #include "policy/round.h"
@@ -67,6 +66,4 @@ static inline bool ns_live_finish(ns_live_subtrees *self, uint32_t row) {
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* The order in which the phases of a program run, with the loops around them (model 3.6; numasim/workload/phases.py). A
  * step is one run of a phase. Steps are found one by one, since a program may have very many.
  */
-#ifndef NUMASIM_EXECUTION_STEPS_H
-#define NUMASIM_EXECUTION_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +55,4 @@ bool ns_steps_ends_iteration(const ns_steps *self);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  * The tasks of the phase that runs are numbered from 0: root by root in the order of the phase, in program order below
  * each root. Calls and implicit bodies are not counted. If no rule of the strategy asks for numbers, none are kept.
  */
-#ifndef NUMASIM_EXECUTION_TASK_NUMBERS_H
-#define NUMASIM_EXECUTION_TASK_NUMBERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +43,4 @@ uint64_t ns_task_number(const ns_task_numbers *self, int64_t id);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* A worker as the rules of search and execution see it: its state, the costs and counts of its operations (model 4.1,
  * 4.2 and 6.2; engine/reference/tables.py and thief.py), and what happens to its roots and spawns.
  */
-#ifndef NUMASIM_EXECUTION_WORKER_STATE_H
-#define NUMASIM_EXECUTION_WORKER_STATE_H
+#pragma once
 
 #include "generated/counters.h"
 #include "policy/round.h"
@@ -231,6 +230,4 @@ static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
-#ifndef NUMASIM_GENERATED_PLAN_CHECKS_H
-#define NUMASIM_GENERATED_PLAN_CHECKS_H
+#pragma once
 
 #include "plan/plan_reader.h"
 
@@ -22,5 +21,3 @@ bool ns_control_check(ns_plan_reader *reader, ns_full_plan *plan, ns_control *se
 bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_words *self);
 bool ns_task_objects_check(ns_plan_reader *reader, ns_full_plan *plan, ns_task_objects *self);
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self);
-
-#endif

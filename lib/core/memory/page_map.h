@@ -1,8 +1,7 @@
 /* The home node of each page in regions whose pages are placed or moved during a run (model 2.2, 2.10, 4.12). Equal to
  * PageMap of engine/reference/memory/page_map.py. Pages that are placed and moved together are a unit.
  */
-#ifndef NUMASIM_MEMORY_PAGE_MAP_H
-#define NUMASIM_MEMORY_PAGE_MAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -49,6 +48,4 @@ void ns_page_map_count(const ns_page_map *self, int64_t *pages);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
  * new tasks are (model 2.2, 2.3, 2.10 and 4.5; thesis 5.3 to 5.5). Equal to engine/reference/memory/memory_system.py and
  * page_map.py.
  */
-#ifndef NUMASIM_MEMORY_PAGES_H
-#define NUMASIM_MEMORY_PAGES_H
+#pragma once
 
 #include "base/wide.h"
 #include "memory/page_map.h"
@@ -82,6 +81,4 @@ void ns_pages_describe_item(ns_pages *self, uint64_t family, int64_t item, ns_ne
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  * (numasim/schema/plan_fields.py) are generated and call the functions below. The reader keeps the first mistake with a
  * sentence about it. A function that finds a mistake returns false, and reading stops.
  */
-#ifndef NUMASIM_PLAN_READER_H
-#define NUMASIM_PLAN_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,6 +100,4 @@ bool ns_require_countable(ns_plan_reader *self, const char *name, uint64_t count
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,5 +1,4 @@
-#ifndef NUMASIM_POLICY_DISPATCH_H
-#define NUMASIM_POLICY_DISPATCH_H
+#pragma once
 
 #include "generated/plan_structs.h"
 #include "policy/round.h"
@@ -48,6 +47,4 @@ int32_t ns_dealing_rule(const ns_plan *plan, int32_t position);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 /* How queues are picked along the segments of one level, for stealing and for dispatch. Private to this folder, except
  * for the masks.
  */
-#ifndef NUMASIM_POLICY_PICK_H
-#define NUMASIM_POLICY_PICK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -147,6 +146,4 @@ bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* The items of implicit ranges: which worker is dealt which items (model 3.5), and arithmetic on items. */
-#ifndef NUMASIM_POLICY_RANGES_H
-#define NUMASIM_POLICY_RANGES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,6 +27,4 @@ uint64_t ns_items_take_back(ns_items *self);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

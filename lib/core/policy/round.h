@@ -1,5 +1,4 @@
-#ifndef NUMASIM_POLICY_ROUND_H
-#define NUMASIM_POLICY_ROUND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -146,6 +145,4 @@ bool ns_overflows(bool overflowed, int64_t length, int64_t capacity, int64_t res
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* The thresholds S (`high`) and s (`low`) of a queue (thesis eq. 3.3, 3.4; engine/reference/task_queues.py), and the watch
  * bits that depend on them. */
-#ifndef NUMASIM_POLICY_THRESHOLDS_H
-#define NUMASIM_POLICY_THRESHOLDS_H
+#pragma once
 
 #include "generated/plan_structs.h"
 
@@ -70,6 +69,4 @@ int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

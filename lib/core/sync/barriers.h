@@ -1,8 +1,7 @@
 /* When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4). Equal to
  * engine/reference/sync/barriers.py, which defines the kinds.
  */
-#ifndef NUMASIM_SYNC_BARRIERS_H
-#define NUMASIM_SYNC_BARRIERS_H
+#pragma once
 
 #include "sync/locks.h"
 
@@ -31,6 +30,4 @@ int64_t ns_barrier_open(enum ns_barrier_kind kind, const ns_transfers *transfers
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

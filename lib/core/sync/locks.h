@@ -1,5 +1,4 @@
-#ifndef NUMASIM_SYNC_LOCKS_H
-#define NUMASIM_SYNC_LOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -176,6 +175,4 @@ static inline void ns_server_clear(ns_server *self) {
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif
