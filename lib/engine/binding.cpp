@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "generated/counters.h"
 #include "longest_chains.hpp"
-#include "plan/plan_reader.h"
+#include "plan.hpp"
 
 namespace nb = nanobind;
 using namespace numasim;

@@ -2,8 +2,6 @@
 
 #include <new>
 
-#include "policy/dispatch.h"
-
 namespace numasim {
 
 Dispatcher::Dispatcher(Run& run, MemorySystem& memory)

@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "execution/task_numbers.h"
-#include "execution/worker_state.h"
 #include "memory/memory_system.hpp"
+#include "plan.hpp"
 #include "state/run.hpp"
 
 namespace numasim {

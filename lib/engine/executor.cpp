@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "execution/worker_state.h"
+#include "plan.hpp"
 
 namespace numasim {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/wide.h"
 #include "state/joins.hpp"
 
 namespace numasim {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "base/bitset.h"
-#include "execution/worker_state.h"
+#include "plan.hpp"
 
 namespace numasim {
 

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/wide.h"
-
 namespace numasim {
 
 SyncObjects::SyncObjects(Run& run, MemorySystem& memory)

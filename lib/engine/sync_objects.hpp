@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "memory/memory_system.hpp"
+#include "plan.hpp"
 #include "state/run.hpp"
-#include "sync/barriers.h"
-#include "sync/locks.h"
 
 namespace numasim {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/draws.h"
+#include "plan.hpp"
 
 namespace numasim {
 

@@ -2,8 +2,6 @@
 
 #include <new>
 
-#include "execution/worker_state.h"
-#include "policy/ranges.h"
 
 namespace numasim {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dispatcher.hpp"
-#include "execution/steps.h"
+#include "plan.hpp"
 #include "record/measures.hpp"
 #include "resting.hpp"
 #include "state/run.hpp"

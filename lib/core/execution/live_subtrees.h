@@ -10,10 +10,6 @@
 #include "generated/plan_structs.h"
 #include "policy/round.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     const int32_t *gate;  /* [workers] */
     int64_t *live;        /* [units] as in an `ns_view` */
@@ -63,7 +59,3 @@ static inline bool ns_live_finish(ns_live_subtrees *self, uint32_t row) {
     self->unit[root] = NS_UNKNOWN;
     return true;
 }
-
-#ifdef __cplusplus
-}
-#endif

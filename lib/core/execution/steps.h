@@ -8,10 +8,6 @@
 
 #include "generated/plan_structs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The state of a loop that the program is in. */
 typedef struct {
     int64_t pass;   /* how many passes have ended */
@@ -52,7 +48,3 @@ static inline int64_t ns_steps_turn(const ns_steps *self) { return self->turn[se
 
 /* Whether the iteration ends with the present step. */
 bool ns_steps_ends_iteration(const ns_steps *self);
-
-#ifdef __cplusplus
-}
-#endif

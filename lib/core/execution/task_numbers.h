@@ -11,10 +11,6 @@
 
 #include "generated/plan_structs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The subtree of a root: the id of the root, and the number of the subtree's first task. */
 typedef struct {
     int64_t id, number;
@@ -40,7 +36,3 @@ void ns_task_numbers_start_phase(ns_task_numbers *self, const ns_phase *phase);
 
 /* The number of the phase's task with this id; 0 if no rule asks for numbers. */
 uint64_t ns_task_number(const ns_task_numbers *self, int64_t id);
-
-#ifdef __cplusplus
-}
-#endif

@@ -6,10 +6,6 @@
 #include "generated/counters.h"
 #include "policy/round.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* What the shared rules of search and execution know of a worker, in the engine and in the runtime. Their own records
  * of a worker begin with this. */
 
@@ -227,7 +223,3 @@ static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *
     }
     return w->goes_first && depth < rule->stack;
 }
-
-#ifdef __cplusplus
-}
-#endif

@@ -7,10 +7,6 @@
 
 #include "plan/plan_reader.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct ns_page_map ns_page_map;
 
 /* The node that makes an access, and the time. */
@@ -45,7 +41,3 @@ void ns_page_map_bytes(const ns_page_map *self, uint64_t access, int64_t *bytes)
 
 /* Add to `pages` [nodes] how many pages of dynamic regions live on each node. */
 void ns_page_map_count(const ns_page_map *self, int64_t *pages);
-
-#ifdef __cplusplus
-}
-#endif

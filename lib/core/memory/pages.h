@@ -8,10 +8,6 @@
 #include "memory/page_map.h"
 #include "policy/dispatch.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { NS_MISS_BYTES = 64 }; /* that one cache miss brings */
 
 typedef struct {
@@ -78,7 +74,3 @@ int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, i
  * the next call. */
 void ns_pages_describe(ns_pages *self, uint64_t row, ns_new_task *task);
 void ns_pages_describe_item(ns_pages *self, uint64_t family, int64_t item, ns_new_task *task);
-
-#ifdef __cplusplus
-}
-#endif

@@ -12,10 +12,6 @@
 
 #include "generated/plan_structs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum ns_field_type { NS_TYPE_U8, NS_TYPE_I32, NS_TYPE_U32, NS_TYPE_I64, NS_TYPE_U64 };
 
 /* Looks up fields by name. The field `name` of entry i of a list is list.i.name. Values live as long as the source. */
@@ -97,7 +93,3 @@ bool ns_require_full(ns_plan_reader *self, const char *name, uint64_t count, int
 
 /* Require that an array has fewer than 2^32 entries. */
 bool ns_require_countable(ns_plan_reader *self, const char *name, uint64_t count);
-
-#ifdef __cplusplus
-}
-#endif

@@ -8,10 +8,6 @@
 #include "base/bitset.h"
 #include "policy/round.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
 /* A mask holds the queues of one segment as bits. Masks make watches two to three times as fast to read at 128 queues,
@@ -143,7 +139,3 @@ static inline void ns_walk_start(ns_walk *self, ns_row row) {
 
 /* Find the next queue of the walk. Returns false if the walk is over. */
 bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue);
-
-#ifdef __cplusplus
-}
-#endif

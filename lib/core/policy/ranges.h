@@ -5,10 +5,6 @@
 
 #include "generated/enumerations.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* `count` items: first, first + step, ... */
 typedef struct {
     uint64_t first;
@@ -24,7 +20,3 @@ ns_items ns_dealt_items(enum ns_deal deal, uint32_t worker, uint32_t workers, ui
 /* Take one item off the front or the back of `self`, which is not empty. */
 uint64_t ns_items_take_front(ns_items *self);
 uint64_t ns_items_take_back(ns_items *self);
-
-#ifdef __cplusplus
-}
-#endif

@@ -4,10 +4,6 @@
 
 #include "generated/plan_structs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int64_t high, low;
 } ns_thresholds;
@@ -66,7 +62,3 @@ int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t l
 /* The same for the bits that the owner of the queue writes, after a step of the owner. */
 int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,
                              ns_thresholds thresholds);
-
-#ifdef __cplusplus
-}
-#endif

@@ -5,10 +5,6 @@
 
 #include "sync/locks.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A worker of `node` comes to a barrier at `time_ps` and leaves it at `leave_ps`. */
 typedef struct {
     int64_t time_ps, leave_ps;
@@ -27,7 +23,3 @@ typedef struct {
  * are of different workers, and reorders them. `leaders` has room for `count` arrivals. No time exceeds 2^63 - 1. */
 int64_t ns_barrier_open(enum ns_barrier_kind kind, const ns_transfers *transfers, ns_barrier *barrier,
                         ns_arrival *arrivals, uint32_t count, ns_arrival *leaders);
-
-#ifdef __cplusplus
-}
-#endif

@@ -7,10 +7,6 @@
 #include "base/wide.h"
 #include "generated/plan_structs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
  *
  * A line comes from the core of its owner. If it has no owner, or words are not cached, it comes from the memory of its
@@ -172,7 +168,3 @@ static inline void ns_server_clear(ns_server *self) {
     self->promised = self->busy = false;
     self->run = 0;
 }
-
-#ifdef __cplusplus
-}
-#endif

@@ -5,9 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "execution/worker_state.h"
 #include "memory/memory_system.hpp"
-#include "policy/round.h"
+#include "plan.hpp"
 #include "shortcuts/skip_ahead.hpp"
 #include "state/run.hpp"
 #include "work_source.hpp"

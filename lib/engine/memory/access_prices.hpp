@@ -12,7 +12,6 @@
 #include "checked.hpp"
 #include "memory/access_table.hpp"
 #include "memory/caches.hpp"
-#include "memory/pages.h"
 #include "memory/speeds.hpp"
 #include "plan.hpp"
 #include "state/clock.hpp"

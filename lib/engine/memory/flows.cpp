@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "checked.hpp"
-#include "policy/draws.h"
+#include "plan.hpp"
 
 namespace numasim {
 

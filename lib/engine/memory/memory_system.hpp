@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "memory/flows.hpp"
-#include "memory/pages.h"
+#include "plan.hpp"
 #include "state/run.hpp"
 
 namespace numasim {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "checked.hpp"
-#include "policy/draws.h"
 
 namespace numasim {
 

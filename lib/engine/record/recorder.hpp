@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "policy/draws.h"
+#include "plan.hpp"
 #include "state/clock.hpp"
 #include "state/worker.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/bitset.h"
-
 namespace numasim {
 
 FlowClasses::FlowClasses(std::size_t workers, std::size_t resources)

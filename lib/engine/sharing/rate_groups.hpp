@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "base/bitset.h"
+#include "plan.hpp"
 
 namespace numasim {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/ranges.h"
+#include "plan.hpp"
 #include "shortcuts/skipped_work.hpp"
 
 namespace numasim {

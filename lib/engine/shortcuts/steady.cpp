@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/dispatch.h"
+#include "plan.hpp"
 #include "state/event_tree.hpp"
 
 namespace numasim {

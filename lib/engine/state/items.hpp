@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "checked.hpp"
-#include "memory/pages.h"
 #include "plan.hpp"
-#include "policy/draws.h"
 
 namespace numasim {
 

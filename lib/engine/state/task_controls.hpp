@@ -8,8 +8,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "execution/live_subtrees.h"
-#include "execution/worker_state.h"
 #include "plan.hpp"
 #include "state/frames.hpp"
 #include "state/items.hpp"

@@ -6,11 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/bitset.h"
-#include "execution/live_subtrees.h"
 #include "plan.hpp"
-#include "policy/ranges.h"
-#include "policy/round.h"
 #include "record/recorder.hpp"
 #include "state/containers.hpp"
 #include "state/worker.hpp"
