@@ -1,15 +1,6 @@
 #include "dispatcher.hpp"
 
-#include <new>
-
 namespace numasim {
-
-Dispatcher::Dispatcher(Run& run, MemorySystem& memory)
-    : run_(run), pages_(memory.pages()), copy_(run.plan.steal.levels - run.plan.steal.steal_levels + 1) {
-    if (ns_task_numbers_create(&numbers_, &run.plan)) return;
-    ns_task_numbers_destroy(&numbers_);
-    throw std::bad_alloc();
-}
 
 std::int32_t Dispatcher::place(std::uint32_t position, Task task) {
     std::uint64_t index = 0, count = numbers_.count;

@@ -7,15 +7,22 @@
 
 #include "memory/memory_system.hpp"
 #include "plan.hpp"
+#include "queue_lines.hpp"
+#include "resting.hpp"
 #include "state/run.hpp"
 
 namespace numasim {
 
 class Dispatcher {
 public:
-    Dispatcher(Run& run, MemorySystem& memory);
-    Dispatcher(const Dispatcher&) = delete;
-    ~Dispatcher() { ns_task_numbers_destroy(&numbers_); }
+    Dispatcher(Run& run, MemorySystem& memory, QueueLines* lines, Resting* resting)
+        : run_(run),
+          pages_(memory.pages()),
+          lines_(lines),
+          resting_(resting),
+          watches_puts_(lines != nullptr || resting != nullptr),
+          numbers_(&run.plan),
+          copy_(run.plan.steal.levels - run.plan.steal.steal_levels + 1) {}
 
     void start_phase(const Phase& phase) { ns_task_numbers_start_phase(&numbers_, &phase); }
 
@@ -39,20 +46,12 @@ public:
         copy_[copies_] = static_cast<std::uint32_t>(q);
         run_.queues.put_copies(copy_.data(), copies_ + 1, task);
     }
-    // Record that the worker or the producer has put the task there.
-    [[gnu::always_inline]] void record_put(std::uint32_t actor, std::int32_t q, std::int64_t id) {
-        for (std::uint32_t at = 0; at < copies_; ++at) run_.detail(PUT, actor, id, copy_[at]);
-        run_.detail(PUT, actor, id, q);
-    }
-
-    // The queues that get an entry of the task that was placed last, and whether each of them holds tasks already.
-    using Filled = std::vector<std::pair<std::uint32_t, bool>>;
-    Filled filled(std::int32_t q) const {
-        Filled filled;
-        const auto add = [&](std::uint32_t queue) { filled.emplace_back(queue, run_.queues.length(queue) != 0); };
-        for (std::uint32_t at = 0; at < copies_; ++at) add(copy_[at]);
-        add(static_cast<std::uint32_t>(q));
-        return filled;
+    // The same by a worker or the producer, which `by` and the number `actor` stand for, with a record.
+    template <typename Actor>
+    [[gnu::always_inline]] void put(Actor& by, std::uint32_t actor, std::int32_t q, Task task) {
+        if (watches_puts_) return put_watched(by, actor, q, task);
+        put(q, task);
+        record_put(actor, q, task);
     }
 
     std::uint32_t copies() const { return copies_; }  // number of copies of the last decision
@@ -64,10 +63,34 @@ private:
         if (static_cast<std::int32_t>(q) != w.own) w.owed_ps += ns_queue_line_ps(&run_.plan, &w, q);
     }
     [[gnu::noinline]] void describe(Task task, ns_new_task& described);
+    [[gnu::always_inline]] void record_put(std::uint32_t actor, std::int32_t q, Task task) {
+        const std::int64_t id = run_.frames.id_of(task);
+        for (std::uint32_t at = 0; at < copies_; ++at) run_.detail(PUT, actor, id, copy_[at]);
+        run_.detail(PUT, actor, id, q);
+    }
+    // Also move the lines of the queues that get an entry, and wake sleepers.
+    template <typename Actor>
+    [[gnu::noinline]] void put_watched(Actor& by, std::uint32_t actor, std::int32_t q, Task task) {
+        std::vector<std::pair<std::uint32_t, bool>> filled;  // the queues, and whether each of them held tasks before
+        const auto add = [&](std::uint32_t queue) { filled.emplace_back(queue, run_.queues.length(queue) != 0); };
+        for (std::uint32_t at = 0; at < copies_; ++at) add(copy_[at]);
+        add(static_cast<std::uint32_t>(q));
+        put(q, task);
+        record_put(actor, q, task);
+        for (const auto& [queue, held] : filled) {
+            if (lines_ != nullptr) lines_->push(by, queue);
+        }
+        for (const auto& [queue, held] : filled) {
+            if (resting_ != nullptr) resting_->pushed(by, queue, held);
+        }
+    }
 
     Run& run_;
     ns_pages& pages_;
-    ns_task_numbers numbers_;
+    QueueLines* const lines_;  // or nullptr
+    Resting* const resting_;   // or nullptr
+    const bool watches_puts_;  // lines are served, or tasks that are put into queues may wake sleepers
+    Owned<ns_task_numbers, ns_task_numbers_create, ns_task_numbers_destroy> numbers_;
     bool looked_ = false;
     std::vector<std::uint32_t> copy_;  // [copies + 1] the queues that get a copy of the task that was placed last
     std::uint32_t copies_ = 0;

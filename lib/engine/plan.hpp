@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -39,5 +40,18 @@ using U32s = ns_u32s;
 using Paths = ns_paths;
 
 constexpr std::int64_t MILLION = NS_MILLION;
+
+// A structure of the core that owns memory. `create` returns whether there was enough memory.
+template <typename T, auto create, auto destroy>
+struct Owned : T {
+    template <typename... Given>
+    explicit Owned(Given... given) : T{} {
+        if (create(this, given...)) return;
+        destroy(this);
+        throw std::bad_alloc();
+    }
+    ~Owned() { destroy(this); }
+    Owned(const Owned&) = delete;
+};
 
 }  // namespace numasim

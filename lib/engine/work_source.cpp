@@ -1,18 +1,8 @@
 #include "work_source.hpp"
 
-#include <new>
-
-
 namespace numasim {
 
 // ---- phases -------------------------------------------------------------------------------------------------------
-
-WorkSource::WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher, QueueLines* lines, Resting* resting)
-    : run_(run), sync_(sync), dispatcher_(dispatcher), lines_(lines), resting_(resting) {
-    if (ns_steps_create(&steps_, &run_.plan)) return;
-    ns_steps_destroy(&steps_);
-    throw std::bad_alloc();
-}
 
 bool WorkSource::start_phase() {
     phase_start_ps_ = run_.clock.now_ps();
@@ -166,9 +156,8 @@ bool WorkSource::produce_locked(std::uint32_t lock, std::int64_t waiting_since_p
 
 // The item becomes visible in queue `q`. Returns whether the producer begins to wait for room.
 bool WorkSource::put_item(Producer& p, std::int32_t q) {
-    const auto item = static_cast<Task>(p.next);
     if (q >= 0) {
-        lines_ == nullptr && resting_ == nullptr ? put(q, item) : put_watched(p, q, item);
+        dispatcher_.put(p, run_.clock.producer(), q, static_cast<Task>(p.next));
         ++p.next;
         --p.left;
     }
@@ -180,23 +169,6 @@ bool WorkSource::put_item(Producer& p, std::int32_t q) {
     p.waiting = true;
     p.waiting_since = run_.clock.now_ps();
     return true;
-}
-
-void WorkSource::put(std::int32_t q, Task item) {
-    dispatcher_.put(q, item);
-    dispatcher_.record_put(run_.clock.producer(), q, item);
-}
-
-// The producer also moves the lines of the queues, and wakes sleepers.
-void WorkSource::put_watched(Producer& p, std::int32_t q, Task item) {
-    const Dispatcher::Filled filled = dispatcher_.filled(q);
-    put(q, item);
-    for (const auto& [queue, held] : filled) {
-        if (lines_ != nullptr) lines_->push(p, queue);
-    }
-    for (const auto& [queue, held] : filled) {
-        if (resting_ != nullptr) resting_->pushed(p, queue, held);
-    }
 }
 
 void WorkSource::end_wait(Producer& p) {

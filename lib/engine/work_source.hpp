@@ -8,7 +8,6 @@
 #include "dispatcher.hpp"
 #include "plan.hpp"
 #include "record/measures.hpp"
-#include "resting.hpp"
 #include "state/run.hpp"
 #include "sync_objects.hpp"
 
@@ -27,9 +26,8 @@ struct Deadlock : std::runtime_error {
 
 class WorkSource {
 public:
-    WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher, QueueLines* lines, Resting* resting);
-    WorkSource(const WorkSource&) = delete;
-    ~WorkSource() { ns_steps_destroy(&steps_); }
+    WorkSource(Run& run, SyncObjects& sync, Dispatcher& dispatcher)
+        : run_(run), sync_(sync), dispatcher_(dispatcher), steps_(&run.plan) {}
 
     // ---- phases
 
@@ -104,16 +102,12 @@ private:
     void start_production(std::uint64_t first, std::uint64_t count);
     void make_next(Producer& p);
     bool put_item(Producer& p, std::int32_t q);
-    void put(std::int32_t q, Task item);
-    void put_watched(Producer& p, std::int32_t q, Task item);
     [[gnu::noinline]] void end_wait(Producer& p);
 
     Run& run_;
     SyncObjects& sync_;
     Dispatcher& dispatcher_;
-    QueueLines* const lines_;  // or nullptr
-    Resting* const resting_;   // or nullptr
-    ns_steps steps_;
+    Owned<ns_steps, ns_steps_create, ns_steps_destroy> steps_;
     std::int64_t phases_ended_ = 0;  // runs of phases
     std::int64_t phase_start_ps_ = 0, span_ps_ = 0;
     std::int64_t unfinished_ = 0;

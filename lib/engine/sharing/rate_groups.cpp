@@ -1,7 +1,5 @@
 #include "sharing/rate_groups.hpp"
 
-#include <algorithm>
-
 namespace numasim {
 
 FlowClasses::FlowClasses(std::size_t workers, std::size_t resources)

@@ -1,7 +1,6 @@
 #include "shortcuts/tree_sums.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "checked.hpp"
 #include "longest_chains.hpp"

@@ -1,7 +1,6 @@
 #include "state/task_queues.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace numasim {
 
@@ -43,29 +42,23 @@ std::int64_t TaskQueues::peak_sum() const {
 // ---- copies -------------------------------------------------------------------------------------------------------
 
 void TaskQueues::put_copies(const std::uint32_t* queues, std::uint32_t count, Task task) {
-    std::uint64_t number = shared_.size();
-    if (free_shared_.empty()) {
-        shared_.emplace_back();
-    } else {
-        number = free_shared_.back();
-        free_shared_.pop_back();
-    }
-    shared_[number] = {static_cast<std::uint64_t>(task), count, false};
+    const std::uint64_t number = shared_.add({static_cast<std::uint64_t>(task), count, false});
     for (std::uint32_t at = 0; at < count; ++at) put_items(queues[at], {number | SHARED, 1, 1});
 }
 
 // Return the task of an entry that has been taken. If the task is shared, it is claimed now.
 std::uint64_t TaskQueues::claim(std::uint64_t entry) {
     if ((entry & SHARED) == 0) return entry;
-    SharedTask& shared = shared_[entry ^ SHARED];
+    SharedTask& shared = shared_task(entry);
     shared.claimed = true;
     const std::uint64_t task = shared.task;
-    forget_entry(entry ^ SHARED);
+    forget(entry);
     return task;
 }
 
-void TaskQueues::forget_entry(std::uint64_t number) {
-    if (--shared_[number].entries == 0) free_shared_.push_back(number);
+// Forget an entry of a shared task.
+void TaskQueues::forget(std::uint64_t entry) {
+    if (--shared_task(entry).entries == 0) shared_.free(static_cast<std::uint32_t>(entry ^ SHARED));
 }
 
 // The entries that stay move inwards, from the innermost on, and the places at the end are given up.
@@ -78,7 +71,7 @@ std::int64_t TaskQueues::sift_copies(std::uint32_t q, bool back, std::int64_t mo
     for (std::size_t at = seen; at-- > 0;) {
         const ns_items entry = at_end(at);
         if (is_claimed(entry)) {
-            forget_entry(entry.first ^ SHARED);
+            forget(entry.first);
             ++dropped;
         } else {
             at_end(seen - 1 - kept++) = entry;

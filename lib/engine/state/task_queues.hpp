@@ -78,7 +78,7 @@ public:
     Task peek(std::uint32_t q, bool back) const {
         const ns_items& end = entry(q, back);
         const std::uint64_t task = back ? end.first + std::uint64_t{end.step} * (end.count - 1) : end.first;
-        return static_cast<Task>(copies_ && (task & SHARED) != 0 ? shared_[task ^ SHARED].task : task);
+        return static_cast<Task>(copies_ && (task & SHARED) != 0 ? shared_task(task).task : task);
     }
     // The range of items at one end of a queue that is not empty. A task that is no item is a range of its own.
     const ns_items& entry(std::uint32_t q, bool back) const {
@@ -147,7 +147,7 @@ private:
         ns_thresholds thresholds;
         std::int64_t capacity, pushes, peak;  // the latter two are counted where there are watches
     };
-    // A task with `entries` entries left in several queues. No entries: the record is free.
+    // A task with `entries` entries left in several queues.
     struct SharedTask {
         std::uint64_t task;
         std::uint32_t entries;
@@ -167,11 +167,15 @@ private:
         marked_ += more;
         return more;
     }
+    const SharedTask& shared_task(std::uint64_t entry) const {
+        return shared_[static_cast<std::uint32_t>(entry ^ SHARED)];
+    }
+    SharedTask& shared_task(std::uint64_t entry) { return shared_[static_cast<std::uint32_t>(entry ^ SHARED)]; }
     bool is_claimed(const ns_items& entry) const {
-        return (entry.first & SHARED) != 0 && shared_[entry.first ^ SHARED].claimed;
+        return (entry.first & SHARED) != 0 && shared_task(entry.first).claimed;
     }
     std::uint64_t claim(std::uint64_t entry);
-    void forget_entry(std::uint64_t number);
+    void forget(std::uint64_t entry);
     std::int64_t sift_copies(std::uint32_t q, bool back, std::int64_t most);
 
     const ns_plan& steal_;
@@ -185,11 +189,10 @@ private:
     std::vector<std::int64_t> length_;  // [queues]
     std::vector<std::uint64_t> watch_;  // [watches][words] as in an ns_view
     std::int64_t marked_ = 0, total_ = 0, peak_total_ = 0, entries_ = 0, peak_entries_ = 0;
-    std::vector<SharedTask> shared_;
-    std::vector<std::uint64_t> free_shared_;  // numbers of free records
-    std::vector<std::int64_t> cursors_;       // [workers + 1][levels] of the actors
-    std::vector<std::int32_t> chances_ppm_;   // [workers + 1][chances] likewise
-    std::vector<ns_actor> actors_;            // [workers + 1]
+    Pool<SharedTask> shared_;
+    std::vector<std::int64_t> cursors_;      // [workers + 1][levels] of the actors
+    std::vector<std::int32_t> chances_ppm_;  // [workers + 1][chances] likewise
+    std::vector<ns_actor> actors_;           // [workers + 1]
     std::uint32_t iteration_ = 0;
     std::uint64_t switches_ = 0;
     const std::int64_t* live_ = nullptr;     // of TaskControls
