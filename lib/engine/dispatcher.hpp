@@ -90,7 +90,7 @@ private:
     QueueLines* const lines_;  // or nullptr
     Resting* const resting_;   // or nullptr
     const bool watches_puts_;  // lines are served, or tasks that are put into queues may wake sleepers
-    Owned<ns_task_numbers, ns_task_numbers_create, ns_task_numbers_destroy> numbers_;
+    Owned<ns_task_numbers, ns_task_numbers_create> numbers_;
     bool looked_ = false;
     std::vector<std::uint32_t> copy_;  // [copies + 1] the queues that get a copy of the task that was placed last
     std::uint32_t copies_ = 0;

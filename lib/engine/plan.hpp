@@ -41,16 +41,16 @@ using Paths = ns_paths;
 
 constexpr std::int64_t MILLION = NS_MILLION;
 
-// A structure of the core that owns memory. `create` returns whether there was enough memory.
-template <typename T, auto create, auto destroy>
+// A structure of the core that has `memory`. `create` returns whether there was enough memory.
+template <typename T, auto create>
 struct Owned : T {
     template <typename... Given>
     explicit Owned(Given... given) : T{} {
         if (create(this, given...)) return;
-        destroy(this);
+        ns_pieces_release(&this->memory);
         throw std::bad_alloc();
     }
-    ~Owned() { destroy(this); }
+    ~Owned() { ns_pieces_release(&this->memory); }
     Owned(const Owned&) = delete;
 };
 

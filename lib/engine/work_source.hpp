@@ -107,7 +107,7 @@ private:
     Run& run_;
     SyncObjects& sync_;
     Dispatcher& dispatcher_;
-    Owned<ns_steps, ns_steps_create, ns_steps_destroy> steps_;
+    Owned<ns_steps, ns_steps_create> steps_;
     std::int64_t phases_ended_ = 0;  // runs of phases
     std::int64_t phase_start_ps_ = 0, span_ps_ = 0;
     std::int64_t unfinished_ = 0;

@@ -3,9 +3,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/plan_structs.h"
 
 /* The state of a loop that the program is in. */
@@ -24,13 +22,13 @@ typedef struct {
     int64_t again;        /* how often the phase has run in a row before */
     int64_t next_loop;    /* the first loop that this pass has not entered */
     int64_t inner, outer; /* the innermost and the outermost loop around the phase, or NS_NO_LOOP */
+    ns_pieces memory;
 } ns_steps;
 
 #define NS_NO_LOOP INT64_C(-1)
 
-/* Begin with the first step of a plan. Returns false if there is no memory. */
+/* Begin with the first step of a plan. Returns false if there is no memory. Release `memory` in any case. */
 bool ns_steps_create(ns_steps *self, const ns_full_plan *plan);
-void ns_steps_destroy(ns_steps *self);
 
 /* Whether there is a present step; false after the last one. */
 static inline bool ns_steps_run(const ns_steps *self) { return self->phase < (int64_t)self->phases->count; }

@@ -6,9 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/plan_structs.h"
 
 /* The subtree of a root: the id of the root, and the number of the subtree's first task. */
@@ -22,11 +20,11 @@ typedef struct {
     ns_numbered_tree *tree; /* of the present phase, by id; NULL if no rule asks for numbers */
     uint64_t trees;
     uint64_t count; /* number of tasks of the phase */
+    ns_pieces memory;
 } ns_task_numbers;
 
-/* Numbers for a plan that outlives them. Returns false if there is no memory; destroy the numbers in any case. */
+/* Numbers for a plan that outlives them. Returns false if there is no memory. Release `memory` in any case. */
 bool ns_task_numbers_create(ns_task_numbers *self, const ns_full_plan *plan);
-void ns_task_numbers_destroy(ns_task_numbers *self);
 
 /* Whether a rule asks for the numbers of new tasks. */
 static inline bool ns_task_numbers_are_asked_for(const ns_task_numbers *self) { return self->tree != NULL; }

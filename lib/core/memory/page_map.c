@@ -24,6 +24,7 @@ struct ns_page_map {
     scan_state *scanned; /* [units], or NULL where no stage scans */
     uint64_t *begin;     /* [regions + 1] in the address space, in bytes; or NULL likewise */
     int64_t *free_pages; /* [nodes], or NULL */
+    ns_pieces memory;
 };
 
 static const ns_memory *memory_of(const ns_page_map *self) { return &self->plan->memory; }
@@ -247,8 +248,8 @@ void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps) {
 /* Allocate the states of scanned units, and put the regions one after the other. */
 static bool make_scanned(ns_page_map *self) {
     const ns_full_plan *plan = self->plan;
-    self->scanned = calloc((size_t)self->first[regions_of(plan)] + 1, sizeof *self->scanned);
-    self->begin = calloc(regions_of(plan) + 1, sizeof *self->begin);
+    self->scanned = ns_pieces_take(&self->memory, (uint64_t)self->first[regions_of(plan)], sizeof *self->scanned);
+    self->begin = ns_pieces_take(&self->memory, regions_of(plan) + 1, sizeof *self->begin);
     if (!self->scanned || !self->begin) return false;
     for (uint64_t region = 0; region < regions_of(plan); region++) {
         const int64_t bytes = plan->memory.region_pages.at[region] * plan->memory.page_bytes;
@@ -269,22 +270,21 @@ static void number(ns_page_map *self) {
 
 static bool make(ns_page_map *self) {
     const ns_full_plan *plan = self->plan;
-    self->first = calloc(regions_of(plan) + 1, sizeof *self->first);
+    self->first = ns_pieces_take(&self->memory, regions_of(plan) + 1, sizeof *self->first);
     if (!self->first) return false;
     number(self);
-    const size_t units = (size_t)self->first[regions_of(plan)];
-    self->home = calloc(units + 1, sizeof *self->home);
+    const uint64_t units = (uint64_t)self->first[regions_of(plan)], nodes = plan->memory.free_pages.count;
+    self->home = ns_pieces_take(&self->memory, units, sizeof *self->home);
     bool marks = false, scans = false; /* whether any stage does */
     for (uint64_t at = 0; at < plan->memory.stages.count; at++) {
         marks |= plan->memory.stages.at[at].marks;
         scans |= plan->memory.stages.at[at].scan.period_ps != 0;
     }
-    self->marked = marks ? calloc(units + 1, sizeof *self->marked) : NULL;
-    if (!self->home || (marks && !self->marked) || (scans && !make_scanned(self))) return false;
-    if (!plan->memory.free_pages.count) return true;
-    self->free_pages = malloc(plan->nodes * sizeof *self->free_pages);
-    if (self->free_pages) memcpy(self->free_pages, plan->memory.free_pages.at, plan->nodes * sizeof *self->free_pages);
-    return self->free_pages;
+    if (marks) self->marked = ns_pieces_take(&self->memory, units, sizeof *self->marked);
+    if (nodes) self->free_pages = ns_pieces_take(&self->memory, nodes, sizeof *self->free_pages);
+    if (self->memory.is_short || (scans && !make_scanned(self))) return false;
+    for (uint64_t node = 0; node < nodes; node++) self->free_pages[node] = plan->memory.free_pages.at[node];
+    return true;
 }
 
 /* Give the regions their homes before the run. */
@@ -312,12 +312,6 @@ ns_page_map *ns_page_map_create(const ns_full_plan *plan) {
 }
 
 void ns_page_map_destroy(ns_page_map *self) {
-    if (!self) return;
-    free(self->first);
-    free(self->home);
-    free(self->marked);
-    free(self->scanned);
-    free(self->begin);
-    free(self->free_pages);
+    if (self) ns_pieces_release(&self->memory);
     free(self);
 }

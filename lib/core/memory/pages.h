@@ -18,6 +18,7 @@ typedef struct {
     int64_t placed, migrated; /* pages */
     ns_objects *objects;      /* of the task that was described last */
     int64_t *similarity;      /* [nodes] likewise */
+    ns_pieces memory;
 } ns_pages;
 
 /* The pages of a plan, which outlives them. Returns false if there is no memory; destroy the pages in any case. */

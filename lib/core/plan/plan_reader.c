@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- mistakes and memory ----------------------------------------------------------------------------------------- */
@@ -19,29 +18,13 @@ bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) {
     return false;
 }
 
-/* The head of a piece of memory, with a link to the piece that was taken before. */
-typedef struct {
-    _Alignas(max_align_t) void *before;
-} block;
-
 void *ns_plan_reader_take(ns_plan_reader *self, uint64_t count, size_t bytes) {
-    block *made = count < (SIZE_MAX - sizeof(block)) / bytes ? calloc(1, sizeof *made + (size_t)count * bytes) : NULL;
-    if (!made) {
-        self->mistake = NS_PLAN_NO_MEMORY;
-        return NULL;
-    }
-    made->before = self->allocated;
-    self->allocated = made;
-    return made + 1;
+    void *made = ns_pieces_take(&self->memory, count, bytes);
+    if (!made) self->mistake = NS_PLAN_NO_MEMORY;
+    return made;
 }
 
-void ns_plan_reader_destroy(ns_plan_reader *self) {
-    while (self->allocated) {
-        block *last = self->allocated;
-        self->allocated = last->before;
-        free(last);
-    }
-}
+void ns_plan_reader_destroy(ns_plan_reader *self) { ns_pieces_release(&self->memory); }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 

@@ -6,10 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/plan_structs.h"
 
 enum ns_field_type { NS_TYPE_U8, NS_TYPE_I32, NS_TYPE_U32, NS_TYPE_I64, NS_TYPE_U64 };
@@ -29,8 +26,8 @@ typedef struct ns_plan_reader {
     ns_plan_source source;
     enum ns_plan_mistake mistake;
     char problem[192];
-    char place[96];  /* the name of the list entry that is read, with a dot behind it */
-    void *allocated; /* memory of ns_plan_reader_take, freed by ns_plan_reader_destroy */
+    char place[96];   /* the name of the list entry that is read, with a dot behind it */
+    ns_pieces memory; /* released by ns_plan_reader_destroy */
 } ns_plan_reader;
 
 /* Read a whole plan. Returns false if there is a mistake. */

@@ -89,7 +89,7 @@ private:
     std::vector<std::uint8_t> tier_;   // [rows], empty if all are local
     std::vector<std::int32_t> label_;  // [rows], empty if no task has a label
     Control in_force_;                 // with `tier_` and `label_`
-    Owned<ns_live_subtrees, ns_live_create, ns_live_destroy> live_;
+    Owned<ns_live_subtrees, ns_live_create> live_;
 };
 
 }  // namespace numasim
