@@ -22,9 +22,8 @@ typedef struct {
     int64_t overhead_ps;      /* of the faults and migrations, at most 2^63 - 1 */
 } ns_page_touch;
 
-/* The map before a run of a plan, which outlives the map; NULL if there is no memory. */
-ns_page_map *ns_page_map_create(const ns_full_plan *plan);
-void ns_page_map_destroy(ns_page_map *self);
+/* Take a map for the begin of a run of a plan, which outlives the map. Returns NULL if there is no memory. */
+ns_page_map *ns_page_map_create(const ns_full_plan *plan, ns_pieces *memory);
 
 /* Phase number `phase` starts now. Use the policy that is in force from it on. */
 void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps);

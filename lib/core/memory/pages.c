@@ -16,18 +16,14 @@ static size_t most_objects(const ns_task_objects *objects) {
 
 bool ns_pages_create(ns_pages *self, const ns_full_plan *plan) {
     const size_t nodes = plan->nodes;
-    *self = (ns_pages){.plan = plan, .map = ns_page_map_create(plan)};
+    *self = (ns_pages){.plan = plan};
+    self->map = ns_page_map_create(plan, &self->memory);
     self->objects = ns_pieces_take(&self->memory, most_objects(&plan->objects), sizeof *self->objects);
     self->bytes = ns_pieces_take(&self->memory, nodes, sizeof *self->bytes);
     self->moved = ns_pieces_take(&self->memory, nodes, sizeof *self->moved);
     self->similarity = ns_pieces_take(&self->memory, nodes, sizeof *self->similarity);
     self->node_bytes = ns_pieces_take(&self->memory, nodes * nodes, sizeof *self->node_bytes);
-    return self->map && !self->memory.is_short;
-}
-
-void ns_pages_destroy(ns_pages *self) {
-    ns_page_map_destroy(self->map);
-    ns_pieces_release(&self->memory);
+    return !self->memory.is_short;
 }
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */

@@ -21,9 +21,8 @@ typedef struct {
     ns_pieces memory;
 } ns_pages;
 
-/* The pages of a plan, which outlives them. Returns false if there is no memory; destroy the pages in any case. */
+/* The pages of a plan, which outlives them. Returns false if there is no memory. Release `memory` in any case. */
 bool ns_pages_create(ns_pages *self, const ns_full_plan *plan);
-void ns_pages_destroy(ns_pages *self);
 
 /* Compute how long `bytes` take that come line by line, `misses` / 1000 lines at a time. Returns false if a product needs
  * more than 64 bits. */

@@ -108,7 +108,8 @@ void Flows::pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
 }
 
 WorkTime Flows::item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const {
-    return work_time(effects_, item_price(worker, static_cast<std::int32_t>(family), item), speed);
+    const auto of = static_cast<std::int32_t>(family);
+    return work_time(effects_, prices(worker, of).price(item, item_compute_ps(of, item)), speed);
 }
 
 void Flows::move_items(std::uint32_t worker, std::size_t family, Items items, std::int64_t times) {
@@ -136,7 +137,13 @@ void Flows::price_all() {
     if (effects_.queueing) queue();
     for (const std::uint32_t w : started_) {
         Flow& flow = flows_[w];
-        flow.work.family == GRAPH ? price_segment(w, flow) : price_item(w, flow);
+        const std::int32_t family = flow.work.family;
+        const std::int64_t item = flow.work.item;
+        if (family == GRAPH) {
+            price_segment(w, flow);
+        } else {
+            flow.price = prices(w, family).price(item, item_compute_ps(family, item), traffic_);
+        }
         flow.undisturbed_ps = combined_ps(effects_, flow.price.compute_ps, flow.price.wait_ps);
         flow.local_ps = combined_ps(effects_, flow.price.compute_ps, flow.price.local_wait_ps);
         const std::int64_t waited_ps = sum_ps(flow.price.wait_ps, flow.price.queued_ps);
@@ -158,15 +165,6 @@ void Flows::price_segment(std::uint32_t worker, Flow& flow) {
     if (measures_) memory_.count_into(measures_->bytes_of(flow.work.task));
     Brought* const brought = helpers_ ? helpers_->brought_for(worker, flow.work.task) : nullptr;
     memory_.price(flow.work.row, compute, place, flow.price, flow.uses, flow.work.op, brought);
-}
-
-void Flows::price_item(std::uint32_t worker, Flow& flow) {
-    const std::int64_t item = flow.work.item;
-    flow.price = prices(worker, flow.work.family).price(item, item_compute_ps(flow.work.family, item), traffic_);
-}
-
-Price Flows::item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const {
-    return prices(worker, family).price(item, item_compute_ps(family, item));
 }
 
 std::int64_t Flows::item_compute_ps(std::int32_t family, std::int64_t item) const {

@@ -102,7 +102,6 @@ public:
 private:
     void price_all();
     void price_segment(std::uint32_t worker, Flow& flow);
-    void price_item(std::uint32_t worker, Flow& flow);
     std::int64_t noisy(std::int64_t compute_ps, std::int64_t stream, std::uint32_t number) const;
     void queue();
     void apply_speeds(std::int64_t now_ps);
@@ -113,7 +112,6 @@ private:
     void ask_nothing(std::uint32_t worker);
     void apply_shares(std::int64_t now_ps);
     void move(std::uint32_t worker);
-    Price item_price(std::uint32_t worker, std::int32_t family, std::int64_t item) const;
     std::int64_t item_compute_ps(std::int32_t family, std::int64_t item) const;
     const ItemPrices& prices(std::uint32_t worker, std::int32_t family) const {
         return item_prices_[effects_.price_class[worker]][static_cast<std::size_t>(family)];

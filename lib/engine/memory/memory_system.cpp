@@ -5,7 +5,7 @@
 namespace numasim {
 
 MemorySystem::MemorySystem(Run& run)
-    : run_(run), looks_at_accesses_(!run.plan.open.ptr.empty() || !run.plan.times.traffic.empty()), pages_(run.plan) {
+    : run_(run), looks_at_accesses_(!run.plan.open.ptr.empty() || !run.plan.times.traffic.empty()), pages_(&run.plan) {
     if (run.plan.effects.coupled) flows_ = std::make_unique<Flows>(run, pages_);
 }
 

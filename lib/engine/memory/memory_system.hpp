@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "memory/flows.hpp"
@@ -13,18 +12,6 @@
 #include "state/run.hpp"
 
 namespace numasim {
-
-// The pages of the core, which frees their memory.
-struct Pages : ns_pages {
-    explicit Pages(const ns_full_plan& of_plan) : ns_pages{} {
-        if (ns_pages_create(this, &of_plan)) return;
-        ns_pages_destroy(this);
-        throw std::bad_alloc();
-    }
-    ~Pages() { ns_pages_destroy(this); }
-    Pages(const Pages&) = delete;
-    Pages& operator=(const Pages&) = delete;
-};
 
 class MemorySystem {
 public:
@@ -125,7 +112,7 @@ private:
 
     Run& run_;
     const bool looks_at_accesses_;  // whether segments place pages or move bytes
-    Pages pages_;
+    Owned<ns_pages, ns_pages_create> pages_;
     std::unique_ptr<Flows> flows_;              // if the plan is coupled
     std::vector<std::int64_t> reported_loads_;  // [resources]
 };
