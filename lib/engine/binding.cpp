@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "generated/counters.h"
 #include "longest_chains.hpp"
-#include "plan/plan_reader.h"
+#include "plan.hpp"
 
 namespace nb = nanobind;
 using namespace numasim;
@@ -208,32 +207,33 @@ nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
 
 nb::dict result_of(Engine& engine, bool keep_log) {
     nb::dict result, workers, producers;
-    Run& run = engine.state();
+    Components& parts = engine.parts();
+    Run& run = parts.run;
     for (const NamedCounter& counter : COUNTERS) {
         workers[counter.name] = column(run.team, [&counter](const Worker& w) { return w.counters.*counter.value; });
     }
-    const std::vector<Producer>& made_by = engine.source().producers();
+    const std::vector<Producer>& made_by = parts.source.producers();
     producers["node"] = column(made_by, [](const Producer& p) { return std::int64_t{p.node}; });
     producers["overhead_ps"] = column(made_by, [](const Producer& p) { return p.overhead_ps; });
     producers["parked_ps"] = column(made_by, [](const Producer& p) { return p.parked_ps; });
-    const MemorySystem& memory = engine.memory();
+    const MemorySystem& memory = parts.memory;
     const Traffic* const traffic = memory.traffic();
     const std::size_t nodes = run.plan.nodes;
     result["workers"] = workers;
     result["producers"] = producers;
     result["node_attempts"] = table(run.steals.attempts, nodes, nodes);
     result["node_success"] = table(run.steals.successes, nodes, nodes);
-    result["node_conflicts"] = table(engine.transactions().node_conflicts().data(), nodes, nodes);
-    result["object_conflicts"] = owned(engine.transactions().object_conflicts());
+    result["node_conflicts"] = table(parts.transactions.node_conflicts().data(), nodes, nodes);
+    result["object_conflicts"] = owned(parts.transactions.object_conflicts());
     result["node_bytes"] = table(memory.pages().node_bytes, nodes, nodes);
     result["traffic"] = traffic != nullptr ? traffic_of(*traffic, nodes) : nb::dict();
     result["cached_bytes"] = traffic != nullptr ? traffic->cached_bytes : 0;
     result["prefetched_bytes"] = traffic != nullptr ? traffic->prefetched_bytes : 0;
     result["used_bytes"] = traffic != nullptr ? traffic->used_bytes : 0;
-    result["sync_counts"] = rows_of<SyncCounts>(engine.sync().counts());
+    result["sync_counts"] = rows_of<SyncCounts>(parts.sync.counts());
     result["phase_table"] = rows_of<PhaseRow>(engine.phase_rows());
     result["makespan_ps"] = run.clock.now_ps();
-    result["span_ps"] = engine.source().span_ps();
+    result["span_ps"] = parts.source.span_ps();
     result["page_faults"] = memory.pages().placed + (traffic != nullptr ? traffic->placed : 0);
     result["pages_unmapped"] = traffic != nullptr ? traffic->unmapped : 0;
     result["pages_migrated"] = memory.pages().migrated;
@@ -281,9 +281,9 @@ private:
     static void follow(Engine& engine, nb::object decision) {
         if (decision.is_none()) return;
         const nb::object policy = decision.attr("policy");
-        if (!policy.is_none()) engine.choose_policy(nb::cast<std::uint64_t>(policy));
-        engine.set_profile_ps(nb::cast<std::int64_t>(decision.attr("profile_ps")));
-        TaskControls& controls = engine.state().controls;
+        if (!policy.is_none()) engine.parts().memory.choose_policy(nb::cast<std::uint64_t>(policy));
+        engine.parts().run.profile_ps = nb::cast<std::int64_t>(decision.attr("profile_ps"));
+        TaskControls& controls = engine.parts().run.controls;
         const nb::object tiers = decision.attr("tiers"), labels = decision.attr("labels");
         const nb::object switches = decision.attr("switches");
         if (!tiers.is_none()) controls.set_tiers(values_of<std::uint8_t>(tiers));

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "memory/pages.h"
+#include "plan.hpp"
 #include "state/programs.hpp"
 
 namespace numasim {

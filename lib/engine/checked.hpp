@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "memory/pages.h"
+#include "plan.hpp"
 
 // A function with this attribute is compiled once for each generation of vector units. The loader takes the version
 // of the processor at hand.

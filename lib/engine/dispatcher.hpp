@@ -5,18 +5,24 @@
 #include <utility>
 #include <vector>
 
-#include "execution/task_numbers.h"
-#include "execution/worker_state.h"
 #include "memory/memory_system.hpp"
+#include "plan.hpp"
+#include "queue_lines.hpp"
+#include "resting.hpp"
 #include "state/run.hpp"
 
 namespace numasim {
 
 class Dispatcher {
 public:
-    Dispatcher(Run& run, MemorySystem& memory);
-    Dispatcher(const Dispatcher&) = delete;
-    ~Dispatcher() { ns_task_numbers_destroy(&numbers_); }
+    Dispatcher(Run& run, MemorySystem& memory, QueueLines* lines, Resting* resting)
+        : run_(run),
+          pages_(memory.pages()),
+          lines_(lines),
+          resting_(resting),
+          watches_puts_(lines != nullptr || resting != nullptr),
+          numbers_(&run.plan),
+          copy_(run.plan.steal.levels - run.plan.steal.steal_levels + 1) {}
 
     void start_phase(const Phase& phase) { ns_task_numbers_start_phase(&numbers_, &phase); }
 
@@ -32,7 +38,28 @@ public:
     }
 
     // The same for the worker or the producer at `position`, without overhead.
-    [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task);
+    [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task) {
+        std::uint64_t index = 0, count = numbers_.count;
+        if (run_.ranges.holds(task)) {
+            const std::size_t family = run_.ranges.family_of(task);
+            index = static_cast<std::uint64_t>(task) - run_.ranges.first(family);
+            count = run_.ranges.count(family);
+        } else if (ns_task_numbers_are_asked_for(&numbers_)) {
+            index = ns_task_number(&numbers_, run_.frames.id_of(task));
+        }
+        ns_new_task described{index,         count,      nullptr,      0, true, false, nullptr,
+                              NS_TIER_LOCAL, NS_UNKNOWN, copy_.data(), 0};
+        if (run_.plan.rules_ask_tasks) {
+            described.tier = run_.controls.asked_tier(task);
+            described.label = run_.controls.label(task);
+        }
+        if (run_.plan.steal.data_count != 0) describe(task, described);
+        const ns_view seen = run_.queues.view();
+        const std::int32_t q = ns_place(&run_.plan.steal, &run_.queues.actor(position), &seen, &described);
+        looked_ = described.looked;
+        copies_ = described.copies;
+        return q;
+    }
 
     // Put the task that was placed last into queue `q`, and a copy into each queue for which a rule asks for one.
     [[gnu::always_inline]] void put(std::int32_t q, Task task) {
@@ -40,20 +67,12 @@ public:
         copy_[copies_] = static_cast<std::uint32_t>(q);
         run_.queues.put_copies(copy_.data(), copies_ + 1, task);
     }
-    // Record that the worker or the producer has put the task there.
-    [[gnu::always_inline]] void record_put(std::uint32_t actor, std::int32_t q, std::int64_t id) {
-        for (std::uint32_t at = 0; at < copies_; ++at) run_.detail(PUT, actor, id, copy_[at]);
-        run_.detail(PUT, actor, id, q);
-    }
-
-    // The queues that get an entry of the task that was placed last, and whether each of them holds tasks already.
-    using Filled = std::vector<std::pair<std::uint32_t, bool>>;
-    Filled filled(std::int32_t q) const {
-        Filled filled;
-        const auto add = [&](std::uint32_t queue) { filled.emplace_back(queue, run_.queues.length(queue) != 0); };
-        for (std::uint32_t at = 0; at < copies_; ++at) add(copy_[at]);
-        add(static_cast<std::uint32_t>(q));
-        return filled;
+    // The same by a worker or the producer, which `by` and the number `actor` stand for, with a record.
+    template <typename Actor>
+    [[gnu::always_inline]] void put(Actor& by, std::uint32_t actor, std::int32_t q, Task task) {
+        if (watches_puts_) return put_watched(by, actor, q, task);
+        put(q, task);
+        record_put(actor, q, task);
     }
 
     std::uint32_t copies() const { return copies_; }  // number of copies of the last decision
@@ -64,11 +83,48 @@ private:
     void owe_line(Worker& w, std::uint32_t q) const {
         if (static_cast<std::int32_t>(q) != w.own) w.owed_ps += ns_queue_line_ps(&run_.plan, &w, q);
     }
-    [[gnu::noinline]] void describe(Task task, ns_new_task& described);
+
+    // Describe the objects of the task, if dispatch asks where they are, and whether the task waits for no other task.
+    [[gnu::noinline]] void describe(Task task, ns_new_task& described) {
+        const bool item = run_.ranges.holds(task);
+        if (!item && run_.frames.have_dependences()) described.source = run_.frames.depends_on_none(task);
+        if (!run_.plan.looks_at_data) return;
+        if (item) {
+            const std::size_t family = run_.ranges.family_of(task);
+            ns_pages_describe_item(&pages_, family, task - static_cast<Task>(run_.ranges.first(family)), &described);
+        } else {
+            ns_pages_describe(&pages_, run_.frames[task].row, &described);
+        }
+    }
+
+    [[gnu::always_inline]] void record_put(std::uint32_t actor, std::int32_t q, Task task) {
+        const std::int64_t id = run_.frames.id_of(task);
+        for (std::uint32_t at = 0; at < copies_; ++at) run_.detail(PUT, actor, id, copy_[at]);
+        run_.detail(PUT, actor, id, q);
+    }
+    // Also move the lines of the queues that get an entry, and wake sleepers.
+    template <typename Actor>
+    [[gnu::noinline]] void put_watched(Actor& by, std::uint32_t actor, std::int32_t q, Task task) {
+        std::vector<std::pair<std::uint32_t, bool>> filled;  // the queues, and whether each of them held tasks before
+        const auto add = [&](std::uint32_t queue) { filled.emplace_back(queue, run_.queues.length(queue) != 0); };
+        for (std::uint32_t at = 0; at < copies_; ++at) add(copy_[at]);
+        add(static_cast<std::uint32_t>(q));
+        put(q, task);
+        record_put(actor, q, task);
+        for (const auto& [queue, held] : filled) {
+            if (lines_ != nullptr) lines_->push(by, queue);
+        }
+        for (const auto& [queue, held] : filled) {
+            if (resting_ != nullptr) resting_->pushed(by, queue, held);
+        }
+    }
 
     Run& run_;
     ns_pages& pages_;
-    ns_task_numbers numbers_;
+    QueueLines* const lines_;  // or nullptr
+    Resting* const resting_;   // or nullptr
+    const bool watches_puts_;  // lines are served, or tasks that are put into queues may wake sleepers
+    Owned<ns_task_numbers, ns_task_numbers_create> numbers_;
     bool looked_ = false;
     std::vector<std::uint32_t> copy_;  // [copies + 1] the queues that get a copy of the task that was placed last
     std::uint32_t copies_ = 0;

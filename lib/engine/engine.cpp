@@ -25,10 +25,7 @@ void Engine::run() {
         begin();
         while (run_phase()) {
         }
-    } catch (const Deadlock&) {
-        executor_.run.recorder.flush();
-        throw;
-    } catch (const std::overflow_error&) {
+    } catch (const std::runtime_error&) {  // a deadlock, or a time that is too late
         executor_.run.recorder.flush();
         throw;
     }

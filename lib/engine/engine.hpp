@@ -62,22 +62,15 @@ public:
     // phase's tasks are known before the phase runs.
     void begin();
     bool run_phase();
-    void have_bodies(Bodies& bodies) { executor_.run.bodies = &bodies; }
 
     // ---- for a boundary
-    void choose_policy(std::uint64_t policy) { executor_.memory.choose_policy(policy); }
     // What has been measured: the time, [tasks] time and [tasks, nodes] bytes of the tasks, [nodes, nodes] bytes,
     // [workers] time spent executing.
     std::vector<std::int64_t> told() const;
-    void set_profile_ps(std::int64_t time_ps) { executor_.run.profile_ps = time_ps; }
 
-    // ---- results; bytes only after `sum_traffic`
-    void sum_traffic() { executor_.memory.sum_traffic(); }
-    Run& state() { return executor_.run; }
-    const WorkSource& source() const { return executor_.source; }
-    const MemorySystem& memory() const { return executor_.memory; }
-    const SyncObjects& sync() const { return executor_.sync; }
-    const Transactions& transactions() const { return executor_.transactions; }
+    // ---- results; bytes only after the memory system has summed its traffic
+    Components& parts() { return executor_; }
+    const Components& parts() const { return executor_; }
     const std::vector<PhaseRow>& phase_rows() const { return phase_rows_.rows(); }
     std::int64_t passed_items() const { return steady_.passed_items(); }
     std::int64_t peak_tasks() const;  // most tasks at one time that were spawned or dealt and had not finished

@@ -2,24 +2,9 @@
 
 #include <algorithm>
 
-#include "execution/worker_state.h"
+#include "plan.hpp"
 
 namespace numasim {
-
-Executor::Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
-                   std::function<void()> pause, bool keep_log)
-    : Components(plan, seed, listener, watcher, std::move(pause), keep_log),
-      coupled_(memory.coupled()),
-      has_dependences_(run.frames.have_dependences()),
-      joins_cost_(run.plan.costs.join_ps != 0 || run.plan.costs.line == NS_LINES_LATENCY),
-      inlines_(run.plan.inlines),
-      counts_live_(run.plan.counts_live),
-      puts_take_time_(run.plan.puts_take_time),
-      leaps_(run.plan.join == Join::LEAPFROG),
-      leaves_(run.plan.join == Join::CONTINUATION || run.plan.join == Join::BLOCK),
-      has_groups_(run.frames.groups().exist()),
-      lines_(lines.get()),
-      watches_puts_(lines != nullptr || resting != nullptr) {}
 
 // ---- ops ----------------------------------------------------------------------------------------------------------
 
@@ -429,22 +414,7 @@ inline void Executor::put_into(Worker& w, std::int32_t q, Task task) {
         if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
         if (!w.outbox.empty()) hold_back(w);
     } else {
-        if (watches_puts_) return put_watched(w, q, task);
-        dispatcher.put(q, task);
-        dispatcher.record_put(w.id, q, run.frames.id_of(task));
-    }
-}
-
-// Put a task into a queue, move the lines of the queues that get the task, and wake sleepers.
-void Executor::put_watched(Worker& w, std::int32_t q, Task task) {
-    const Dispatcher::Filled filled = dispatcher.filled(q);
-    dispatcher.put(q, task);
-    dispatcher.record_put(w.id, q, run.frames.id_of(task));
-    for (const auto& [queue, held] : filled) {
-        if (lines != nullptr) lines->push(w, queue);
-    }
-    for (const auto& [queue, held] : filled) {
-        if (resting != nullptr) resting->pushed(w, queue, held);
+        dispatcher.put(w, w.id, q, task);
     }
 }
 

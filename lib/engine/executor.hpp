@@ -6,7 +6,6 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "dispatcher.hpp"
 #include "idle/polling.hpp"
@@ -36,10 +35,10 @@ struct Components {
           memory(run),
           sync(run, memory),
           transactions(run, memory),
-          dispatcher(run, memory),
           lines(run.plan.costs.line == NS_LINES_YES ? std::make_unique<QueueLines>(run) : nullptr),
           resting(run.plan.idle.given ? std::make_unique<Resting>(run, memory, lines.get()) : nullptr),
-          source(run, sync, dispatcher, lines.get(), resting.get()),
+          dispatcher(run, memory, lines.get(), resting.get()),
+          source(run, sync, dispatcher),
           skipping(run, memory, source),
           polling(run, memory, source, skipping),
           sleepers(run, sync, polling),
@@ -51,9 +50,9 @@ struct Components {
     MemorySystem memory;
     SyncObjects sync;
     Transactions transactions;
-    Dispatcher dispatcher;
     std::unique_ptr<QueueLines> lines;  // if lines are served
     std::unique_ptr<Resting> resting;   // if there are rules for idle workers
+    Dispatcher dispatcher;
     WorkSource source;
     SkipAhead skipping;
     Polling polling;
@@ -64,8 +63,7 @@ struct Components {
 
 class Executor : public Components {
 public:
-    Executor(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
-             std::function<void()> pause, bool keep_log);
+    using Components::Components;
 
     // Execute ops until an op takes time, or until the worker has nothing to do and looks for work.
     [[gnu::noinline]] void proceed(Worker& w);
@@ -105,7 +103,6 @@ private:
     [[gnu::always_inline]] void offer(Worker& w, Task task);
     bool put_next(Worker& w);
     [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task);
-    [[gnu::noinline]] void put_watched(Worker& w, std::int32_t q, Task task);
     [[gnu::always_inline]] bool wait(Worker& w, Frame& frame);
     [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at);
     [[gnu::always_inline]] void pass_join(Worker& w, Frame& frame, std::int64_t joined_ps);
@@ -113,11 +110,17 @@ private:
     [[gnu::noinline]] bool block(Worker& w);
 
     std::unordered_map<Task, std::uint32_t> sleeper_;  // the worker of each frame that is in a blocking join
-    const bool coupled_, has_dependences_, joins_cost_, inlines_, counts_live_, puts_take_time_, leaps_;
-    const bool leaves_;  // the join takes the waiting task off its worker's stack, or lets the worker sleep
-    const bool has_groups_;
-    QueueLines* const lines_;  // that of the components, or nullptr
-    const bool watches_puts_;  // lines are served, or tasks that are put into queues may wake sleepers
+    const bool coupled_ = memory.coupled();
+    const bool has_dependences_ = run.frames.have_dependences();
+    const bool joins_cost_ = run.plan.costs.join_ps != 0 || run.plan.costs.line == NS_LINES_LATENCY;
+    const bool inlines_ = run.plan.inlines;
+    const bool counts_live_ = run.plan.counts_live;
+    const bool puts_take_time_ = run.plan.puts_take_time;
+    const bool leaps_ = run.plan.join == Join::LEAPFROG;
+    // Whether the join takes the waiting task off its worker's stack, or lets the worker sleep.
+    const bool leaves_ = run.plan.join == Join::CONTINUATION || run.plan.join == Join::BLOCK;
+    const bool has_groups_ = run.frames.groups().exist();
+    QueueLines* const lines_ = lines.get();  // or nullptr
 };
 
 }  // namespace numasim

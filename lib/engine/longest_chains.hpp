@@ -5,17 +5,194 @@
 // Times stay at 2^63 - 1 where they would exceed it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "plan.hpp"
+#include "state/joins.hpp"
 
 namespace numasim {
 
+using Times = std::vector<std::int64_t>;
+
+// With dependences every task is followed through its program. A task goes on as soon as what it waits for has a time.
+class Chains {
+public:
+    Chains(const Plan& plan, const std::int64_t* segment_ps)
+        : graph_(plan.graph), segment_ps_(segment_ps), groups_(plan), tasks_(static_cast<std::size_t>(graph_.rows)) {
+        for (std::size_t row = 0; row < tasks_.size(); ++row) tasks_[row].op = graph_.op_ptr[row];
+        for (const std::uint32_t successor : graph_.successor) ++tasks_[successor].unmet;
+    }
+
+    // A root that an earlier phase has too ends as it did there: all tasks that it may wait for are in both phases.
+    std::int64_t of(const Phase& phase) {
+        for (const std::int64_t root : phase.roots) {
+            if (tasks_[static_cast<std::size_t>(root)].spawned) continue;
+            if (groups_.exist()) groups_.add_root(static_cast<std::uint32_t>(root));
+            make_ready(static_cast<std::uint32_t>(root), 0);
+        }
+        while (!ready_.empty()) {
+            const std::uint32_t task = ready_.back();
+            ready_.pop_back();
+            advance(task);
+        }
+        std::int64_t longest = 0;
+        for (const std::int64_t root : phase.roots) {
+            const std::int64_t end = root + graph_.size[static_cast<std::size_t>(root)];
+            for (std::int64_t task = root; task < end; ++task) {
+                longest = std::max(longest, tasks_[static_cast<std::size_t>(task)].now_ps);
+            }
+        }
+        return longest;
+    }
+
+private:
+    static constexpr std::uint32_t NOBODY = UINT32_MAX;
+
+    struct Task {
+        std::int64_t op = 0;                     // the next op
+        std::int64_t now_ps = 0, joined_ps = 0;  // joined: when the last child ended, of those that have ended
+        std::uint32_t unmet = 0, pending = 0;    // predecessors and children that have not ended
+        std::uint32_t callee = NOBODY;           // the task whose end the call under way waits for
+        bool spawned = false, waits = false;
+    };
+
+    // The task has been spawned, or its last predecessor has ended.
+    void make_ready(std::uint32_t id, std::int64_t now_ps) {
+        Task& task = tasks_[id];
+        task.spawned = true;
+        task.now_ps = std::max(task.now_ps, now_ps);
+        if (task.unmet == 0) ready_.push_back(id);
+    }
+
+    // Go through the ops of a task until it waits or ends.
+    void advance(std::uint32_t id) {
+        Task& task = tasks_[id];
+        for (; task.op < graph_.op_ptr[std::size_t{id} + 1]; ++task.op) {
+            const std::uint32_t arg = graph_.op_arg[static_cast<std::size_t>(task.op)];
+            switch (graph_.op_code[static_cast<std::size_t>(task.op)]) {
+                case RUN: task.now_ps = ns_sum(task.now_ps, segment_ps_[arg]); break;
+                case WAIT:
+                    task.waits = task.pending != 0;
+                    if (task.waits) return;
+                    task.now_ps = std::max(task.now_ps, task.joined_ps);
+                    break;
+                case GROUP: groups_.begin(id); break;
+                case END_GROUP: {
+                    Group& group = groups_[groups_.innermost(id)];
+                    group.gathering = group.members != 0;
+                    if (group.gathering) return;
+                    task.now_ps = std::max(task.now_ps, group.gathered_ps);
+                    groups_.end(id);
+                    break;
+                }
+                case SPAWN: create(id, arg, true); break;
+                case CALL:
+                    task.callee = arg;
+                    ++task.op;
+                    return create(id, arg, false);
+                default: break;
+            }
+        }
+        finish(id);
+    }
+
+    void create(std::uint32_t parent, std::uint32_t child, bool counts) {
+        ++tasks_[parent].pending;
+        if (groups_.exist()) {
+            groups_.add_child(child, parent);
+            if (counts) groups_.count(child);
+        }
+        make_ready(child, tasks_[parent].now_ps);
+    }
+
+    void finish(std::uint32_t id) {
+        const std::int64_t now_ps = tasks_[id].now_ps, parent = graph_.parent[id];
+        if (parent >= 0) tell_parent(static_cast<std::uint32_t>(parent), id, now_ps);
+        if (graph_.kind[id] == TASK && groups_.uncount(id, now_ps)) {
+            const Group& group = groups_[groups_.of(id)];
+            if (group.gathering) ready_.push_back(group.owner);
+        }
+        for (std::int64_t edge = graph_.successor_ptr[id]; edge < graph_.successor_ptr[std::size_t{id} + 1]; ++edge) {
+            const std::uint32_t next = graph_.successor[static_cast<std::size_t>(edge)];
+            Task& successor = tasks_[next];
+            --successor.unmet;
+            successor.now_ps = std::max(successor.now_ps, now_ps);
+            if (successor.spawned) make_ready(next, now_ps);
+        }
+    }
+
+    void tell_parent(std::uint32_t id, std::uint32_t child, std::int64_t now_ps) {
+        Task& parent = tasks_[id];
+        --parent.pending;
+        parent.joined_ps = std::max(parent.joined_ps, now_ps);
+        if (parent.callee == child) {
+            parent.callee = NOBODY;
+            parent.now_ps = now_ps;
+            ready_.push_back(id);
+        } else if (parent.waits && parent.pending == 0) {
+            ready_.push_back(id);
+        }
+    }
+
+    const Graph& graph_;
+    const std::int64_t* const segment_ps_;
+    Groups groups_;
+    std::vector<Task> tasks_;
+    std::vector<std::uint32_t> ready_;
+};
+
 // [rows] how long the subtree of each row takes until its last task ends, in a graph without dependences.
-std::vector<std::int64_t> subtree_chains_ps(const Graph& graph, const std::int64_t* segment_ps);
+// A subtree takes the same time wherever it is. Rows are gone through from the last one up, children before parents.
+inline Times subtree_chains_ps(const Graph& graph, const std::int64_t* segment_ps) {
+    const auto rows = static_cast<std::size_t>(graph.rows);
+    Times end(rows), last(rows);  // of a task, and of the last task of its subtree
+    for (std::size_t row = rows; row-- > 0;) {
+        std::int64_t now = 0, joined = 0;
+        Times groups;  // of each group that the row is in: when the last task of the group so far has ended
+        const auto end_of_ops = static_cast<std::size_t>(graph.op_ptr[row + 1]);
+        for (auto op = static_cast<std::size_t>(graph.op_ptr[row]); op < end_of_ops; ++op) {
+            const std::uint32_t arg = graph.op_arg[op];
+            switch (graph.op_code[op]) {
+                case RUN: now = ns_sum(now, segment_ps[arg]); break;
+                case WAIT: now = std::max(now, joined); break;
+                case GROUP: groups.push_back(now); break;
+                case END_GROUP:
+                    now = std::max(now, groups.back());
+                    groups.pop_back();
+                    break;
+                case SPAWN:
+                case CALL:
+                    joined = std::max(joined, ns_sum(now, end[arg]));
+                    last[row] = std::max(last[row], ns_sum(now, last[arg]));
+                    for (std::int64_t& ended : groups) ended = std::max(ended, ns_sum(now, last[arg]));
+                    if (graph.op_code[op] == CALL) now = ns_sum(now, end[arg]);
+                    break;
+                default: break;
+            }
+        }
+        end[row] = now;
+        last[row] = std::max(last[row], now);
+    }
+    return last;
+}
 
 // [phases] how long one pass of each phase takes with an unlimited number of workers.
-std::vector<std::int64_t> longest_chains_ps(const Plan& plan, const std::int64_t* segment_ps);
+inline Times longest_chains_ps(const Plan& plan, const std::int64_t* segment_ps) {
+    Times longest;
+    if (!plan.graph.successor.empty()) {
+        Chains chains(plan, segment_ps);
+        for (const Phase& phase : plan.phases) longest.push_back(chains.of(phase));
+        return longest;
+    }
+    const Times chains = subtree_chains_ps(plan.graph, segment_ps);
+    for (const Phase& phase : plan.phases) {
+        std::int64_t most = 0;
+        for (const std::int64_t root : phase.roots) most = std::max(most, chains[static_cast<std::size_t>(root)]);
+        longest.push_back(most);
+    }
+    return longest;
+}
 
 }  // namespace numasim

@@ -5,14 +5,16 @@
 // object has a slot of the clock: for GRANT of a lock or an atomic word, for RELEASE of a barrier.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
+#include <new>
 #include <vector>
 
 #include "memory/memory_system.hpp"
+#include "plan.hpp"
 #include "state/run.hpp"
-#include "sync/barriers.h"
-#include "sync/locks.h"
 
 namespace numasim {
 
@@ -26,22 +28,81 @@ struct SyncCounts {
 
 class SyncObjects {
 public:
-    SyncObjects(Run& run, MemorySystem& memory);
-    ~SyncObjects();
+    SyncObjects(Run& run, MemorySystem& memory)
+        : run_(run),
+          memory_(memory),
+          words_(run.plan.words),
+          after_(std::size_t{run.plan.workers} + 1),
+          leaders_(run.plan.workers) {
+        for (std::size_t word = 0; word < words_.role.size(); ++word) {
+            Object& object = objects_.emplace_back(
+                Object{.line = {.home = words_.home[word], .owner = NS_NOBODY, .local = 0, .remote = 0}});
+            object.server.holder = NS_NOBODY;
+            if (words_.role[word] == BARRIER_WORD) add_barrier(object);
+            if (words_.role[word] == CONDITION_WORD) {
+                object.state = static_cast<std::uint32_t>(conditions_.size());
+                conditions_.emplace_back();
+            }
+        }
+    }
+
+    ~SyncObjects() {
+        for (const Object& object : objects_) std::free(object.server.places);
+    }
+
     SyncObjects(const SyncObjects&) = delete;
     SyncObjects& operator=(const SyncObjects&) = delete;
 
     // Execute an op on a synchronisation object, after the worker has paid what it owes. False: the worker waits.
-    [[gnu::noinline]] bool use(Worker& w, std::uint8_t code, std::uint32_t word);
+    [[gnu::noinline]] bool use(Worker& w, std::uint8_t code, std::uint32_t word) {
+        switch (code) {
+            case LOCK: return request_and_wait(w, word, Then::PROCEED);
+            case UNLOCK: release(word, w.id); return true;
+            case ATOMIC: return request_and_wait(w, word, Then::ATOMIC);
+            case BARRIER: return arrive(w, word);
+            case AWAIT: return await(w, word);
+            case SIGNAL: return signal(w, word, 1);
+            default: return signal(w, word, words_.parties[word]);
+        }
+    }
 
     // Ask for a lock or an atomic word. `grant` returns `then` with the actor that has it now.
-    void request(std::uint32_t word, std::uint32_t actor, Then then);
-    ns_waiter grant(std::uint32_t word);
-    void release(std::uint32_t word, std::uint32_t actor);
+    [[gnu::noinline]] void request(std::uint32_t word, std::uint32_t actor, Then then) {
+        auto& [line, server, state] = objects_[word];
+        const std::int64_t now_ps = run_.clock.now_ps();
+        if (!ns_server_enqueue(&server, {now_ps, actor, static_cast<std::uint32_t>(then)})) throw std::bad_alloc();
+        if (server.busy) return;
+        ns_server_serve_first(&server, kind_of(word), &words_.transfers, &line, now_ps);
+        schedule_grant(word);
+    }
+
+    [[gnu::noinline]] ns_waiter grant(std::uint32_t word) {
+        auto& [line, server, state] = objects_[word];
+        detach(word);
+        ns_server_grant(&server, &words_.transfers, &line, run_.clock.now_ps());
+        const ns_waiter waiter = server.next;
+        if (waiter.actor != run_.clock.producer()) end_lock_wait(waiter.actor, waiter.since_ps);
+        run_.detail(GRANT, word, word, waiter.actor);
+        return waiter;
+    }
+
+    [[gnu::noinline]] void release(std::uint32_t word, std::uint32_t actor) {
+        auto& [line, server, state] = objects_[word];
+        end_holding(word);
+        if (ns_server_serve_next(&server, kind_of(word), &words_.rules, &words_.transfers, &line, actor,
+                                 run_.clock.now_ps())) {
+            schedule_grant(word);
+        }
+    }
+
     // Whether no actor has the lock or waits for it.
     bool is_free(std::uint32_t word) const { return !objects_[word].server.busy; }
+
     // The worker has got what it was waiting for while it kept its core busy.
-    void stop_spinning(Worker& w);
+    [[gnu::noinline]] void stop_spinning(Worker& w) {
+        w.spins = false;
+        memory_.tell_activity(w);
+    }
 
     // The server of a lock, and the cache line of the lock. Between `detach` and `attach` its grants are not on the
     // clock: the caller makes them, and no other component uses the lock.
@@ -53,12 +114,58 @@ public:
     }
 
     // A barrier opens.
-    void open(std::uint32_t word);
+    [[gnu::noinline]] void open(std::uint32_t word) {
+        Barrier& barrier = barriers_[objects_[word].state];
+        const Meeting met = std::move(barrier.complete.front());
+        barrier.complete.pop_front();
+        detach(word);
+        if (!barrier.complete.empty()) schedule(word, RELEASE, barrier.complete.front().opens_ps);
+        for (const ns_arrival& party : met.arrivals) {
+            Worker& w = run_.team[party.worker];
+            w.counters.idle_barrier_ps += party.leave_ps;
+            run_.clock.schedule(w, WAKE, party.leave_ps - run_.clock.now_ps());
+        }
+        run_.step(RELEASE, 1 + word, barrier.episode++, 0);
+    }
 
     // A phase ends: take the locks of the search from the workers that have them or wait for them.
-    void free_search_locks();
+    [[gnu::noinline]] void free_search_locks() {
+        for (Worker& w : run_.team) w.held_count = 0;
+        const auto end_wait = [this](const ns_waiter& waiter) {
+            end_lock_wait(waiter.actor, waiter.since_ps);
+            run_.clock.cut_short(run_.team[waiter.actor]);
+        };
+        for (auto word = static_cast<std::uint32_t>(words_.declared); word < objects_.size(); ++word) {
+            ns_server& server = objects_[word].server;
+            std::for_each_n(ns_server_waiters(&server), server.count, end_wait);
+            if (server.promised) end_wait(server.next);
+            if (server.holder != NS_NOBODY) end_holding(word);
+            ns_server_clear(&server);
+            detach(word);
+        }
+    }
 
-    std::vector<SyncCounts> counts() const;
+    std::vector<SyncCounts> counts() const {
+        std::vector<SyncCounts> counts;
+        for (std::size_t word = 0; word < objects_.size(); ++word) {
+            const auto& [line, server, state] = objects_[word];
+            SyncCounts& each = counts.emplace_back();
+            const auto add = [&each](const ns_line& moved) {
+                each.local += moved.local;
+                each.remote += moved.remote;
+            };
+            add(line);
+            if (words_.role[word] == BARRIER_WORD) {
+                std::ranges::for_each(barriers_[state].of_worker, add);
+                std::ranges::for_each(barriers_[state].of_node, add);
+            } else if (words_.role[word] <= ATOMIC_WORD) {
+                each.acquisitions = server.acquisitions;
+                each.wait_ps = server.wait_ps;
+                each.hold_ps = server.hold_ps;
+            }
+        }
+        return counts;
+    }
 
 private:
     // Parties that meet at a barrier.
@@ -83,18 +190,130 @@ private:
         std::uint32_t state = 0;  // number of a barrier, or of a condition
     };
 
-    void schedule(std::uint32_t word, Rank rank, std::int64_t due_ps);
-    void schedule_grant(std::uint32_t word);
-    bool request_and_wait(Worker& w, std::uint32_t word, Then then);
-    void spin(Worker& w);
-    void expect(std::uint32_t actor, Rank rank, std::int64_t due_ps);
-    void end_holding(std::uint32_t word);
-    void end_lock_wait(std::uint32_t actor, std::int64_t since_ps);
-    void add_barrier(Object& object);
-    bool arrive(Worker& w, std::uint32_t word);
-    void complete(std::uint32_t word);
-    bool await(Worker& w, std::uint32_t word);
-    bool signal(Worker& w, std::uint32_t word, std::int64_t permits);
+    // Times beyond LATEST_PS are refused by `expect`, except for workers that search, whose phase may end before.
+    void schedule(std::uint32_t word, Rank rank, std::int64_t due_ps) {
+        run_.clock.set(run_.clock.word(word), std::min(due_ps, LATEST_PS), rank, word);
+    }
+
+    // Schedule the grant that the server has promised.
+    void schedule_grant(std::uint32_t word) {
+        const ns_server& server = objects_[word].server;
+        schedule(word, GRANT, server.due_ps);
+        expect(server.next.actor, GRANT, server.due_ps);
+    }
+
+    bool request_and_wait(Worker& w, std::uint32_t word, Then then) {
+        spin(w);
+        request(word, w.id, then);
+        return false;
+    }
+
+    // Wait without an event, and keep the core busy meanwhile.
+    void spin(Worker& w) {
+        w.blocked = w.spins = true;
+        run_.clock.suspend(w);
+        memory_.tell_activity(w);
+    }
+
+    // A worker that waits, and does not search, will go on at `due_ps` through the event of a word.
+    void expect(std::uint32_t actor, Rank rank, std::int64_t due_ps) {
+        if (due_ps > LATEST_PS) refuse_time();
+        if (actor == run_.clock.producer() || run_.team[actor].idle) return;
+        run_.team[actor].blocked = false;
+        run_.clock.expect(run_.team[actor], rank, due_ps);
+    }
+
+    void end_holding(std::uint32_t word) {
+        ns_server& server = objects_[word].server;
+        run_.recorder.log(Held{word, server.holder, server.granted_ps, run_.clock.now_ps()});
+        ns_server_end_holding(&server, run_.clock.now_ps());
+    }
+
+    // The time that a worker has waited for a lock is overhead.
+    void end_lock_wait(std::uint32_t actor, std::int64_t since_ps) {
+        Worker& w = run_.team[actor];
+        w.counters.overhead_ps += run_.clock.now_ps() - since_ps;
+        w.began_ps = run_.clock.now_ps();
+        run_.recorder.overhead(w);
+    }
+
+    // The lines of worker and node live at the home of what is kept for a worker there.
+    void add_barrier(Object& object) {
+        object.state = static_cast<std::uint32_t>(barriers_.size());
+        Barrier& barrier = barriers_.emplace_back();
+        barrier.of_node.assign(run_.plan.nodes, {.home = 0, .owner = NS_NOBODY, .local = 0, .remote = 0});
+        for (std::size_t worker = 0; worker < run_.plan.workers; ++worker) {
+            const std::int32_t home = words_.worker_home[worker];
+            barrier.of_worker.push_back({.home = home, .owner = NS_NOBODY, .local = 0, .remote = 0});
+            barrier.of_node[static_cast<std::size_t>(run_.plan.node[worker])].home = home;
+        }
+    }
+
+    [[gnu::noinline]] bool arrive(Worker& w, std::uint32_t word) {
+        spin(w);
+        w.counters.idle_barrier_ps -= run_.clock.now_ps();
+        w.began_ps = run_.clock.now_ps();
+        w.meets = true;
+        std::vector<ns_arrival>& arrivals = barriers_[objects_[word].state].gathering.arrivals;
+        arrivals.push_back({.time_ps = run_.clock.now_ps(), .leave_ps = 0, .worker = w.id, .node = w.node});
+        if (static_cast<std::int64_t>(arrivals.size()) == words_.parties[word]) complete(word);
+        return false;
+    }
+
+    // All parties of the gathering meeting have come: find out when the barrier opens for them.
+    void complete(std::uint32_t word) {
+        Object& object = objects_[word];
+        Barrier& barrier = barriers_[object.state];
+        Meeting met = std::exchange(barrier.gathering, {});
+        ns_barrier lines{object.line, barrier.of_worker.data(), barrier.of_node.data()};
+        met.opens_ps = ns_barrier_open(words_.barrier, &words_.transfers, &lines, met.arrivals.data(),
+                                       static_cast<std::uint32_t>(met.arrivals.size()), leaders_.data());
+        object.line = lines.shared;
+        for (const ns_arrival& party : met.arrivals) expect(party.worker, RELEASE, met.opens_ps);
+        const auto place = std::ranges::upper_bound(barrier.complete, met.opens_ps, {}, &Meeting::opens_ps);
+        barrier.complete.insert(place, std::move(met));
+        schedule(word, RELEASE, barrier.complete.front().opens_ps);
+    }
+
+    [[gnu::noinline]] bool await(Worker& w, std::uint32_t word) {
+        Condition& condition = conditions_[objects_[word].state];
+        if (condition.permits != 0) {
+            --condition.permits;
+            w.owed_ps += ns_line_move(&words_.transfers, &objects_[word].line, w.id);
+            return true;
+        }
+        (condition.first == NS_NOBODY ? condition.first : after_[condition.last]) = w.id;
+        condition.last = w.id;
+        after_[w.id] = NS_NOBODY;
+        w.blocked = w.rests = true;
+        run_.clock.suspend(w);
+        memory_.tell_activity(w);
+        w.counters.parked_ps -= run_.clock.now_ps();
+        w.began_ps = run_.clock.now_ps();
+        return false;
+    }
+
+    // Let `permits` waiters pass: first those that sleep, in the order in which they came, each after the time that
+    // waking those before it takes; then later ones.
+    [[gnu::noinline]] bool signal(Worker& w, std::uint32_t word, std::int64_t permits) {
+        Condition& condition = conditions_[objects_[word].state];
+        ns_line& line = objects_[word].line;
+        std::int64_t spent_ps = 0;
+        for (; permits != 0 && condition.first != NS_NOBODY; --permits) {
+            Worker& sleeper = run_.team[condition.first];
+            condition.first = after_[sleeper.id];
+            line.owner = sleeper.id;
+            spent_ps = ns_sum(spent_ps, run_.plan.costs.signal_ps + ns_line_move(&words_.transfers, &line, w.id));
+            const bool remote = ns_line_wakes_remotely(&words_.transfers, &line, sleeper.id);
+            sleeper.blocked = false;
+            run_.clock.schedule(sleeper, WAKE,
+                                ns_sum(spent_ps, remote ? words_.rules.wake_remote_ps : words_.rules.wake_ps));
+        }
+        condition.permits = ns_sum(condition.permits, permits);
+        w.owed_ps += spent_ps;
+        return true;
+    }
+
     ns_lock_kind kind_of(std::uint32_t word) const {  // actors get an atomic word in the order of their arrival
         return words_.role[word] == ATOMIC_WORD ? NS_LOCK_MCS : words_.kind;
     }

@@ -4,26 +4,55 @@
 // Objects are numbered through all memories, in the order of the memories.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "memory/memory_system.hpp"
+#include "plan.hpp"
 #include "state/run.hpp"
 
 namespace numasim {
 
 class Transactions {
 public:
-    Transactions(Run& run, MemorySystem& memory);
+    Transactions(Run& run, MemorySystem& memory)
+        : run_(run),
+          memory_(memory),
+          words_(run.plan.words),
+          turn_seed_(run.seed),
+          opened_(run.plan.workers),
+          attempts_(run.plan.workers),
+          node_conflicts_(std::size_t{run.plan.nodes} * run.plan.nodes, 0) {
+        std::size_t objects = 0;
+        for (std::size_t word = 0; word < words_.role.size(); ++word) {
+            first_.push_back(static_cast<std::uint32_t>(objects));
+            if (words_.role[word] == NS_SYNC_OBJECTS) objects += static_cast<std::size_t>(words_.parties[word]);
+        }
+        objects_.resize(objects);
+    }
+
     Transactions(const Transactions&) = delete;
 
     // Begin a turn of a phase, from zero, whose objects are drawn anew.
-    void start_turn(std::int64_t turn);
+    void start_turn(std::int64_t turn) { turn_seed_ = ns_turn_seed(run_.seed, static_cast<std::uint64_t>(turn)); }
+
     // Execute the op `use` of the worker's task, behind which `frame` stands already. False: the attempt has aborted,
     // and the worker pays for that.
-    bool use(Worker& w, Frame& frame, const Instruction& use);
+    [[gnu::noinline]] bool use(Worker& w, Frame& frame, const Instruction& use) {
+        switch (use.op) {
+            case BEGIN: attempts_[w.id] = {frame.at, 0, frame.path_ps, run_.clock.now_ps(), w.counters}; return true;
+            case COMMIT: return commit(w, frame, use.arg);
+            default: return open(w, frame, use);
+        }
+    }
 
-    std::vector<std::int64_t> object_conflicts() const;
+    std::vector<std::int64_t> object_conflicts() const {
+        std::vector<std::int64_t> conflicts;
+        for (const Object& each : objects_) conflicts.push_back(each.conflicts);
+        return conflicts;
+    }
+
     const std::vector<std::int64_t>& node_conflicts() const { return node_conflicts_; }  // [nodes, nodes]
 
 private:
@@ -51,17 +80,105 @@ private:
         std::uint32_t other, object;
     };
 
-    bool open(Worker& w, Frame& frame, const Instruction& use);
-    bool commit(Worker& w, Frame& frame, std::uint32_t memory);
-    bool abort(Worker& w, Frame& frame, std::uint32_t memory, const Conflict& conflict);
-    void close(std::uint32_t worker, bool commits);
-    void log(const Worker& w);
-    std::uint32_t drawn(std::uint32_t memory, std::uint64_t number) const;
+    // Open an object that is drawn.
+    bool open(Worker& w, Frame& frame, const Instruction& use) {
+        const std::uint64_t base = ns_base(turn_seed_, NS_DRAW_CONFLICT, static_cast<std::uint64_t>(frame.id));
+        const std::uint64_t op = run_.frames.op_number(frame, frame.at - 1);
+        const std::uint64_t attempt = words_.same[use.arg] != 0 ? 0 : attempts_[w.id].number;
+        const std::uint32_t number = drawn(use.arg, ns_draw(base, attempt << 32 | op));
+        const Conflict conflict = conflict_at(number, w.id);
+        if (conflict.other != NOBODY) return abort(w, frame, use.arg, conflict);
+        Object& object = objects_[number];
+        if (use.op == STORE && object.writer == w.id) return true;
+        opened_[w.id].push_back({number, use.op == STORE, object.version, run_.clock.now_ps()});
+        if (use.op == STORE) object.writer = w.id;
+        return true;
+    }
+
+    bool commit(Worker& w, Frame& frame, std::uint32_t memory) {
+        const Conflict conflict = validate(w.id);
+        if (conflict.other != NOBODY) return abort(w, frame, memory, conflict);
+        if (run_.recorder.keeps_log()) log(w);
+        close(w.id, true);
+        ++w.counters.commits;
+        return true;
+    }
+
+    // Waste the attempt, which has met another worker at an object, pay for that, and begin the next attempt.
+    bool abort(Worker& w, Frame& frame, std::uint32_t memory, const Conflict& conflict) {
+        Attempt& attempt = attempts_[w.id];
+        run_.detail(ABORT, w.id, frame.id, conflict.object);
+        ++objects_[conflict.object].conflicts;
+        const auto node = static_cast<std::size_t>(w.node),
+                   other = static_cast<std::size_t>(run_.team[conflict.other].node);
+        ++node_conflicts_[node * run_.plan.nodes + other];
+        close(w.id, false);
+        w.counters = attempt.before;
+        w.counters.wasted_ps += run_.clock.now_ps() - attempt.began_ps;
+        ++w.counters.aborts;
+        frame.at = attempt.at;
+        frame.path_ps = attempt.path_ps;
+        const std::int64_t restart_ps = memory_.helpers() != nullptr ? memory_.helpers()->restart_ps(w) : 0;
+        const std::int64_t pay_ps = words_.undo_ps[memory] + restart_ps;
+        run_.clock.schedule_overhead(w, PUT, std::max(run_.plan.costs.least_probe_ps, pay_ps));
+        ++attempt.number;
+        attempt.began_ps = w.step.due_ps();
+        attempt.before = w.counters;
+        return false;
+    }
+
+    // The worker's attempt ends. With `commits` the objects that it has written get their next version.
+    void close(std::uint32_t worker, bool commits) {
+        for (const Opened& each : opened_[worker]) {
+            if (!each.writes) continue;
+            Object& object = objects_[each.object];
+            object.writer = NOBODY;
+            if (!commits) continue;
+            ++object.version;
+            object.last = worker;
+        }
+        opened_[worker].clear();
+    }
+
+    void log(const Worker& w) {
+        const auto words = static_cast<std::int64_t>(words_.role.size());
+        for (const Opened& each : opened_[w.id]) {
+            const std::int64_t object = each.object, word = each.writes ? words + object : -1 - object;
+            run_.recorder.log(Held{word, w.id, each.since_ps, run_.clock.now_ps()});
+        }
+    }
+
+    // The object of a memory that a random number stands for.
+    std::uint32_t drawn(std::uint32_t memory, std::uint64_t number) const {
+        const auto first = static_cast<std::size_t>(words_.weight_ptr[memory]),
+                   end = static_cast<std::size_t>(words_.weight_ptr[memory + 1]);
+        if (first == end) {
+            const auto objects = static_cast<std::uint64_t>(words_.parties[memory]);
+            return first_[memory] + static_cast<std::uint32_t>(ns_below(number, objects));
+        }
+        const ns_i64s sums = words_.weight.subspan(first, end - first);
+        const auto place = static_cast<std::int64_t>(ns_below(number, static_cast<std::uint64_t>(sums.back())));
+        const auto* const found = std::upper_bound(sums.begin(), sums.end(), place);
+        return first_[memory] + static_cast<std::uint32_t>(found - sums.begin());
+    }
+
     Conflict conflict_at(std::uint32_t object, std::uint32_t worker) const {
         const std::uint32_t writer = objects_[object].writer;
         return {writer == worker ? NOBODY : writer, object};
     }
-    Conflict validate(std::uint32_t worker) const;
+
+    // The conflict that the worker's attempt meets when it commits: an object that it has read has another version now,
+    // or is open for writing.
+    Conflict validate(std::uint32_t worker) const {
+        for (const Opened& read : opened_[worker]) {
+            if (read.writes) continue;
+            const Object& object = objects_[read.object];
+            if (object.version != read.version) return {object.last, read.object};
+            const Conflict found = conflict_at(read.object, worker);
+            if (found.other != NOBODY) return found;
+        }
+        return {NOBODY, 0};
+    }
 
     Run& run_;
     MemorySystem& memory_;

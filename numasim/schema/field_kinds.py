@@ -66,14 +66,16 @@ class Value(Field):
 class Array(Field):
     """``size`` numbers of one type, or any number of them, each from ``low`` to ``high``.
 
-    ``shape`` is a note. An array that ``points_into`` others begins at 0, never falls and ends at the value of this
-    expression. The array is kept as a view. With ``count``, it is kept as a bare pointer, and the member ``count``
-    holds the number of rows of ``width`` numbers; if ``count`` is ``none``, as a bare pointer alone.
+    An array with ``full`` in place of ``size`` has no number or ``full`` numbers. ``shape`` is a note. An array that
+    ``points_into`` others begins at 0, never falls and ends at the value of this expression. The array is kept as a
+    view. With ``count``, it is kept as a bare pointer, and the member ``count`` holds the number of rows of ``width``
+    numbers; if ``count`` is ``none``, as a bare pointer alone.
     """
 
     type: str = field(kw_only=False)
     shape: str = field(kw_only=False)
     size: str = ""
+    full: str = ""
     low: str = ""
     high: str = ""
     points_into: str = ""
@@ -128,7 +130,8 @@ class Structure:
     """Fields that belong together: ``c_name`` in C, ``cpp_name`` in C++.
 
     ``checked``: the function ``<c_name>_check`` (lib/core/plan) checks further conditions and computes the computed
-    members. ``order`` is that of the members if it differs from that of the fields.
+    members. ``requires`` has conditions, each with the sentence about a plan that breaks it. ``order`` is that of the
+    members if it differs from that of the fields.
     """
 
     c_name: str
@@ -136,6 +139,7 @@ class Structure:
     note: str
     fields: tuple[Field, ...]
     checked: bool = False
+    requires: tuple[tuple[str, str], ...] = ()
     order: tuple[str, ...] = ()
 
 

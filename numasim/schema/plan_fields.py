@@ -80,6 +80,7 @@ SEGMENT_NEEDS = Structure(
         ),
     ),
     checked=True,
+    requires=(("len(settled_bytes) == len(access_region) * nodes", "settled_bytes is missing"),),
 )
 CACHE_SIZES = Structure(
     "ns_cache_sizes",
@@ -140,7 +141,7 @@ RESOURCES = Structure(
         Integer("fault_units", high="MOST_COST_PS", note="of the address space that a page fault takes"),
         ppm("fault_alpha_ppm", high="1000 * MILLION"),
     ),
-    checked=True,
+    requires=(("len(resource_capacity) >= nodes", "resource_capacity has no entry for each node"),),
 )
 SPEED_RULES = Structure(
     "ns_speed_rules",
@@ -305,7 +306,15 @@ MEMORY = Structure(
             "nodes - 1",
             note="the node of memory that is wanted on each node: another node if that node has no memory",
         ),
-        Array("free_pages", I64, "nodes", low="-LONGEST_PS", high="LONGEST_PS", note="empty if nodes cannot be full"),
+        Array(
+            "free_pages",
+            I64,
+            "nodes",
+            full="nodes",
+            low="-LONGEST_PS",
+            high="LONGEST_PS",
+            note="empty if nodes cannot be full",
+        ),
         Array(
             "nodes_by_distance",
             I64,
@@ -317,6 +326,7 @@ MEMORY = Structure(
         ),
     ),
     checked=True,
+    requires=(("len(stages) > 0", "stages has no entry"),),
 )
 
 ACCESSES = Structure(
@@ -338,6 +348,7 @@ ACCESSES = Structure(
             "settled_bytes",
             I64,
             "accesses, nodes",
+            full="len(access_region) * nodes",
             high="MOST_BYTES",
             note="footprint on each home before the run; empty if unused",
             member="settled",
@@ -433,6 +444,7 @@ SEGMENT_TIMES = Structure(
             "traffic",
             I64,
             "segments, nodes",
+            full="segments * nodes",
             high="MOST_BYTES",
             note="bytes of the settled accesses by home, empty if there are none",
         ),
@@ -455,6 +467,7 @@ ITEM_ACCESS = Structure(
             "wait_ps", "rows", "len(traffic) / nodes", "wait", note="memory time, empty for a node without workers"
         ),
     ),
+    requires=(("len(traffic) % nodes == 0", "traffic does not have whole rows"),),
 )
 AMOUNTS = Structure(
     "ns_amounts",
@@ -623,9 +636,19 @@ WORDS = Structure(
         ),
         Integer("words_declared", high="len(word_role)", c_type="uint32_t", member="declared"),
         Array(
-            "level_lock", I32, "steal levels, queues", note="the lock of a probe, -1: no lock; empty if there are none"
+            "level_lock",
+            I32,
+            "steal levels, queues",
+            full="steal_levels * len(queues)",
+            note="the lock of a probe, -1: no lock; empty if there are none",
         ),
-        Array("queue_lock", I32, "queues", note="the lock of each queue, -1: no lock; empty if there are none"),
+        Array(
+            "queue_lock",
+            I32,
+            "queues",
+            full="len(queues)",
+            note="the lock of each queue, -1: no lock; empty if there are none",
+        ),
         Flag("looks_first", note="a probe looks into a queue before it takes the queue's lock"),
         Choice("lock_kind", LockName, member="kind"),
         Choice("barrier_kind", BarrierName, member="barrier"),
@@ -633,6 +656,7 @@ WORDS = Structure(
         Part("transfers", TRANSFERS),
     ),
     checked=True,
+    requires=(("not len(word_role) or not skipping", "word_role has words, with which nothing is skipped"),),
 )
 
 
@@ -701,6 +725,7 @@ STEAL = Structure(
         ),
     ),
     checked=True,
+    requires=(("len(domains) > 0", "domains has no entry"),),
     order=(
         *("level", "row", "seg", "queue", "weight", "watch", "chance", "queues", "own", "workers", "steal_levels"),
         *("levels", "rows", "watches", "chances", "queue_count", "data", "node", "domains", "latency_ps"),
@@ -727,11 +752,12 @@ CONTROL = Structure(
     "Control",
     "The decisions of a strategy for all tasks of a program, before the first iteration (model 4.14).",
     (
-        Array("task_tier", U8, "rows", high="4", member="tier", note="Tier; empty: all are local"),
+        Array("task_tier", U8, "rows", full="rows", high="4", member="tier", note="Tier; empty: all are local"),
         Array(
             "task_label",
             I32,
             "rows",
+            full="rows",
             low="-1",
             high="MOST_WORKERS",
             member="label",
@@ -756,6 +782,9 @@ CONTROL = Structure(
         ),
     ),
     checked=True,
+    requires=(
+        ("not folded or len(task_tier) + len(task_label) == 0", "tiers and labels are those of tasks, not of rows"),
+    ),
 )
 THRESHOLD_RULES = Structure(
     "ns_threshold_rules",
@@ -856,7 +885,7 @@ PLAN = Structure(
         Flag("looks_at_accesses"),
         Part("memory", MEMORY, when="looks_at_accesses"),
         Part("accesses", ACCESSES, when="looks_at_accesses"),
-        Array("open_ptr", I64, "segments + 1", member="open.ptr"),
+        Array("open_ptr", I64, "segments + 1", full="segments + 1", member="open.ptr"),
         Part("open", OPEN_ACCESSES, when="len(open_ptr) > 0"),
         Listed("families", FAMILY),
         Flag("coupled", member="effects.coupled"),
@@ -910,4 +939,5 @@ PLAN = Structure(
         Computed("counts_live", "bool", note="a steal level depends on how many subtrees are live"),
     ),
     checked=True,
+    requires=(("not coupled or looks_at_accesses", "a coupled run looks at accesses"),),
 )

@@ -22,7 +22,7 @@ from numasim.schema.field_kinds import (
     Value,
 )
 from numasim.schema.plan_fields import PLAN
-from numasim.schema.structure_text import HEADING, VIEWS, enum_of, guarded, in_order, quoted
+from numasim.schema.structure_text import HEADING, VIEWS, enum_of, header, in_order, quoted
 
 # ---- Expressions of the schema as C, and the C expression of each field that was read --------------------------------
 
@@ -65,7 +65,7 @@ def checks() -> str:
         " * Each function is called when its structure has been read, the function of the whole plan last. A function\n"
         " * keeps the first mistake in the reader, and returns whether there is no mistake. */\n"
     )
-    return guarded("NUMASIM_GENERATED_PLAN_CHECKS_H", heading + "".join(functions))
+    return header(heading + "".join(functions))
 
 
 def _function(structure: Structure, known: Known, bodies: list[str]) -> None:
@@ -83,6 +83,8 @@ def _function(structure: Structure, known: Known, bodies: list[str]) -> None:
 def _structure(structure: Structure, prefix: str, known: Known, bodies: list[str]) -> Iterator[str]:
     for field in structure.fields:
         yield from _conditional(field, prefix, known, bodies)
+    for condition, sentence in structure.requires:
+        yield f"if (!ns_plan_require(reader, {in_c(condition, known)}, {quoted(sentence)})) return false;"
     if structure.checked:
         whole = prefix.removesuffix("->").removesuffix(".")
         self = whole if prefix.endswith("->") else f"&{whole}"
@@ -167,6 +169,8 @@ def _array(field: Array, place: str, prefix: str, known: Known) -> Iterator[str]
     size = in_c(field.size, known) if field.size else "NS_ANY_SIZE"
     yield _call(f"ns_read_{kind}", field.name, size, f"&{kept}")
     known[f"len({field.name})"] = f"{kept}.count"
+    if field.full:
+        yield _call("ns_require_full", field.name, f"{kept}.count", in_c(field.full, known))
     if field.high:
         bounds = in_c(field.low or "0", known), in_c(field.high, known)
         yield _call(f"ns_require_{kind}", field.name, kept, *bounds)

@@ -30,9 +30,9 @@ WITH_END = frozenset({"ns_op"})  # enumerations with a name for the number after
 LISTED = frozenset({"ns_lock_kind"})  # enumerations whose values are a list for macros, too
 
 
-def guarded(name: str, body: str) -> str:
-    """Return a header with the include guard ``name``."""
-    return f"{HEADING}#ifndef {name}\n#define {name}\n\n{body}\n#endif\n"
+def header(body: str) -> str:
+    """Return a header with the text ``body``."""
+    return f"{HEADING}#pragma once\n\n{body}"
 
 
 def enumerations() -> str:
@@ -45,7 +45,7 @@ def enumerations() -> str:
         + "".join(f"extern const char *const {_words_name(each)}[{len(_words_of(each))}];\n" for each in ENUMERATIONS),
         *map(_record, RECORDS),
     ]
-    return guarded("NUMASIM_GENERATED_ENUMERATIONS_H", "\n".join(parts))
+    return header("\n".join(parts))
 
 
 def words() -> str:
@@ -71,7 +71,7 @@ def counters() -> str:
     ]
     notes = "".join(f" *   {name}: {note}\n" for name, note in {**workers, **SYNC_COUNTS}.items() if note)
     heading = f"#include <stdint.h>\n\n/* What is counted:\n{notes} */\n\n"
-    return guarded("NUMASIM_GENERATED_COUNTERS_H", heading + "\n".join(parts))
+    return header(heading + "\n".join(parts))
 
 
 def _listed(macro: str, names: Iterable[str]) -> str:
@@ -127,7 +127,7 @@ def structures() -> str:
     """Return the header with all structures, each after the structures that it contains."""
     includes = '#include <stdbool.h>\n#include <stdint.h>\n\n#include "plan/views.h"\n#include "enumerations.h"\n'
     texts = "".join(f"\n{_structure(each)}" for each in in_order(PLAN))
-    return guarded("NUMASIM_GENERATED_PLAN_STRUCTS_H", includes + texts)
+    return header(includes + texts)
 
 
 def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Structure]:
@@ -200,8 +200,8 @@ def plan_names() -> str:
     structures = "".join(f"using {each.cpp_name} = {each.c_name};\n" for each in in_order(PLAN) if each.cpp_name)
     traffic = f"enum TrafficKind : std::size_t {{ {', '.join(TRAFFIC.values())}, TRAFFIC_KINDS }};\n"
     names = f"constexpr const char* TRAFFIC_NAMES[] = {{{', '.join(map(quoted, TRAFFIC))}}};\n"
-    return (
-        f'{HEADING}#pragma once\n\n#include <cstddef>\n#include <cstdint>\n\n#include "plan_structs.h"\n\n'
+    return header(
+        '#include <cstddef>\n#include <cstdint>\n\n#include "plan_structs.h"\n\n'
         f"namespace numasim {{\n\n{enums}\n{structures}\n"
         f"// Kinds of traffic between nodes, and what they are called in results.\n{traffic}{names}\n"
         "}  // namespace numasim\n"

@@ -24,7 +24,7 @@ Key = tuple[int, int, int]
 @pytest.fixture(scope="session")
 def library(compiler: str) -> ctypes.CDLL:
     """Return `EventTree` behind functions of C."""
-    sources = [LIB / "engine" / "state" / "event_tree.cpp", HERE / "event_tree_probe.cpp"]
+    sources = [HERE / "event_tree_probe.cpp"]
     folders = [f"-I{LIB / name}" for name in ("engine", "core")]
     flags = ["-std=c++20", "-O1", "-g0", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
     command = [compiler, *flags, *folders, *map(str, sources)]

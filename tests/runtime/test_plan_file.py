@@ -63,7 +63,7 @@ BAD_FIELDS: dict[str, tuple[Any, str]] = {
     "open_access": (np.array([0, 2]), "open_access has a value out of bounds: 2 at 1, not from 0 to 1"),
     "access_region": (np.array([0, 1], np.uint32), "access_region has a value out of bounds: 1 at 1, not from 0 to 0"),
     "access_offset": (np.array([63 * PAGE, 0]), "access 0 reaches beyond its region"),
-    "free_pages": (np.array([1]), "nodes_by_distance has 0 entries instead of 2"),
+    "free_pages": (np.array([1]), "free_pages has 1 entries instead of 2 or none"),
 }
 BAD_WORDS: dict[str, tuple[Any, str]] = {
     "word_role": (np.array([5], np.uint8), "word_role has a value out of bounds: 5 at 0, not from 0 to 4"),

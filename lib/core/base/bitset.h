@@ -1,6 +1,5 @@
 /* Sets of small numbers as arrays of 64-bit words. */
-#ifndef NUMASIM_BASE_BITSET_H
-#define NUMASIM_BASE_BITSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ static inline uint32_t ns_word_nth(uint64_t word, uint32_t nth) {
     while (nth--) word &= word - 1;
     return ns_word_first(word);
 }
-
-#endif

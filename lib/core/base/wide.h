@@ -1,6 +1,5 @@
 /* Sums and products of 64-bit numbers that stay at 2^63 - 1 where they would exceed it. */
-#ifndef NUMASIM_BASE_WIDE_H
-#define NUMASIM_BASE_WIDE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ static inline int64_t ns_sum(int64_t a, int64_t b) {
 }
 
 static inline int64_t ns_multiply(int64_t a, int64_t b) { return ns_saturate((ns_wide)a * b); }
-
-#endif

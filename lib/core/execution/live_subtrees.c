@@ -1,26 +1,17 @@
 #include "execution/live_subtrees.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool ns_live_create(ns_live_subtrees *self, const ns_full_plan *plan) {
     *self = (ns_live_subtrees){.gate = plan->steal.gate};
     if (!plan->counts_live) return true;
-    const size_t rows = (size_t)plan->graph.rows + 1; /* no size is zero */
-    self->live = calloc(plan->workers, sizeof *self->live);
-    self->awaited = calloc(plan->workers, sizeof *self->awaited);
-    self->root = calloc(rows, sizeof *self->root);
-    self->left = calloc(rows, sizeof *self->left);
-    self->unit = calloc(rows, sizeof *self->unit);
-    return self->live && self->awaited && self->root && self->left && self->unit;
-}
-
-void ns_live_destroy(ns_live_subtrees *self) {
-    free(self->live);
-    free(self->awaited);
-    free(self->root);
-    free(self->left);
-    free(self->unit);
+    const uint64_t rows = (uint64_t)plan->graph.rows;
+    self->live = ns_pieces_take(&self->memory, plan->workers, sizeof *self->live);
+    self->awaited = ns_pieces_take(&self->memory, plan->workers, sizeof *self->awaited);
+    self->root = ns_pieces_take(&self->memory, rows, sizeof *self->root);
+    self->left = ns_pieces_take(&self->memory, rows, sizeof *self->left);
+    self->unit = ns_pieces_take(&self->memory, rows, sizeof *self->unit);
+    return !self->memory.is_short;
 }
 
 void ns_live_follow(ns_live_subtrees *self, const ns_graph *graph, const ns_control *in_force) {

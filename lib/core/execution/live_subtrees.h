@@ -5,15 +5,11 @@
  * all its descendants have finished. It counts for the unit of the worker that began the root. Until the root begins, the
  * unit for which the root is labelled awaits the subtree. Nothing is counted if no level is gated.
  */
-#ifndef NUMASIM_EXECUTION_LIVE_SUBTREES_H
-#define NUMASIM_EXECUTION_LIVE_SUBTREES_H
+#pragma once
 
+#include "base/pieces.h"
 #include "generated/plan_structs.h"
 #include "policy/round.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     const int32_t *gate;  /* [workers] */
@@ -23,12 +19,12 @@ typedef struct {
     int64_t *root;        /* [rows] the root of the subtree around each row, or -1 */
     int64_t *left;        /* [rows] for each root: tasks of its subtree that exist and have not finished */
     int32_t *unit;        /* [rows] for each root: the unit in which its subtree is live, or -1 */
+    ns_pieces memory;
 } ns_live_subtrees;
 
 /* Begin with nothing live, for a plan that outlives this. All pointers are NULL if no level is gated. Returns false if
- * there is no memory. */
+ * there is no memory. Release `memory` in any case. */
 bool ns_live_create(ns_live_subtrees *self, const ns_full_plan *plan);
-void ns_live_destroy(ns_live_subtrees *self);
 
 /* Use these tiers and labels of all rows from now on. Nothing is live now, and the arrays outlive this. */
 void ns_live_follow(ns_live_subtrees *self, const ns_graph *graph, const ns_control *in_force);
@@ -64,9 +60,3 @@ static inline bool ns_live_finish(ns_live_subtrees *self, uint32_t row) {
     self->unit[root] = NS_UNKNOWN;
     return true;
 }
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

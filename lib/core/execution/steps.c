@@ -1,7 +1,5 @@
 #include "execution/steps.h"
 
-#include <stdlib.h>
-
 /* Enter the loops that begin with the phase that comes next. */
 static void enter_loops(ns_steps *self) {
     while (self->next_loop < (int64_t)self->loops->count && self->loops->at[self->next_loop].first == self->phase) {
@@ -18,19 +16,12 @@ static bool is_last_pass(const ns_steps *self, int64_t loop) {
 }
 
 bool ns_steps_create(ns_steps *self, const ns_full_plan *plan) {
-    *self = (ns_steps){.phases = &plan->phases,
-                       .loops = &plan->loops,
-                       .turn = calloc(plan->phases.count + 1, sizeof *self->turn),
-                       .state = calloc(plan->loops.count + 1, sizeof *self->state),
-                       .inner = NS_NO_LOOP,
-                       .outer = NS_NO_LOOP};
-    if (self->turn && self->state) enter_loops(self);
-    return self->turn && self->state;
-}
-
-void ns_steps_destroy(ns_steps *self) {
-    free(self->turn);
-    free(self->state);
+    *self = (ns_steps){.phases = &plan->phases, .loops = &plan->loops, .inner = NS_NO_LOOP, .outer = NS_NO_LOOP};
+    self->turn = ns_pieces_take(&self->memory, plan->phases.count + 1, sizeof *self->turn);
+    self->state = ns_pieces_take(&self->memory, plan->loops.count, sizeof *self->state);
+    if (self->memory.is_short) return false;
+    enter_loops(self);
+    return true;
 }
 
 void ns_steps_next(ns_steps *self) {

@@ -1,17 +1,10 @@
 /* The order in which the phases of a program run, with the loops around them (model 3.6; numasim/workload/phases.py). A
  * step is one run of a phase. Steps are found one by one, since a program may have very many.
  */
-#ifndef NUMASIM_EXECUTION_STEPS_H
-#define NUMASIM_EXECUTION_STEPS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/plan_structs.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The state of a loop that the program is in. */
 typedef struct {
@@ -29,13 +22,13 @@ typedef struct {
     int64_t again;        /* how often the phase has run in a row before */
     int64_t next_loop;    /* the first loop that this pass has not entered */
     int64_t inner, outer; /* the innermost and the outermost loop around the phase, or NS_NO_LOOP */
+    ns_pieces memory;
 } ns_steps;
 
 #define NS_NO_LOOP INT64_C(-1)
 
-/* Begin with the first step of a plan. Returns false if there is no memory. */
+/* Begin with the first step of a plan. Returns false if there is no memory. Release `memory` in any case. */
 bool ns_steps_create(ns_steps *self, const ns_full_plan *plan);
-void ns_steps_destroy(ns_steps *self);
 
 /* Whether there is a present step; false after the last one. */
 static inline bool ns_steps_run(const ns_steps *self) { return self->phase < (int64_t)self->phases->count; }
@@ -53,9 +46,3 @@ static inline int64_t ns_steps_turn(const ns_steps *self) { return self->turn[se
 
 /* Whether the iteration ends with the present step. */
 bool ns_steps_ends_iteration(const ns_steps *self);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -20,9 +20,8 @@ static bool have_others(const ns_graph *graph) {
 
 static bool count_tasks(ns_task_numbers *self) {
     const ns_graph *graph = &self->plan->graph;
-    self->before = malloc(((size_t)graph->rows + 1) * sizeof *self->before);
+    self->before = ns_pieces_take(&self->memory, (uint64_t)graph->rows + 1, sizeof *self->before);
     if (!self->before) return false;
-    self->before[0] = 0;
     for (int64_t row = 0; row < graph->rows; row++)
         self->before[row + 1] = self->before[row] + (graph->kind.at[row] == NS_ROW_TASK);
     return true;
@@ -31,17 +30,12 @@ static bool count_tasks(ns_task_numbers *self) {
 bool ns_task_numbers_create(ns_task_numbers *self, const ns_full_plan *plan) {
     *self = (ns_task_numbers){.plan = plan, .count = 1};
     if (!asks_for_numbers(&plan->steal)) return true;
-    uint64_t most = 1; /* no size is zero */
+    uint64_t most = 0;
     for (uint64_t at = 0; at < plan->phases.count; at++) {
         if (plan->phases.at[at].roots.count > most) most = plan->phases.at[at].roots.count;
     }
-    self->tree = malloc(most * sizeof *self->tree);
+    self->tree = ns_pieces_take(&self->memory, most, sizeof *self->tree);
     return self->tree && (!have_others(&plan->graph) || count_tasks(self));
-}
-
-void ns_task_numbers_destroy(ns_task_numbers *self) {
-    free(self->before);
-    free(self->tree);
 }
 
 static int compare(const void *one, const void *other) {

@@ -4,17 +4,10 @@
  * The tasks of the phase that runs are numbered from 0: root by root in the order of the phase, in program order below
  * each root. Calls and implicit bodies are not counted. If no rule of the strategy asks for numbers, none are kept.
  */
-#ifndef NUMASIM_EXECUTION_TASK_NUMBERS_H
-#define NUMASIM_EXECUTION_TASK_NUMBERS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/plan_structs.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The subtree of a root: the id of the root, and the number of the subtree's first task. */
 typedef struct {
@@ -27,11 +20,11 @@ typedef struct {
     ns_numbered_tree *tree; /* of the present phase, by id; NULL if no rule asks for numbers */
     uint64_t trees;
     uint64_t count; /* number of tasks of the phase */
+    ns_pieces memory;
 } ns_task_numbers;
 
-/* Numbers for a plan that outlives them. Returns false if there is no memory; destroy the numbers in any case. */
+/* Numbers for a plan that outlives them. Returns false if there is no memory. Release `memory` in any case. */
 bool ns_task_numbers_create(ns_task_numbers *self, const ns_full_plan *plan);
-void ns_task_numbers_destroy(ns_task_numbers *self);
 
 /* Whether a rule asks for the numbers of new tasks. */
 static inline bool ns_task_numbers_are_asked_for(const ns_task_numbers *self) { return self->tree != NULL; }
@@ -41,9 +34,3 @@ void ns_task_numbers_start_phase(ns_task_numbers *self, const ns_phase *phase);
 
 /* The number of the phase's task with this id; 0 if no rule asks for numbers. */
 uint64_t ns_task_number(const ns_task_numbers *self, int64_t id);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

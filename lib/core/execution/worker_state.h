@@ -1,15 +1,10 @@
 /* A worker as the rules of search and execution see it: its state, the costs and counts of its operations (model 4.1,
  * 4.2 and 6.2; engine/reference/tables.py and thief.py), and what happens to its roots and spawns.
  */
-#ifndef NUMASIM_EXECUTION_WORKER_STATE_H
-#define NUMASIM_EXECUTION_WORKER_STATE_H
+#pragma once
 
 #include "generated/counters.h"
 #include "policy/round.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* What the shared rules of search and execution know of a worker, in the engine and in the runtime. Their own records
  * of a worker begin with this. */
@@ -228,9 +223,3 @@ static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *
     }
     return w->goes_first && depth < rule->stack;
 }
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,6 +1,5 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
-#ifndef NUMASIM_GENERATED_COUNTERS_H
-#define NUMASIM_GENERATED_COUNTERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -91,5 +90,3 @@ enum { NS_COUNTER_COUNT = 24, NS_SYNC_COUNTER_COUNT = 5 };
     EACH(handoffs_remote, HANDOFFS_REMOTE) \
     EACH(wait_ps, WAIT_PS) \
     EACH(hold_ps, HOLD_PS)
-
-#endif

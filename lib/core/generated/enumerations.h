@@ -1,6 +1,5 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
-#ifndef NUMASIM_GENERATED_ENUMERATIONS_H
-#define NUMASIM_GENERATED_ENUMERATIONS_H
+#pragma once
 
 #include <assert.h>
 #include <stddef.h>
@@ -407,5 +406,3 @@ static_assert(offsetof(ns_data, rank) == 12, "rank is elsewhere in Python");
 static_assert(offsetof(ns_data, count) == 13, "count is elsewhere in Python");
 static_assert(offsetof(ns_data, weigh) == 14, "weigh is elsewhere in Python");
 static_assert(offsetof(ns_data, flags) == 15, "flags is elsewhere in Python");
-
-#endif

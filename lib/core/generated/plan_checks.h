@@ -1,6 +1,5 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
-#ifndef NUMASIM_GENERATED_PLAN_CHECKS_H
-#define NUMASIM_GENERATED_PLAN_CHECKS_H
+#pragma once
 
 #include "plan/plan_reader.h"
 
@@ -16,12 +15,9 @@ bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *se
 bool ns_family_check(ns_plan_reader *reader, ns_full_plan *plan, ns_family *self);
 bool ns_segment_needs_check(ns_plan_reader *reader, ns_full_plan *plan, ns_segment_needs *self);
 bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self);
-bool ns_resources_check(ns_plan_reader *reader, ns_full_plan *plan, ns_resources *self);
 bool ns_seat_check(ns_plan_reader *reader, ns_full_plan *plan, ns_seat *self);
 bool ns_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan *self);
 bool ns_control_check(ns_plan_reader *reader, ns_full_plan *plan, ns_control *self);
 bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_words *self);
 bool ns_task_objects_check(ns_plan_reader *reader, ns_full_plan *plan, ns_task_objects *self);
 bool ns_full_plan_check(ns_plan_reader *reader, ns_full_plan *plan, ns_full_plan *self);
-
-#endif

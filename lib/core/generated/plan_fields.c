@@ -54,6 +54,7 @@ static bool read_ns_item_access(ns_plan_reader *reader, ns_full_plan *plan, ns_i
     if (!ns_read_i64s(reader, "traffic", NS_ANY_SIZE, &self->traffic)) return false;
     if (!ns_require_i64s(reader, "traffic", self->traffic, 0, NS_MOST_BYTES)) return false;
     if (!ns_read_i64_lists(reader, "wait_ps", (int64_t)plan->nodes, (int64_t)self->traffic.count / (int64_t)plan->nodes, 0, NS_LONGEST_PS, &self->wait)) return false;
+    if (!ns_plan_require(reader, (int64_t)self->traffic.count % (int64_t)plan->nodes == 0, "traffic does not have whole rows")) return false;
     return true;
 }
 
@@ -394,6 +395,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_read_i64_lists(reader, "total_ps", (int64_t)plan->nodes, (int64_t)plan->times.segments, 0, NS_LONGEST_PS, &plan->times.total)) return false;
     if (!ns_read_i64_lists(reader, "local_ps", (int64_t)plan->nodes, (int64_t)plan->times.segments, 0, NS_LONGEST_PS, &plan->times.local)) return false;
     if (!ns_read_i64s(reader, "traffic", NS_ANY_SIZE, &plan->times.traffic)) return false;
+    if (!ns_require_full(reader, "traffic", plan->times.traffic.count, (int64_t)plan->times.segments * (int64_t)plan->nodes)) return false;
     if (!ns_require_i64s(reader, "traffic", plan->times.traffic, 0, NS_MOST_BYTES)) return false;
     if (!ns_segment_times_check(reader, plan, &plan->times)) return false;
     {
@@ -455,9 +457,11 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_i32s(reader, "home_of_node", (int64_t)plan->nodes, &plan->memory.home_of_node)) return false;
         if (!ns_require_i32s(reader, "home_of_node", plan->memory.home_of_node, 0, (int64_t)plan->nodes - 1)) return false;
         if (!ns_read_i64s(reader, "free_pages", NS_ANY_SIZE, &plan->memory.free_pages)) return false;
+        if (!ns_require_full(reader, "free_pages", plan->memory.free_pages.count, (int64_t)plan->nodes)) return false;
         if (!ns_require_i64s(reader, "free_pages", plan->memory.free_pages, -NS_LONGEST_PS, NS_LONGEST_PS)) return false;
         if (!ns_read_i64s(reader, "nodes_by_distance", (int64_t)plan->memory.free_pages.count * (int64_t)plan->nodes, &plan->memory.by_distance)) return false;
         if (!ns_require_i64s(reader, "nodes_by_distance", plan->memory.by_distance, 0, (int64_t)plan->nodes - 1)) return false;
+        if (!ns_plan_require(reader, (int64_t)plan->memory.stages.count > 0, "stages has no entry")) return false;
         if (!ns_memory_check(reader, plan, &plan->memory)) return false;
     }
     if ((int64_t)plan->looks_at_accesses) {
@@ -478,10 +482,12 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_u8s(reader, "access_writes", (int64_t)plan->accesses.region.count, &plan->accesses.writes)) return false;
         if (!ns_require_u8s(reader, "access_writes", plan->accesses.writes, 0, 1)) return false;
         if (!ns_read_i64s(reader, "settled_bytes", NS_ANY_SIZE, &plan->accesses.settled)) return false;
+        if (!ns_require_full(reader, "settled_bytes", plan->accesses.settled.count, (int64_t)plan->accesses.region.count * (int64_t)plan->nodes)) return false;
         if (!ns_require_i64s(reader, "settled_bytes", plan->accesses.settled, 0, NS_MOST_BYTES)) return false;
         if (!ns_accesses_check(reader, plan, &plan->accesses)) return false;
     }
     if (!ns_read_i64s(reader, "open_ptr", NS_ANY_SIZE, &plan->open.ptr)) return false;
+    if (!ns_require_full(reader, "open_ptr", plan->open.ptr.count, (int64_t)plan->times.segments + 1)) return false;
     if ((int64_t)plan->open.ptr.count > 0) {
         if (!ns_read_i64s(reader, "open_access", NS_ANY_SIZE, &plan->open.access)) return false;
         if (!ns_require_i64s(reader, "open_access", plan->open.access, 0, (int64_t)plan->accesses.region.count - 1)) return false;
@@ -535,6 +541,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_require_i64s(reader, "access_passes", plan->effects.segments.passes, 1, NS_MOST_PASSES)) return false;
         if (!ns_read_i64s(reader, "access_misses", (int64_t)plan->accesses.region.count, &plan->effects.segments.misses)) return false;
         if (!ns_require_i64s(reader, "access_misses", plan->effects.segments.misses, 1, NS_MOST_MISSES)) return false;
+        if (!ns_plan_require(reader, (int64_t)plan->accesses.settled.count == (int64_t)plan->accesses.region.count * (int64_t)plan->nodes, "settled_bytes is missing")) return false;
         if (!ns_segment_needs_check(reader, plan, &plan->effects.segments)) return false;
         {
             uint32_t value;
@@ -604,7 +611,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
             if (!ns_read_integer(reader, "fault_alpha_ppm", 0, 1000 * NS_MILLION, &value)) return false;
             plan->effects.resources.fault_alpha_ppm = (int64_t)value;
         }
-        if (!ns_resources_check(reader, plan, &plan->effects.resources)) return false;
+        if (!ns_plan_require(reader, (int64_t)plan->effects.resources.capacity.count >= (int64_t)plan->nodes, "resource_capacity has no entry for each node")) return false;
         if (!ns_read_u32s(reader, "core", (int64_t)plan->workers, &plan->effects.speeds.core)) return false;
         if (!ns_require_u32s(reader, "core", plan->effects.speeds.core, 0, NS_MOST_WORKERS)) return false;
         if (!ns_read_u32s(reader, "socket", (int64_t)plan->workers, &plan->effects.speeds.socket)) return false;
@@ -820,10 +827,13 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_integer(reader, "steal_levels", 0, (int64_t)plan->steal.levels, &value)) return false;
         plan->steal.steal_levels = (uint32_t)value;
     }
+    if (!ns_plan_require(reader, (int64_t)domains_view.count > 0, "domains has no entry")) return false;
     if (!ns_plan_check(reader, plan, &plan->steal)) return false;
     if (!ns_read_u8s(reader, "task_tier", NS_ANY_SIZE, &plan->control.tier)) return false;
+    if (!ns_require_full(reader, "task_tier", plan->control.tier.count, (int64_t)plan->graph.rows)) return false;
     if (!ns_require_u8s(reader, "task_tier", plan->control.tier, 0, 4)) return false;
     if (!ns_read_i32s(reader, "task_label", NS_ANY_SIZE, &plan->control.label)) return false;
+    if (!ns_require_full(reader, "task_label", plan->control.label.count, (int64_t)plan->graph.rows)) return false;
     if (!ns_require_i32s(reader, "task_label", plan->control.label, -1, NS_MOST_WORKERS)) return false;
     if (!ns_read_i32s(reader, "item_label", NS_ANY_SIZE, &plan->control.item_label)) return false;
     if (!ns_require_i32s(reader, "item_label", plan->control.item_label, 0, NS_MOST_WORKERS)) return false;
@@ -837,6 +847,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         if (!ns_read_integer(reader, "switches", -INT64_MAX - 1, INT64_MAX, &value)) return false;
         plan->control.switches = (uint64_t)value;
     }
+    if (!ns_plan_require(reader, ! (int64_t)plan->graph.folded || (int64_t)plan->control.tier.count + (int64_t)plan->control.label.count == 0, "tiers and labels are those of tasks, not of rows")) return false;
     if (!ns_control_check(reader, plan, &plan->control)) return false;
     {
         int64_t value;
@@ -1096,7 +1107,9 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         plan->words.declared = (uint32_t)value;
     }
     if (!ns_read_i32s(reader, "level_lock", NS_ANY_SIZE, &plan->words.level_lock)) return false;
+    if (!ns_require_full(reader, "level_lock", plan->words.level_lock.count, (int64_t)plan->steal.steal_levels * (int64_t)plan->steal.queue_count)) return false;
     if (!ns_read_i32s(reader, "queue_lock", NS_ANY_SIZE, &plan->words.queue_lock)) return false;
+    if (!ns_require_full(reader, "queue_lock", plan->words.queue_lock.count, (int64_t)plan->steal.queue_count)) return false;
     if (!ns_read_flag(reader, "looks_first", &plan->words.looks_first)) return false;
     {
         uint32_t value;
@@ -1135,6 +1148,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
     if (!ns_require_countable(reader, "word_memory_ps", word_memory_ps_view.count)) return false;
     plan->words.transfers.memory_ps = word_memory_ps_view.at;
     if (!ns_read_flag(reader, "words_cached", &plan->words.transfers.cached)) return false;
+    if (!ns_plan_require(reader, ! (int64_t)plan->words.role.count || ! (int64_t)plan->skipping, "word_role has words, with which nothing is skipped")) return false;
     if (!ns_plan_words_check(reader, plan, &plan->words)) return false;
     {
         uint32_t value;
@@ -1188,6 +1202,7 @@ bool ns_full_plan_read(ns_plan_reader *reader, ns_full_plan *plan) {
         }
         if (!ns_task_objects_check(reader, plan, &plan->objects)) return false;
     }
+    if (!ns_plan_require(reader, ! (int64_t)plan->effects.coupled || (int64_t)plan->looks_at_accesses, "a coupled run looks at accesses")) return false;
     if (!ns_full_plan_check(reader, plan, plan)) return false;
     return true;
 }

@@ -1,6 +1,5 @@
 /* Generated from numasim/schema by `python -m numasim.schema.generate_c`: not to be edited. */
-#ifndef NUMASIM_GENERATED_PLAN_STRUCTS_H
-#define NUMASIM_GENERATED_PLAN_STRUCTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -514,5 +513,3 @@ typedef struct ns_full_plan {
     bool rules_ask_tasks; /* a dispatch rule asks for the tier or the label of a task */
     bool counts_live; /* a steal level depends on how many subtrees are live */
 } ns_full_plan;
-
-#endif

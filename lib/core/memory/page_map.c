@@ -1,6 +1,5 @@
 #include "memory/page_map.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/wide.h"
@@ -245,10 +244,10 @@ void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps) {
 /* ---- making it --------------------------------------------------------------------------------------------------- */
 
 /* Allocate the states of scanned units, and put the regions one after the other. */
-static bool make_scanned(ns_page_map *self) {
+static bool make_scanned(ns_page_map *self, ns_pieces *memory) {
     const ns_full_plan *plan = self->plan;
-    self->scanned = calloc((size_t)self->first[regions_of(plan)] + 1, sizeof *self->scanned);
-    self->begin = calloc(regions_of(plan) + 1, sizeof *self->begin);
+    self->scanned = ns_pieces_take(memory, (uint64_t)self->first[regions_of(plan)], sizeof *self->scanned);
+    self->begin = ns_pieces_take(memory, regions_of(plan) + 1, sizeof *self->begin);
     if (!self->scanned || !self->begin) return false;
     for (uint64_t region = 0; region < regions_of(plan); region++) {
         const int64_t bytes = plan->memory.region_pages.at[region] * plan->memory.page_bytes;
@@ -267,24 +266,23 @@ static void number(ns_page_map *self) {
     }
 }
 
-static bool make(ns_page_map *self) {
+static bool make(ns_page_map *self, ns_pieces *memory) {
     const ns_full_plan *plan = self->plan;
-    self->first = calloc(regions_of(plan) + 1, sizeof *self->first);
+    self->first = ns_pieces_take(memory, regions_of(plan) + 1, sizeof *self->first);
     if (!self->first) return false;
     number(self);
-    const size_t units = (size_t)self->first[regions_of(plan)];
-    self->home = calloc(units + 1, sizeof *self->home);
+    const uint64_t units = (uint64_t)self->first[regions_of(plan)], nodes = plan->memory.free_pages.count;
+    self->home = ns_pieces_take(memory, units, sizeof *self->home);
     bool marks = false, scans = false; /* whether any stage does */
     for (uint64_t at = 0; at < plan->memory.stages.count; at++) {
         marks |= plan->memory.stages.at[at].marks;
         scans |= plan->memory.stages.at[at].scan.period_ps != 0;
     }
-    self->marked = marks ? calloc(units + 1, sizeof *self->marked) : NULL;
-    if (!self->home || (marks && !self->marked) || (scans && !make_scanned(self))) return false;
-    if (!plan->memory.free_pages.count) return true;
-    self->free_pages = malloc(plan->nodes * sizeof *self->free_pages);
-    if (self->free_pages) memcpy(self->free_pages, plan->memory.free_pages.at, plan->nodes * sizeof *self->free_pages);
-    return self->free_pages;
+    if (marks) self->marked = ns_pieces_take(memory, units, sizeof *self->marked);
+    if (nodes) self->free_pages = ns_pieces_take(memory, nodes, sizeof *self->free_pages);
+    if (memory->is_short || (scans && !make_scanned(self, memory))) return false;
+    for (uint64_t node = 0; node < nodes; node++) self->free_pages[node] = plan->memory.free_pages.at[node];
+    return true;
 }
 
 /* Give the regions their homes before the run. */
@@ -298,26 +296,12 @@ static void settle(ns_page_map *self) {
     }
 }
 
-ns_page_map *ns_page_map_create(const ns_full_plan *plan) {
-    ns_page_map *made = malloc(sizeof *made);
+ns_page_map *ns_page_map_create(const ns_full_plan *plan, ns_pieces *memory) {
+    ns_page_map *made = ns_pieces_take(memory, 1, sizeof *made);
     if (!made) return NULL;
-    *made = (ns_page_map){.plan = plan};
-    if (!make(made)) {
-        ns_page_map_destroy(made);
-        return NULL;
-    }
+    made->plan = plan;
+    if (!make(made, memory)) return NULL;
     settle(made);
     if (plan->memory.stages.count) enter_stage(made, 0);
     return made;
-}
-
-void ns_page_map_destroy(ns_page_map *self) {
-    if (!self) return;
-    free(self->first);
-    free(self->home);
-    free(self->marked);
-    free(self->scanned);
-    free(self->begin);
-    free(self->free_pages);
-    free(self);
 }

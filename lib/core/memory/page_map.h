@@ -1,16 +1,11 @@
 /* The home node of each page in regions whose pages are placed or moved during a run (model 2.2, 2.10, 4.12). Equal to
  * PageMap of engine/reference/memory/page_map.py. Pages that are placed and moved together are a unit.
  */
-#ifndef NUMASIM_MEMORY_PAGE_MAP_H
-#define NUMASIM_MEMORY_PAGE_MAP_H
+#pragma once
 
 #include <stdint.h>
 
 #include "plan/plan_reader.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct ns_page_map ns_page_map;
 
@@ -27,9 +22,8 @@ typedef struct {
     int64_t overhead_ps;      /* of the faults and migrations, at most 2^63 - 1 */
 } ns_page_touch;
 
-/* The map before a run of a plan, which outlives the map; NULL if there is no memory. */
-ns_page_map *ns_page_map_create(const ns_full_plan *plan);
-void ns_page_map_destroy(ns_page_map *self);
+/* Take a map for the begin of a run of a plan, which outlives the map. Returns NULL if there is no memory. */
+ns_page_map *ns_page_map_create(const ns_full_plan *plan, ns_pieces *memory);
 
 /* Phase number `phase` starts now. Use the policy that is in force from it on. */
 void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps);
@@ -46,9 +40,3 @@ void ns_page_map_bytes(const ns_page_map *self, uint64_t access, int64_t *bytes)
 
 /* Add to `pages` [nodes] how many pages of dynamic regions live on each node. */
 void ns_page_map_count(const ns_page_map *self, int64_t *pages);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

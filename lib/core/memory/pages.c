@@ -1,7 +1,5 @@
 #include "memory/pages.h"
 
-#include <stdlib.h>
-
 /* The largest number of objects of any task. */
 static size_t most_objects(const ns_task_objects *objects) {
     size_t most = 0;
@@ -18,20 +16,14 @@ static size_t most_objects(const ns_task_objects *objects) {
 
 bool ns_pages_create(ns_pages *self, const ns_full_plan *plan) {
     const size_t nodes = plan->nodes;
-    *self = (ns_pages){.plan = plan, .map = ns_page_map_create(plan)};
-    self->objects = calloc(most_objects(&plan->objects) + 1, sizeof *self->objects);
-    self->bytes = calloc((nodes + 3) * nodes, sizeof *self->bytes);
-    if (!self->map || !self->objects || !self->bytes) return false;
-    self->moved = self->bytes + nodes;
-    self->similarity = self->moved + nodes;
-    self->node_bytes = self->similarity + nodes;
-    return true;
-}
-
-void ns_pages_destroy(ns_pages *self) {
-    ns_page_map_destroy(self->map);
-    free(self->objects);
-    free(self->bytes);
+    *self = (ns_pages){.plan = plan};
+    self->map = ns_page_map_create(plan, &self->memory);
+    self->objects = ns_pieces_take(&self->memory, most_objects(&plan->objects), sizeof *self->objects);
+    self->bytes = ns_pieces_take(&self->memory, nodes, sizeof *self->bytes);
+    self->moved = ns_pieces_take(&self->memory, nodes, sizeof *self->moved);
+    self->similarity = ns_pieces_take(&self->memory, nodes, sizeof *self->similarity);
+    self->node_bytes = ns_pieces_take(&self->memory, nodes * nodes, sizeof *self->node_bytes);
+    return !self->memory.is_short;
 }
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */

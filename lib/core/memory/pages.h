@@ -2,16 +2,11 @@
  * new tasks are (model 2.2, 2.3, 2.10 and 4.5; thesis 5.3 to 5.5). Equal to engine/reference/memory/memory_system.py and
  * page_map.py.
  */
-#ifndef NUMASIM_MEMORY_PAGES_H
-#define NUMASIM_MEMORY_PAGES_H
+#pragma once
 
 #include "base/wide.h"
 #include "memory/page_map.h"
 #include "policy/dispatch.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { NS_MISS_BYTES = 64 }; /* that one cache miss brings */
 
@@ -23,11 +18,11 @@ typedef struct {
     int64_t placed, migrated; /* pages */
     ns_objects *objects;      /* of the task that was described last */
     int64_t *similarity;      /* [nodes] likewise */
+    ns_pieces memory;
 } ns_pages;
 
-/* The pages of a plan, which outlives them. Returns false if there is no memory; destroy the pages in any case. */
+/* The pages of a plan, which outlives them. Returns false if there is no memory. Release `memory` in any case. */
 bool ns_pages_create(ns_pages *self, const ns_full_plan *plan);
-void ns_pages_destroy(ns_pages *self);
 
 /* Compute how long `bytes` take that come line by line, `misses` / 1000 lines at a time. Returns false if a product needs
  * more than 64 bits. */
@@ -79,9 +74,3 @@ int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, i
  * the next call. */
 void ns_pages_describe(ns_pages *self, uint64_t row, ns_new_task *task);
 void ns_pages_describe_item(ns_pages *self, uint64_t family, int64_t item, ns_new_task *task);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- mistakes and memory ----------------------------------------------------------------------------------------- */
@@ -19,29 +18,13 @@ bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) {
     return false;
 }
 
-/* The head of a piece of memory, with a link to the piece that was taken before. */
-typedef struct {
-    _Alignas(max_align_t) void *before;
-} block;
-
 void *ns_plan_reader_take(ns_plan_reader *self, uint64_t count, size_t bytes) {
-    block *made = count < (SIZE_MAX - sizeof(block)) / bytes ? calloc(1, sizeof *made + (size_t)count * bytes) : NULL;
-    if (!made) {
-        self->mistake = NS_PLAN_NO_MEMORY;
-        return NULL;
-    }
-    made->before = self->allocated;
-    self->allocated = made;
-    return made + 1;
+    void *made = ns_pieces_take(&self->memory, count, bytes);
+    if (!made) self->mistake = NS_PLAN_NO_MEMORY;
+    return made;
 }
 
-void ns_plan_reader_destroy(ns_plan_reader *self) {
-    while (self->allocated) {
-        block *last = self->allocated;
-        self->allocated = last->before;
-        free(last);
-    }
-}
+void ns_plan_reader_destroy(ns_plan_reader *self) { ns_pieces_release(&self->memory); }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
@@ -160,6 +143,11 @@ BOUNDS(i64s)
 POINTER(u32, u32s)
 POINTER(i64, i64s)
 
+bool ns_require_full(ns_plan_reader *self, const char *name, uint64_t count, int64_t size) {
+    return ns_plan_require(self, !count || count == (uint64_t)size,
+                           "%s has %" PRIu64 " entries instead of %" PRId64 " or none", name, count, size);
+}
+
 bool ns_require_countable(ns_plan_reader *self, const char *name, uint64_t count) {
     return ns_plan_require(self, count <= UINT32_MAX, "%s has too many entries", name);
 }
@@ -173,8 +161,7 @@ bool ns_read_i64_lists(ns_plan_reader *self, const char *name, int64_t count, in
         char entry[64];
         snprintf(entry, sizeof entry, "%s.%" PRIu64, name, i);
         if (!ns_read_i64s(self, entry, NS_ANY_SIZE, &made[i]) || !ns_require_i64s(self, entry, made[i], low, high) ||
-            !ns_plan_require(self, !made[i].count || made[i].count == (uint64_t)size,
-                             "%s has %" PRIu64 " entries instead of %" PRId64 " or none", entry, made[i].count, size)) {
+            !ns_require_full(self, entry, made[i].count, size)) {
             return false;
         }
     }

@@ -4,18 +4,10 @@
  * (numasim/schema/plan_fields.py) are generated and call the functions below. The reader keeps the first mistake with a
  * sentence about it. A function that finds a mistake returns false, and reading stops.
  */
-#ifndef NUMASIM_PLAN_READER_H
-#define NUMASIM_PLAN_READER_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/pieces.h"
 #include "generated/plan_structs.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum ns_field_type { NS_TYPE_U8, NS_TYPE_I32, NS_TYPE_U32, NS_TYPE_I64, NS_TYPE_U64 };
 
@@ -34,8 +26,8 @@ typedef struct ns_plan_reader {
     ns_plan_source source;
     enum ns_plan_mistake mistake;
     char problem[192];
-    char place[96];  /* the name of the list entry that is read, with a dot behind it */
-    void *allocated; /* memory of ns_plan_reader_take, freed by ns_plan_reader_destroy */
+    char place[96];   /* the name of the list entry that is read, with a dot behind it */
+    ns_pieces memory; /* released by ns_plan_reader_destroy */
 } ns_plan_reader;
 
 /* Read a whole plan. Returns false if there is a mistake. */
@@ -93,11 +85,8 @@ bool ns_require_i64s(ns_plan_reader *self, const char *name, ns_i64s values, int
 bool ns_require_u32_pointer(ns_plan_reader *self, const char *name, ns_u32s values, int64_t end);
 bool ns_require_i64_pointer(ns_plan_reader *self, const char *name, ns_i64s values, int64_t end);
 
+/* Require that an array has no entries or `size` entries. */
+bool ns_require_full(ns_plan_reader *self, const char *name, uint64_t count, int64_t size);
+
 /* Require that an array has fewer than 2^32 entries. */
 bool ns_require_countable(ns_plan_reader *self, const char *name, uint64_t count);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

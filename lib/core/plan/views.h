@@ -1,6 +1,5 @@
 /* Views of arrays: a pointer to entries that the view does not own, and their number. In C++ a view is a range. */
-#ifndef NUMASIM_PLAN_VIEWS_H
-#define NUMASIM_PLAN_VIEWS_H
+#pragma once
 
 #include <assert.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ typedef struct ns_paths {
     ns_u32s resource;
     ns_i64s per_line;
 } ns_paths;
-
-#endif

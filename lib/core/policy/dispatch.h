@@ -1,12 +1,7 @@
-#ifndef NUMASIM_POLICY_DISPATCH_H
-#define NUMASIM_POLICY_DISPATCH_H
+#pragma once
 
 #include "generated/plan_structs.h"
 #include "policy/round.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- similarity to nodes (thesis section 5.4; model 4.5; numasim/strategy/similarity.py) ------------------------- */
 
@@ -45,9 +40,3 @@ int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_n
 
 /* The rule by which a position deals round robin over all queues, or NS_UNKNOWN if the position deals otherwise. */
 int32_t ns_dealing_rule(const ns_plan *plan, int32_t position);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -3,8 +3,7 @@
  * The generator is splitmix64 (Steele, Lea and Flood, OOPSLA 2014) addressed by counter; numasim/draws.py defines the
  * same numbers for the reference engine.
  */
-#ifndef NUMASIM_POLICY_DRAWS_H
-#define NUMASIM_POLICY_DRAWS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -55,5 +54,3 @@ static inline uint64_t ns_below(uint64_t x, uint64_t n) {
 static inline uint64_t ns_stream_below(ns_stream *self, uint64_t n) {
     return ns_below(ns_draw(self->base, self->drawn++), n);
 }
-
-#endif

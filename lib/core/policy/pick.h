@@ -1,17 +1,12 @@
 /* How queues are picked along the segments of one level, for stealing and for dispatch. Private to this folder, except
  * for the masks.
  */
-#ifndef NUMASIM_POLICY_PICK_H
-#define NUMASIM_POLICY_PICK_H
+#pragma once
 
 #include <stddef.h>
 
 #include "base/bitset.h"
 #include "policy/round.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
@@ -144,9 +139,3 @@ static inline void ns_walk_start(ns_walk *self, ns_row row) {
 
 /* Find the next queue of the walk. Returns false if the walk is over. */
 bool ns_walk_next(ns_walk *self, const ns_turn *turn, uint32_t *queue);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,14 +1,9 @@
 /* The items of implicit ranges: which worker is dealt which items (model 3.5), and arithmetic on items. */
-#ifndef NUMASIM_POLICY_RANGES_H
-#define NUMASIM_POLICY_RANGES_H
+#pragma once
 
 #include <stdint.h>
 
 #include "generated/enumerations.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* `count` items: first, first + step, ... */
 typedef struct {
@@ -25,9 +20,3 @@ ns_items ns_dealt_items(enum ns_deal deal, uint32_t worker, uint32_t workers, ui
 /* Take one item off the front or the back of `self`, which is not empty. */
 uint64_t ns_items_take_front(ns_items *self);
 uint64_t ns_items_take_back(ns_items *self);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

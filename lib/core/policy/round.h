@@ -1,5 +1,4 @@
-#ifndef NUMASIM_POLICY_ROUND_H
-#define NUMASIM_POLICY_ROUND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,10 +6,6 @@
 #include "base/bitset.h"
 #include "generated/plan_structs.h"
 #include "policy/draws.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The interpreter of steal levels: which worker probes which queue, in which order, with which random numbers. Equal,
  * draw for draw, to numasim/strategy/probe.py.
@@ -143,9 +138,3 @@ int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed);
 /* Whether spawns are executed at once: from a full queue on until the queue has fallen below `resume_ppm` of its
  * capacity. */
 bool ns_overflows(bool overflowed, int64_t length, int64_t capacity, int64_t resume_ppm);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,13 +1,8 @@
 /* The thresholds S (`high`) and s (`low`) of a queue (thesis eq. 3.3, 3.4; engine/reference/task_queues.py), and the watch
  * bits that depend on them. */
-#ifndef NUMASIM_POLICY_THRESHOLDS_H
-#define NUMASIM_POLICY_THRESHOLDS_H
+#pragma once
 
 #include "generated/plan_structs.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     int64_t high, low;
@@ -67,9 +62,3 @@ int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t l
 /* The same for the bits that the owner of the queue writes, after a step of the owner. */
 int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,
                              ns_thresholds thresholds);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,14 +1,9 @@
 /* When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4). Equal to
  * engine/reference/sync/barriers.py, which defines the kinds.
  */
-#ifndef NUMASIM_SYNC_BARRIERS_H
-#define NUMASIM_SYNC_BARRIERS_H
+#pragma once
 
 #include "sync/locks.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A worker of `node` comes to a barrier at `time_ps` and leaves it at `leave_ps`. */
 typedef struct {
@@ -28,9 +23,3 @@ typedef struct {
  * are of different workers, and reorders them. `leaders` has room for `count` arrivals. No time exceeds 2^63 - 1. */
 int64_t ns_barrier_open(enum ns_barrier_kind kind, const ns_transfers *transfers, ns_barrier *barrier,
                         ns_arrival *arrivals, uint32_t count, ns_arrival *leaders);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

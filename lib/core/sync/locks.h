@@ -1,5 +1,4 @@
-#ifndef NUMASIM_SYNC_LOCKS_H
-#define NUMASIM_SYNC_LOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,10 +6,6 @@
 
 #include "base/wide.h"
 #include "generated/plan_structs.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
  *
@@ -173,9 +168,3 @@ static inline void ns_server_clear(ns_server *self) {
     self->promised = self->busy = false;
     self->run = 0;
 }
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

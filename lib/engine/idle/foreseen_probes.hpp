@@ -7,6 +7,7 @@
 // is still there. A sleeper that wakes early takes back the rounds that it has counted but not made.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,18 +15,46 @@
 
 namespace numasim {
 
+constexpr std::int64_t MOST_PROBES = 64;  // that are drawn at a time
+constexpr std::size_t FEWEST_NOTES = 16;  // for which a queue has room
+
 class ForeseenProbes final : public Sleeping {
 public:
-    ForeseenProbes(Run& run, Polling& polling, std::ptrdiff_t& sleeping);
+    ForeseenProbes(Run& run, Polling& polling, std::ptrdiff_t& sleeping)
+        : Sleeping(run, polling, sleeping),
+          sleepers_(run.plan.workers),
+          naps_(run.plan.workers, 0),
+          queues_(run.plan.steal.queue_count) {
+        for (const Worker& w : run.team) {
+            if (w.own != NS_UNKNOWN) queues_[static_cast<std::size_t>(w.own)].owner = w.id;
+        }
+    }
 
-    void sleep(Worker& w) override;
+    void sleep(Worker& w) override {
+        if (!may_sleep(w)) return;
+        Sleeper& sleeper = sleepers_[w.id];
+        sleeper.fails_awake = w.fails;
+        foresee(w, w.step.due_ps());
+        if (sleeper.rounds() == 0) return;
+        sleeper.asleep = true;
+        count(1);
+        sleeper.event_ps = sleeper.polls.back();
+        run_.clock.postpone_poll(w, sleeper.event_ps);
+    }
+
     bool sleeps_on(Worker& w) override { return sleepers_[w.id].asleep && turn_over(w); }
     void wake(std::uint32_t worker) override {
         if (!sleepers_[worker].asleep) return;
         rouse(run_.team[worker]);
         attend_left();
     }
-    void wake_all() override;
+
+    void wake_all() override {
+        for (Worker& w : run_.team) {
+            if (sleepers_[w.id].asleep) rouse(w);
+        }
+        left_.clear();
+    }
 
 private:
     static constexpr std::uint32_t NOBODY = UINT32_MAX;
@@ -60,23 +89,216 @@ private:
         std::uint32_t owner = NOBODY;
     };
 
-    bool may_sleep(Worker& w);
-    void foresee(Worker& w, std::int64_t poll_ps);
-    void draw(const Worker& w, std::size_t rounds);
-    bool foresee_round(Worker& w, std::size_t first);
-    void note(std::uint32_t q, const Note& note);
-    bool turn_over(Worker& w);
-    std::size_t next_found(const Worker& w, std::size_t round) const;
+    // Whether the worker only probes at random until another worker changes something: somebody is busy, the own queue
+    // is empty, and no watch (a bit that tells the length of a queue, model 4.13) by which steal levels go is set.
+    bool may_sleep(Worker& w) {
+        if (!run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return false;
+        if (!w.stack.empty() && ns_joins_by_itself(&run_.plan)) return false;
+        if (run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0) return false;
+        const QuietRound& quiet = polling_.quiet_round(w);
+        return quiet.known && quiet.probes > 0;
+    }
 
-    void rouse(Worker& w);
-    std::size_t rounds_over(const Worker& w) const;
-    void take_back(Worker& w, std::size_t done);
-    void enter_round(Worker& w, std::int64_t poll_ps);
+    // Draw rounds from `poll_ps` on, and count those that can only fail, as far as is known now.
+    void foresee(Worker& w, std::int64_t poll_ps) {
+        Sleeper& sleeper = sleepers_[w.id];
+        sleeper.fails = w.fails;
+        sleeper.polls.assign(1, poll_ps);
+        draw(w, static_cast<std::size_t>(sleeper.most / w.quiet.probes));
+        const std::size_t probes = w.quiet.segments.size();
+        std::size_t at = 0;
+        while (at < sleeper.picks.size() && foresee_round(w, at)) at += probes;
+        sleeper.picks.resize(at);
+        run_.queues.actor(w.id).victims.drawn += at;
+    }
 
-    void filled(std::uint32_t q) override;
-    void attend(std::uint32_t q);
-    void attend_left();
-    const Note* next_note(std::uint32_t q) const;
+    // Draw the picks of so many rounds, and look up how long their probes take. The tables are large. All look-ups
+    // stand in one loop, so that none has to wait for another.
+    void draw(const Worker& w, std::size_t rounds) {
+        std::vector<std::uint32_t>& picks = sleepers_[w.id].picks;
+        ns_stream victims = run_.queues.actor(w.id).victims;
+        picks.clear();
+        for (std::size_t round = 0; round < rounds; ++round) {
+            for (const std::uint32_t segment : w.quiet.segments)
+                picks.push_back(ns_segment_draw(&run_.plan.steal, segment, &victims));
+        }
+        probes_ps_.clear();
+        for (const std::uint32_t q : picks) probes_ps_.push_back(ns_probe_ps(&run_.plan, &w, q));
+    }
+
+    // Count the round whose picks begin at number `first` as failed. Returns false if the round may find a task or ends
+    // too late, or if a lap of the same picks begins after it.
+    bool foresee_round(Worker& w, std::size_t first) {
+        Sleeper& sleeper = sleepers_[w.id];
+        const std::size_t probes = w.quiet.segments.size();
+        const std::int64_t poll_ps = sleeper.polls.back(), wait = wait_ps(w.fails + 1);
+        std::int64_t look_ps = poll_ps;
+        for (std::size_t i = first; i < first + probes; ++i) {
+            if (run_.queues.length(sleeper.picks[i]) != 0) return false;
+            look_ps += probes_ps_[i];
+        }
+        if (wait == 0 || look_ps + wait > LATEST_PS || (w.fails + 1) % NS_LAP_ROUNDS == 1) return false;
+        std::int64_t at_ps = poll_ps;
+        for (std::size_t i = 0; i < probes; ++i) {
+            const std::uint32_t q = sleeper.picks[first + i];
+            at_ps += probes_ps_[first + i];
+            if (ns_is_attempt(&run_.plan, w.quiet.levels[i])) polling_.count_failed(w, q, 1);
+            note(q, {at_ps, w.id, naps_[w.id]});
+        }
+        ++w.fails;
+        w.counters.idle_steal_ps += look_ps - poll_ps;
+        w.counters.idle_backoff_ps += wait;
+        sleeper.polls.push_back(look_ps + wait);
+        return true;
+    }
+
+    // Where there is no room left, void notes are dropped, and the room is doubled if that does not free half of it.
+    void note(std::uint32_t q, const Note& note) {
+        std::vector<Note>& notes = queues_[q].notes;
+        if (notes.size() == notes.capacity()) {
+            std::erase_if(notes, [this](const Note& each) { return !is_valid(each); });
+            if (2 * notes.size() >= notes.capacity()) notes.reserve(std::max(FEWEST_NOTES, 2 * notes.capacity()));
+        }
+        notes.push_back(note);
+    }
+
+    // An event of a sleeper. The sleeper wakes if the round at hand may find a task, and draws more rounds if none is
+    // left. Queues that are empty now need its attention no more.
+    bool turn_over(Worker& w) {
+        Sleeper& sleeper = sleepers_[w.id];
+        const std::int64_t now_ps = run_.clock.now_ps();
+        const auto place = std::ranges::lower_bound(sleeper.polls, now_ps);
+        const auto round = static_cast<std::size_t>(place - sleeper.polls.begin());
+        std::size_t next = next_found(w, round);
+        if (round == sleeper.rounds()) {
+            sleeper.most = std::min(MOST_PROBES, 2 * sleeper.most);
+            foresee(w, now_ps);
+            next = sleeper.rounds();
+        }
+        if (sleeper.polls[next] == now_ps) {
+            wake(w.id);
+            return false;
+        }
+        std::erase_if(sleeper.attends, [this](std::uint32_t q) { return run_.queues.length(q) == 0; });
+        sleeper.event_ps = sleeper.polls[next];
+        run_.clock.postpone_poll(w, sleeper.event_ps);
+        return true;
+    }
+
+    // Return the first round, from number `round` on, that probes a queue with a task, or else the number of rounds.
+    std::size_t next_found(const Worker& w, std::size_t round) const {
+        const Sleeper& sleeper = sleepers_[w.id];
+        const auto probes = static_cast<std::size_t>(w.quiet.probes);
+        const auto found =
+            std::find_if(sleeper.picks.begin() + static_cast<std::ptrdiff_t>(round * probes), sleeper.picks.end(),
+                         [this](std::uint32_t q) { return run_.queues.length(q) != 0; });
+        return static_cast<std::size_t>(found - sleeper.picks.begin()) / probes;
+    }
+
+    // Wake a worker that sleeps. The queues for whose probes it had an event are left to other sleepers.
+    void rouse(Worker& w) {
+        Sleeper& sleeper = sleepers_[w.id];
+        const std::size_t done = rounds_over(w);
+        const std::int64_t poll_ps = sleeper.polls[done];
+        take_back(w, done);
+        sleeper.asleep = false;
+        ++naps_[w.id];
+        count(-1);
+        left_.insert(left_.end(), sleeper.attends.begin(), sleeper.attends.end());
+        sleeper.attends.clear();
+        const std::int64_t slept = w.fails - sleeper.fails_awake;
+        sleeper.most = std::min(MOST_PROBES, LEAST_PROBES + 2 * slept * w.quiet.probes);
+        event_key(poll_ps, POLL, w.id) >= run_.clock.event()
+            ? run_.clock.wake_for_poll(w, poll_ps, slept == 0 ? 0 : wait_ps(w.fails))
+            : enter_round(w, poll_ps);
+    }
+
+    // Return how many of the sleeper's rounds are over, so that all their probes have taken effect.
+    std::size_t rounds_over(const Worker& w) const {
+        const Sleeper& sleeper = sleepers_[w.id];
+        const std::int64_t now_ps = run_.clock.now_ps();
+        const auto begun = std::upper_bound(sleeper.polls.begin(), sleeper.polls.end(), now_ps) - sleeper.polls.begin();
+        if (begun == 0) return 0;
+        const auto last = static_cast<std::size_t>(begun - 1);
+        if (last == sleeper.rounds()) return last;
+        const std::int64_t look_ps = sleeper.polls[last + 1] - wait_ps(sleeper.fails + begun);
+        return is_ahead(look_ps, LOOK, w.id) ? last : last + 1;
+    }
+
+    // Take back the counted rounds of a worker, except for the first `done`.
+    void take_back(Worker& w, std::size_t done) {
+        const Sleeper& sleeper = sleepers_[w.id];
+        const std::size_t probes = w.quiet.segments.size();
+        for (std::size_t at = done * probes; at < sleeper.picks.size(); ++at) {
+            if (ns_is_attempt(&run_.plan, w.quiet.levels[at % probes])) polling_.count_failed(w, sleeper.picks[at], -1);
+        }
+        run_.queues.actor(w.id).victims.drawn -= sleeper.picks.size() - done * probes;
+        std::int64_t probing_ps = sleeper.polls.back() - sleeper.polls[done];
+        for (const std::int64_t fails = sleeper.fails + static_cast<std::int64_t>(done); w.fails != fails; --w.fails) {
+            probing_ps -= wait_ps(w.fails);
+            w.counters.idle_backoff_ps -= wait_ps(w.fails);
+        }
+        w.counters.idle_steal_ps -= probing_ps;
+    }
+
+    // The round that began at `poll_ps` is under way. Count the probes that have failed by now, and send the next one.
+    void enter_round(Worker& w, std::int64_t poll_ps) {
+        const ns_view quiet = unmarked_view();
+        std::int64_t look_ps = poll_ps;
+        w.probed = true;
+        w.probes_nobody = false;
+        ns_round_begin(&w.round);
+        for (;;) {
+            ns_round_next(&w.round, &run_.plan.steal, &run_.queues.actor(w.id), &quiet, &w.level, &w.target);
+            const std::int64_t probe_ps = ns_probe_ps(&run_.plan, &w, w.target);
+            w.counters.idle_steal_ps += probe_ps;
+            look_ps += probe_ps;
+            if (is_ahead(look_ps, LOOK, w.id)) return run_.clock.wake_for_look(w, look_ps, probe_ps);
+            if (ns_is_attempt(&run_.plan, w.level)) polling_.count_failed(w, w.target, 1);
+        }
+    }
+
+    void filled(std::uint32_t q) override {
+        if (is_marked()) wake_all();
+        if (queues_[q].owner != NOBODY) wake(queues_[q].owner);
+        attend(q);
+        attend_left();
+    }
+
+    // Give the sleeper that probes the queue next an event at the round of that probe. A sleeper that has already begun
+    // that round wakes, and the next probe may be that of another sleeper.
+    void attend(std::uint32_t q) {
+        while (const Note* const next = next_note(q)) {
+            Worker& w = run_.team[next->worker];
+            Sleeper& sleeper = sleepers_[w.id];
+            const std::int64_t poll_ps = *(std::ranges::upper_bound(sleeper.polls, next->look_ps) - 1);
+            if (is_ahead(poll_ps, POLL, w.id)) {
+                if (std::ranges::find(sleeper.attends, q) == sleeper.attends.end()) sleeper.attends.push_back(q);
+                if (poll_ps >= sleeper.event_ps) return;
+                sleeper.event_ps = poll_ps;
+                return run_.clock.postpone_poll(w, poll_ps);
+            }
+            rouse(w);
+        }
+    }
+
+    void attend_left() {
+        while (!left_.empty()) {
+            const std::uint32_t q = left_.back();
+            left_.pop_back();
+            if (run_.queues.length(q) != 0) attend(q);
+        }
+    }
+
+    // Return the first noted probe of the queue that is still to be made, or nullptr.
+    const Note* next_note(std::uint32_t q) const {
+        const Note* next = nullptr;
+        for (const Note& each : queues_[q].notes) {
+            if ((next == nullptr || each < *next) && is_valid(each)) next = &each;
+        }
+        return next;
+    }
+
     bool is_valid(const Note& note) const {
         return naps_[note.worker] == note.nap && is_ahead(note.look_ps, LOOK, note.worker);
     }

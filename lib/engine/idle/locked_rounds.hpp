@@ -8,8 +8,11 @@
 // Only workers whose rounds have one random pick go through them in this way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <span>
 #include <vector>
 
 #include "idle/sleepers.hpp"
@@ -29,14 +32,47 @@ struct PendingPoll {
     }
 };
 
+constexpr std::int64_t ROUNDS_BETWEEN_PAUSES = (1 << 20) - 1;
+
+inline std::span<const ns_waiter> waiters_of(const ns_server& server) {
+    return {ns_server_waiters(&server), server.count};
+}
+
 class LockedRounds final : public Sleeping {
 public:
-    LockedRounds(Run& run, SyncObjects& sync, Polling& polling, std::ptrdiff_t& sleeping);
+    LockedRounds(Run& run, SyncObjects& sync, Polling& polling, std::ptrdiff_t& sleeping)
+        : Sleeping(run, polling, sleeping),
+          sync_(sync),
+          circle_of_(run.plan.workers, NONE),
+          notices_(run.plan.steal.queue_count) {
+        const Plan& plan = run_.plan;
+        const bool may_sleep = ns_backoff_wait_ps(&plan.backoff, 1, true) != 0 && plan.join != Join::OWN &&
+                               plan.join != Join::LEAPFROG && !run_.recorder.listened();
+        if (!may_sleep) return;
+        for (Worker& w : run_.team) {
+            const std::int32_t lock = lock_of(w);
+            if (lock != NS_NO_LOCK) enter(w, static_cast<std::uint32_t>(lock));
+        }
+    }
 
     void sleep(Worker& w) override {
         if (circle_of_[w.id] != NONE) gather(circles_[circle_of_[w.id]]);
     }
-    bool request(Worker& w, std::uint32_t lock) override;
+
+    // A worker of the circle that becomes idle joins the others with its first request. Any other use of the lock gives
+    // all of them events again.
+    bool request(Worker& w, std::uint32_t lock) override {
+        const auto found = std::ranges::find(circles_, lock, &Circle::lock);
+        if (found == circles_.end() || !found->apart) return false;
+        if (!is_searcher(*found, w.id) || w.held_count != 0) {
+            part(*found);
+            return false;
+        }
+        go_on_until(*found, run_.clock.event());
+        ask(*found, w.id, run_.clock.now_ps());
+        return true;
+    }
+
     void wake(std::uint32_t worker) override {
         if (circle_of_[worker] != NONE) part(circles_[circle_of_[worker]]);
     }
@@ -70,26 +106,206 @@ private:
         }
     };
 
-    std::int32_t lock_of(Worker& w);
-    void enter(Worker& w, std::uint32_t lock);
+    // The lock under which the worker makes its rounds while all queues are empty. NS_NO_LOCK if rounds have more than
+    // one probe or need another lock.
+    std::int32_t lock_of(Worker& w) {
+        const ns_plan& steal = run_.plan.steal;
+        const QuietRound& quiet = polling_.quiet_round(w);
+        if (!quiet.known || quiet.probes != 1) return NS_NO_LOCK;
+        const std::span queues(steal.queue + steal.seg[quiet.segments[0]],
+                               steal.queue + steal.seg[quiet.segments[0] + 1]);
+        const std::int32_t lock = ns_level_lock(&run_.plan, quiet.levels[0], queues[0]);
+        const bool is_all = std::ranges::all_of(queues, [&](std::uint32_t q) {
+            return ns_level_lock(&run_.plan, quiet.levels[0], q) == lock && ns_probe_lock(&run_.plan, q) == NS_NO_LOCK;
+        });
+        return is_all ? lock : NS_NO_LOCK;
+    }
 
-    void gather(Circle& circle);
-    bool is_quiet(const Circle& circle) const;
-    std::int64_t uses_of_lock(const Circle& circle) const;
-    bool is_searcher(const Circle& circle, std::uint32_t actor) const;
-    void leave_clock(Circle& circle);
+    void enter(Worker& w, std::uint32_t lock) {
+        const auto found = std::ranges::find(circles_, lock, &Circle::lock);
+        const auto index = static_cast<std::uint32_t>(found - circles_.begin());
+        if (found == circles_.end()) circles_.emplace_back(lock);
+        Circle& circle = circles_[index];
+        circle_of_[w.id] = index;
+        circle.workers.push_back(w.id);
+        const ns_plan& steal = run_.plan.steal;
+        const auto add = [&](std::uint32_t q) {
+            if (std::ranges::find(notices_[q], index) != notices_[q].end()) return;
+            notices_[q].push_back(index);
+            circle.queues.push_back(q);
+        };
+        add(static_cast<std::uint32_t>(w.own));
+        const std::uint32_t segment = w.quiet.segments[0];
+        std::for_each(steal.queue + steal.seg[segment], steal.queue + steal.seg[segment + 1], add);
+    }
 
-    void go_on_until(Circle& circle, EventKey event);
-    void poll(Circle& circle);
-    void ask(Circle& circle, std::uint32_t worker, std::int64_t now_ps);
-    void grant(Circle& circle);
-    void look(Circle& circle);
+    // Let the idle workers of the circle go on apart from the clock if none of them can notice anything.
+    void gather(Circle& circle) {
+        if (circle.apart || !run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return;
+        circle.server = sync_.server(circle.lock);
+        circle.line = sync_.line(circle.lock);
+        if (is_quiet(circle)) leave_clock(circle);
+    }
 
-    void part(Circle& circle);
-    void return_to_clock(Circle& circle);
-    void enter_round(Worker& w);
+    bool is_quiet(const Circle& circle) const {
+        if (std::ranges::any_of(circle.queues, [this](std::uint32_t q) { return run_.queues.length(q) != 0; }))
+            return false;
+        std::int64_t elsewhere = 0;  // idle workers that do not wait for a poll
+        for (const std::uint32_t id : circle.workers) {
+            const Worker& w = run_.team[id];
+            if (run_.frames.join_is_over(w)) return false;
+            elsewhere += w.idle && !run_.clock.polls(w);
+        }
+        return uses_of_lock(circle) == elsewhere;
+    }
 
-    void filled(std::uint32_t q) override;
+    // How many workers of the circle have its lock or wait for it, for a probe of a round. -1 if another actor does.
+    std::int64_t uses_of_lock(const Circle& circle) const {
+        const ns_server& server = *circle.server;
+        const auto searches = [&](const ns_waiter& waiter) { return is_searcher(circle, waiter.actor); };
+        if (!std::ranges::all_of(waiters_of(server), searches)) return -1;
+        if (!server.busy) return 0;
+        return is_searcher(circle, server.promised ? server.next.actor : server.holder) ? server.count + 1 : -1;
+    }
+
+    bool is_searcher(const Circle& circle, std::uint32_t actor) const {
+        const Worker& w = run_.team[actor];
+        return w.idle && circle_of_[actor] != NONE && &circles_[circle_of_[actor]] == &circle &&
+               w.level == w.quiet.levels[0];
+    }
+
+    void leave_clock(Circle& circle) {
+        circle.apart = true;
+        count(1);
+        circle.polls = {};
+        for (const std::uint32_t id : circle.workers) {
+            Worker& w = run_.team[id];
+            if (!w.idle) continue;
+            if (run_.clock.polls(w)) circle.add({w.step.due_ps(), 0, id});
+            run_.clock.clear(id);
+            w.held_count = 0;
+        }
+        if (circle.server->holder != NS_NOBODY) circle.look_ps = run_.team[circle.server->holder].step.due_ps();
+        sync_.detach(circle.lock);
+    }
+
+    // Let everything happen in the circle that comes before the event. A poll while the lock is held only has to happen
+    // before the lock is released.
+    void go_on_until(Circle& circle, EventKey event) {
+        const ns_server& server = *circle.server;
+        for (std::int64_t rounds = 1;; ++rounds) {
+            if ((rounds & ROUNDS_BETWEEN_PAUSES) == 0) run_.pause();
+            if (!server.busy) {
+                if (circle.polls.empty() || circle.polls.front().key() >= event) return;
+                poll(circle);
+            }
+            if (server.promised) {
+                if (event_key(server.due_ps, GRANT, circle.lock) >= event) break;
+                grant(circle);
+            }
+            if (event_key(circle.look_ps, LOOK, server.holder) >= event) break;
+            while (!circle.polls.empty() && circle.polls.front().due_ps < circle.look_ps) poll(circle);
+            look(circle);
+        }
+        while (!circle.polls.empty() && circle.polls.front().key() < event) poll(circle);
+    }
+
+    // A round begins: the worker draws its pick and asks for the lock.
+    void poll(Circle& circle) {
+        const PendingPoll begun = circle.polls.front();
+        circle.polls.pop_front();
+        Worker& w = run_.team[begun.worker];
+        w.target = ns_segment_draw(&run_.plan.steal, w.quiet.segments[0], &run_.queues.actor(w.id).victims);
+        ask(circle, begun.worker, begun.due_ps);
+    }
+
+    void ask(Circle& circle, std::uint32_t worker, std::int64_t now_ps) {
+        ns_server& server = *circle.server;
+        const auto& words = run_.plan.words;
+        if (!ns_server_enqueue(&server, {now_ps, worker, static_cast<std::uint32_t>(Then::SEARCH)}))
+            throw std::bad_alloc();
+        if (server.busy) return;
+        ns_server_serve_first(&server, words.kind, &words.transfers, circle.line, now_ps);
+        checked(server.due_ps);
+    }
+
+    void grant(Circle& circle) {
+        ns_server& server = *circle.server;
+        const std::int64_t now_ps = server.due_ps;
+        Worker& w = run_.team[server.next.actor];
+        ns_server_grant(&server, &run_.plan.words.transfers, circle.line, now_ps);
+        run_.recorder.detail(now_ps, GRANT, circle.lock, circle.lock, w.id);
+        w.counters.overhead_ps += now_ps - server.next.since_ps;
+        w.began_ps = now_ps;
+        const std::int64_t probe_ps = ns_probe_ps(&run_.plan, &w, w.target);
+        w.counters.idle_steal_ps += probe_ps;
+        circle.look_ps = checked(now_ps + probe_ps);
+    }
+
+    // The probe has found nothing: the lock goes to the next waiter, and the worker waits for its next round.
+    void look(Circle& circle) {
+        ns_server& server = *circle.server;
+        const auto& words = run_.plan.words;
+        const std::int64_t now_ps = circle.look_ps;
+        Worker& w = run_.team[server.holder];
+        if (ns_is_attempt(&run_.plan, w.quiet.levels[0])) polling_.count_failed(w, w.target, 1);
+        run_.recorder.log(Held{circle.lock, w.id, server.granted_ps, now_ps});
+        ns_server_end_holding(&server, now_ps);
+        if (ns_server_serve_next(&server, words.kind, &words.rules, &words.transfers, circle.line, w.id, now_ps))
+            checked(server.due_ps);
+        ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
+        const std::int64_t wait_ps = ns_backoff_wait_ps(&run_.plan.backoff, w.fails, true);
+        w.counters.idle_backoff_ps += wait_ps;
+        circle.add({checked(now_ps + wait_ps), wait_ps, w.id});
+    }
+
+    // Give the circle's workers events again.
+    void part(Circle& circle) {
+        if (!circle.apart) return;
+        go_on_until(circle, run_.clock.event());
+        circle.apart = false;
+        count(-1);
+        return_to_clock(circle);
+    }
+
+    void return_to_clock(Circle& circle) {
+        const ns_server& server = *circle.server;
+        for (; !circle.polls.empty(); circle.polls.pop_front()) {
+            const PendingPoll& each = circle.polls.front();
+            run_.clock.wake_for_poll(run_.team[each.worker], each.due_ps, each.wait_ps);
+        }
+        const auto waits = [this](const ns_waiter& waiter) {
+            enter_round(run_.team[waiter.actor]);
+            run_.clock.suspend(run_.team[waiter.actor]);
+        };
+        std::ranges::for_each(waiters_of(server), waits);
+        if (server.promised) {
+            waits(server.next);
+        } else if (server.busy) {
+            Worker& holder = run_.team[server.holder];
+            enter_round(holder);
+            holder.held[holder.held_count++] = circle.lock;
+            run_.clock.wake_for_look(holder, circle.look_ps, circle.look_ps - server.granted_ps);
+        }
+        sync_.attach(circle.lock);
+    }
+
+    // The worker has begun a round. Bring the state of its round to the first pick, which has been drawn.
+    void enter_round(Worker& w) {
+        const ns_view quiet = unmarked_view();
+        ns_actor& actor = run_.queues.actor(w.id);
+        --actor.victims.drawn;
+        w.probed = true;
+        w.probes_nobody = false;
+        ns_round_begin(&w.round);
+        ns_round_next(&w.round, &run_.plan.steal, &actor, &quiet, &w.level, &w.target);
+    }
+
+    // A task has come into a queue, where workers may find it.
+    void filled(std::uint32_t q) override {
+        if (is_marked()) wake_all();
+        for (const std::uint32_t index : notices_[q]) part(circles_[index]);
+    }
 
     static std::int64_t checked(std::int64_t time_ps) {
         if (time_ps > LATEST_PS) refuse_time();

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "generated/plan_structs.h"
+#include "plan.hpp"
 
 namespace numasim {
 

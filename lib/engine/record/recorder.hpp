@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "policy/draws.h"
+#include "plan.hpp"
 #include "state/clock.hpp"
 #include "state/worker.hpp"
 
@@ -25,6 +25,18 @@ constexpr std::size_t RECORD_WORDS = sizeof(Record) / sizeof(std::uint64_t);
 
 // Called with batches of records, which are valid only during the call.
 using Listener = std::function<void(const Record* records, std::size_t count)>;
+
+// The sum of the hashes of `count` records. A record's hash is chained over its words: h = mix((h + GAMMA) ^ word).
+NUMASIM_VECTORS static std::uint64_t hash_sum(const std::uint64_t* words, std::size_t stride, std::size_t count) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uint64_t value = 0;
+        for (std::size_t word = 0; word < RECORD_WORDS; ++word)
+            value = ns_mix((value + NS_GAMMA) ^ words[word * stride + i]);
+        sum += value;
+    }
+    return sum;
+}
 
 // The hash of a set of records: the sum of the records' hashes, so that the order of the records does not matter.
 // Records are gathered in a small buffer, word by word, and hashed together.
@@ -54,7 +66,16 @@ private:
     static constexpr std::size_t BUFFERED = 64;
     using Words = std::array<std::uint64_t, BUFFERED>;
 
-    [[gnu::noinline]] void flush();
+    [[gnu::noinline]] void flush() {
+        total_ += hash_sum(words_[0].data(), BUFFERED, used_);
+        if (listener_ != nullptr && used_ != 0) {
+            std::array<Record, BUFFERED> records;
+            for (std::size_t i = 0; i < used_; ++i)
+                records[i] = {words_[0][i], words_[1][i], words_[2][i], words_[3][i], words_[4][i]};
+            (*listener_)(records.data(), used_);
+        }
+        used_ = 0;
+    }
 
     std::array<Words, RECORD_WORDS> words_{};
     std::size_t used_ = 0;
@@ -153,7 +174,12 @@ public:
     }
 
     // Let listener and watcher hear everything up to now.
-    void flush();
+    void flush() {
+        steps_.total();
+        details_.total();
+        if (!rows_.empty()) (*watcher_)(rows_.data(), rows_.size());
+        rows_.clear();
+    }
 
     std::uint64_t steps_hash() { return steps_.total(); }
     std::uint64_t details_hash() { return details_.total(); }
@@ -174,8 +200,12 @@ private:
         tell(Watched::OVERHEAD, w.id, w.reported_until_ps, end_ps, 0, 0, 0);
         w.reported_until_ps = end_ps;
     }
+
     void tell(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t end_ps, std::int64_t first,
-              std::int64_t second, std::int64_t third);
+              std::int64_t second, std::int64_t third) {
+        rows_.push_back({kind, actor, begin_ps, end_ps, first, second, third});
+        if (rows_.size() == FLUSH_ROWS) flush();
+    }
 
     const Clock& clock_;
     RecordSet steps_, details_;

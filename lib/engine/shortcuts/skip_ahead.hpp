@@ -1,11 +1,14 @@
 // Skipping ahead: in a whole phase only steals and the ends of serial runs are events (model 1.7).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "memory/memory_system.hpp"
+#include "plan.hpp"
 #include "shortcuts/skipped_ranges.hpp"
 #include "shortcuts/skipped_trees.hpp"
+#include "shortcuts/skipped_work.hpp"
 #include "state/run.hpp"
 #include "work_source.hpp"
 
@@ -13,22 +16,72 @@ namespace numasim {
 
 class SkipAhead {
 public:
-    SkipAhead(Run& run, MemorySystem& memory, WorkSource& source);
+    SkipAhead(Run& run, MemorySystem& memory, WorkSource& source) : run_(run), memory_(memory), source_(source) {
+        if (!run.plan.skipping) return;
+        run.recorder.lose_details();
+        trees_ = std::make_unique<SkippedTrees>(run, memory);
+        dealt_ = std::make_unique<SkippedRanges>(run, memory);
+    }
 
     // Whether the present phase is skipped over.
     bool active() const { return phase_ != nullptr; }
+
     // Give workers the roots or the range of the phase as serial runs.
-    void start_phase();
+    [[gnu::noinline]] void start_phase() {
+        const Phase& phase = source_.phase();
+        if (phase.family >= 0) {
+            phase_ = dealt_.get();
+            const auto family = static_cast<std::size_t>(phase.family);
+            dealt_->start_phase(family);
+            for (Worker& w : run_.team) {
+                const ns_items dealt =
+                    ns_dealt_items(phase.deal, w.id, run_.plan.workers, 0, run_.ranges.count(family));
+                if (dealt.count == 0) continue;
+                dealt_->start(w, {static_cast<std::int64_t>(dealt.first), dealt.step, dealt.count},
+                              run_.clock.now_ps());
+                reschedule(w);
+            }
+        } else {
+            phase_ = trees_.get();
+            trees_->take_speeds();
+            for (std::size_t r = 0; r < phase.roots.size(); ++r) {
+                Worker& w = run_.team[ns_dealt_to(phase.deal, r, phase.roots.size(), run_.plan.workers)];
+                trees_->start(w, static_cast<std::uint32_t>(phase.roots[r]), run_.clock.now_ps());
+                reschedule(w);
+            }
+        }
+        source_.set_unfinished(phase_->finished() ? 0 : 1);
+    }
 
     // A worker's run has ended. Returns whether the worker has nothing to do now.
-    bool end_run(Worker& w);
+    [[gnu::noinline]] bool end_run(Worker& w) {
+        const RunEnd end = phase_->ended(w, run_.clock.now_ps());
+        if (end.extended != NOBODY) reschedule(run_.team[end.extended]);
+        if (end.goes_on) {
+            reschedule(w);
+            return false;
+        }
+        if (phase_->finished()) source_.set_unfinished(0);
+        return true;
+    }
 
     // Speeds have changed at the end of an instant.
-    void follow_speeds();
+    [[gnu::noinline]] void follow_speeds() {
+        for (const std::uint32_t worker : memory_.respeeded()) {
+            Worker& w = run_.team[worker];
+            if (phase_->change_speed(w, run_.clock.now_ps())) reschedule(w);
+        }
+    }
 
     // Whether a queue holds a task now; give `thief` the task at the far end of the queue.
     bool holds_task(std::uint32_t q) { return phase_->holds_task(owner_of(q), run_.clock.now_ps()); }
-    void steal(Worker& thief, std::uint32_t q);
+
+    [[gnu::noinline]] void steal(Worker& thief, std::uint32_t q) {
+        Worker& victim = owner_of(q);
+        phase_->steal(thief, victim, run_.clock.now_ps());
+        reschedule(thief);
+        reschedule(victim);
+    }
 
     // A time before which no queue will hold a task; the present time if one holds a task.
     std::int64_t no_task_before_ps() { return phase_->no_task_before_ps(run_.team, run_.clock.now_ps()); }

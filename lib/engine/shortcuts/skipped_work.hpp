@@ -7,6 +7,7 @@
 // the order of workers, and then the looks.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -51,7 +52,18 @@ public:
 
     // A time before which no queue will hold a task and the phase will not end; `now_ps` if a queue holds a task. All
     // runs of the phase have started.
-    std::int64_t no_task_before_ps(std::span<Worker> workers, std::int64_t now_ps);
+    [[gnu::noinline]] std::int64_t no_task_before_ps(std::span<Worker> workers, std::int64_t now_ps) {
+        if (finished()) return now_ps;
+        if (now_ps < no_task_before_ps_) return no_task_before_ps_;
+        if (holds_task(workers[holder_], now_ps)) return now_ps;
+        const auto holder = std::ranges::find_if(workers, [&](Worker& w) { return holds_task(w, now_ps); });
+        if (holder != workers.end()) {
+            holder_ = holder->id;
+            return now_ps;
+        }
+        no_task_before_ps_ = next_change_ps();
+        return std::max(no_task_before_ps_, now_ps);
+    }
 
     // Whether all runs have ended.
     bool finished() const { return unfinished_ == 0; }

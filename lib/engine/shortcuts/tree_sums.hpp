@@ -5,6 +5,7 @@
 // into groups of ops. The last group ends with the program.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "checked.hpp"
+#include "longest_chains.hpp"
 #include "memory/access_prices.hpp"
 #include "memory/speeds.hpp"
 #include "plan.hpp"
@@ -23,7 +26,25 @@ namespace numasim {
 class SegmentCosts {
 public:
     // The arguments must outlive the object. `nodes_used` are the nodes that have workers.
-    SegmentCosts(const Run& run, ns_pages& pages, const std::vector<std::size_t>& nodes_used);
+    SegmentCosts(const Run& run, ns_pages& pages, const std::vector<std::size_t>& nodes_used)
+        : plan_(run.plan),
+          columns_(plan_.effects.coupled ? TRAFFIC_KINDS * plan_.nodes : plan_.nodes),
+          times_(plan_.times),
+          wait_ps_(plan_.nodes) {
+        if (!plan_.effects.coupled || plan_.accesses.region.empty()) return;
+        total_ps_.resize(plan_.nodes);
+        local_ps_.resize(plan_.nodes);
+        traffic_.resize(static_cast<std::size_t>(plan_.times.segments) * columns_);
+        for (const std::size_t node : nodes_used) price(run, pages, node);
+        for (std::size_t node = 0; node < plan_.nodes; ++node) {
+            totals_.push_back({total_ps_[node].data(), total_ps_[node].size()});
+            locals_.push_back({local_ps_[node].data(), local_ps_[node].size()});
+        }
+        times_.total = {totals_.data(), totals_.size()};
+        times_.local = {locals_.data(), locals_.size()};
+        times_.traffic = {traffic_.data(), traffic_.size()};
+    }
+
     SegmentCosts(const SegmentCosts&) = delete;
 
     // The times at full speed, and the times if all bytes were local. `traffic` has a row of `columns` numbers for each
@@ -32,11 +53,45 @@ public:
     std::size_t columns() const { return columns_; }
 
     // [segments] the times of segments on a node at this speed.
-    std::vector<std::int64_t> nominal_ps(std::size_t node, const Speed& speed) const;
+    std::vector<std::int64_t> nominal_ps(std::size_t node, const Speed& speed) const {
+        std::vector<std::int64_t> nominal(plan_.times.total[node].begin(), plan_.times.total[node].end());
+        if (!plan_.effects.coupled) return nominal;
+        for (std::size_t segment = 0; segment < nominal.size(); ++segment) {
+            const std::int64_t wait_ps = wait_ps_[node].empty() ? 0 : wait_ps_[node][segment];
+            const Price price{.compute_ps = plan_.effects.segments.compute_ps[segment], .wait_ps = wait_ps};
+            nominal[segment] = numasim::nominal_ps(plan_.effects, price, speed);
+        }
+        return nominal;
+    }
 
 private:
-    void price(const Run& run, ns_pages& pages, std::size_t node);
-    void count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment);
+    // Price every segment for a worker of `node`. There are no caches, and homes are known: the order does not matter.
+    void price(const Run& run, ns_pages& pages, std::size_t node) {
+        const AccessTable& table = run.prepared.accesses;
+        Traffic traffic;
+        for (std::vector<std::int64_t>& bytes : traffic.bytes) bytes.resize(std::size_t{plan_.nodes} * plan_.nodes);
+        AccessPrices prices(plan_, table, run.clock, pages, traffic);
+        Price price;
+        std::vector<Use> uses;
+        for (std::size_t segment = 0; segment < static_cast<std::size_t>(plan_.times.segments); ++segment) {
+            for (std::vector<std::int64_t>& bytes : traffic.bytes) std::ranges::fill(bytes, 0);
+            const Place place{0, static_cast<std::int32_t>(node), 0};
+            prices.price(segment, table.compute_ps(segment), place, price, uses);
+            wait_ps_[node].push_back(price.wait_ps);
+            total_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.wait_ps));
+            local_ps_[node].push_back(combined_ps(plan_.effects, price.compute_ps, price.local_wait_ps));
+            count_traffic(traffic, node, segment);
+        }
+    }
+
+    // Keep what a segment moves, which is the same on all nodes.
+    void count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment) {
+        const std::size_t nodes = plan_.nodes;
+        for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
+            std::copy_n(traffic.bytes[kind].begin() + static_cast<std::ptrdiff_t>(node * nodes), nodes,
+                        traffic_.begin() + static_cast<std::ptrdiff_t>(segment * columns_ + kind * nodes));
+        }
+    }
 
     const Plan& plan_;
     std::size_t columns_;
@@ -61,7 +116,14 @@ class TreeSums {
 public:
     // Segment s moves row s of `traffic`, `columns` numbers; nothing if `traffic` is empty. `local_ps` are the times of
     // segments if all bytes were local. Throws std::overflow_error for sums beyond 63 bits.
-    TreeSums(const Graph& graph, I64s local_ps, I64s traffic, std::size_t columns);
+    TreeSums(const Graph& graph, I64s local_ps, I64s traffic, std::size_t columns)
+        : columns_(columns),
+          tasks_(static_cast<std::size_t>(graph.rows)),
+          span_ps_(subtree_chains_ps(graph, local_ps.data())),
+          traffic_(traffic.empty() ? 0 : tasks_.size() * columns) {
+        divide(graph);
+        add_up(graph, traffic);
+    }
 
     std::size_t groups() const { return group_end_.size(); }
 
@@ -79,8 +141,36 @@ public:
     const std::int64_t* traffic(std::uint32_t row) const { return traffic_.data() + row * columns_; }
 
 private:
-    void divide(const Graph& graph);
-    void add_up(const Graph& graph, I64s traffic);
+    void divide(const Graph& graph) {
+        first_group_.reserve(tasks_.size() + 1);
+        for (std::size_t row = 0; row < tasks_.size(); ++row) {
+            first_group_.push_back(static_cast<std::int64_t>(group_end_.size()));
+            std::int64_t op = graph.op_ptr[row];
+            each_op(graph, row, [&](std::uint8_t code, std::uint32_t) {
+                if (code == WAIT) group_end_.push_back(op);
+                ++op;
+            });
+            group_end_.push_back(op);
+        }
+        first_group_.push_back(static_cast<std::int64_t>(group_end_.size()));
+    }
+
+    // Add up the tasks and the bytes of each subtree.
+    void add_up(const Graph& graph, I64s traffic) {
+        for (std::size_t row = tasks_.size(); row-- > 0;) {
+            tasks_[row] = graph.kind[row] == TASK;
+            each_op(graph, row, [&](std::uint8_t code, std::uint32_t arg) {
+                if (code == WAIT) return;
+                if (code != RUN) tasks_[row] = sum_ps(tasks_[row], tasks_[arg]);
+                if (traffic_.empty()) return;
+                std::int64_t* const whole = &traffic_[row * columns_];
+                const std::int64_t* const part = (code == RUN ? traffic.data() : traffic_.data()) + arg * columns_;
+                for (std::size_t column = 0; column < columns_; ++column) {
+                    whole[column] = sum_ps(whole[column], part[column]);
+                }
+            });
+        }
+    }
 
     std::size_t columns_;
     std::vector<std::int64_t> first_group_;      // [rows + 1]
@@ -93,7 +183,21 @@ private:
 class PaceSums {
 public:
     // The arguments must outlive the object. Throws std::overflow_error for sums beyond 63 bits.
-    PaceSums(const Graph& graph, const TreeSums& sums, std::vector<std::int64_t> segment_ps);
+    PaceSums(const Graph& graph, const TreeSums& sums, std::vector<std::int64_t> segment_ps)
+        : graph_(graph), sums_(sums), segment_ps_(std::move(segment_ps)), rest_ps_(sums.groups()) {
+        for (auto row = static_cast<std::size_t>(graph.rows); row-- > 0;) {
+            const auto first = static_cast<std::size_t>(sums.first_group(static_cast<std::uint32_t>(row)));
+            std::size_t group = first;
+            each_op(graph, row, [&](std::uint8_t code, std::uint32_t arg) {
+                if (code == WAIT) {
+                    ++group;
+                } else {
+                    rest_ps_[group] = sum_ps(rest_ps_[group], code == RUN ? segment_ps_[arg] : serial_ps(arg));
+                }
+            });
+            for (; group > first; --group) rest_ps_[group - 1] = sum_ps(rest_ps_[group - 1], rest_ps_[group]);
+        }
+    }
 
     const std::vector<std::int64_t>& segments_ps() const { return segment_ps_; }
     std::int64_t segment_ps(std::uint32_t segment) const { return segment_ps_[segment]; }
@@ -103,8 +207,13 @@ public:
     std::int64_t serial_ps(std::uint32_t row) const { return rest_ps(sums_.first_group(row)); }
 
     // The serial time of the ops `begin` to `end` - 1 of one group; that of the children alone that these ops spawn.
-    std::int64_t ops_ps(std::int64_t begin, std::int64_t end) const;
-    std::int64_t children_ps(std::int64_t begin, std::int64_t end) const;
+    std::int64_t ops_ps(std::int64_t begin, std::int64_t end) const {
+        return sum(begin, end, &RunningSums::of_ops, [this](std::int64_t op) { return op_ps(op); });
+    }
+
+    std::int64_t children_ps(std::int64_t begin, std::int64_t end) const {
+        return sum(begin, end, &RunningSums::of_children, [this](std::int64_t op) { return child_ps(op); });
+    }
 
 private:
     // Prefix sums over all ops. One of every `BETWEEN` is kept. They may exceed 63 bits, but their differences do not.
@@ -114,12 +223,50 @@ private:
 
     static constexpr std::int64_t BETWEEN = 16;
 
-    std::int64_t op_ps(std::int64_t op) const;
-    std::int64_t child_ps(std::int64_t op) const;
-    const RunningSums& running() const;
+    std::int64_t op_ps(std::int64_t op) const {
+        const auto at = static_cast<std::size_t>(op);
+        return graph_.op_code[at] == RUN ? segment_ps_[graph_.op_arg[at]] : child_ps(op);
+    }
+
+    std::int64_t child_ps(std::int64_t op) const {
+        const auto at = static_cast<std::size_t>(op);
+        return graph_.op_code[at] == SPAWN ? serial_ps(graph_.op_arg[at]) : 0;
+    }
+
+    const RunningSums& running() const {
+        if (running_) return *running_;
+        running_ = std::make_unique<RunningSums>();
+        std::uint64_t of_ops = 0, of_children = 0;
+        for (std::int64_t op = 0; op < static_cast<std::int64_t>(graph_.op_code.size()); ++op) {
+            if (op % BETWEEN == 0) {
+                running_->of_ops.push_back(of_ops);
+                running_->of_children.push_back(of_children);
+            }
+            of_ops += static_cast<std::uint64_t>(op_ps(op));
+            of_children += static_cast<std::uint64_t>(child_ps(op));
+        }
+        running_->of_ops.push_back(of_ops);  // an end that is a multiple comes here too
+        running_->of_children.push_back(of_children);
+        return *running_;
+    }
+
     template <typename OfOp>
+
+    // Few ops are added up one by one. Of many ops the kept prefix sums cover all but the ends.
     std::int64_t sum(std::int64_t begin, std::int64_t end, std::vector<std::uint64_t> RunningSums::* kept,
-                     OfOp of_op) const;
+                     OfOp of_op) const {
+        const auto add_up = [&](std::int64_t from, std::int64_t to) {
+            std::uint64_t total = 0;
+            for (std::int64_t op = from; op < to; ++op) total += static_cast<std::uint64_t>(of_op(op));
+            return total;
+        };
+        if (end - begin <= 2 * BETWEEN) return static_cast<std::int64_t>(add_up(begin, end));
+        const std::vector<std::uint64_t>& sums = running().*kept;
+        const auto before = [&](std::int64_t op) {
+            return sums[static_cast<std::size_t>(op / BETWEEN)] + add_up(op / BETWEEN * BETWEEN, op);
+        };
+        return static_cast<std::int64_t>(before(end) - before(begin));
+    }
 
     const Graph& graph_;
     const TreeSums& sums_;
@@ -135,8 +282,18 @@ public:
         : graph_(graph), sums_(sums), costs_(costs) {}
 
     // The pace on a node at this speed; the pace at which segments take these times.
-    const PaceSums& at(std::size_t node, const Speed& speed);
-    const PaceSums& of(std::vector<std::int64_t> segment_ps);
+    const PaceSums& at(std::size_t node, const Speed& speed) {
+        const PaceSums*& pace = by_speed_[{node, speed.compute_ppm, speed.memory_ppm}];
+        if (pace == nullptr) pace = &of(costs_.nominal_ps(node, speed));
+        return *pace;
+    }
+
+    const PaceSums& of(std::vector<std::int64_t> segment_ps) {
+        const auto same =
+            std::ranges::find_if(made_, [&](const auto& each) { return each->segments_ps() == segment_ps; });
+        if (same != made_.end()) return **same;
+        return *made_.emplace_back(std::make_unique<const PaceSums>(graph_, sums_, std::move(segment_ps)));
+    }
 
 private:
     const Graph& graph_;

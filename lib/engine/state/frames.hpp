@@ -45,7 +45,19 @@ struct Counter {
 
 class Frames {
 public:
-    Frames(const Plan& plan, const Programs& programs);
+    Frames(const Plan& plan, const Programs& programs)
+        : graph_(plan.graph),
+          programs_(programs),
+          tasks_(plan.graph.tasks),
+          strict_(plan.join == Join::STRICT),
+          adapts_(plan.adaptive.stack != 0),
+          serves_lines_(plan.costs.line == NS_LINES_YES),
+          groups_(plan) {
+        if (graph_.successor.empty()) return;
+        dependences_.resize(static_cast<std::size_t>(graph_.tasks));
+        predecessors_.assign(dependences_.size(), 0);
+        for (const std::uint32_t task : graph_.successor) ++predecessors_[task];
+    }
 
     Frame& operator[](Task frame) { return frames_[static_cast<std::size_t>(frame)]; }
     const Frame& operator[](Task frame) const { return frames_[static_cast<std::size_t>(frame)]; }
@@ -67,7 +79,21 @@ public:
     }
 
     // References to frames are valid until the next call of one of these functions.
-    std::uint32_t new_root(const Phase& phase, std::size_t root);
+    [[gnu::noinline]] std::uint32_t new_root(const Phase& phase, std::size_t root) {
+        const std::int64_t row = phase.roots[root];
+        if (have_dependences()) reset(row);
+        const auto number = static_cast<std::uint32_t>(row);
+        return add({.path_ps = 0,
+                    .joined_ps = 0,
+                    .id = phase.ids[root],
+                    .row = number,
+                    .at = programs_.first(number),
+                    .segments = phase.segments[root],
+                    .pending = 0,
+                    .parent = NO_FRAME,
+                    .origin = 0});
+    }
+
     // Make the frame of the task that the parent's next op creates on worker `spawner`. The parent goes on to the op
     // after that.
     std::uint32_t new_child(std::uint32_t parent, std::uint32_t spawner);
@@ -120,8 +146,15 @@ public:
 
     bool have_dependences() const { return !dependences_.empty(); }
     bool depends_on_none(Task task) const { return predecessors_[static_cast<std::size_t>(id_of(task))] == 0; }
+
     // A task has been spawned. Returns whether it has to wait for predecessors.
-    bool must_wait(std::uint32_t frame);
+    [[gnu::noinline]] bool must_wait(std::uint32_t frame) {
+        Dependence& dependence = dependences_[static_cast<std::size_t>(frames_[frame].id)];
+        frames_[frame].path_ps = std::max(frames_[frame].path_ps, dependence.path_ps);
+        dependence.frame = frame;
+        return dependence.held != 0;
+    }
+
     // A task has finished. Calls `ready(frame)` for each spawned successor whose last predecessor it was.
     template <typename Ready>
     void release(const Frame& finished, Ready&& ready);
@@ -150,14 +183,20 @@ private:
 
     std::uint32_t add(const Frame& made);
     std::uint32_t place(const Frame& made);
-    void reset(std::int64_t root);
+
+    // Reset the dependences of the tasks of a tree.
+    void reset(std::int64_t root) {
+        for (std::int64_t task = root; task < root + graph_.size[static_cast<std::size_t>(root)]; ++task) {
+            dependences_[static_cast<std::size_t>(task)] = {0, predecessors_[static_cast<std::size_t>(task)], NO_FRAME};
+        }
+    }
 
     const Graph graph_;
     const Programs& programs_;
     const Task tasks_;  // ids of items are at least this
     const bool strict_, adapts_, serves_lines_;
     std::vector<Frame> frames_;
-    std::vector<Counter> counters_;            // [frames] if lines are served
+    std::vector<Counter> counters_;  // [frames] if lines are served
     Groups groups_;
     std::vector<Depth> depth_;                 // [frames] if the spawn order adapts
     std::uint32_t free_ = NO_FRAME;            // free frames, linked by `parent`

@@ -3,13 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-#include "execution/live_subtrees.h"
-#include "execution/worker_state.h"
 #include "plan.hpp"
 #include "state/frames.hpp"
 #include "state/items.hpp"
@@ -27,22 +24,16 @@ public:
           queues_(queues),
           tier_(plan.control.tier.begin(), plan.control.tier.end()),
           label_(plan.control.label.begin(), plan.control.label.end()),
-          in_force_(plan.control) {
+          in_force_(plan.control),
+          live_(&plan) {
         const std::size_t families = plan.families.size(), labels = plan.control.item_label.size();
         if (labels > 0 && ranges.first(families) != ranges.first(0) + labels) {
             throw std::invalid_argument("item_label does not have every item");
-        }
-        if (!ns_live_create(&live_, &plan)) {
-            ns_live_destroy(&live_);
-            throw std::bad_alloc();
         }
         queues_.show_live(live_);
         queues_.set_switches(plan.control.switches);
         show();
     }
-    ~TaskControls() { ns_live_destroy(&live_); }
-    TaskControls(const TaskControls&) = delete;
-    TaskControls& operator=(const TaskControls&) = delete;
 
     // Whether a task of this row is begun as it is spawned.
     bool goes_first(std::uint32_t row) const {
@@ -98,7 +89,7 @@ private:
     std::vector<std::uint8_t> tier_;   // [rows], empty if all are local
     std::vector<std::int32_t> label_;  // [rows], empty if no task has a label
     Control in_force_;                 // with `tier_` and `label_`
-    ns_live_subtrees live_{};
+    Owned<ns_live_subtrees, ns_live_create> live_;
 };
 
 }  // namespace numasim

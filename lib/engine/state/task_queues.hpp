@@ -2,15 +2,12 @@
 // that looks at them (engine/reference/task_queues.py).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "base/bitset.h"
-#include "execution/live_subtrees.h"
 #include "plan.hpp"
-#include "policy/ranges.h"
-#include "policy/round.h"
 #include "record/recorder.hpp"
 #include "state/containers.hpp"
 #include "state/worker.hpp"
@@ -26,9 +23,50 @@ protected:
     ~QueueAttendant() = default;
 };
 
+// The workers of a plan at the start of a run.
+inline Team new_team(const Plan& plan) {
+    Team team(plan.workers);
+    for (std::uint32_t i = 0; i < plan.workers; ++i) {
+        Worker& w = team[i];
+        ns_worker_start(&w, &plan, i);
+        w.boundless_own = plan.own_never_full ? w.own : NS_UNKNOWN;
+        w.total_ps = plan.times.total[static_cast<std::size_t>(w.node)].data();
+        w.local_ps = plan.times.local[static_cast<std::size_t>(w.node)].data();
+    }
+    return team;
+}
+
 class TaskQueues {
 public:
-    TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder);
+    TaskQueues(const Plan& plan, std::uint64_t seed, Recorder& recorder)
+        : steal_(plan.steal),
+          recorder_(recorder),
+          watched_(steal_.watches != 0),
+          entries_of_(steal_.queue_count),
+          length_(steal_.queue_count),
+          watch_(std::size_t{steal_.watches} * ns_set_words(steal_.queue_count)),
+          cursors_((std::size_t{plan.workers} + 1) * steal_.levels),
+          chances_ppm_((std::size_t{plan.workers} + 1) * steal_.chances),
+          actors_(std::size_t{plan.workers} + 1) {
+        constexpr std::int64_t UNBOUNDED_TASKS = std::int64_t{1} << 62;
+        for (std::uint32_t watch = 0; watch < steal_.watches; ++watch) {
+            owners_announce_ |= ns_watch_is_owners(&steal_.watch[2 * watch]);
+            exactly_ |= steal_.watch[2 * watch] == NS_OWNER_EXACT_MARK;
+        }
+        for (std::uint32_t rule = steal_.steal_levels; rule < steal_.levels; ++rule) {
+            copies_ |= (steal_.level[rule].flags & NS_FLAG_COPY) != 0;
+        }
+        for (std::uint32_t q = 0; q < steal_.queue_count; ++q) {
+            const std::int64_t bound = steal_.queues[q].capacity, capacity = bound != 0 ? bound : UNBOUNDED_TASKS;
+            queues_.push_back({ns_thresholds_first(&plan.thresholds, capacity), capacity, 0, 0});
+        }
+        for (std::uint32_t at = 0; at < actors_.size(); ++at) {
+            ns_actor_init(&actors_[at], &steal_, static_cast<std::int32_t>(at), seed,
+                          cursors_.data() + std::size_t{at} * steal_.levels,
+                          chances_ppm_.data() + std::size_t{at} * steal_.chances);
+        }
+    }
+
     TaskQueues(const TaskQueues&) = delete;
     TaskQueues& operator=(const TaskQueues&) = delete;
 
@@ -65,8 +103,13 @@ public:
         if (recorder_.watched()) recorder_.length(q, length(q));
         if (attendant_ != nullptr) attendant_->filled(q);
     }
+
     // Put an entry of one task into each of `count` queues. The worker that takes one of the entries claims the task.
-    void put_copies(const std::uint32_t* queues, std::uint32_t count, Task task);
+    [[gnu::noinline]] void put_copies(const std::uint32_t* queues, std::uint32_t count, Task task) {
+        const std::uint64_t number = shared_.add({static_cast<std::uint64_t>(task), count, false});
+        for (std::uint32_t at = 0; at < count; ++at) put_items(queues[at], {number | SHARED, 1, 1});
+    }
+
     // Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many are left of these.
     std::int64_t sift(std::uint32_t q, bool back, std::int64_t most) {
         return copies_ ? sift_copies(q, back, most) : most;
@@ -82,7 +125,7 @@ public:
     Task peek(std::uint32_t q, bool back) const {
         const ns_items& end = entry(q, back);
         const std::uint64_t task = back ? end.first + std::uint64_t{end.step} * (end.count - 1) : end.first;
-        return static_cast<Task>(copies_ && (task & SHARED) != 0 ? shared_[task ^ SHARED].task : task);
+        return static_cast<Task>(copies_ && (task & SHARED) != 0 ? shared_task(task).task : task);
     }
     // The range of items at one end of a queue that is not empty. A task that is no item is a range of its own.
     const ns_items& entry(std::uint32_t q, bool back) const {
@@ -99,7 +142,14 @@ public:
     std::int64_t total() const { return total_; }
     std::int64_t peak_total() const { return peak_total_; }
     std::int64_t peak_entries() const { return peak_entries_; }
-    std::int64_t peak_sum() const;                   // of the greatest lengths of all queues
+
+    // of the greatest lengths of all queues
+    std::int64_t peak_sum() const {
+        std::int64_t sum = 0;
+        for (const Queue& each : queues_) sum += each.peak;
+        return sum;
+    }
+
     std::int64_t marked() const { return marked_; }  // watch bits that are set
     bool has_copies() const { return copies_; }      // whether a dispatch rule leaves copies of tasks
 
@@ -126,9 +176,22 @@ public:
 
     // Count `taken` items as put into a queue and taken.
     void pass(std::uint32_t q, std::int64_t taken) { queues_[q].pushes += taken; }
+
     // Whether all entries are at least `task`; let all entries be `by` higher.
-    bool none_below(Task task) const;
-    void renumber(std::int64_t by);
+    bool none_below(Task task) const {
+        return std::ranges::all_of(entries_of_, [task](const Ring<ns_items>& entries) {
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                if (static_cast<Task>(entries.at(i).first) < task) return false;
+            }
+            return true;
+        });
+    }
+
+    void renumber(std::int64_t by) {
+        for (const Ring<ns_items>& entries : entries_of_) {
+            for (std::size_t i = 0; i < entries.size(); ++i) entries.at(i).first += static_cast<std::uint64_t>(by);
+        }
+    }
 
     // ---- the strategy
 
@@ -151,7 +214,7 @@ private:
         ns_thresholds thresholds;
         std::int64_t capacity, pushes, peak;  // the latter two are counted where there are watches
     };
-    // A task with `entries` entries left in several queues. No entries: the record is free.
+    // A task with `entries` entries left in several queues.
     struct SharedTask {
         std::uint64_t task;
         std::uint32_t entries;
@@ -171,12 +234,57 @@ private:
         marked_ += more;
         return more;
     }
-    bool is_claimed(const ns_items& entry) const {
-        return (entry.first & SHARED) != 0 && shared_[entry.first ^ SHARED].claimed;
+    const SharedTask& shared_task(std::uint64_t entry) const {
+        return shared_[static_cast<std::uint32_t>(entry ^ SHARED)];
     }
-    std::uint64_t claim(std::uint64_t entry);
-    void forget_entry(std::uint64_t number);
-    std::int64_t sift_copies(std::uint32_t q, bool back, std::int64_t most);
+    SharedTask& shared_task(std::uint64_t entry) { return shared_[static_cast<std::uint32_t>(entry ^ SHARED)]; }
+    bool is_claimed(const ns_items& entry) const {
+        return (entry.first & SHARED) != 0 && shared_task(entry.first).claimed;
+    }
+
+    // Return the task of an entry that has been taken. If the task is shared, it is claimed now.
+    [[gnu::noinline]] std::uint64_t claim(std::uint64_t entry) {
+        if ((entry & SHARED) == 0) return entry;
+        SharedTask& shared = shared_task(entry);
+        shared.claimed = true;
+        const std::uint64_t task = shared.task;
+        forget(entry);
+        return task;
+    }
+
+    // Forget an entry of a shared task.
+    void forget(std::uint64_t entry) {
+        if (--shared_task(entry).entries == 0) shared_.free(static_cast<std::uint32_t>(entry ^ SHARED));
+    }
+
+    // The entries that stay move inwards, from the innermost on, and the places at the end are given up.
+    [[gnu::noinline]] std::int64_t sift_copies(std::uint32_t q, bool back, std::int64_t most) {
+        Ring<ns_items>& entries = entries_of_[q];
+        const auto at_end = [&](std::size_t at) -> ns_items& {
+            return entries.at(back ? entries.size() - 1 - at : at);
+        };
+        std::size_t seen = 0, kept = 0;
+        std::int64_t tasks = 0, dropped = 0;
+        for (; seen < entries.size() && tasks < most; ++seen) tasks += at_end(seen).count;
+        for (std::size_t at = seen; at-- > 0;) {
+            const ns_items entry = at_end(at);
+            if (is_claimed(entry)) {
+                forget(entry.first);
+                ++dropped;
+            } else {
+                at_end(seen - 1 - kept++) = entry;
+            }
+        }
+        for (std::int64_t at = 0; at < dropped; ++at) back ? entries.pop_back() : entries.pop_front();
+        entries_ -= dropped;
+        if (dropped != 0) {
+            length_[q] -= dropped;
+            total_ -= dropped;
+            if (watched_) mark(q);
+            recorder_.length(q, length(q));
+        }
+        return std::min(tasks, most) - dropped;
+    }
 
     const ns_plan& steal_;
     Recorder& recorder_;
@@ -189,18 +297,14 @@ private:
     std::vector<std::int64_t> length_;  // [queues]
     std::vector<std::uint64_t> watch_;  // [watches][words] as in an ns_view
     std::int64_t marked_ = 0, total_ = 0, peak_total_ = 0, entries_ = 0, peak_entries_ = 0;
-    std::vector<SharedTask> shared_;
-    std::vector<std::uint64_t> free_shared_;  // numbers of free records
-    std::vector<std::int64_t> cursors_;       // [workers + 1][levels] of the actors
-    std::vector<std::int32_t> chances_ppm_;   // [workers + 1][chances] likewise
-    std::vector<ns_actor> actors_;            // [workers + 1]
+    Pool<SharedTask> shared_;
+    std::vector<std::int64_t> cursors_;      // [workers + 1][levels] of the actors
+    std::vector<std::int32_t> chances_ppm_;  // [workers + 1][chances] likewise
+    std::vector<ns_actor> actors_;           // [workers + 1]
     std::uint32_t iteration_ = 0;
     std::uint64_t switches_ = 0;
     const std::int64_t* live_ = nullptr;     // of TaskControls
     const std::int64_t* awaited_ = nullptr;  // likewise
 };
-
-// The workers of a plan at the start of a run.
-Team new_team(const Plan& plan);
 
 }  // namespace numasim

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "execution/worker_state.h"
 #include "plan.hpp"
 #include "state/containers.hpp"
 #include "state/event_tree.hpp"

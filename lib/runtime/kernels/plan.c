@@ -84,7 +84,7 @@ static int run(void *whole, ns_pool *pool) {
         error = ns_pool_team(pool, run_root, &self, sizeof self);
         ns_steps_next(&steps);
     }
-    ns_steps_destroy(&steps);
+    ns_pieces_release(&steps.memory);
     return error;
 }
 

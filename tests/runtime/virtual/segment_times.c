@@ -22,7 +22,7 @@ int main(int count, char **words) {
     printf("%lld", (long long)pages.placed);
     for (uint32_t pair = 0; pair < file.plan.nodes * file.plan.nodes; pair++)
         printf(" %lld", (long long)pages.node_bytes[pair]);
-    ns_pages_destroy(&pages);
+    ns_pieces_release(&pages.memory);
     ns_plan_file_destroy(&file);
     ns_fields_destroy(fields);
     return 0;

@@ -54,9 +54,9 @@ int ns_followed_graph_create(ns_followed_graph *self, ns_pool *pool, const ns_fi
 void ns_followed_graph_destroy(ns_followed_graph *self) {
     if (!self->plan) return;
     ns_boundary_destroy(&self->boundary);
-    ns_steps_destroy(&self->steps);
-    ns_live_destroy(&self->live);
-    ns_task_numbers_destroy(&self->numbers);
+    ns_pieces_release(&self->steps.memory);
+    ns_pieces_release(&self->live.memory);
+    ns_pieces_release(&self->numbers.memory);
 }
 
 /* ---- phases and iterations --------------------------------------------------------------------------------------- */

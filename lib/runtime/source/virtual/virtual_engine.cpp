@@ -4,8 +4,6 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <optional>
-#include <stdexcept>
 
 #include "engine.hpp"
 
@@ -56,7 +54,7 @@ public:
 
     // The controller makes no decision after the last iteration.
     void end_iteration(Engine &engine) override {
-        if (engine.source().has_step()) follow(engine, engine.told().data());
+        if (engine.parts().source.has_step()) follow(engine, engine.told().data());
     }
 
 private:
@@ -64,9 +62,9 @@ private:
         ns_virtual_decision decision{};
         if (const int error = host_.decide(host_.pool, told, &decision)) throw Ended{error};
         const ns_control &control = *decision.in_force;
-        if (decision.policy >= 0) engine.choose_policy(static_cast<std::uint64_t>(decision.policy));
-        engine.set_profile_ps(decision.profile_ps);
-        TaskControls &controls = engine.state().controls;
+        if (decision.policy >= 0) engine.parts().memory.choose_policy(static_cast<std::uint64_t>(decision.policy));
+        engine.parts().run.profile_ps = decision.profile_ps;
+        TaskControls &controls = engine.parts().run.controls;
         controls.set_tiers({control.tier.at, control.tier.count});
         controls.set_labels({control.label.at, control.label.count});
         controls.set_switches(control.switches);
@@ -91,7 +89,7 @@ struct ns_virtual_engine {
           bodies(file, host),
           boundary(host),
           engine(prepared, seed, nullptr, nullptr, [] {}, false, given.decide != nullptr ? &boundary : nullptr) {
-        engine.have_bodies(bodies);
+        engine.parts().run.bodies = &bodies;
     }
 
     const ns_virtual_host host;
@@ -146,7 +144,7 @@ int ns_virtual_engine_create(ns_virtual_engine **self, const ns_plan_file *file,
 void ns_virtual_engine_destroy(ns_virtual_engine *self) { delete self; }
 
 std::int64_t ns_virtual_engine_phase(const ns_virtual_engine *self) {
-    const WorkSource &source = self->engine.source();
+    const WorkSource &source = self->engine.parts().source;
     return source.has_step() ? static_cast<std::int64_t>(source.phase_number()) : -1;
 }
 
@@ -159,10 +157,10 @@ int ns_virtual_engine_run(ns_virtual_engine *self) {
 }
 
 bool ns_virtual_engine_report(ns_virtual_engine *self, ns_report *report) {
-    Engine &engine = self->engine;
-    Run &run = engine.state();
-    engine.sum_traffic();
-    const MemorySystem &memory = engine.memory();
+    Components &parts = self->engine.parts();
+    Run &run = parts.run;
+    parts.memory.sum_traffic();
+    const MemorySystem &memory = parts.memory;
     const Traffic *const traffic = memory.traffic();
     const std::size_t pairs = std::size_t{report->nodes} * report->nodes;
     report->makespan_ps = run.clock.now_ps();
@@ -177,7 +175,7 @@ bool ns_virtual_engine_report(ns_virtual_engine *self, ns_report *report) {
         report->node[w.id] = w.node;
     }
     std::size_t word = 0;
-    for (const SyncCounts &row : engine.sync().counts()) {
+    for (const SyncCounts &row : parts.sync.counts()) {
         static_assert(sizeof row == NS_SYNC_COUNTS * sizeof(std::int64_t), "a row of ns_report.words");
         std::memcpy(report->words + word++ * NS_SYNC_COUNTS, &row, sizeof row);
     }
