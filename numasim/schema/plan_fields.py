@@ -52,13 +52,11 @@ SEGMENT_NEEDS = Structure(
     (
         times("segment_compute_ps", "segments", "segments", member="compute_ps"),
         pointer("segment_accesses", "segments + 1", "segments + 1", "len(access_region)", member="first_access"),
-        of_accesses(
-            "access_mode", U8, str(int(max(enums.Mode))), low=str(int(min(enums.Mode))), member="mode", note="Mode",
-        ),
+        of_accesses("access_mode", U8, str(int(max(enums.Mode))), low=str(int(min(enums.Mode))), member="mode",
+                    note="Mode"),
         of_accesses("access_passes", I64, "MOST_PASSES", member="passes", low="1"),
-        of_accesses(
-            "access_misses", I64, "MOST_MISSES", member="misses", low="1", note="misses under way at once, times 1000",
-        ),
+        of_accesses("access_misses", I64, "MOST_MISSES", member="misses", low="1",
+                    note="misses under way at once, times 1000"),
     ),
     checked=True,
 )
@@ -83,10 +81,8 @@ def _path(name: str, note: str) -> tuple[Field, ...]:
     return (
         Computed(f"{name}s", "ns_paths", note=note),
         Array(f"{name}_resource", U32, "uses", high="len(resource_capacity) - 1", member=f"{name}s.resource"),
-        Array(
-            f"{name}_per_line", I64, "uses", size=uses, high="MOST_BYTES", member=f"{name}s.per_line",
-            note="units that a line takes",
-        ),
+        Array(f"{name}_per_line", I64, "uses", size=uses, high="MOST_BYTES", member=f"{name}s.per_line",
+              note="units that a line takes"),
         pointer(f"{name}_first", pairs, pairs, uses, member=f"{name}s.first"),
     )
 
@@ -99,9 +95,8 @@ RESOURCES = Structure(
         *_path("write", "the resources that a line uses when it is written back to a home"),
         *_path("move", "the resources that a line uses when it moves between caches"),
         of_domains("llc_port", I32, "len(resource_capacity) - 1", low="-1", note="-1: none"),
-        Integer(
-            "faults", low="-1", high="len(resource_capacity) - 1", c_type="int32_t", note="the address space, or -1",
-        ),
+        Integer("faults", low="-1", high="len(resource_capacity) - 1", c_type="int32_t",
+                note="the address space, or -1"),
         Integer("fault_units", high="MOST_COST_PS", note="of the address space that a page fault takes"),
         ppm("fault_alpha_ppm", high="1000 * MILLION"),
     ),
@@ -140,10 +135,8 @@ FAMILY_PRICE = Structure(
         Integer("mean_compute_ps", high="LONGEST_PS"),
         Integer("mean_wait_ps", high="LONGEST_PS"),
         Integer("mean_pages_ps", high="LONGEST_PS", note="time of page faults and of giving back memory"),
-        Array(
-            "resource", U32, "uses", high="len(resource_capacity) - 1",
-            note="resources that the mean item uses, ascending",
-        ),
+        Array("resource", U32, "uses", high="len(resource_capacity) - 1",
+              note="resources that the mean item uses, ascending"),
         Array("units", I64, "uses", size="len(resource)", high="LONGEST_PS", note="units of each resource"),
         Listed("accesses", ITEM_ACCESS_PRICE),
     ),
@@ -157,10 +150,8 @@ PAGE_COSTS = Structure(
     "ns_page_costs", "PageCosts", "The costs of items that touch memory first or give memory back.",
     (
         cost("unmap_ps", "the time of giving back a page of the own node"),
-        Array(
-            "unmap_far_ps", I64, "nodes, homes", size="nodes * nodes", high="LONGEST_PS",
-            note="the time of giving back a page of each home, as seen from each node",
-        ),
+        Array("unmap_far_ps", I64, "nodes, homes", size="nodes * nodes", high="LONGEST_PS",
+              note="the time of giving back a page of each home, as seen from each node"),
         Integer("flush_ps", high="LONGEST_PS", note="the time of a flush, for all other threads together"),
         Integer("unmap_batch", high="MOST_BYTES", note="pages a flush; 0: all pages that an item gives back"),
     ),
@@ -226,24 +217,18 @@ MEMORY = Structure(
         Integer("page_bytes", low="1", high="MOST_PAGE_BYTES"),
         Array("region_pages", I64, "regions", high="MOST_BYTES / page_bytes"),
         of_regions("unit_pages", I64, "MOST_UNIT_PAGES", low="1", note="pages that are placed and moved together"),
-        of_regions(
-            "region_dynamic", U8, "1", member="dynamic",
-            note="whether pages are placed or moved while the program runs",
-        ),
+        of_regions("region_dynamic", U8, "1", member="dynamic",
+                   note="whether pages are placed or moved while the program runs"),
         Computed("home", "ns_node_lists", note="homes of the pages of dynamic regions before the run"),
         Array("home", I32, "homes", high="nodes - 1", member="home.node"),
         pointer("home_ptr", "regions + 1", "len(region_pages) + 1", "len(home)", member="home.ptr"),
         Listed("stages", STAGE, note="by phase; the first one is in force before the run"),
-        of_nodes(
-            "home_of_node", I32, "nodes - 1",
-            note="the node of memory that is wanted on each node: another node if that node has no memory",
-        ),
+        of_nodes("home_of_node", I32, "nodes - 1",
+                 note="the node of memory that is wanted on each node: another node if that node has no memory"),
         Array("free_pages", I64, "nodes", low="-LONGEST_PS", high="LONGEST_PS", note="empty if nodes cannot be full"),
-        Array(
-            "nodes_by_distance", I64, "nodes, nodes", size="len(free_pages) * nodes", high="nodes - 1",
-            note="all nodes by distance from each node, nearest first; empty if nodes cannot be full",
-            member="by_distance",
-        ),
+        Array("nodes_by_distance", I64, "nodes, nodes", size="len(free_pages) * nodes", high="nodes - 1",
+              note="all nodes by distance from each node, nearest first; empty if nodes cannot be full",
+              member="by_distance"),
     ),
     checked=True,
 )
@@ -256,15 +241,12 @@ ACCESSES = Structure(
         of_accesses("access_row_bytes", I64, "MOST_BYTES", member="row_bytes"),
         of_accesses("access_rows", I64, "MOST_ACCESS_ROWS", member="rows"),
         of_accesses("access_stride", I64, "MOST_STRIDE", member="stride"),
-        of_accesses(
-            "access_factor", I64, "MOST_FACTOR", member="factor", note="bytes moved for each byte of the footprint",
-        ),
+        of_accesses("access_factor", I64, "MOST_FACTOR", member="factor",
+                    note="bytes moved for each byte of the footprint"),
         of_accesses("access_mlp", I64, "MILLION", member="mlp", low="1", note="misses under way at once"),
         of_accesses("access_writes", U8, "1", member="writes"),
-        Array(
-            "settled_bytes", I64, "accesses, nodes", high="MOST_BYTES",
-            note="footprint on each home before the run; empty if unused", member="settled",
-        ),
+        Array("settled_bytes", I64, "accesses, nodes", high="MOST_BYTES",
+              note="footprint on each home before the run; empty if unused", member="settled"),
     ),
     checked=True,
 )
@@ -299,19 +281,14 @@ GRAPH = Structure(
         pointer("successor_ptr", "rows + 1", "rows + 1", "len(successor)", when="not folded"),
         Computed("tasks", "int64_t", note="ids of tasks are below this"),
         Computed("size", "ns_i64s", note="[rows] number of tasks in the subtree of each row, the row included"),
-        Computed(
-            "child", "ns_i64s",
-            note="[ops] id of the task that an op spawns or calls, less the id of the parent, if the graph is folded",
-        ),
-        Computed(
-            "segment",
-            "ns_u32s",
-            note="[ops] number of the op's segment, or of the first segment of the op's child, less the number of the "
-            "first segment of the op's task, if the graph is folded",
-        ),
-        Computed(
-            "subtree_segments", "ns_u32s", note="[rows] number of segments of the subtree, if the graph is folded",
-        ),
+        Computed("child", "ns_i64s",
+                 note="[ops] id of the task that an op spawns or calls, less the id of the parent, "
+                      "if the graph is folded"),
+        Computed("segment", "ns_u32s",
+                 note="[ops] number of the op's segment, or of the first segment of the op's child, "
+                      "less the number of the first segment of the op's task, if the graph is folded"),
+        Computed("subtree_segments", "ns_u32s",
+                 note="[rows] number of segments of the subtree, if the graph is folded"),
     ),
     checked=True,
 )
@@ -343,10 +320,8 @@ SEGMENT_TIMES = Structure(
         Integer("segments", high="MOST_ITEMS"),
         by_node("total_ps", "segments", "segments", "total"),
         by_node("local_ps", "segments", "segments", "local"),
-        Array(
-            "traffic", I64, "segments, nodes", high="MOST_BYTES",
-            note="bytes of the settled accesses by home, empty if there are none",
-        ),
+        Array("traffic", I64, "segments, nodes", high="MOST_BYTES",
+              note="bytes of the settled accesses by home, empty if there are none"),
     ),
     checked=True,
 )
@@ -360,9 +335,8 @@ ITEM_ACCESS = Structure(
         Flag("by_quotient"),
         Flag("by_remainder"),
         Array("traffic", I64, "rows, nodes", high="MOST_BYTES", note="bytes by home"),
-        by_node(
-            "wait_ps", "rows", "len(traffic) / nodes", "wait", note="memory time, empty for a node without workers",
-        ),
+        by_node("wait_ps", "rows", "len(traffic) / nodes", "wait",
+                note="memory time, empty for a node without workers"),
     ),
 )
 AMOUNTS = Structure(
@@ -381,10 +355,8 @@ NODE_ACCESS = Structure(
     (
         Part("amounts", AMOUNTS),
         Array("home", I32, "homes", low="0", high="nodes - 1"),
-        of_homes(
-            "share_end", I64, "MOST_SHARES", low="1",
-            note="the end of each home's share of an amount, in units of which the last end is the whole",
-        ),
+        of_homes("share_end", I64, "MOST_SHARES", low="1",
+                 note="the end of each home's share of an amount, in units of which the last end is the whole"),
         Flag("owned", note="bytes are fetched for ownership"),
         Flag("written", note="bytes are written back"),
         Integer("misses", low="1", high="MOST_MISSES", note="under way at once, times 1000"),
@@ -441,9 +413,8 @@ TASK_OBJECTS = Structure(
         of_objects("object_mode", U8, str(int(enums.Counted.BOTH)), low=str(int(enums.Counted.READS)), member="mode"),
         of_objects("object_count", I64, "MOST_OBJECTS", member="count"),
         of_objects("object_bytes", I64, "MOST_OBJECT_BYTES", member="bytes"),
-        of_objects(
-            "object_access", I64, "INT64_MAX", low="-1", member="access", note="of an object whose home is looked up",
-        ),
+        of_objects("object_access", I64, "INT64_MAX", low="-1", member="access",
+                   note="of an object whose home is looked up"),
         Listed("item_objects", ITEM_OBJECTS, count="len(families)", member="families"),
     ),
     checked=True,
@@ -482,25 +453,17 @@ WORDS = Structure(
         of_words("word_home", I32, "nodes - 1", member="home"),
         of_workers("worker_home", I32, "nodes - 1", note="the node of a word that is kept for each worker"),
         of_words("word_parties", I64, "MOST_WORKERS", low="1", member="parties"),
-        of_words(
-            "word_undo", I64, "MOST_COST_PS", member="undo_ps",
-            note="the wait after an aborted attempt on a memory of objects",
-        ),
-        of_words(
-            "word_same", U8, "1", member="same", note="the next attempt on a memory of objects opens the same objects",
-        ),
-        Array(
-            "word_weight", I64, "weights", low="1", high="MOST_BYTES", member="weight",
-            note="of the objects of memories that are not drawn uniformly, summed up to and with each object",
-        ),
-        pointer(
-            "word_weight_ptr", "words + 1", "len(word_role) + 1", "len(word_weight)", member="weight_ptr",
-            note="of each memory of objects; empty where its objects are equally likely",
-        ),
+        of_words("word_undo", I64, "MOST_COST_PS", member="undo_ps",
+                 note="the wait after an aborted attempt on a memory of objects"),
+        of_words("word_same", U8, "1", member="same",
+                 note="the next attempt on a memory of objects opens the same objects"),
+        Array("word_weight", I64, "weights", low="1", high="MOST_BYTES", member="weight",
+              note="of the objects of memories that are not drawn uniformly, summed up to and with each object"),
+        pointer("word_weight_ptr", "words + 1", "len(word_role) + 1", "len(word_weight)", member="weight_ptr",
+                note="of each memory of objects; empty where its objects are equally likely"),
         Integer("words_declared", high="len(word_role)", c_type="uint32_t", member="declared"),
-        Array(
-            "level_lock", I32, "steal levels, queues", note="the lock of a probe, -1: no lock; empty if there are none",
-        ),
+        Array("level_lock", I32, "steal levels, queues",
+              note="the lock of a probe, -1: no lock; empty if there are none"),
         Array("queue_lock", I32, "queues", note="the lock of each queue, -1: no lock; empty if there are none"),
         Flag("looks_first", note="a probe looks into a queue before it takes the queue's lock"),
         Choice("lock_kind", enums.LockName, member="kind"),
@@ -521,38 +484,27 @@ STEAL = Structure(
         Array("queue", U32, "queue entries", count="none"),
         Array("seg", U32, "segments + 1", points_into="len(queue)", count="none"),
         Array("row", U32, "rows", points_into="len(seg) - 1", count="rows", note="entries of `row`"),
-        Array(
-            "weight", U64, "segments", size="len(seg) - 1", count="none",
-            note="cumulative within a row, for NS_VISIT_WEIGHTED",
-        ),
-        Array(
-            "watch", I32, "watches, 2", count="watches", width=2,
-            note="the bit is set at length >= [0], cleared at length <= [1]",
-        ),
+        Array("weight", U64, "segments", size="len(seg) - 1", count="none",
+              note="cumulative within a row, for NS_VISIT_WEIGHTED"),
+        Array("watch", I32, "watches, 2", count="watches", width=2,
+              note="the bit is set at length >= [0], cleared at length <= [1]"),
         Records("chance", CHANCE, count="chances"),
         Records("queues", QUEUE, count="queue_count"),
         Records("data", DATA, count="data_count"),
         of_workers("own", U32, count="none", note="the worker's own queue, or NS_NO_QUEUE"),
-        Array(
-            "position_node", I32, "workers + 1", size="workers + 1", high="nodes - 1", member="node", count="none",
-            note="of each worker, and of an extra producer",
-        ),
-        Array(
-            "domains", I32, "domains", high="nodes - 1", count="domain_count",
-            note="the nodes that have workers, ascending",
-        ),
-        of_workers(
-            "gate", I32, "workers - 1", count="none", note="the unit of each worker whose live subtrees are counted",
-        ),
+        Array("position_node", I32, "workers + 1", size="workers + 1", high="nodes - 1", member="node", count="none",
+              note="of each worker, and of an extra producer"),
+        Array("domains", I32, "domains", high="nodes - 1", count="domain_count",
+              note="the nodes that have workers, ascending"),
+        of_workers("gate", I32, "workers - 1", count="none",
+                   note="the unit of each worker whose live subtrees are counted"),
         Integer("live_most", high="2147483647", note="live subtrees of a unit from which on gated levels are closed"),
         latencies("latency_ps", "from a core of the first to memory of the second", count="none"),
         Integer("steal_levels", high="len(level)", c_type="uint32_t"),
         Computed("workers", "uint32_t"),
         Computed("nodes", "uint32_t"),
-        Computed(
-            "mask", "const uint64_t *",
-            note="[segments][ns_mask_words] the queues of each segment, or NULL: see policy/pick.h",
-        ),
+        Computed("mask", "const uint64_t *",
+                 note="[segments][ns_mask_words] the queues of each segment, or NULL: see policy/pick.h"),
     ),
     checked=True,
     order=(
@@ -564,13 +516,11 @@ STEAL = Structure(
 ADAPTIVE = Structure(
     "ns_adaptive", "", "How the spawn order of a worker adapts to what is stolen from it (model 3.3).",
     (
-        Integer(
-            "adaptive_stack", high="LONGEST_PS", member="stack", note="least depth of calls with help-first; 0: fixed",
-        ),
+        Integer("adaptive_stack", high="LONGEST_PS", member="stack",
+                note="least depth of calls with help-first; 0: fixed"),
         Integer("adaptive_every", low="1", high="LONGEST_PS", member="every", note="spawns between two decisions"),
-        Integer(
-            "adaptive_steals", high="LONGEST_PS", member="steals", note="least number of stolen tasks for help-first",
-        ),
+        Integer("adaptive_steals", high="LONGEST_PS", member="steals",
+                note="least number of stolen tasks for help-first"),
         Flag("adaptive_first", member="work_first", note="at the start"),
     ),
 )
@@ -579,21 +529,14 @@ CONTROL = Structure(
     "The decisions of a strategy for all tasks of a program, before the first iteration (model 4.14).",
     (
         Array("task_tier", U8, "rows", high="4", member="tier", note="Tier; empty: all are local"),
-        Array(
-            "task_label", I32, "rows", low="-1", high="MOST_WORKERS", member="label",
-            note="the unit that each task is meant for, -1: no unit; empty if no task has a unit",
-        ),
-        Array(
-            "item_label", I32, "items", high="MOST_WORKERS",
-            note="the unit that each item of a range is meant for; empty: by item_units",
-        ),
-        Integer(
-            "item_units", high="MOST_WORKERS", note="items of ranges have labels below this number, in equal blocks",
-        ),
-        Integer(
-            "switches", low="-INT64_MAX - 1", high="INT64_MAX", c_type="uint64_t",
-            note="a bit for each switch that is on",
-        ),
+        Array("task_label", I32, "rows", low="-1", high="MOST_WORKERS", member="label",
+              note="the unit that each task is meant for, -1: no unit; empty if no task has a unit"),
+        Array("item_label", I32, "items", high="MOST_WORKERS",
+              note="the unit that each item of a range is meant for; empty: by item_units"),
+        Integer("item_units", high="MOST_WORKERS",
+                note="items of ranges have labels below this number, in equal blocks"),
+        Integer("switches", low="-INT64_MAX - 1", high="INT64_MAX", c_type="uint64_t",
+                note="a bit for each switch that is on"),
     ),
     checked=True,
 )
@@ -659,10 +602,8 @@ IDLE = Structure(
         Flag("counted"),
         Flag("cancels"),
         cost("between_ps", "-1: never", low="-1"),
-        Array(
-            "reach", U8, "1 + steal levels, queues, workers", high="2",
-            note="Reach by the own queue, then by each level; empty: everybody can always take from all queues",
-        ),
+        Array("reach", U8, "1 + steal levels, queues, workers", high="2",
+              note="Reach by the own queue, then by each level; empty: everybody can always take from all queues"),
     ),
 )
 
@@ -691,10 +632,8 @@ PLAN = Structure(
         Integer("refill", low="-1", high="LONGEST_PS", note="-1: the queue's own threshold s"),
         Flag("work_first"),
         Part("adaptive", ADAPTIVE),
-        Integer(
-            "work_first_tiers", high="EVERY_TIER", c_type="uint32_t",
-            note="tiers of tasks that are begun at their spawn",
-        ),
+        Integer("work_first_tiers", high="EVERY_TIER", c_type="uint32_t",
+                note="tiers of tasks that are begun at their spawn"),
         Part("steal", STEAL),
         Part("control", CONTROL),
         Part("thresholds", THRESHOLD_RULES),
@@ -706,10 +645,8 @@ PLAN = Structure(
         Array("queue_lines", U8, "queues", low="1", high="2", note="cache lines of each queue's words"),
         Flag("idle_given", member="idle.given"),
         Part("idle", IDLE, when="idle_given"),
-        Array(
-            "line_ps", I64, "workers, workers", high="MOST_COST_PS",
-            note="transfer of a cache line to each worker from the core of each other; empty if no line moves",
-        ),
+        Array("line_ps", I64, "workers, workers", high="MOST_COST_PS",
+              note="transfer of a cache line to each worker from the core of each other; empty if no line moves"),
         Part("words", WORDS),
         Choice("join", enums.JoinKind),
         Choice("producer", enums.ProducerKind, member="maker"),
