@@ -1,8 +1,8 @@
 """The assumed values of a machine on which a run depends, and the makespan with half and with twice of such a value.
 
 A field whose source begins with ``assumed`` is a value that nobody has measured (`numasim.parts.models.sources`).
-Whether a run depends on the field follows from the run's specification and counters: a run that moves no bytes depends
-on no bandwidth.
+The run's specification and counters tell whether the run depends on the field: a run that moves no bytes depends on no
+bandwidth.
 """
 
 from __future__ import annotations
@@ -29,26 +29,14 @@ COLUMN = "assumed"  # of a results table: the assumed fields of a row's machine 
 APART = "; "
 MOST_EVENTS = 500_000  # of all runs together with half and with twice of a value: about half a second
 _FACTORS = (Decimal("0.5"), Decimal(2))
-_SCALED = (
-    "_ns",
-    "_gbs",
-    "_ghz",
-    "_ppm",
-    "_per_s",
-    "memory",
-    "llc",
-    "l1",
-    "l2",
-    "llc_sizes",
-)  # ends of names of amounts
+# The names of amounts end in one of these.
+_SCALED = ("_ns", "_gbs", "_ghz", "_ppm", "_per_s", "memory", "llc", "l1", "l2", "llc_sizes")
 _MOST_PPM = 1_000_000
 
 
 def assumed_fields(spec: RunSpec) -> list[str]:
     """Return the assumed fields of the machine that matter under the effects of ``spec``, by their dotted names."""
     fields = list(marked(spec.machine.sources, "assumed"))
-    if not fields:
-        return []
     idle = set()
     if spec.model.clock == "fixed" or not spec.machine.clock.turbo:
         idle |= {field for field in fields if field.startswith("clock")}
@@ -100,7 +88,7 @@ _RULES: dict[str, Callable[[Row], bool]] = {
 
 
 def sentence(machine: str, fields: Sequence[str]) -> list[str]:
-    """Return the sentence of an answer about the fields on which it depends; no sentence if there are no fields."""
+    """Return the sentence about the assumed fields on which an answer depends; no sentence if there are no fields."""
     return [f"assumed, not measured, of {machine}: {', '.join(fields)}"] if fields else []
 
 
@@ -136,8 +124,8 @@ class Tried:
 def tried(spec: RunSpec, counters: Row, simulate: Callable[[RunSpec], Row]) -> list[Tried] | None:
     """Run ``spec`` again with half and with twice of each assumed value on which the run with the ``counters`` depends.
 
-    ``simulate`` runs a specification with the same seed and returns its counters. Returns None if the runs would take
-    more than `MOST_EVENTS` events. Fields that are no amounts, such as the nodes that are linked, are left out.
+    ``simulate`` runs a specification with the same seed and returns the counters. Return None if the runs would take
+    more than `MOST_EVENTS` events. Fields that are no amounts, such as the two ends of links, are left out.
     """
     fields = [field for field in depended_on(assumed_fields(spec), counters) if _amounts(spec, field)]
     events = counters["events"] + counters["tasks"]
@@ -158,10 +146,10 @@ def _change(
 
 
 def scaled(machine: MachineSpec, field: str, factor: Decimal) -> MachineSpec:
-    """Return the machine with every amount below the dotted ``field`` times ``factor``; InputError if the result is
-    invalid.
+    """Return the machine with every amount at the dotted ``field`` times ``factor``; raise InputError if the machine is
+    then invalid.
 
-    Shares stay below 1,000,000 ppm. Other numbers, such as those of nodes, stay.
+    Shares are at most 1,000,000 ppm. Numbers that are no amounts, such as numbers of nodes, stay the same.
     """
     content = machine.model_dump(by_alias=True, exclude_unset=True)
     changed = _with(content, field.split("."), factor)
@@ -205,9 +193,8 @@ def lines(found: Sequence[Tried] | None) -> Iterator[str]:
         return
     for each in found:
         if each.matters:
-            halved, doubled = (
-                "no machine" if change is None else f"{change:+.1f} %" for change in (each.halved, each.doubled)
-            )
+            changes = each.halved, each.doubled
+            halved, doubled = ("no machine" if change is None else f"{change:+.1f} %" for change in changes)
             yield f"makespan with half of {each.field}: {halved}, with twice: {doubled} (same seed)"
     if still := [each.field for each in found if not each.matters]:
         yield f"half and twice of these change nothing: {', '.join(still)}"

@@ -24,15 +24,19 @@ from numasim.workload.sync_parameters import Role
 
 Array = npt.NDArray[Any]
 COUNTED = (*COUNTS, *TIME)
+UNCHANGED = (  # fields of `Finished` that are fields of `Result`, too
+    *("node_bytes", "node_attempts", "node_success", "node_conflicts", "object_conflicts", "traffic"),
+    *("passed_items", "phase_table", "held"),
+)
 
 
 @dataclass(frozen=True)
 class Finished:
     """The counts of an engine in a finished run.
 
-    ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows,
-    ``producers`` likewise [producers], and their ``node``. The matrices are [thief or accessing node, victim or home
-    node]. ``traffic`` is that of `Result`; ``node_pages`` [nodes] are the pages of dynamic regions.
+    ``workers`` has an array [workers] for each counter of COUNTS and each time of TIME that the engine knows.
+    ``producers`` has such arrays [producers], and the ``node`` of each. The matrices are [thief or accessing node,
+    victim or home node]. ``traffic`` is as in `Result`. ``node_pages`` [nodes] are the pages of dynamic regions.
     """
 
     workers: Mapping[str, Array]
@@ -85,19 +89,11 @@ def collect(run: Run, finished: Finished, makespan_ps: Makespan) -> Result:
     return Result(
         counters=counters,
         per_worker=worker_table(plan, finished, counts),
-        node_bytes=finished.node_bytes,
-        node_attempts=finished.node_attempts,
-        passed_items=finished.passed_items,
-        node_success=finished.node_success,
-        node_conflicts=finished.node_conflicts,
-        object_conflicts=finished.object_conflicts,
-        traffic=dict(finished.traffic),
         node_pages=run.placement.settled_pages + finished.node_pages,
         sync_objects=sync_table(plan, finished.sync_counts),
-        phase_table=finished.phase_table,
         phase_names=_phase_names(plan),
         phases_run=sum(plan.workload.runs),
-        held=finished.held,
+        **{name: getattr(finished, name) for name in UNCHANGED},
     )
 
 
@@ -109,20 +105,12 @@ def _phase_names(plan: Plan) -> tuple[str, ...]:
 def lock_counters(sync_counts: Array) -> dict[str, int]:
     """Return the sums over all synchronisation objects, except the time for which they are held."""
     total = SyncCounts(*sync_counts.sum(axis=0).tolist())
-    return {
-        "lock_acquisitions": total.acquisitions,
-        "lock_handoffs_local": total.handoffs_local,
-        "lock_handoffs_remote": total.handoffs_remote,
-        "lock_wait_ps": total.wait_ps,
-    }
+    return {f"lock_{name}": count for name, count in total._asdict().items() if name != "hold_ps"}
 
 
 def sync_table(plan: Plan, sync_counts: Array) -> dict[str, Array]:
     """Return the table of synchronisation objects: their names, roles and nodes, and their counters."""
-    return {
-        **_named_objects(plan),
-        **dict(zip(SyncCounts._fields, sync_counts.T, strict=True)),
-    }
+    return {**_named_objects(plan), **dict(zip(SyncCounts._fields, sync_counts.T, strict=True))}
 
 
 @lru_cache(maxsize=2)
@@ -148,7 +136,7 @@ def _counts(plan: Plan, finished: Finished) -> Array:
 
 
 def worker_table(plan: Plan, finished: Finished, counts: Array) -> dict[str, Array]:
-    """Return the counters by name, one entry per worker, then one per producer that is not a worker itself."""
+    """Return the columns by name; each has an entry for each worker, then for each producer that is no worker."""
     workers, producers = plan.workers.workers, len(finished.producers["node"])
     table: dict[str, Array] = {
         "role": _roles(workers, producers),
@@ -184,7 +172,9 @@ def memory_counters(machine: Machine, finished: Finished) -> dict[str, Any]:
 
 
 def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
-    """Return the largest ratio of bytes moved to the bytes that could have moved; above 1 if contention is `none`."""
+    """Return the largest ratio of bytes moved to the bytes that could have moved, None if nothing could have moved; the
+    ratio may be above 1 if contention is `none`.
+    """
     pairs = zip(moved.tolist(), bytes_per_s.tolist(), strict=True)
     ratios = [ratio(b * PS_PER_S, rate * makespan_ps) for b, rate in pairs]
     return max((r for r in ratios if r is not None), default=None)
@@ -193,8 +183,8 @@ def busiest(moved: Array, bytes_per_s: Array, makespan_ps: int) -> float | None:
 def link_bytes(machine: Machine, run: Finished | Result) -> Array:
     """Return [links] the bytes that crossed each link, messages of coherence included.
 
-    Bytes that a node reads take the route from their home, bytes that it writes the route there. If the two are not
-    distinguished, both are counted on the route from the home.
+    Bytes that a node reads take the route from their home. Bytes that a node writes take the route to their home. If a
+    result does not distinguish the two, both are counted on the route from the home.
     """
     traffic = run.traffic
     towards = traffic["read"] + traffic["ownership"] + traffic["cache"] if traffic else run.node_bytes

@@ -1,7 +1,7 @@
 """Control between two iterations of a run whose strategy has a controller; the same for all engines (model 4.12).
 
-An engine reports to the `IterationControl` the begin of a run, and at the end of each iteration the counts of the run,
-and carries out the returned `Decision` for the next iteration. Any error of a controller ends the run with one
+An engine tells the `IterationControl` of the begin of a run, and at the end of each iteration the counts of the run.
+The engine carries out the returned `Decision` in the next iteration. Any error of a controller ends the run with one
 sentence.
 """
 
@@ -24,28 +24,25 @@ IS_TIER = np.isin(np.arange(256), TIERS)
 
 
 class Decision(NamedTuple):
-    """The decision that an engine carries out: None leaves a value as it is. ``switches`` has bit i for switch i that
-    is on; ``policy`` is the number of a page policy among those of ``tune.placements``; ``profile_ps`` is the cost of
-    measuring at the end of each task.
-    """
+    """The decision that an engine carries out; None leaves a value as it is."""
 
-    tiers: U8 | None
-    labels: I32 | None
-    switches: int | None
-    policy: int | None
-    profile_ps: int
+    tiers: U8 | None  # [tasks]
+    labels: I32 | None  # [tasks]
+    switches: int | None  # bit i is set if switch i is on
+    policy: int | None  # the number of a page policy in ``tune.placements``
+    profile_ps: int  # the cost of measuring at the end of each task
 
 
 class Pass(NamedTuple):
-    """An iteration: the first phase of its loop, its number, and [tasks] the misses in it."""
+    """An iteration of a loop, or of a phase outside of loops."""
 
-    phase: int
+    phase: int  # the first phase of the loop
     iteration: int
-    misses: I64
+    misses: I64  # [tasks] in the iteration
 
 
 class IterationControl:
-    """One run of a controller: its state, and the sums at which the last iteration ended."""
+    """One run of a controller: the state of the controller, and the sums at the end of the last iteration."""
 
     def __init__(self, tuning: Tuning) -> None:
         self._tuning = tuning
@@ -66,10 +63,11 @@ class IterationControl:
     def end_iteration(
         self, now_ps: int, task_ps: I64, task_bytes: I64, node_bytes: I64, busy_ps: I64
     ) -> Decision | None:
-        """Return the decision for the iteration after the one that ends at ``now_ps``, None after the last iteration.
+        """An iteration ends at ``now_ps``: return the decision for the next iteration, None if there is none.
 
-        ``task_ps`` [tasks] and ``task_bytes`` [tasks, nodes] are sums of this iteration, ``node_bytes`` [nodes, nodes]
-        and ``busy_ps`` [workers] sums of the run so far. All arrays are kept: an engine passes copies.
+        ``task_ps`` [tasks] and ``task_bytes`` [tasks, nodes] are sums of the iteration that ends. ``node_bytes``
+        [nodes, nodes] and ``busy_ps`` [workers] are sums of the run so far. All arrays are kept: an engine passes
+        copies.
         """
         ended, self._next = self._next, next(self._iterations, None)
         if ended is None or self._next is None:
@@ -89,7 +87,7 @@ class IterationControl:
         return self._decide(measures)
 
     def end_iteration_at(self, told: I64) -> Decision | None:
-        """Do the same for an engine that passes all in one array: the time, then the others in their order."""
+        """Return `end_iteration` of the time and the four arrays, which stand one after the other in ``told``."""
         tasks, nodes = self._tuning.program.tasks, self._tuning.program.nodes
         to_bytes, to_pairs = 1 + tasks, 1 + tasks + tasks * nodes
         to_workers = to_pairs + nodes * nodes
@@ -103,7 +101,7 @@ class IterationControl:
         )
 
     def _passes(self) -> Iterator[Pass]:
-        """Return the iterations of the run, one after the other."""
+        """Yield the iterations of the run in order."""
         work = self._tuning.workload
         for part in parts(0, len(work.phases), work.loops):
             if isinstance(part, int):
@@ -116,7 +114,7 @@ class IterationControl:
             yield from (Pass(first, iteration, misses) for iteration in range(repeat))
 
     def _misses_of(self, runs: Mapping[int, int]) -> I64:
-        """Return [tasks] the misses of an iteration in which each phase runs so often."""
+        """Return [tasks] the misses of an iteration in which each phase runs as often as ``runs`` says."""
         program = self._tuning.program
         times = np.zeros(program.tasks, np.int64)
         for phase, count in runs.items():

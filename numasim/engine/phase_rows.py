@@ -21,17 +21,17 @@ SUMS = {  # of a run of a phase, each also a column of a results table
     "bytes_remote": "bytes from and to memory of other nodes",
     "bytes_cache": "bytes that came from caches",
     "steal_attempts": "probes of other workers' queues",
-    "steal_success": "those that found a task",
+    "steal_success": "probes of other workers' queues that found a task",
     "steal_attempts_remote": "probes of queues of another node",
-    "steal_success_remote": "those of them that found a task",
+    "steal_success_remote": "probes of queues of another node that found a task",
 }
 STEALS = tuple(name for name in SUMS if name.startswith("steal_"))
 COLUMNS = {
     "phase": "number of the phase",
-    "iteration": "pass through the outermost loop around it, from 0",
+    "iteration": "pass through the outermost loop around the phase, from 0",
     "turn": "how often the phase has run before",
-    "start_ps": "when it began",
-    "time_ps": "how long it took",
+    "start_ps": "when the run of the phase began",
+    "time_ps": "how long the run of the phase took",
     **SUMS,
 }
 

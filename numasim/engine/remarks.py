@@ -1,4 +1,4 @@
-"""Remarks for the user about a run: reasons why its answer may not be to the question that was meant."""
+"""Remarks for the user about a run: reasons why the run may not answer the question that the user meant."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 PROBES = ("probe_ns", "probe_remote_ns")
 WAKE_UPS = ("unpark_ns", "wake_ns", "wake_remote_ns")
 LARGE_PART = 10  # the tenth part
-UPPER_BOUND = (  # the assumption A-81 is said wherever an answer rests on it
+UPPER_BOUND = (  # the sentence about assumption A-81, for every answer that rests on the assumption
     "waiting for cache lines of queues: an upper bound, since readers of a changed line wait for each other, each for a"
     " whole transfer (model A-81)"
 )
-WELL_BELOW = 2  # times as long as the bound: in such a run something holds back the workers
+WELL_BELOW = 2  # if a run takes so many times its bound, something holds back the workers
 
 
 def remarks(row: Mapping[str, Any], workers: int) -> list[str]:
@@ -62,7 +62,7 @@ def memory_left_out(work: Workload, file: str) -> list[str]:
 
 
 def without_memory(file: str) -> str:
-    """Return the sentence about such a file."""
+    """Return the sentence about a graph's file that does not say what memory tasks access."""
     return (
         f"{file} does not say what memory its tasks access: "
         "where data lies, and how far and how fast memory is, plays no part"

@@ -51,39 +51,29 @@ RATIOS = of_kind("ratio")  # null where the denominator is 0; event_hash is null
 class Result(Shown):
     """One finished run.
 
-    The columns of a results table are its attributes and its items: ``result.makespan_ps``, ``result["makespan_ps"]``.
-    ``workers`` is a table of all workers, as a sweep has it; their number is ``result["workers"]``.
-
-    ``counters`` has every name of OUTCOME to COST except the ratios; hashes are 16 hex digits. ``per_worker`` maps a
-    per-worker counter to an array over workers then producers; ``node_bytes``, ``node_attempts`` and ``node_success``
-    are [thief or accessing node, victim or home node]. ``traffic`` has the bytes by kind: read, fetched for
-    ownership and written back, which add up to ``node_bytes``, and those from other caches [accessing node, sending
-    node]; it is empty where segment durations are known before the run. ``node_pages`` [nodes] are the pages on each
-    node at the end.
-    ``sync_objects`` has a row for each synchronisation object: its name, role and home, how often it was acquired, how
-    often its line was handed to another worker of the same node or of another node, the time that workers waited for it
-    and that it was held; ``held`` [n, 4] are the single holdings (object, actor, start, end), where a log was kept.
-    ``node_conflicts`` [node of the worker that aborted, node of the worker that had the object] are the aborts of
-    transactions, ``object_conflicts`` those at each object of all memories (model 4.11).
-    ``phase_table`` [rows, columns] has a row for each run of a phase, up to 100,000, of the ``phases_run`` that there
-    were (`numasim.engine.phase_rows.COLUMNS`); `iterations` is the same with names.
+    The columns of a results table are attributes and items of the result: ``result.makespan_ps`` and
+    ``result["makespan_ps"]``. ``workers`` is a table of all workers, as in a sweep; the number of workers is
+    ``result["workers"]``. Shapes in comments: first the thief's node, or the node that accesses memory; then the
+    victim's node, or the home of the bytes.
     """
 
-    counters: dict[str, Any]
-    per_worker: dict[str, npt.NDArray[Any]]
-    node_bytes: npt.NDArray[np.int64]
+    counters: dict[str, Any]  # every name of OUTCOME to COST except the ratios; hashes are 16 hex digits
+    per_worker: dict[str, npt.NDArray[Any]]  # each counter of workers: [workers, then producers]
+    node_bytes: npt.NDArray[np.int64]  # [nodes, nodes], as the two tables of steals
     node_attempts: npt.NDArray[np.int64]
     node_success: npt.NDArray[np.int64]
-    node_pages: npt.NDArray[np.int64]
-    node_conflicts: npt.NDArray[np.int64]
-    object_conflicts: npt.NDArray[np.int64]
+    node_pages: npt.NDArray[np.int64]  # [nodes] pages on each node at the end
+    node_conflicts: npt.NDArray[np.int64]  # [node of the worker that aborted, node of the worker that had the object]
+    object_conflicts: npt.NDArray[np.int64]  # aborts at each object of all memories of transactions (model 4.11)
+    # Bytes read, fetched for ownership and written back, which add up to ``node_bytes``, and bytes from other caches
+    # [accessing node, sending node]; empty if segment durations are known before the run.
     traffic: dict[str, npt.NDArray[np.int64]] = field(default_factory=dict)
-    sync_objects: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
-    held: npt.NDArray[np.int64] | None = field(default=None, compare=False)
+    sync_objects: dict[str, npt.NDArray[Any]] = field(default_factory=dict)  # a row for each: name, place, `SyncCounts`
+    held: npt.NDArray[np.int64] | None = field(default=None, compare=False)  # [n, (object, actor, start, end)] of a log
     identity: dict[str, Any] = field(default_factory=dict)
-    phase_table: npt.NDArray[np.int64] = field(default_factory=no_rows)
+    phase_table: npt.NDArray[np.int64] = field(default_factory=no_rows)  # [first 100,000 runs of phases, COLUMNS]
     phase_names: tuple[str, ...] = ()
-    phases_run: int = 0
+    phases_run: int = 0  # all runs of phases
     passed_items: int = 0  # range items counted in closed form, which have no records
     over_time: OverTime | None = field(default=None, compare=False)  # tables over time, if they were requested
     left_out: tuple[str, ...] = field(default=(), compare=False)  # remarks about parts that requested files do not hold
@@ -126,14 +116,14 @@ class Result(Shown):
 
     @property
     def workers(self) -> pd.DataFrame:
-        """One row for each worker; producers follow the workers. It has the columns of ``SweepResult.workers()``."""
+        """Return a row for each worker, then for each producer, with the columns of ``SweepResult.workers()``."""
         import pandas as pd
 
         return pd.DataFrame({"run_id": self._run_id, **_in_order(worker_columns(self))})
 
     @property
     def node_pairs(self) -> pd.DataFrame:
-        """One row for each ordered pair of nodes. It has the columns of ``SweepResult.node_pairs()``."""
+        """Return a row for each ordered pair of nodes, with the columns of ``SweepResult.node_pairs()``."""
         import pandas as pd
 
         return pd.DataFrame({"run_id": self._run_id, **_in_order(node_pair_columns(self))})
@@ -144,14 +134,14 @@ class Result(Shown):
 
     @property
     def words(self) -> dict[str, npt.NDArray[Any]]:
-        """``sync_objects`` under its name of version 0.1.0, with the name that its first column had there."""
+        """Return ``sync_objects`` by its name in version 0.1.0, in which its first column was called ``word``."""
         advice = "Result.words is called Result.sync_objects now, and its column 'word' is 'object'"
         warnings.warn(advice, FutureWarning, 2)
         return {"word" if name == "object" else name: column for name, column in self.sync_objects.items()}
 
     @property
     def worker_count(self) -> int:
-        """The number of workers, without producers."""
+        """Return the number of workers, without producers."""
         return int((self.per_worker["role"] == "worker").sum())
 
     @property
@@ -173,13 +163,13 @@ class Result(Shown):
 
     @property
     def iterations(self) -> pd.DataFrame:
-        """Return a row for each run of a phase, in their order: its number and name, iteration and turn, its begin and
-        its time in ps, and its counts; for the first 100,000 runs.
+        """Return a row for each of the first 100,000 runs of phases, in order: number and name of the phase, iteration
+        and turn, begin and time in ps, and counts.
         """
         return named(self.phase_rows, self.phase_names)
 
     def row(self) -> dict[str, Any]:
-        """Return the columns of the results table, ratios derived; unknown identity columns are left out."""
+        """Return the columns of the results table, with ratios; columns of identity that are not known are left out."""
         return self.row_of(self.identity)
 
     def row_of(self, identity: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +186,7 @@ class Result(Shown):
 
 
 def node_pairs(result: Result) -> dict[str, npt.NDArray[np.int64]]:
-    """The tables [nodes, nodes] of a result by column name, with the nodes themselves; kinds of bytes where known."""
+    """Return the tables [nodes, nodes] of a result by column name, with the two nodes; kinds of bytes if known."""
     source, target = _pairs(*result.node_bytes.shape)
     return {
         "node_from": source,

@@ -23,17 +23,14 @@ from numasim.workload.graph import I64, RangeFamily
 
 
 class PageCosts(NamedTuple):
-    """Times in ps: of a first touch of a page, of giving back a page of the own node, of giving back a page of each
-    home as seen from each node (``unmap_far_ps`` [nodes, homes]), and of a flush. There is a flush for every ``batch``
-    pages that an item gives back, or one per item if ``batch`` is 0.
-    """
+    """The times in ps of first touches and of giving back memory."""
 
     page_bytes: int
-    fault_ps: int
-    unmap_ps: int
-    unmap_far_ps: I64
+    fault_ps: int  # of a first touch of a page
+    unmap_ps: int  # of giving back a page of the own node
+    unmap_far_ps: I64  # [nodes, homes] of giving back a page of each home, as seen from each node
     flush_ps: int
-    batch: int
+    batch: int  # pages that an item gives back for each flush; 0: one flush for all pages of the item
 
     @classmethod
     def of(cls, plan: Plan) -> PageCosts:

@@ -28,14 +28,7 @@ MIN_STEP_PS = 1000  # a failed round takes at least this long, so that time adva
 class Costs:
     """The costs of the runtime's own operations in picoseconds (model 4.1).
 
-    ``line``: whether probes, takes, joins and pushes also pay the transfer of the cache line that they touch, and
-    whether a line serves one request after the other (model 4.1, 5.6). ``unpark_ps`` is the time to wake a worker that
-    sleeps because it found no task, ``look_ps`` that of a look at one worker's place for a sleeper. A sleeper that has
-    slept for more than ``deep_ps`` takes ``deep_wake_ps`` longer to wake (model 4.15). ``faults_per_s`` is the rate at
-    which the address space handles page faults (0: no limit), ``fault_alpha_ppm`` the loss of this rate for each
-    further node whose workers fault. ``unmap_ps`` is the time of giving back a page, ``shootdown_ps`` the time of a
-    flush for each other thread, ``unmap_batch`` the number of pages per flush (0: all pages that are given back
-    together). While a thread gives back pages or flushes, no other thread can use the address space.
+    While a thread gives back pages or flushes, no other thread can use the address space.
     """
 
     push_ps: int
@@ -55,36 +48,25 @@ class Costs:
     signal_ps: int
     futex_ps: int
     pause_ps: int
-    line: LineName
-    unpark_ps: int = 0
-    look_ps: int = 0
-    deep_ps: int = 0
+    line: LineName  # whether operations pay the transfer of the cache line that they touch (model 4.1, 5.6)
+    unpark_ps: int = 0  # to wake a worker that sleeps because it found no task (model 4.15)
+    look_ps: int = 0  # of a look at one worker's place for a sleeper
+    deep_ps: int = 0  # a worker that has slept for longer takes ``deep_wake_ps`` longer to wake
     deep_wake_ps: int = 0
-    faults_per_s: int = 0
-    fault_alpha_ppm: int = 0
-    unmap_ps: int = 0
-    shootdown_ps: int = 0
-    unmap_batch: int = 0
+    faults_per_s: int = 0  # page faults that the address space handles; 0: no limit
+    fault_alpha_ppm: int = 0  # the loss of this rate for each further node whose workers fault
+    unmap_ps: int = 0  # of giving back a page
+    shootdown_ps: int = 0  # of a flush, for each other thread
+    unmap_batch: int = 0  # pages per flush; 0: all pages that are given back together
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A simulation without the seeds of runs. Engines read the plan and never change the plan.
 
-    A plan is a function of the specification alone and equals only itself, so that tables made of it can be kept for
-    all its runs.
-
-    ``join`` is help, own, strict, continuation or block (model 3.2). ``producer`` is none, extra or master: the thread
-    that creates the items of implicit ranges. ``release`` is queue or begin: the treatment of a task whose last
-    predecessor has finished (model 3.1). ``poll_ps`` is the wait after a failed round if the strategy has no back-off.
-    ``inline_resume_ppm`` is the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks again.
-    ``skip`` says whether an engine may pass over events that it can count in closed form. ``coupled`` is whether
-    segment durations are computed at run time (model 2.4 to 2.9), ``skippable`` whether nothing but steals couples the
-    workers, so that only steals need be events (model 1.7); both follow from the other fields, see `completed` in
-    `numasim.plan.build_plan`. ``tuning`` is the controller that is asked between two iterations, ``control`` the
-    decisions of the strategy for all tasks beforehand (model 4.14); a plan with either has a row for every task.
-    ``helpers`` are the helper threads of workers, None if there are none. ``idle`` are the rules for workers that find
-    no task, None if such workers search on.
+    A plan is a function of the specification alone and equals only itself, so that tables made of a plan can be kept
+    for all runs of the plan. ``coupled`` and ``skippable`` follow from the other fields (`numasim.plan.build_plan`). A
+    plan with a controller, or with decisions for all tasks, has a row for every task.
     """
 
     machine: Machine
@@ -94,23 +76,23 @@ class Plan:
     words: SyncPlaces
     placement: PlacementRules
     costs: Costs
-    join: str
-    producer: str
-    release: str
-    poll_ps: int
-    inline_resume_ppm: int
-    skip: bool
+    join: str  # help, own, strict, leapfrog, continuation or block (model 3.2)
+    producer: str  # none, extra or master: the thread that creates the items of implicit ranges
+    release: str  # queue or begin: the treatment of a task whose last predecessor has finished (model 3.1)
+    poll_ps: int  # the wait after a failed round if the strategy has no back-off
+    inline_resume_ppm: int  # the fill, in ppm of the capacity, below which a queue that overflowed accepts tasks again
+    skip: bool  # whether an engine may pass over events that the engine can count in closed form
     effects: Effects
-    coupled: bool
-    skippable: bool
-    tuning: Tuning | None = None
-    control: TaskControl = NO_CONTROL
-    helpers: Helpers | None = None
-    idle: Idle | None = None
+    coupled: bool  # whether segment durations are computed at run time (model 2.4 to 2.9)
+    skippable: bool  # whether only steals couple the workers, so that only steals need be events (model 1.7)
+    tuning: Tuning | None = None  # the controller that is asked between two iterations
+    control: TaskControl = NO_CONTROL  # the decisions of the strategy for all tasks beforehand (model 4.14)
+    helpers: Helpers | None = None  # the helper threads of workers
+    idle: Idle | None = None  # the rules for workers that find no task; None: such workers search on
 
     @property
     def skipping(self) -> bool:
-        """Whether runs of this plan skip ahead: ``skip`` allows engines to, and the plan is skippable."""
+        """Return whether runs of this plan skip ahead: the plan is skippable, and engines may skip."""
         return self.skip and self.skippable
 
     def unfolded(self) -> Plan:
@@ -123,10 +105,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Keyed(Generic[T]):
-    """A cache key: results that are computed from ``value`` are shared by all values with an equal ``key``.
-
-    A result depends on the key alone.
-    """
+    """A key of a cache: all values with an equal ``key`` share a result, which depends on the key alone."""
 
     key: object
     value: T = field(compare=False)
@@ -149,7 +128,9 @@ class Run:
 
     @cached_property
     def first_wait_ps(self) -> int:
-        """The first wait of the back-off, in ps: the wait in the plan, or the mean of the drawn durations of tasks."""
+        """Return the first wait of the back-off, in ps: that of the plan, or the mean of the drawn durations of
+        tasks.
+        """
         known_ps = self.plan.steal.backoff.first_ps
         if known_ps is not None:
             return known_ps

@@ -20,21 +20,17 @@ READ, OWNERSHIP, WRITTEN, CACHE = KINDS
 
 @dataclass(slots=True)
 class Price:
-    """The price of a segment: times in picoseconds, and ``units`` used of each resource.
-
-    ``local_wait_ps`` is the wait if all bytes were local, ``queued_ps`` the additional wait for controllers,
-    ``fault_ps`` the time of the ``placed``, ``migrated`` and ``unmapped`` pages.
-    """
+    """The price of a segment; times in picoseconds."""
 
     compute_ps: int
     wait_ps: int = 0
-    local_wait_ps: int = 0
-    queued_ps: int = 0
-    fault_ps: int = 0
-    placed: int = 0
+    local_wait_ps: int = 0  # the wait if all bytes were local
+    queued_ps: int = 0  # the additional wait for controllers
+    fault_ps: int = 0  # the time of the placed, migrated and unmapped pages
+    placed: int = 0  # pages, as the next two
     migrated: int = 0
     unmapped: int = 0
-    units: dict[int, int] = field(default_factory=dict)
+    units: dict[int, int] = field(default_factory=dict)  # used of each resource
 
     def use(self, resource: int, amount: int) -> None:
         """Add units of one resource."""
@@ -55,18 +51,15 @@ class Moved(NamedTuple):
 
 
 class Traffic:
-    """Bytes by kind and pair of nodes, [accessing node, home or sender]; bytes that caches served; bytes that helpers
-    brought into caches, and the part of these bytes that workers found there; pages that items touched first and gave
-    back.
-    """
+    """The bytes that a run moves, and the pages that items of ranges touch first and give back."""
 
     def __init__(self, nodes: int) -> None:
-        self.bytes = {kind: np.zeros((nodes, nodes), np.int64) for kind in KINDS}
-        self.cached_bytes = 0
-        self.placed = 0
-        self.unmapped = 0
-        self.prefetched_bytes = 0
-        self.used_bytes = 0
+        self.bytes = {kind: np.zeros((nodes, nodes), np.int64) for kind in KINDS}  # [accessing node, home or sender]
+        self.cached_bytes = 0  # served by caches
+        self.placed = 0  # pages that items touched first
+        self.unmapped = 0  # pages that items gave back
+        self.prefetched_bytes = 0  # brought into caches by helpers
+        self.used_bytes = 0  # of these, the bytes that workers found in caches
 
     def from_memory(self) -> I64:
         """Return [accessing node, home] the bytes of all kinds but those from other caches."""

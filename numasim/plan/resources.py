@@ -2,13 +2,13 @@
 2.5).
 
 The capacity of a resource is in bytes per second. The capacity of the address space is in page faults per second, or,
-if items give back memory, in picoseconds per second for which its lock is held. Bytes that a node reads from a home use
-the home's controller and the links on the route from there; bytes that the node writes back use the links on the way
-there. If messages keep caches coherent, the messages use links, too (`fetched` and `written`). If a part of each
-controller is kept for the flows of its own node (Majo and Gross, ISMM 2011), the flows of all other nodes share the
-rest: a second resource, which they use in addition to the controller. Programs beside the simulated one are served
-first: their use of a controller or link is subtracted from its capacity. A node without memory has an unused
-controller of one byte per second, so that resource n is the controller of node n.
+if items give back memory, in picoseconds per second for which the lock of the address space is held. Bytes that a node
+reads from a home use the home's controller and the links on the route from the home; bytes that the node writes back
+use the links on the route to the home. Messages that keep caches coherent use links, too (`fetched` and `written`). If
+a part of each controller is kept for the flows of the controller's own node (Majo and Gross, ISMM 2011), the flows of
+all other nodes share the rest, which is a second resource that these flows use in addition to the controller. Programs
+beside the simulated program are served first: their use of a controller or link is subtracted from the capacity. A
+node without memory has an unused controller of one byte per second, so that resource n is the controller of node n.
 """
 
 from __future__ import annotations
@@ -115,19 +115,15 @@ class Resource(NamedTuple):
 class Resources:
     """The resources of a machine, ids dense from zero: controllers, their remote parts, links in file order, last-level
     caches, the address space; resources that the plan does not limit are left out.
-
-    ``listed`` are all resources and ``capacity`` their capacities, in units per second. ``reads[node][home]`` and
-    ``writes[node][home]`` list the uses of a line, ``moves[node][other]`` the uses of a line that the cache of
-    ``other`` sends to ``node``. ``llc[domain]`` and ``faults`` are ids, or -1 if there is no such resource.
     """
 
     listed: tuple[Resource, ...]
-    capacity: tuple[int, ...]
-    reads: Paths
-    writes: Paths
-    moves: Paths
-    llc: tuple[int, ...]
-    faults: int
+    capacity: tuple[int, ...]  # of each resource, in units per second
+    reads: Paths  # [node][home] the uses of a line that is read
+    writes: Paths  # [node][home] the uses of a line that is written back
+    moves: Paths  # [node][other] the uses of a line that the cache of node ``other`` sends to ``node``
+    llc: tuple[int, ...]  # [domains] the id of each last-level cache, -1 if the cache is no resource
+    faults: int  # the id of the address space, -1 if the address space is no resource
     fault_units: int  # of the address space that a page fault takes
     fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node whose workers fault
 

@@ -24,22 +24,16 @@ from numasim.workload.one_worker import LINE_BYTES, by_task, segment_sums
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """A controller, and the parts of the plan that its runs need.
+    """A controller, and the parts of the plan that runs of the controller need."""
 
-    ``name`` is the controller's name in messages, ``file`` the file that defines it, None for a shipped controller.
-    ``load`` executes the module of a user's controller, when a run first asks for ``controller``. ``profile_ps`` is the
-    cost of the end of a task in the iterations from ``profiled[0]`` to ``profiled[1]``. ``l2_bytes`` is the
-    second-level cache in which later passes find bytes that an earlier pass has read, -1 if no pass finds any.
-    """
-
-    name: str
-    file: Path | None
-    load: Callable[[], Controller]
+    name: str  # in messages
+    file: Path | None  # that defines the controller; None: a shipped controller
+    load: Callable[[], Controller]  # executes the module of a user's controller, when a run first asks for `controller`
     program: Program
     workload: Workload
-    profile_ps: int
+    profile_ps: int  # the cost of the end of a task in the iterations from profiled[0] to profiled[1]
     profiled: tuple[int, int]
-    l2_bytes: int
+    l2_bytes: int  # the cache in which later passes find bytes that an earlier pass has read; -1: no pass finds any
 
     @cached_property
     def controller(self) -> Controller:
@@ -55,10 +49,10 @@ class Tuning:
 def tuning_of(
     spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap, caches: bool
 ) -> Tuning | None:
-    """Return the controller of ``spec`` for ``workload``, written out, on ``machine``; None if the strategy has no
+    """Return the controller of ``spec`` for ``workload``, which has a row for each task; None if there is no
     controller.
 
-    ``caches``: whether the caches of the machine are simulated. InputError if the controller has changed since
+    ``caches``: whether the caches of the machine are simulated. Raise InputError if the controller has changed since
     the strategy was read. No module of a user is executed.
     """
     tune = spec.tune
@@ -72,12 +66,7 @@ def tuning_of(
         file=function.file if function else None,
         load=partial(controller_of, tune),
         program=known_program(
-            workload,
-            machine,
-            workers,
-            label_unit(spec),
-            switches=spec.switches,
-            placements=tuple(tune.placements),
+            workload, machine, workers, label_unit(spec), switches=spec.switches, placements=tuple(tune.placements)
         ),
         workload=workload,
         profile_ps=ps(tune.profile_ns),

@@ -6,21 +6,9 @@ import re
 from collections import ChainMap
 from collections.abc import Iterator
 
+from numasim.schema import field_kinds as kinds
 from numasim.schema.enumerations import CONSTANTS, ENUMERATIONS
-from numasim.schema.field_kinds import (
-    Array,
-    Arrays,
-    Choice,
-    Computed,
-    Field,
-    Flag,
-    Integer,
-    Listed,
-    Part,
-    Records,
-    Structure,
-    Value,
-)
+from numasim.schema.field_kinds import Field, Structure
 from numasim.schema.plan_fields import PLAN
 from numasim.schema.structure_text import HEADING, VIEWS, enum_of, header, in_order, quoted
 
@@ -109,35 +97,35 @@ def _call(function: str, name: str, *arguments: str) -> str:
 def _field(field: Field, prefix: str, known: Known, bodies: list[str]) -> Iterator[str]:
     place = f"{prefix}{field.place}"
     match field:
-        case Part():
+        case kinds.Part():
             yield from _structure(field.of, f"{place}.", known, bodies)
-        case Integer():
+        case kinds.Integer():
             known[field.name] = place
             bounds = in_c(field.low, known), in_c(field.high, known)
             yield from _converted(
                 "int64_t", place, field.c_type, _call("ns_read_integer", field.name, *bounds, "&value")
             )
-        case Flag():
+        case kinds.Flag():
             known[field.name] = place
             yield _call("ns_read_flag", field.name, f"&{place}")
-        case Choice():
+        case kinds.Choice():
             table = next(each for each in ENUMERATIONS if each.values == field.of)
             words = f"{table.type.upper()}_WORD", str(len(table.members))
             yield from _converted(
                 "uint32_t", place, enum_of(field.of), _call("ns_read_choice", field.name, *words, "&value")
             )
-        case Value():
+        case kinds.Value():
             bounds = str(int(min(field.of))), str(int(max(field.of)))
             yield from _converted(
                 "int64_t", place, enum_of(field.of), _call("ns_read_integer", field.name, *bounds, "&value")
             )
-        case Array():
+        case kinds.Array():
             yield from _array(field, place, prefix, known)
-        case Arrays():
+        case kinds.Arrays():
             sizes = (in_c(each, known) for each in (field.count, field.size, field.low, field.high))
             yield _call("ns_read_i64_lists", field.name, *sizes, f"&{place}")
             known[f"len({field.name})"] = f"{place}.count"
-        case Records():
+        case kinds.Records():
             yield "{"
             yield "    const void *records;"
             arguments = f"sizeof *{place}", f"_Alignof({field.of.c_name})", "&records", f"&{prefix}{field.count}"
@@ -145,9 +133,9 @@ def _field(field: Field, prefix: str, known: Known, bodies: list[str]) -> Iterat
             yield f"    {place} = records;"
             yield "}"
             known[f"len({field.name})"] = f"{prefix}{field.count}"
-        case Listed():
+        case kinds.Listed():
             yield from _list(field, place, known, bodies)
-        case Computed():
+        case kinds.Computed():
             pass
 
 
@@ -160,7 +148,7 @@ def _converted(read_as: str, place: str, c_type: str, call: str) -> Iterator[str
     yield "}"
 
 
-def _array(field: Array, place: str, prefix: str, known: Known) -> Iterator[str]:
+def _array(field: kinds.Array, place: str, prefix: str, known: Known) -> Iterator[str]:
     view, kind = VIEWS[field.type], VIEWS[field.type].removeprefix("ns_")
     kept = place
     if field.count:
@@ -188,7 +176,7 @@ def _array(field: Array, place: str, prefix: str, known: Known) -> Iterator[str]
         yield f"{prefix}{field.count} = (uint32_t)({rows});"
 
 
-def _list(field: Listed, place: str, known: Known, bodies: list[str]) -> Iterator[str]:
+def _list(field: kinds.Listed, place: str, known: Known, bodies: list[str]) -> Iterator[str]:
     entry = field.of.c_name
     if not any(f"static bool read_{entry}(" in body for body in bodies):
         _function(field.of, known.new_child(), bodies)

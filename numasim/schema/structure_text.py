@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from numasim.schema import field_kinds as kinds
 from numasim.schema.enumerations import CONSTANTS, COUNTS, ENUMERATIONS, SYNC_COUNTS, TIMES, TRAFFIC, Names
-from numasim.schema.field_kinds import (
-    Array,
-    Arrays,
-    Choice,
-    Computed,
-    Field,
-    Flag,
-    Integer,
-    Listed,
-    Part,
-    Records,
-    Structure,
-    Value,
-)
+from numasim.schema.field_kinds import Field, Structure
 from numasim.schema.plan_fields import PLAN
 from numasim.schema.record_layouts import C_TYPES, RECORDS, Record
 
@@ -134,7 +122,7 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
     """Yield all structures that ``structure`` contains, each after its parts, and ``structure`` last."""
     seen = set() if seen is None else seen
     for field in structure.fields:
-        if isinstance(field, (Part, Listed)) and field.of.c_name not in seen:
+        if isinstance(field, (kinds.Part, kinds.Listed)) and field.of.c_name not in seen:
             yield from in_order(field.of, seen)
     seen.add(structure.c_name)
     yield structure
@@ -142,7 +130,9 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
 
 def listed(structure: Structure) -> bool:
     """Return whether plans contain lists of this structure."""
-    return any(isinstance(field, Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields)
+    return any(
+        isinstance(field, kinds.Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields
+    )
 
 
 def enum_of(values: object) -> str:
@@ -164,30 +154,30 @@ def _members(field: Field) -> Iterator[tuple[str, str]]:
     """Yield the name and the declaration of each member of a field; nothing for a field that is a member of a part."""
     if "." in field.place:
         return
-    shape = f"[{field.shape}]" if isinstance(field, (Array, Arrays)) else ""
+    shape = f"[{field.shape}]" if isinstance(field, (kinds.Array, kinds.Arrays)) else ""
     note = f" /* {' '.join(filter(None, (shape, field.note)))} */" if shape or field.note else ""
     yield field.place, f"{_type(field)}{field.place};{note}"
-    if isinstance(field, (Array, Records)) and field.count not in ("", "none"):
+    if isinstance(field, (kinds.Array, kinds.Records)) and field.count not in ("", "none"):
         yield field.count, f"uint32_t {field.count};"
 
 
 def _type(field: Field) -> str:
     """Return the type at the beginning of a declaration, followed by a space or a star."""
     match field:
-        case Array():
+        case kinds.Array():
             type = f"const {field.type}_t *" if field.count else VIEWS[field.type]
-        case Records():
+        case kinds.Records():
             type = f"const {field.of.c_name} *"
-        case Integer() | Computed():
+        case kinds.Integer() | kinds.Computed():
             type = field.c_type
-        case Choice() | Value():
+        case kinds.Choice() | kinds.Value():
             type = enum_of(field.of)
-        case Listed():
+        case kinds.Listed():
             type = f"{field.of.c_name}_list"
-        case Part():
+        case kinds.Part():
             type = field.of.c_name
         case _:
-            type = {Arrays: "ns_i64_lists", Flag: "bool"}[field.__class__]
+            type = {kinds.Arrays: "ns_i64_lists", kinds.Flag: "bool"}[field.__class__]
     return type if type.endswith("*") else f"{type} "
 
 

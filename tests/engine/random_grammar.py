@@ -273,11 +273,7 @@ COSTS: Options = {
     "unmap_batch": (40, (0, 1, 2, 100)),
     "line": (50, ("no", "yes", "yes", "latency")),
 }
-SLEEP: Options = {
-    "recheck": (70, get_args(RecheckRule)),
-    "first_ns": (25, (1, 700, 5000)),
-    "misses": (10, ("yes",)),
-}
+SLEEP: Options = {"recheck": (70, get_args(RecheckRule)), "first_ns": (25, (1, 700, 5000)), "misses": (10, ("yes",))}
 WAKE: Options = {
     "at": (75, get_args(WakeRule)),
     "whom": (60, get_args(WhomRule)),

@@ -8,18 +8,7 @@ from random import Random
 from typing import Any, get_args
 
 import pytest
-from engine_setup import (
-    NS,
-    Seen,
-    observe,
-    plan_of,
-    run,
-    runtime,
-    shipped_machine,
-    shipped_strategy,
-    stealing,
-    toy,
-)
+from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_machine, shipped_strategy, stealing, toy
 from random_grammar import idle_document
 from registry_cells import workload
 from task_graphs import WAIT, Task, graph, phase, task
@@ -203,10 +192,7 @@ def test_all_sleepers_are_woken_one_after_the_other() -> None:
 # ---- D2: at which push ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("at", "woken"),
-    [("every-push", 4), ("no-searcher", 1), ("empty-queue", 1), ("uncovered", 4)],
-)
+@pytest.mark.parametrize(("at", "woken"), [("every-push", 4), ("no-searcher", 1), ("empty-queue", 1), ("uncovered", 4)])
 def test_which_of_several_pushes_wake(at: str, woken: int) -> None:
     # Four tasks are put into an empty queue within 40 ns, long before a woken worker looks.
     how = resting(wake={"at": at, "chain": 1, "chain_by": "last-searcher"}, costs={"unpark_ns": 0})
@@ -304,10 +290,7 @@ def test_workers_that_sleep_sleep_through_serial_phases() -> None:
     other time the worker sleeps: the serial phase, and until the wake-up at the begin of the third phase takes effect.
     """
     work = graph(
-        task(50_000 * NS),
-        task(30_000 * NS),
-        task(20_000 * NS),
-        phases=(phase(0), phase(1, serial=True), phase(2)),
+        task(50_000 * NS), task(30_000 * NS), task(20_000 * NS), phases=(phase(0), phase(1, serial=True), phase(2))
     )
     seen = run(work, 2, ALL, resting(sleep={"recheck": "each"}))
     assert seen["makespan_ps"] == (50_000 + 30_000 + UNPARK + 20_000) * NS

@@ -1,7 +1,7 @@
 """Lower bounds of every schedule, from the program alone: every run is compared with them (model 8, item 1).
 
-The bounds are cheap, since all runs of a plan share them. No engine takes part in them, except that the native engine
-walks the graph in C++ where the reference engine does so in Python (`numasim.workload.span`).
+The bounds are cheap, since all runs of a plan share the bounds. No engine takes part in computing the bounds, except
+that the native engine walks the graph in C++ and the reference engine in Python (`numasim.workload.span`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def check_bounds(plan: Plan, result: Result, bounds: Bounds) -> None:
 
 
 def bounds_of(plan: Plan, chains: Chains) -> Bounds:
-    """Return the bounds of every run of a plan; ``chains`` walks its graph."""
+    """Return the bounds of every run of a plan; ``chains`` walks the graph of the plan."""
     work, segments = plan.workload, least_segment_ps(plan)
     below = work.below(by_task(work, segments))
     total, path = 0, 0
@@ -68,8 +68,8 @@ def bounds_of(plan: Plan, chains: Chains) -> Bounds:
 
 
 def least_segment_ps(plan: Plan) -> I64:
-    """Return [segments] the least time of each: computing at the highest speed that noise and spread allow, and, if
-    caches serve nothing, all bytes from the nearest memory.
+    """Return [segments] the least time of each segment: computing at the highest speed that noise and spread allow, or
+    waiting for all bytes from the nearest memory if nothing couples the workers.
     """
     computing = _fastest(plan, plan.workload.segment_compute_ps)
     if plan.coupled:

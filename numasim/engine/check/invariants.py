@@ -39,8 +39,8 @@ def assert_valid(run: Run, result: Result, log: Log = None) -> None:
 
 
 def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """As many tasks finish as the workload has; with a log, every segment and item runs as often as its phases, and
-    once more for each attempt of a transaction that aborted after it.
+    """As many tasks finish as the workload has. With a log, every segment and item runs once in each run of its phase,
+    and a segment of a transaction once more for each attempt that aborts behind the segment.
     """
     plan = run.plan
     done, there = result.counters["tasks"], plan.workload.tasks
@@ -63,8 +63,8 @@ def every_task_runs(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _attempts_add_up(work: Workload, result: Result, ran: Runs, expected: Runs) -> Iterator[str]:
-    """No segment of a transaction runs more often than the segment before it, and the first segments run at most as
-    often as attempts ended. Runs of attempts that aborted are subtracted from ``ran``.
+    """No segment of a transaction runs more often than the segment before. Attempts that run a first segment in vain
+    are at most as many as the aborts. Runs of attempts that aborted are subtracted from ``ran``.
     """
     begun = 0
     for task in range(work.rows):
@@ -90,7 +90,7 @@ def _ops(work: Workload, task: int) -> Iterator[tuple[int, int]]:
 
 
 def _items_as_one(runs: Runs, rows: int) -> Runs:
-    """Return the number of runs of all range items, whose ids begin at ``rows``, counted for the first item."""
+    """Return ``runs`` with the runs of all range items, whose ids begin at ``rows``, added up for the first item."""
     merged = Runs()
     for (task, segment), times in runs.items():
         merged[min(task, rows), segment] += times
@@ -157,7 +157,7 @@ def _program_order(
     for task in range(work.rows):
         now = 0
         children: list[int] = []
-        groups: list[list[int]] = []  # that the task is in: those that it has spawned and called in each
+        groups: list[list[int]] = []  # the open groups of the task, each with the tasks spawned and called in the group
         for op, operand in _ops(work, task):
             if op == Op.RUN:
                 ran = segments.get((task, operand))
@@ -192,9 +192,9 @@ def _dependence_order(work: Workload, start: dict[int, int], end: dict[int, int]
 
 
 def time_bounds(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """The makespan is at least T1 / P and at least Tinf, which are times with all bytes local.
+    """The makespan is at least T1 / P and at least Tinf, the work and the span if all bytes are local.
 
-    If remote memory is faster than local memory, or a worker faster than the average, tasks may take less.
+    Tasks may take less if remote memory is faster than local memory, or a worker faster than the average.
     """
     plan = run.plan
     c, workers = result.counters, plan.workers.workers
@@ -257,7 +257,7 @@ def _pairs_add_up(plan: Plan, result: Result) -> Iterator[str]:
 
 
 def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """The bytes moved or found in a cache are those that the accesses declare, with passes and write-backs, and the
+    """The bytes moved or found in a cache are the bytes that the accesses declare, with passes and write-backs, and the
     bytes of migrated pages and of helpers.
     """
     plan = run.plan
@@ -279,9 +279,9 @@ def bytes_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Every page of a region has one home: in static regions from the start, in dynamic regions from its first touch.
+    """Every page of a region has one home: in static regions from the start, in dynamic regions from the first touch.
 
-    All other page faults are of items that touch memory first. Items give back as many pages as they declare.
+    All other page faults are first touches by items of ranges. Items give back as many pages as the items declare.
     """
     rules, work = run.plan.placement, run.plan.workload
     fresh = freed = 0
@@ -302,7 +302,7 @@ def pages_are_conserved(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def _ranges(work: Workload) -> Iterator[tuple[RangeFamily, int]]:
-    """Return (family, how often it runs) of every phase with a range."""
+    """Return (family, runs of the phase) of every phase with a range."""
     for phase, runs in zip(work.phases, work.runs, strict=True):
         if phase.range_family is not None:
             yield work.ranges[phase.range_family], runs
@@ -350,7 +350,7 @@ def _access_bytes(accesses: Accesses) -> I64:
 
 
 def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Counts of synchronisation objects add up to those of the run; with a log, they agree with the holdings."""
+    """Counts of synchronisation objects add up to the counters of the run, and agree with the holdings of a log."""
     for name in ("acquisitions", "handoffs_local", "handoffs_remote", "wait_ps"):
         if int(result.sync_objects[name].sum()) != result.counters[f"lock_{name}"]:
             yield f"the {name} of the synchronisation objects do not add up to lock_{name}"
@@ -370,8 +370,8 @@ def locks_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 
 def objects_exclude(run: Run, result: Result, log: Log) -> Iterator[str]:
-    """Aborts add up, and with one worker there are none. With a log: of two transactions that ended, neither opened an
-    object while the other wrote it (model 4.11).
+    """Aborts add up, and one worker alone has no aborts. With a log: while a transaction that ended has an object open
+    to write the object, no other transaction that ended has the object open (model 4.11).
     """
     aborts = result.counters["aborts"]
     if aborts and run.plan.workers.workers == 1:

@@ -20,12 +20,7 @@ from numasim.plan.node_bytes import PlacedAccess, placed_accesses
 from numasim.plan.plan import Plan
 from numasim.plan.price import OWNERSHIP, mlp_of
 from numasim.plan.resources import Path, Resources, resources_of
-from numasim.plan.segment_times import (
-    PlacedProgram,
-    access_tables,
-    local_item_waits_ps,
-    settled_bytes,
-)
+from numasim.plan.segment_times import PlacedProgram, access_tables, local_item_waits_ps, settled_bytes
 from numasim.strategy.helpers import Helpers
 from numasim.strategy.placement.compile_placement import Placement, Stage
 from numasim.strategy.placement.homes import Homes
@@ -37,18 +32,16 @@ Fields = dict[str, Any]
 
 
 def effect_fields(plan: Plan, placement: Placement) -> Fields:
-    """Return the fields of a plan's coupling. For an uncoupled plan they only say that it is uncoupled."""
+    """Return the fields of a plan's coupling; an uncoupled plan has the field ``coupled`` alone."""
     if not plan.coupled:
         return {"coupled": False}
     resources = resources_of(plan)
     effects = plan.effects
     return {
         "coupled": True,
-        "cache": effects.cache,
+        **{name: getattr(effects, name) for name in ("cache", "overlap_ppm", "task_noise_ppm")},
         "contention": effects.contention if may_be_scarce(plan) else "none",
         "queueing": effects.queueing != "none",
-        "overlap_ppm": effects.overlap_ppm,
-        "task_noise_ppm": effects.task_noise_ppm,
         "load_ps": np.ascontiguousarray(plan.machine.latency_ps, np.int64).ravel(),
         **_segments(plan),
         **_caches(plan),
@@ -76,8 +69,7 @@ def _caches(plan: Plan) -> Fields:
     return {
         "llc_bytes": np.array(plan.machine.llc_bytes_of_domain, np.int64),
         "l2_bytes": caches.l2_bytes if cached else -1,
-        "llc_hit_ps": caches.llc_hit_ps,
-        "llc_remote_hit_ps": caches.llc_remote_hit_ps,
+        **{name: getattr(caches, name) for name in ("llc_hit_ps", "llc_remote_hit_ps")},
         "llc_forwards": caches.forwards,
         "llc_domains": plan.machine.cache_domains,
         "llc_domain": plan.workers.llc.astype(np.uint32),
@@ -91,9 +83,7 @@ def _resources(resources: Resources) -> Fields:
         **_paths("write", resources.writes),
         **_paths("move", resources.moves),
         "llc_port": np.array(resources.llc, np.int32),
-        "faults": resources.faults,
-        "fault_units": resources.fault_units,
-        "fault_alpha_ppm": resources.fault_alpha_ppm,
+        **{name: getattr(resources, name) for name in ("faults", "fault_units", "fault_alpha_ppm")},
     }
 
 
@@ -116,8 +106,8 @@ def _speeds(plan: Plan) -> Fields:
         "slows_memory": effects.smt == "memory",
         "executing_ppm": smt.busy_ppm if shared else MILLION,
         "polling_ppm": smt.poll_ppm if shared else MILLION,
-        "clock_active": _steps(clock.active if turbo else ()),
-        "clock_hz": _steps(clock.hz if turbo else ()),
+        "clock_active": np.ascontiguousarray(clock.active if turbo else (), np.int64),
+        "clock_hz": np.ascontiguousarray(clock.hz if turbo else (), np.int64),
         "clock_base_hz": clock.base_hz,
         "core_ppm": plan.machine.speed_of_core[plan.workers.core],
         "worker_spread_ppm": effects.worker_spread_ppm,
@@ -139,14 +129,8 @@ def _helpers(plan: Plan) -> Fields:
     return {
         "helper": np.array(helpers.has, np.uint8),
         "helper_lifespan": helpers.lifespan_bytes,
-        "helper_work_ppm": helpers.work_ppm,
-        "helper_start_ps": helpers.start_ps,
-        "helper_restart_ps": helpers.restart_ps,
+        **{f"helper_{name}": getattr(helpers, name) for name in ("work_ppm", "start_ps", "restart_ps")},
     }
-
-
-def _steps(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.ascontiguousarray(values, np.int64)
 
 
 def _prices(plan: Plan, placement: Placement) -> Fields:
@@ -192,11 +176,7 @@ def access_fields(program: PlacedProgram) -> Fields:
     """Return the fields of accesses, for a run that simulates accesses one by one."""
     accesses = program.workload.accesses
     return {
-        "access_region": accesses.region,
-        "access_offset": accesses.offset,
-        "access_row_bytes": accesses.row_bytes,
-        "access_rows": accesses.rows,
-        "access_stride": accesses.stride,
+        **{f"access_{name}": getattr(accesses, name) for name in ("region", "offset", "row_bytes", "rows", "stride")},
         "access_writes": (accesses.mode != Mode.READ).astype(np.uint8),
         "access_factor": traffic_factor(accesses),
         "access_mlp": MLP_BY_PATTERN[accesses.pattern],
@@ -224,18 +204,15 @@ def region_fields(placement: Placement, page_bytes: int) -> Fields:
 
 def _stage(placement: Placement, stage: Stage) -> Fields:
     wish_ptr, wish = _by_region(placement, stage.wish)
-    return {
-        "phase": stage.phase,
-        **asdict(stage.rule),
-        "wish_ptr": wish_ptr,
-        "wish": wish,
-    }
+    return {"phase": stage.phase, **asdict(stage.rule), "wish_ptr": wish_ptr, "wish": wish}
 
 
 def _by_region(
     placement: Placement, homes: Sequence[Homes | None]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return (pointer, nodes): for each dynamic region no node, one node for all pages, or one node for each unit."""
+    """Return (CSR pointer, nodes) by region; a dynamic region has no node, one node for all its pages, or one for each
+    unit of pages; other regions have none.
+    """
     parts = [_units(placement, r, each) if placement.dynamic[r] else [] for r, each in enumerate(homes)]
     pointer = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
     return pointer.astype(np.int64), np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)
@@ -255,16 +232,11 @@ def family_fields(plan: Plan, placement: Placement, family: RangeFamily) -> Fiel
     used = set(plan.workers.node.tolist())
     nodes = range(plan.machine.nodes)
     return {
-        "count": family.count,
-        "kernel": family.kernel,
-        "low_ps": family.low_ps,
-        "high_ps": family.high_ps,
+        **{name: getattr(family, name) for name in ("count", "kernel", "low_ps", "high_ps")},
         "local_wait_ps": np.array(local_item_waits_ps(plan, family), np.int64),
         "accesses": [
             {
-                "divisor": table.divisor,
-                "by_quotient": table.by_quotient,
-                "by_remainder": table.by_remainder,
+                **{name: getattr(table, name) for name in ("divisor", "by_quotient", "by_remainder")},
                 "traffic": table.traffic.ravel(),
                 "wait_ps": [table.wait_ps(node) if node in used else NOTHING for node in nodes],
             }
@@ -278,12 +250,8 @@ def family_fields(plan: Plan, placement: Placement, family: RangeFamily) -> Fiel
 
 
 def _amounts(amounts: Amounts) -> Fields:
-    return {
-        "amounts": amounts.items,
-        "part_start": amounts.starts,
-        "part_low": amounts.low,
-        "part_high": amounts.high,
-    }
+    parts = {"part_start": amounts.starts, "part_low": amounts.low, "part_high": amounts.high}
+    return {"amounts": amounts.items, **parts}
 
 
 def _node_access(plan: Plan, access: PlacedAccess) -> Fields:

@@ -1,4 +1,4 @@
-"""The native engine seen from Python: it hands a plan's arrays to the compiled module and returns a Result.
+"""The native engine seen from Python: this module hands a plan's arrays to the compiled module and returns a Result.
 
 The compiled module ``_engine`` is C++ and C11 (``lib/engine``). Its results equal those of the reference engine. This
 module gives arrays the names of the schema (`numasim.schema.plan_fields`) and contains no part of the simulation.
@@ -17,7 +17,14 @@ from numasim.engine.check.deadlock import DeadlockError, TooLongError
 from numasim.engine.collect_result import Finished, collect
 from numasim.engine.iteration_control import IterationControl
 from numasim.engine.native import _engine
-from numasim.engine.native.effect_fields import access_fields, effect_fields, family_fields, region_fields
+from numasim.engine.native.effect_fields import (
+    NOTHING,
+    Fields,
+    access_fields,
+    effect_fields,
+    family_fields,
+    region_fields,
+)
 from numasim.engine.observe.trace_hash import Listener, hexadecimal
 from numasim.engine.observe.watch import Watcher
 from numasim.engine.reference.ledger import Executed
@@ -30,9 +37,6 @@ from numasim.strategy.idle import Idle
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.steal_plan import Adaptive
 from numasim.workload.graph import Phase, Workload
-
-Fields = dict[str, Any]
-NOTHING = np.zeros(0, np.int64)
 
 
 def execute(
@@ -67,15 +71,15 @@ def makespan_ps(run: Run) -> int:
 def state_bytes(run: Run) -> dict[str, int]:
     """Return the peak number of live tasks of ``run`` (``live_tasks``), and the bytes that they take (``engine``).
 
-    The bytes are those of frames, entries of queues and dependences. What exists once per worker or queue is left out.
+    The bytes are those of frames, entries of queues and dependences. State of workers and queues is left out.
     """
     found = _run(run, False, None, None)
     return {"engine": found["task_bytes"], "live_tasks": found["peak_tasks"]}
 
 
 def fields(run: Run) -> Fields:
-    """Everything that the compiled engine reads of ``run`` but its seed, by name: the fields of
-    `numasim.schema.plan_fields.PLAN`, which tests compare with these.
+    """Return all that the compiled engine reads of ``run`` except the seed, by the names in
+    `numasim.schema.plan_fields.PLAN`; tests compare the two.
     """
     return _fields(run.plan, run.placement, run.first_wait_ps)
 
@@ -87,7 +91,7 @@ def _read(run: Run) -> _engine.Plan:
 
 @lru_cache(maxsize=2)
 def _prepared(plan: Plan, placement: Placement, first_wait_ps: int) -> _engine.Plan:
-    """Return the plan as the compiled engine has read it. Runs that draw no homes and no first wait share one."""
+    """Return the plan as the compiled engine has read it; runs that draw no homes and no first wait share the plan."""
     try:
         return _engine.Plan(_fields(plan, placement, first_wait_ps))
     except ValueError as error:
@@ -131,22 +135,9 @@ def _fields(plan: Plan, placement: Placement, first_wait_ps: int) -> Fields:
 
 
 def _graph(work: Workload) -> Fields:
-    graph = {
-        "folded": work.folded,
-        "op_ptr": work.op_ptr,
-        "op_code": work.op_code,
-        "op_arg": work.op_arg,
-        "kind": work.kind,
-        "segment_kernel": work.segment_kernel,
-    }
-    if work.folded:
-        return graph
-    return {
-        **graph,
-        "parent": work.parent,
-        "successor_ptr": work.successor_ptr,
-        "successor": work.successor,
-    }
+    names = ("folded", "op_ptr", "op_code", "op_arg", "kind", "segment_kernel")
+    written_out = () if work.folded else ("parent", "successor_ptr", "successor")
+    return {name: getattr(work, name) for name in (*names, *written_out)}
 
 
 def _phase(phase: Phase) -> Fields:
@@ -224,26 +215,14 @@ def _idle(idle: Idle | None) -> Fields:
 def _strategy(plan: Plan) -> Fields:
     steal = plan.steal
     adaptive = steal.adaptive or Adaptive(stack=0, every=1, steals=0, work_first=False)
+    names = ("row", "seg", "queue", "weight", "domains", "own", "steal_levels", "work_first", "work_first_tiers")
     return {
-        "level": _bytes(steal.level),
-        "row": steal.row,
-        "seg": steal.seg,
-        "queue": steal.queue,
-        "weight": steal.weight,
+        **{name: _bytes(getattr(steal, name)) for name in ("level", "chance", "data", "queues")},
+        **{name: getattr(steal, name) for name in (*names, "gate", "live_most")},
         "watch": np.ascontiguousarray(steal.watch, np.int32).ravel(),
-        "chance": _bytes(steal.chance),
-        "data": _bytes(steal.data),
         "position_node": steal.node,
-        "domains": steal.domains,
         "latency_ps": steal.latency_ps.ravel(),
-        "queues": _bytes(steal.queues),
-        "own": steal.own,
-        "steal_levels": steal.steal_levels,
         "refill": -1 if steal.refill is None else steal.refill,
-        "work_first": steal.work_first,
-        "work_first_tiers": steal.work_first_tiers,
-        "gate": steal.gate,
-        "live_most": steal.live_most,
         "adaptive_stack": adaptive.stack,
         "adaptive_every": adaptive.every,
         "adaptive_steals": adaptive.steals,
@@ -267,12 +246,7 @@ def _objects(plan: Plan, placement: Placement) -> Fields:
 
     table = task_objects(plan.workload, placement)
     return {
-        "object_ptr": table.ptr,
-        "object_home": table.home,
-        "object_mode": table.mode,
-        "object_count": table.count,
-        "object_bytes": table.bytes,
-        "object_access": table.access,
+        **{f"object_{name}": column for name, column in vars(table).items()},
         "item_objects": [
             {"objects": [vars(each) for each in item_objects(plan, placement, family)]}
             for family in plan.workload.ranges
@@ -304,20 +278,15 @@ def _waiting(plan: Plan, tables: Tables) -> Fields:
 def _words(plan: Plan) -> Fields:
     words, costs = plan.words, plan.costs
     return {
-        "word_role": words.role,
-        "word_home": words.home,
-        "worker_home": words.worker_home,
-        "word_parties": words.parties,
+        **{f"word_{name}": getattr(words, name) for name in ("role", "home", "parties", "same")},
         "word_undo": words.undo_ps,
-        "word_same": words.same,
+        "worker_home": words.worker_home,
         "word_weight": np.concatenate([NOTHING, *words.weights]),
         "word_weight_ptr": np.cumsum([0, *map(len, words.weights)], dtype=np.int64),
         "words_declared": words.declared,
         "level_lock": words.level_lock.ravel(),
         "queue_lock": words.queue_lock,
-        "lock_kind": words.kind,
-        "lock_batch": words.batch,
-        "lock_fair": words.fair,
+        **{f"lock_{name}": getattr(words, name) for name in ("kind", "batch", "fair")},
         "barrier_kind": words.barrier,
         "spin_ps": words.spin_ps,
         "pause_ps": costs.pause_ps,

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # ---- Integrals over time in bins whose width doubles as a run goes on: exact, in bounded memory ---------------------
 #
-# A quantity of a subject (a worker's state, a queue's length, the use of a resource) is known as a weight that holds
-# from one time to another. Its integral over each bin is a whole number: a stretch inside a bin is added directly;
-# bins that a stretch covers entirely are counted by the first and the last of them.
+# A quantity of a subject (a worker's state, a queue's length, the use of a resource) is a weight that holds for a
+# stretch of time. The integral of the weight over each bin is a whole number. The part of a stretch that covers a bin
+# partly is added directly; bins that a stretch covers entirely are counted by the first and the last of these bins.
 
 
 BINS = 1024
@@ -64,7 +64,7 @@ class Integrals:
 
 
 class Steps:
-    """Integrals of step functions: a subject has a value from one time on until it gets another value."""
+    """Integrals of step functions: a subject has a value from a time on until the subject gets another value."""
 
     def __init__(self, subjects: int) -> None:
         self._low, self._high = Integrals(subjects), Integrals(subjects)
@@ -125,8 +125,8 @@ MOST_STEALS = 400  # steals that are stored one by one
 class OverTime:
     """A `Watcher` that adds up the rows; call `close` at the makespan, then read the tables.
 
-    A producer beside the workers has the row after theirs. ``steals`` are the first rows [n, COLUMNS] of steals.
-    ``resources`` is empty if the run is not coupled, because the use of resources is then not reported.
+    A producer beside the workers has the row after the rows of workers. ``steals`` are the first rows [n, COLUMNS] of
+    steals. ``resources`` is empty if the run is not coupled: such a run does not report the use of resources.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -147,13 +147,11 @@ class OverTime:
         self._make_room(int(rows[:, END].max()))
         stretches = rows[np.isin(rows[:, KIND], STRETCHES) & (rows[:, END] > rows[:, BEGIN])]
         subject = stretches[:, ACTOR] * len(STATES) + stretches[:, KIND]
-        self._stretches.add(
-            self.shift, subject, stretches[:, BEGIN], stretches[:, END], np.ones(len(stretches), np.int64)
-        )
-        lengths = rows[rows[:, KIND] == Watched.LENGTH]
-        self._lengths.set(self.shift, lengths[:, ACTOR], lengths[:, BEGIN], lengths[:, FIRST])
-        loads = rows[rows[:, KIND] == Watched.LOAD]
-        self._loads.set(self.shift, loads[:, ACTOR], loads[:, BEGIN], loads[:, FIRST])
+        once = np.ones(len(stretches), np.int64)
+        self._stretches.add(self.shift, subject, stretches[:, BEGIN], stretches[:, END], once)
+        for kind, steps in ((Watched.LENGTH, self._lengths), (Watched.LOAD, self._loads)):
+            chosen = rows[rows[:, KIND] == kind]
+            steps.set(self.shift, chosen[:, ACTOR], chosen[:, BEGIN], chosen[:, FIRST])
         self._add_steals(rows[rows[:, KIND] == Watched.STEAL])
 
     def _add_steals(self, steals: I64) -> None:
@@ -181,7 +179,7 @@ class OverTime:
                 part.widen(self.shift)
             self.shift += 1
 
-    # ---- what has been added up ------------------------------------------------------------------------------------
+    # ---- the sums --------------------------------------------------------------------------------------------------
 
     @property
     def edges_ps(self) -> I64:
@@ -233,9 +231,9 @@ class OverTime:
         return table
 
     def resource_load_frame(self) -> pd.DataFrame:
-        """Return a row for each bin and resource, none for a run that is not coupled: ``begin_ps``, ``end_ps``,
-        ``resource``, its ``name``, ``unit`` and ``capacity``, the mean number of units ``used``, and their ``share`` of
-        the capacity.
+        """Return a row for each bin and resource, no row for a run that is not coupled: ``begin_ps``, ``end_ps``,
+        ``resource``, the ``name``, ``unit`` and ``capacity`` of the resource, the mean number of units ``used``, and
+        the ``share`` of the capacity that is used.
         """
         table = self._frame("resource", len(self.resources))
         bins = len(self.edges_ps) - 1
@@ -256,10 +254,5 @@ class OverTime:
         import pandas as pd
 
         begin, end = self.edges_ps[:-1], self.edges_ps[1:]
-        return pd.DataFrame(
-            {
-                "begin_ps": np.tile(begin, count),
-                "end_ps": np.tile(end, count),
-                subject: np.repeat(np.arange(count), len(begin)),
-            }
-        )
+        bins = {"begin_ps": np.tile(begin, count), "end_ps": np.tile(end, count)}
+        return pd.DataFrame({**bins, subject: np.repeat(np.arange(count), len(begin))})

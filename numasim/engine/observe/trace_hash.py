@@ -1,8 +1,8 @@
 """The two hashes of a run (model 1.3).
 
-A record is five 64-bit words ``(t, rank, actor, a0, a1)``. Its hash is a mix chain over the words; the hash of a set of
-records is their sum modulo 2**64, so the order in which an engine emits them does not matter. ``trace_hash`` covers the
-records that every mode of every engine produces, ``event_hash`` all of them.
+A record is five 64-bit words ``(t, rank, actor, a0, a1)``. The hash of a record is a mix chain over the words. The hash
+of a set of records is the sum of the hashes modulo 2**64, so that the order of the records plays no part.
+``trace_hash`` covers the records that every mode of every engine produces, ``event_hash`` covers all records.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ STEP_RANKS = (Rank.RELEASE, Rank.WAKE, Rank.LOOK, Rank.POLL)  # of the records t
 
 
 def hash_sum(records: Records) -> int:
-    """Return the sum modulo 2**64 of the hashes of ``records`` [n, 5]: ``h = mix((h + GAMMA) ^ word)`` over the words
-    of a record, from 0.
+    """Return the sum modulo 2**64 of the hashes of ``records`` [n, 5]; a hash begins with h = 0 and becomes
+    ``mix((h + GAMMA) ^ word)`` with each word of the record.
     """
     value = np.zeros(len(records), np.uint64)
     for column in records.T:

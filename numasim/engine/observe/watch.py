@@ -1,13 +1,13 @@
 """Rows of whole numbers that report a run while it goes on, for traces and tables over time (model 6).
 
-A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` defines them.
-WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker (or of the producer beside the workers, whose
-number is the number of workers). Stretches follow one another without a gap from 0 to the makespan, so that their sums
-are the time split. All other rows have one time. Rows of one actor come in order of time; rows of several actors come
-in the order in which they become known, a stretch at its end.
+A row is seven signed 64-bit words ``(kind, actor, begin_ps, end_ps, first, second, third)``; `Watched` defines the
+kinds. WORK, OVERHEAD, IDLE, PARKED and BARRIER are stretches of time of a worker, or of the producer beside the
+workers, which has the number after the last worker's. The stretches of a worker follow one another without a gap from 0
+to the makespan; the sums of stretches by kind are the time split. All other rows have one time. Rows of one actor come
+in order of time. Rows of several actors come in the order in which rows become known, a stretch at its end.
 
-A watched run simulates every event, also if it could skip ahead or count items in bulk: its result is the same except
-for `mode`, `events` and `event_hash`.
+A watched run simulates every event, even if the run could skip ahead or count items in bulk. The result is the same
+except for `mode`, `events` and `event_hash`.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Watched(IntEnum):
     PARKED = 3  # [worker] asleep in a blocking join, or a producer that waits for room
     BARRIER = 4  # [worker] waits while worker 0 is in a serial phase
     STEAL = 5  # [thief] queue, victim or NOBODY, tasks
-    LENGTH = 6  # [queue] tasks in it from now on
-    LOAD = 7  # [resource] bytes per second, or faults per second, used of it from now on
-    PHASE = 8  # [phase, every run counted] from its begin to its end
+    LENGTH = 6  # [queue] tasks in the queue from now on
+    LOAD = 7  # [resource] units per second (bytes, faults, ps of the lock) that are in use from now on
+    PHASE = 8  # [number of the run of a phase] from the begin to the end of the run
 
 
 STRETCHES = (Watched.WORK, Watched.OVERHEAD, Watched.IDLE, Watched.PARKED, Watched.BARRIER)
@@ -78,7 +78,9 @@ class Watch:
     def stretch(
         self, kind: Watched, worker: int, began_ps: int, end_ps: int, first: int = 0, second: int = 0, third: int = 0
     ) -> None:
-        """Report the worker's stretch from ``began_ps`` to ``end_ps``; unreported time before it is overhead."""
+        """Report the worker's stretch from ``began_ps`` to ``end_ps``; unreported time before the stretch is
+        overhead.
+        """
         begin_ps = min(began_ps, end_ps)
         self.overhead(worker, begin_ps)
         self.report(kind, worker, begin_ps, end_ps, first, second, third)

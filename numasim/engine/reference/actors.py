@@ -30,7 +30,7 @@ class ActorEvent(Event):
 
 
 def priority(rank: Rank, actor: int) -> int:
-    """The SimPy priority that orders the events of one instant by (rank, actor); 0 and 1 are SimPy's own."""
+    """Return the SimPy priority that orders the events of one instant by (rank, actor); 0 and 1 are SimPy's own."""
     return 2 + (rank << 32 | actor)
 
 
@@ -38,10 +38,10 @@ class Sleep(IntEnum):
     """How far a worker without a task is on its way to sleep, or from sleep to its next search."""
 
     AWAKE = 0
-    ANNOUNCED = 1  # it looks again, and may be chosen as a sleeper
-    CALLED = 2  # chosen in the meantime: it will not sleep
+    ANNOUNCED = 1  # the worker looks again, and may be chosen as a sleeper
+    CALLED = 2  # the worker was chosen in the meantime, and will not sleep
     ASLEEP = 3
-    WAKING = 4  # woken, and not yet running
+    WAKING = 4  # the worker was woken, and does not run yet
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +51,7 @@ class Worker:
     id: int
     node: int
     domain: int  # last-level cache
-    own: int | None  # its own queue
+    own: int | None  # the worker's own queue
     boundless_own: int | None  # the own queue, if every new task goes there and the queue is never full
     priority: tuple[int, ...]  # by rank
     probe_ps: list[int]  # [queues]
@@ -64,20 +64,20 @@ class Worker:
     rank: int = int(Rank.POLL)  # its kind
 
     # of all components that charge time, or schedule the step that pays for the time
-    owed_ps: int = 0  # overhead to be paid with the next timed step, and the two next ones
-    owed_owner_ps: int = 0  # of it, waits for cache lines at pushes, pops and joins
-    owed_thief_ps: int = 0  # of it, waits for cache lines at probes and takes
-    paid_owner_ps: int = 0  # of these two, what the pending step pays
-    paid_thief_ps: int = 0
+    owed_ps: int = 0  # overhead to be paid with the next timed step
+    owed_owner_ps: int = 0  # the part of ``owed_ps`` for waits for cache lines at pushes, pops and joins
+    owed_thief_ps: int = 0  # the part of ``owed_ps`` for waits for cache lines at probes and takes
+    paid_owner_ps: int = 0  # the part of ``owed_owner_ps`` that the pending step pays
+    paid_thief_ps: int = 0  # the part of ``owed_thief_ps`` that the pending step pays
     step_ps: int = 0  # the idle part of the pending step
-    began: int = 0  # when the worker began to execute, to be idle or to sleep, after paying its overhead
+    began: int = 0  # when the worker, its overhead paid, began to execute, to be idle or to sleep
 
     # the executor
     stack: list[int] = field(default_factory=list)  # the task in hand, on top of the tasks that wait in nested joins
     outbox: deque[int] = field(default_factory=deque)  # ready tasks that the worker has yet to put into queues
-    # (height, ready task): to be offered once its stack is lower than that, the last one first
+    # (height, ready task): the task is offered once the worker's stack is lower than the height, the last task first
     backlog: list[tuple[int, int]] = field(default_factory=list)
-    agenda: deque[int] = field(default_factory=deque)  # tasks that the worker begins before it looks into its queue
+    agenda: deque[int] = field(default_factory=deque)  # tasks that the worker begins before tasks of its queue
     segment: int = 0
     reserved: int = -1  # the unit that the worker's helper runs through in advance; -1: none
 
@@ -87,11 +87,11 @@ class Worker:
     probes: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))  # of the round, as (level, queue)
     probed: bool = False  # whether the round has sent any probe
     round_goes_on: bool = False  # the next poll goes on with the round
-    level: int = 0  # level of the probe on its way
-    target: int = 0  # queue of the probe on its way
-    wrote: bool = False  # the probe has written the queue's line, since the queue held a task as it set out
+    level: int = 0  # the level of the probe that is under way
+    target: int = 0  # the queue of the probe that is under way
+    wrote: bool = False  # the probe wrote the queue's line when the probe set out, since the queue held a task then
     fails: int = 0  # fruitless rounds (or probes) in a row
-    lap_begin: int = 0  # how many victims it had drawn when the first of them had failed: backoff.py
+    lap_begin: int = 0  # victims that the worker had drawn when its first round had failed (backoff.py)
     failed: int = 0  # failed attempts of the open idle episode
     failed_remote: int = 0
     thresholds_known: bool = False
@@ -105,11 +105,11 @@ class Worker:
     pushes_seen: int = -1  # tasks put into queues until the worker announced its sleep; -1: not announced
     timeouts: int = 0  # sleeps in a row that ended by themselves
     slept_since: int = 0
-    wake_ps: int = 0  # when a worker goes on that was woken before it slept
+    wake_ps: int = 0  # when the worker goes on, if it was woken before it slept
     naps: bool = False  # the pending wait is a nap
-    woken: bool = False  # has been woken, and has not found a task since
+    woken: bool = False  # the worker has been woken, and has not found a task since
 
-    # activity, as far as other workers of the core and the socket feel it
+    # the activity that other workers of the core and the socket notice
     waiting: bool = False  # for a child, a lock, a barrier or a condition: without an event, and not searching
     works: bool = False  # whether the worker has a flow that has not ended
     rests: bool = False  # asleep, or without a part in the phase
@@ -142,7 +142,7 @@ class Worker:
     wasted_ps: int = 0
 
     def pay(self) -> int:
-        """Pay the overhead that is owed; return the time that this takes."""
+        """Pay the overhead that is owed; return the time of the overhead."""
         owed, self.owed_ps = self.owed_ps, 0
         self.paid_owner_ps, self.owed_owner_ps = self.owed_owner_ps, 0
         self.paid_thief_ps, self.owed_thief_ps = self.owed_thief_ps, 0

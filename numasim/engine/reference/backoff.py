@@ -15,16 +15,14 @@ LAP_QUEUES = 2_048  # laps repeat with at most so many queues: with more, a lap 
 
 
 def rounds_to_lap(fails: int) -> int:
-    """Return in how many rounds the next lap begins, after ``fails`` (at least 1) fruitless rounds."""
+    """Return the number of rounds until the next lap begins, after ``fails`` (at least 1) fruitless rounds."""
     return LAP_ROUNDS - (fails - 1) % LAP_ROUNDS
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The waits of a run in ps: ``min(first * factor ** (fails - 1), max)``, or ``poll`` if the strategy has no
-    back-off.
-
-    A round without a probe is followed by a wait of at least ``scan_ps``.
+    """The waits of a run in ps: ``min(first * factor ** (fails - 1), max)``, or ``poll`` without a back-off; after a
+    round without a probe at least ``scan``.
     """
 
     first_ps: int
@@ -32,12 +30,13 @@ class Waits:
     max_ps: int | None
     poll_ps: int
     scan_ps: int
-    laps: bool  # whether picks repeat: not if a lap might leave out a queue, or a level that is entered by chance
+    laps: bool  # whether picks repeat; false if a lap might leave out a queue, or a level that is entered by chance
 
     def count_failure(self, w: Worker, victims: Stream) -> None:
         """Count one more fruitless round (or probe) in a row.
 
-        After the first one, and after every LAP_ROUNDS more, a lap begins: the worker draws the same victims again.
+        A lap begins after the first such round, and after every LAP_ROUNDS further rounds: the worker draws the victims
+        of the first lap again.
         """
         w.fails += 1
         if w.fails == 1:
@@ -46,7 +45,7 @@ class Waits:
             victims.drawn = w.lap_begin
 
     def begins_lap(self, fails: int) -> bool:
-        """Tell whether a lap begins after so many fruitless rounds in a row."""
+        """Tell whether a lap begins after ``fails`` fruitless rounds in a row."""
         return fails % LAP_ROUNDS == 1 and self.laps
 
     def wait_ps(self, fails: int, probed: bool) -> int:

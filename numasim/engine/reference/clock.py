@@ -1,8 +1,8 @@
 """The clock of a run, and the only module that knows SimPy's environment (model 1.2).
 
-Every actor has one pending event. The SimPy priority of the event is made of rank and actor id. So the events of one
-instant happen in the order of the model, never in the order of scheduling. No other module writes ``now``, or the time
-and rank of an actor's pending event.
+Every actor has one pending event. The SimPy priority of an event is made of the event's rank and the actor's id, so
+that the events of one instant happen in the order of the model, never in the order of scheduling. No other module
+writes ``now``, or the time and rank of an actor's pending event.
 
 Readings of the model that are decided here:
 
@@ -51,14 +51,14 @@ class Clock:
         self._by_rank = [NOTHING] * len(Rank)
         self._stopped = False
 
-    # ---- what happens ----------------------------------------------------------------------------------------------
+    # ---- events and reactions --------------------------------------------------------------------------------------
 
     def new_event(self, actor: Actor | None = None) -> ActorEvent:
         """Return an event for an actor, not yet scheduled."""
         return ActorEvent(self._env, actor)
 
     def reaction(self, handler: Callable[[A], None]) -> Reaction:
-        """Return what to schedule so that ``handler`` is called with the actor when the actor's event is due."""
+        """Return the reaction that calls ``handler`` with the actor when the actor's event is due."""
 
         def happen(event: Event) -> None:
             actor: A = event.actor  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ class Clock:
         self.schedule(w, rank, w.pay() + step_ps)
 
     def instead(self, w: Worker, reaction: Reaction) -> None:
-        """Give the worker's pending event another effect than the effect of its rank."""
+        """Let the worker's pending event have another effect than its rank says."""
         w.event.callbacks = reaction
 
     def reschedule(self, w: Worker, rank: int, due_ps: int) -> None:
@@ -108,7 +108,9 @@ class Clock:
         w.event.callbacks = reaction
 
     def schedule_flow(self, w: Worker, due_ps: int) -> None:
-        """Make the end of the worker's flow its pending event; an end beyond ``LATEST_PS`` is `refuse`d."""
+        """Make the end of the worker's flow the worker's pending event; `refuse` raises for an end after
+        `LATEST_PS`.
+        """
         self._put(w, SEG_END, min(due_ps, LATEST_PS + 1) - self.now)
 
     def reschedule_flow(self, w: Worker, due_ps: int) -> None:
@@ -151,8 +153,8 @@ class Clock:
     # ---- the run ---------------------------------------------------------------------------------------------------
 
     def run(self, after_batch: Callable[[], None]) -> bool:
-        """Let events happen until `stop`; return False if no events are left before. ``after_batch`` is called now and
-        then, between two events.
+        """Let events happen until `stop`; return False if no events are left before. ``after_batch`` is called between
+        two events, after every `EVENTS_PER_BATCH` events.
         """
         step = self._env.step
         try:

@@ -23,34 +23,26 @@ LEFT_PER_WORKER = 4  # items per worker that are left for the event-by-event run
 
 @dataclass(frozen=True)
 class Steady:
-    """The state in which every queue is full and the producer waits; times in picoseconds.
-
-    Worker w takes its next item at ``end[w]`` and needs ``period[w]`` for each; queue w feeds worker w and may fall by
-    ``spare[w]`` tasks before the fall matters to anybody but the producer. A worker that takes an item while its queue
-    has room for ``announces[w]`` tasks announces itself as a victim (A-42; None: the worker never does).
-    """
+    """The state in which every queue is full and the producer waits; times in picoseconds; queue w feeds worker w."""
 
     waiting_since: int
     cursor: int
-    end: Sequence[int]
-    period: Sequence[int]
-    spare: Sequence[int]
-    announces: Sequence[int | None]
+    end: Sequence[int]  # [workers] when each takes its next item
+    period: Sequence[int]  # [workers] the time that each needs for an item
+    spare: Sequence[int]  # [workers] tasks by which a queue may fall before anybody but the producer notices
+    announces: Sequence[int | None]  # [workers] the room in the queue at which each announces it (A-42)
     push_ps: int
     left: int  # items that the producer has still to make
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment at which all takes before ``time_ps`` are refilled: the producer waits since ``waiting_since``.
-
-    ``announced`` are the workers that have announced their queues by then; some may have announced them before.
-    """
+    """A moment at which all takes before ``time_ps`` are refilled: the producer waits since ``waiting_since``."""
 
     time_ps: int
     waiting_since: int
     cursor: int
-    announced: Sequence[int] = ()
+    announced: Sequence[int] = ()  # workers that announce their queues until then
 
 
 def taken_before(steady: Steady, time_ps: int) -> list[int]:
@@ -130,23 +122,15 @@ class SteadyProduction:
 
     def _is_steady(self) -> bool:
         """Tell whether nothing happens but the taking and the making of equal items."""
-        run = self._run
+        run, rows = self._run, self._run.program.rows
         return (
             self._may_be_steady
             and not self._memory.work.unsettled
             and run.queues.total == run.tables.room
-            and all(w.rank == SEG_END and w.due > run.clock.now and self._has_only_an_item(w) for w in run.workers)
-            and self._queues_hold_only_items()
+            and all(w.rank == SEG_END and w.due > run.clock.now for w in run.workers)
+            and all(len(w.stack) == 1 and w.stack[0] >= rows and not w.agenda for w in run.workers)
+            and all(isinstance(entry, int) and entry >= rows for entries in run.queues.entries for entry in entries)
         )
-
-    def _queues_hold_only_items(self) -> bool:
-        rows = self._run.program.rows
-        return all(
-            isinstance(entry, int) and entry >= rows for entries in self._run.queues.entries for entry in entries
-        )
-
-    def _has_only_an_item(self, w: Worker) -> bool:
-        return len(w.stack) == 1 and w.stack[0] >= self._run.program.rows and not w.agenda
 
     def _steady_state(self, p: Producer, family: int, cursor: int) -> Steady:
         tables, queues, workers = self._run.tables, self._run.queues, self._run.workers

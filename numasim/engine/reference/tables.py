@@ -45,7 +45,9 @@ class Tables:
         self.own_never_full = self.own_dispatch and not any(capacity)
         levels = steal.level[: steal.steal_levels]
         watched = (levels["watch"] != NONE8) & (levels["flags"] & FLAG_INVERT == 0)
-        self.sees_marks_only = self._sees_marks_only(plan, bool(watched.all()))
+        # Whether idle workers can find tasks only in queues that a watch has marked.
+        plain = self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
+        self.sees_marks_only = plain and bool(watched.all())
         self.fixed_rounds = bool((levels["anchor"] == Anchor.ME).all())
         self.queue_lock = plan.words.queue_lock.tolist() or [NO_LOCK] * len(queues)
         self.push_ps = costs.push_ps
@@ -56,10 +58,6 @@ class Tables:
         self.wake_ps = (costs.wake_ps, costs.wake_remote_ps)
         self.scan_ps = max(MIN_STEP_PS, self.probe_costs_ps[0])
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
-
-    def _sees_marks_only(self, plan: Plan, watched: bool) -> bool:
-        """Tell whether idle workers can find tasks only in queues that a watch has marked."""
-        return watched and self.own_dispatch and self.refill == 0 and plan.join != "strict" and plan.producer != "extra"
 
     def victim(self, q: int) -> int:
         """Return the worker whose own queue ``q`` is, or NOBODY."""
@@ -94,7 +92,9 @@ class Tables:
         return times
 
     def probe_locks(self, level: int, q: int) -> tuple[int, ...]:
-        """Return the locks that a probe of queue ``q`` by ``level`` takes: of the level, and of the queue."""
+        """Return the locks that a probe of queue ``q`` by ``level`` takes: that of the level, then that of the
+        queue.
+        """
         words = self._plan.words
         of_level = words.level_lock[level, q] if len(words.level_lock) else NO_LOCK
         of_queue = NO_LOCK if words.looks_first else self.queue_lock[q]
@@ -118,7 +118,8 @@ class Tables:
     def probe_ps(self, worker: int) -> list[int]:
         """Return [queues] the time from sending a probe of each queue to the effect of the probe."""
         near, far = self.probe_costs_ps
-        base = [far if self._is_remote(worker, q) else near for q in range(len(self._home))]
+        node = int(self._plan.workers.node[worker])
+        base = [far if self.home(q, node) != node else near for q in range(len(self._home))]
         return [max(MIN_STEP_PS, step) for step in self._with_line(worker, base)]
 
     def take_ps(self, worker: int) -> list[int]:
@@ -130,7 +131,3 @@ class Tables:
             return base
         line = self.line_ps(worker)
         return [step + line[owner] for step, owner in zip(base, self.owner, strict=True)]
-
-    def _is_remote(self, worker: int, q: int) -> bool:
-        node = int(self._plan.workers.node[worker])
-        return self.home(q, node) != node

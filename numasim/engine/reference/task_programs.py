@@ -15,46 +15,7 @@ NOBODY = -1
 
 
 class Program:
-    """Immutable lists of one workload beside the progress of its tasks in the current phase.
-
-    ``at[task]`` is the index of the next op, ``pending`` the number of children that have not finished. ``waiting``
-    marks tasks that left their worker's stack at a WAIT. ``path_ps`` is the longest chain of work up to the current op,
-    ``joined_ps`` the longest chain of finished children. If lines are served, ``counter_holder`` is the worker that has
-    the cache line of the counter ``pending``, and the line is free from ``counter_free_ps`` on. ``held`` counts
-    unfinished predecessors; ``spawned`` marks the tasks that wait for nothing but their predecessors: spawned tasks,
-    and roots.
-
-    ``group`` is the group of each task (model 3.1). For groups, ``members`` counts the tasks that have not finished,
-    ``gathering`` marks groups whose owner has left its worker's stack at the END_GROUP, and ``gathered_ps`` is the
-    longest chain of work of finished tasks.
-    """
-
-    __slots__ = (
-        "at",
-        "code",
-        "counter_free_ps",
-        "counter_holder",
-        "gathered_ps",
-        "gathering",
-        "group",
-        "held",
-        "joined_ps",
-        "kind",
-        "members",
-        "operand",
-        "owner",
-        "parent",
-        "path_ps",
-        "pending",
-        "predecessors",
-        "rows",
-        "spawned",
-        "spawner",
-        "start",
-        "subtree_end",
-        "successors",
-        "waiting",
-    )
+    """Immutable lists of one workload beside the progress of its tasks in the current phase."""
 
     def __init__(self, work: Workload) -> None:
         rows = self.rows = work.rows
@@ -64,26 +25,27 @@ class Program:
         groups = Groups(work)
         argument = np.where(work.op_code >= Op.GROUP, groups.of_op, work.op_arg)
         self.operand = np.insert(argument, ends, 0).tolist()
-        self.group = groups.of_task
+        self.group = groups.of_task  # [tasks] the group of each (model 3.1)
         self.owner = groups.owner
-        self.members = [0] * len(self.owner)
-        self.gathering = bytearray(len(self.owner))
-        self.gathered_ps = [0] * len(self.owner)
+        self.members = [0] * len(self.owner)  # [groups] tasks that have not finished
+        self.gathering = bytearray(len(self.owner))  # [groups] 1: the owner left its worker's stack at the END_GROUP
+        self.gathered_ps = [0] * len(self.owner)  # [groups] the longest chain of work of finished tasks
         self.kind = work.kind.tolist()
         self.parent = work.parent.tolist()
         self.subtree_end = work.subtree_end().tolist()
         self.predecessors = np.bincount(work.successor.astype(np.int64), minlength=rows).tolist()
-        self.successors = _successors(work)
-        self.at = list(self.start)
-        self.held = list(self.predecessors)
-        self.pending = [0] * rows
-        self.waiting = bytearray(rows)
-        self.spawned = bytearray(rows)
+        pointer, some = work.successor_ptr, np.flatnonzero(np.diff(work.successor_ptr)).tolist()
+        self.successors = {task: work.successor[pointer[task] : pointer[task + 1]].tolist() for task in some}
+        self.at = list(self.start)  # [tasks] the index of the next op
+        self.held = list(self.predecessors)  # [tasks] predecessors that have not finished
+        self.pending = [0] * rows  # [tasks] children that have not finished
+        self.waiting = bytearray(rows)  # [tasks] 1: the task left its worker's stack at a WAIT
+        self.spawned = bytearray(rows)  # [tasks] 1: spawned, or a root: predecessors alone hold the task
         self.spawner = [0] * rows
-        self.path_ps = [0] * rows
-        self.joined_ps = [0] * rows
-        self.counter_holder = [NOBODY] * rows
-        self.counter_free_ps = [0] * rows
+        self.path_ps = [0] * rows  # [tasks] the longest chain of work up to the next op
+        self.joined_ps = [0] * rows  # [tasks] the longest chain of work of finished children
+        self.counter_holder = [NOBODY] * rows  # [tasks] the worker that has the cache line of ``pending``, if lines are
+        self.counter_free_ps = [0] * rows  # served; the line is free from this time on
 
     def reset(self, root: int) -> None:
         """Bring the tasks below ``root`` to their beginning, and the root as far as its predecessors let it go."""
@@ -100,14 +62,6 @@ class Program:
         """Return the number of unfinished tasks that the task waits for at its present op."""
         at = self.at[task]
         return self.members[self.operand[at]] if self.code[at] == Op.END_GROUP else self.pending[task]
-
-
-def _successors(work: Workload) -> dict[int, list[int]]:
-    """Return, for each task that others wait for, these others."""
-    pointer = work.successor_ptr
-    return {
-        int(t): work.successor[pointer[t] : pointer[t + 1]].tolist() for t in np.flatnonzero(np.diff(pointer)).tolist()
-    }
 
 
 # ---- Which task of how many a new task is, for the dispatch picks `cyclic` and `block` (model 4.13) -----------------

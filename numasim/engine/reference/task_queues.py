@@ -80,29 +80,6 @@ class Shared:
 class TaskQueues:
     """All queues of one run. ``entries``, ``length`` and ``watch`` are read directly on the hot path."""
 
-    __slots__ = (
-        "_bounds",
-        "_by_owner",
-        "_copies",
-        "_follows",
-        "_report",
-        "awaited",
-        "capacity",
-        "entries",
-        "high",
-        "iteration",
-        "length",
-        "live",
-        "low",
-        "owners_announce",
-        "peak",
-        "piece",
-        "pushes",
-        "switches",
-        "total",
-        "watch",
-    )
-
     def __init__(self, plan: StealPlan, piece: int = 1, report: Callable[[int, int], None] | None = None) -> None:
         """Begin with empty queues; ``piece`` items of a range become single entries when one of them is taken.
 

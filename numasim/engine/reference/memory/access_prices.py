@@ -17,18 +17,7 @@ import numpy.typing as npt
 from numasim.engine.reference.memory.caches import CHUNK_BYTES, PART_BYTES, Piece, Place, cache_of
 from numasim.engine.reference.memory.page_map import PageMap, split
 from numasim.plan.plan import Plan
-from numasim.plan.price import (
-    CACHE,
-    OWNERSHIP,
-    READ,
-    WRITTEN,
-    Moved,
-    Price,
-    Traffic,
-    in_proportion,
-    misses_ps,
-    mlp_of,
-)
+from numasim.plan.price import CACHE, OWNERSHIP, READ, WRITTEN, Moved, Price, Traffic, in_proportion, misses_ps, mlp_of
 from numasim.plan.resources import Resources
 from numasim.workload.graph import Mode
 

@@ -9,8 +9,8 @@ bytes that nobody has fetched. There are three models:
   been brought into that cache since fit into the cache. The model needs one stamp per chunk and domain, and one
   comparison, but no list. Of further passes over an access, the fair share of a worker serves its part: the cache over
   the number of workers of the domain that have work.
-- ``lru``: every domain keeps its chunks in order of use and drops the least recently used chunks. Runs under ``lru``
-  tell how good ``share`` is.
+- ``lru``: every domain keeps its chunks in order of use and drops the least recently used chunks. Results under ``lru``
+  show how accurate ``share`` is.
 
 A write takes the chunk from all other domains. A write first fetches the bytes (read for ownership); they are written
 back later; both count as traffic if the chunk was not found. A dirty chunk of another domain comes from there and stays
@@ -58,13 +58,6 @@ class Found:
     hit: int = 0
     moved: dict[int, int] = field(default_factory=dict)
 
-    def take(self, piece: Piece, node: int, parts: int, held: int) -> Piece:
-        """Move the bytes of ``piece`` that another cache has, sent by ``node``; return the piece still missing."""
-        here = found_of(piece, parts, held)
-        if here:
-            self.moved[node] = self.moved.get(node, 0) + here
-        return missing_of(piece, parts, here)
-
 
 class NoCache:
     """Every pass goes to memory."""
@@ -90,7 +83,11 @@ def missing_of(piece: Piece, parts: int, found: int) -> Piece:
 
 
 class ChunkCache(ABC):
-    """Caches that are asked chunk by chunk, ``(region, chunk)``."""
+    """Caches that are asked chunk by chunk; the key of a chunk is (region, number of the chunk)."""
+
+    def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
+        self._llc_bytes = llc_bytes
+        self._forwards = forwards
 
     def first_pass(self, place: Place, region: int, pieces: Pieces, *, writes: bool) -> Found:
         """Walk an access once."""
@@ -107,15 +104,34 @@ class ChunkCache(ABC):
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
         """Look for a piece of ``region`` and add the bytes that were found to ``found``."""
 
+    @abstractmethod
+    def _copy(self, domain: int, key: tuple[int, int]) -> Copy | None:
+        """Return the copy of a chunk in the cache of a domain."""
+
+    def _forward(self, mine: int, key: tuple[int, int], piece: Piece, found: Found) -> None:
+        """Take those bytes of a piece that other domains have from these domains."""
+        domains = len(self._llc_bytes)
+        for step in range(1, domains):
+            other = self._copy((mine + step) % domains, key) if piece.parts else None
+            if other is not None:
+                here = found_of(piece, other.parts, other.bytes)
+                if here:
+                    found.moved[other.node] = found.moved.get(other.node, 0) + here
+                piece = missing_of(piece, other.parts, here)
+
 
 @dataclass(slots=True)
 class Copy:
-    """A copy of a chunk in one domain's cache; ``stamp`` is the time of the domain at the last touch, from ``node``."""
+    """A copy of a chunk in one domain's cache, last touched from ``node``.
 
-    stamp: int
+    ``stamp`` is the time of the domain at the last touch (`ShareCache`); ``dirty`` holds if the copy is (`LruCache`).
+    """
+
     bytes: int
     parts: int
     node: int
+    stamp: int = 0
+    dirty: bool = False
 
 
 @dataclass(slots=True)
@@ -129,20 +145,20 @@ class Chunk:
 class ShareCache(ChunkCache):
     """Chunks age with the bytes that their domain brings in.
 
-    A domain's time is in bytes. Everything that is brought in after a chunk pushes the chunk back, and so does every
-    older chunk that is touched and comes to the front: about ``age / size`` of the chunks in a cache are younger than a
-    chunk of that age. So that part of the touched bytes counts as brought in; otherwise a cache whose contents are used
-    often enough would hold more than its size.
+    A domain's time is counted in bytes. A chunk moves back with all bytes that are brought in after it, and with every
+    older chunk that is touched and so comes to the front. About ``age / size`` of the chunks in a cache are younger
+    than a chunk of that age, so this part of the touched bytes counts as brought in. Otherwise a cache whose contents
+    are used often enough would hold more than its size.
     """
 
     def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
-        self._llc_bytes = llc_bytes
-        self._forwards = forwards
+        super().__init__(llc_bytes, forwards=forwards)
         self._time = [0] * len(llc_bytes)
         self._chunks: defaultdict[tuple[int, int], Chunk] = defaultdict(Chunk)
 
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
-        chunk, mine = self._chunks[region, piece.chunk], place.domain
+        key, mine = (region, piece.chunk), place.domain
+        chunk = self._chunks[key]
         kept, parts, passed = piece.bytes, piece.parts, piece.bytes
         copy = self._present(chunk, mine)
         if copy is not None:
@@ -151,26 +167,21 @@ class ShareCache(ChunkCache):
             kept, parts = copy.bytes + piece.bytes - here, copy.parts | piece.parts
             passed = piece.bytes - here + copy.bytes * self._age(copy, mine) // self._llc_bytes[mine]
             if self._forwards:
-                self._forward(chunk, missing_of(piece, copy.parts, here), mine, found)
+                self._forward(mine, key, missing_of(piece, copy.parts, here), found)
         elif self._forwards:
-            self._forward(chunk, piece, mine, found)
+            self._forward(mine, key, piece, found)
         else:
             self._fetch(chunk, piece, mine, found)
         self._time[mine] += passed
         if writes:
             chunk.copies, chunk.dirty = {}, mine
-        chunk.copies[mine] = Copy(self._time[mine], min(CHUNK_BYTES, kept), parts, place.node)
+        chunk.copies[mine] = Copy(min(CHUNK_BYTES, kept), parts, place.node, self._time[mine])
 
-    def _forward(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
-        """Take the bytes of a piece that other domains have from there."""
-        domains = len(self._llc_bytes)
-        for step in range(1, domains):
-            other = self._present(chunk, (mine + step) % domains) if piece.parts else None
-            if other is not None:
-                piece = found.take(piece, other.node, other.parts, other.bytes)
+    def _copy(self, domain: int, key: tuple[int, int]) -> Copy | None:
+        return self._present(self._chunks[key], domain)
 
     def _fetch(self, chunk: Chunk, piece: Piece, mine: int, found: Found) -> None:
-        """Take a chunk that is dirty in another domain from there."""
+        """Take a chunk that is dirty in another domain from that domain."""
         other = self._present(chunk, chunk.dirty)
         if other is not None:
             found.moved[other.node] = found.moved.get(other.node, 0) + found_of(piece, other.parts, other.bytes)
@@ -188,23 +199,12 @@ class ShareCache(ChunkCache):
         return min(place.share_bytes, footprint), max(1, footprint)
 
 
-@dataclass(slots=True)
-class Line:
-    """A chunk in one domain's cache."""
-
-    bytes: int
-    parts: int
-    dirty: bool
-    node: int
-
-
 class LruCache(ChunkCache):
     """Every domain keeps chunks in order of use."""
 
     def __init__(self, llc_bytes: Sequence[int], *, forwards: bool = False) -> None:
-        self._llc_bytes = llc_bytes
-        self._forwards = forwards
-        self._chunks: list[OrderedDict[tuple[int, int], Line]] = [OrderedDict() for _ in llc_bytes]
+        super().__init__(llc_bytes, forwards=forwards)
+        self._chunks: list[OrderedDict[tuple[int, int], Copy]] = [OrderedDict() for _ in llc_bytes]
         self._filled = [0] * len(llc_bytes)
 
     def _touch(self, place: Place, region: int, piece: Piece, writes: bool, found: Found) -> None:
@@ -215,7 +215,7 @@ class LruCache(ChunkCache):
             here = found_of(piece, line.parts, line.bytes)
             found.hit += here
         else:
-            line = mine[key] = Line(0, 0, False, place.node)
+            line = mine[key] = Copy(0, 0, place.node)
             here = 0 if self._forwards else self._fetch(place, key, piece, line, found)
         if self._forwards:
             self._forward(place.domain, key, missing_of(piece, line.parts, here), found)
@@ -227,8 +227,8 @@ class LruCache(ChunkCache):
             self._drop_elsewhere(place.domain, key)
         self._evict(place.domain)
 
-    def _fetch(self, place: Place, key: tuple[int, int], piece: Piece, line: Line, found: Found) -> int:
-        """Take a chunk that is dirty in another domain from there; return the bytes that come."""
+    def _fetch(self, place: Place, key: tuple[int, int], piece: Piece, line: Copy, found: Found) -> int:
+        """Take a chunk that is dirty in another domain from that domain; return the bytes that come."""
         for chunks in self._chunks:
             other = chunks.get(key)
             if other is not None and other is not line and other.dirty:
@@ -239,12 +239,8 @@ class LruCache(ChunkCache):
                 return here
         return 0
 
-    def _forward(self, domain: int, key: tuple[int, int], piece: Piece, found: Found) -> None:
-        """Take the bytes of a piece that other domains have from there."""
-        for step in range(1, len(self._chunks)):
-            other = self._chunks[(domain + step) % len(self._chunks)].get(key) if piece.parts else None
-            if other is not None:
-                piece = found.take(piece, other.node, other.parts, other.bytes)
+    def _copy(self, domain: int, key: tuple[int, int]) -> Copy | None:
+        return self._chunks[domain].get(key)
 
     def _drop_elsewhere(self, domain: int, key: tuple[int, int]) -> None:
         for other, chunks in enumerate(self._chunks):

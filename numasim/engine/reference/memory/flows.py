@@ -108,13 +108,7 @@ GRAPH = -1  # the range of a flow that is a segment of the graph
 
 @dataclass(slots=True, eq=False)
 class Flow:
-    """A worker's stretch of work; times in picoseconds.
-
-    ``nominal_ps`` is the time of the flow at the worker's present speed if no resource holds it back. When the nominal
-    time last changed, ``left_ps`` of it were left and ``done_ps`` done; ``left``, in 2**-48 ps, is left since
-    ``since_ps``. ``undisturbed_ps`` is the time at full speed without page faults, ``local_ps`` the same with all bytes
-    local, ``queued_ps`` the part that queueing adds. The share of a flow that is ``held`` does not change.
-    """
+    """A worker's stretch of work; times in picoseconds."""
 
     task: int
     segment: int
@@ -122,19 +116,19 @@ class Flow:
     work_start_ps: int
     op: int = 0  # of its task
     share: int = ONE
-    held: bool = False
+    held: bool = False  # the share does not change
     price: Price = field(default_factory=lambda: Price(0))
-    asks: Price = field(default_factory=lambda: Price(0))
+    asks: Price = field(default_factory=lambda: Price(0))  # the price from which the demands follow
     demands: Demands = ()
     speed: Speed | None = None
-    nominal_ps: int = 0
-    left_ps: int = 0
-    left: int = 0
+    nominal_ps: int = 0  # of the whole flow at the worker's present speed, if no resource holds the flow back
+    left_ps: int = 0  # of the nominal time, when the nominal time last changed; ``done_ps`` were done then
+    left: int = 0  # of the nominal time at ``since_ps``, in 2**-48 ps
     since_ps: int = 0
     done_ps: int = 0
-    undisturbed_ps: int = 0
-    queued_ps: int = 0
-    local_ps: int = 0
+    undisturbed_ps: int = 0  # of the flow at full speed, without page faults
+    queued_ps: int = 0  # what queueing adds to it
+    local_ps: int = 0  # of the flow at full speed, without page faults, if all bytes were local
 
     def start(self, nominal_ps: int, since_ps: int) -> None:
         """Start the whole flow at ``since_ps``."""

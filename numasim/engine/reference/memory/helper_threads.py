@@ -27,18 +27,14 @@ from numasim.workload.graph import Mode, Op
 
 @dataclass(slots=True)
 class Helper:
-    """A worker's helper: the bytes ``brought`` for the ``unit`` ahead, and for the unit that the worker executes.
+    """A worker's helper."""
 
-    ``steps`` are the accesses of the unit ahead that are left, ``debt_ps`` the time by which the last access exceeded
-    the helper's time.
-    """
-
-    unit: int = -1
-    brought: Brought = field(default_factory=dict)
-    begun: int = -1
-    brought_before: Brought = field(default_factory=dict)
-    steps: Iterator[Step] = field(default_factory=lambda: iter(()))
-    debt_ps: int = 0
+    unit: int = -1  # the unit ahead
+    brought: Brought = field(default_factory=dict)  # for the unit ahead
+    begun: int = -1  # the unit that the worker executes
+    brought_before: Brought = field(default_factory=dict)  # for the unit that the worker executes
+    steps: Iterator[Step] = field(default_factory=lambda: iter(()))  # the accesses that are left of the unit ahead
+    debt_ps: int = 0  # the time by which the last access exceeded the helper's time
 
 
 @dataclass(frozen=True, slots=True)

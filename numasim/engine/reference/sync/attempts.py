@@ -1,7 +1,7 @@
 """Transactions: attempts that open objects, commit, or abort and begin again (model 4.11).
 
-Between BEGIN and COMMIT a worker does nothing but execute segments and open objects. So an attempt is known by the
-worker's counters at its begin, and an abort takes the worker back to the op behind BEGIN.
+Between BEGIN and COMMIT a worker only executes segments and opens objects. An abort therefore restores the times that
+the worker had counted when the attempt began, and takes the worker back to the op behind BEGIN.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from numasim.workload.sync_parameters import Role
 
 @dataclass(slots=True)
 class Object:
-    """``writer`` is the worker that has opened the object to write it. ``version`` is the number of ended transactions
-    that wrote the object, ``last`` the worker of the last of them. ``conflicts`` counts the attempts that aborted at
-    the object.
+    """An object of a memory. ``writer`` is the worker that has opened the object to write it. ``version`` counts the
+    ended transactions that wrote the object, and ``last`` is the worker of the last such transaction. ``conflicts``
+    counts the attempts that aborted at the object.
     """
 
     writer: int | None = None
@@ -58,12 +58,12 @@ class ObjectOwners:
         return self._first[memory] + place
 
     def other_writer(self, number: int, worker: int) -> int | None:
-        """Return the other worker that writes an object."""
+        """Return the worker, other than ``worker``, that writes an object; None if there is none."""
         writer = self.objects[number].writer
         return None if writer == worker else writer
 
     def overwriter(self, number: int, worker: int, version: int) -> int | None:
-        """Return the other worker that writes an object that ``worker`` has read, or has written it since."""
+        """Return the other worker that writes an object, or that has written the object since ``worker`` read it."""
         one = self.objects[number]
         return one.last if one.version != version else self.other_writer(number, worker)
 
@@ -119,22 +119,22 @@ class Transactions(Component):
         return True
 
     def _load(self, w: Worker, memory: int) -> bool:
-        attempt = self._attempts[w.id]
-        number = self._drawn(w, attempt, memory)
-        other = self._owners.other_writer(number, w.id)
-        if other is not None:
-            return self._abort(w, memory, number, other)
-        attempt.reads.append(Read(number, self._owners.objects[number].version, self._clock.now))
-        return True
+        return self._open(w, memory, writes=False)
 
     def _store(self, w: Worker, memory: int) -> bool:
+        return self._open(w, memory, writes=True)
+
+    def _open(self, w: Worker, memory: int, writes: bool) -> bool:
         attempt = self._attempts[w.id]
         number = self._drawn(w, attempt, memory)
         other = self._owners.other_writer(number, w.id)
         if other is not None:
             return self._abort(w, memory, number, other)
-        attempt.writes.setdefault(number, self._clock.now)
-        self._owners.objects[number].writer = w.id
+        if writes:
+            attempt.writes.setdefault(number, self._clock.now)
+            self._owners.objects[number].writer = w.id
+        else:
+            attempt.reads.append(Read(number, self._owners.objects[number].version, self._clock.now))
         return True
 
     def _commit(self, w: Worker, memory: int) -> bool:

@@ -3,22 +3,22 @@
 A free lock goes to the first actor that asks, and is granted when its line has come. A lock that is released while
 others wait goes, after the transfer of the line and the time that the kind adds, to
 
-- `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first (A-28). The
-  tries of the other `tas` waiters are on the line as well: each try takes its transfer once every transfer, or pause if
-  that is longer. So the release finds transfer**2 / max(transfer, pause) of their time in front of it; the winner tries
+- `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first waiter
+  (A-28). The other `tas` waiters keep the line busy, too: each of them tries again every max(transfer, pause), and each
+  try takes a transfer. The release therefore waits for transfer**2 / max(transfer, pause) of each. The winner tries
   again after half a pause on average.
-- `ticket`: the first; the others read the word again, half of them before it.
-- `mcs`: the first, which spins on a line of its own.
-- `mutex`: the first; if it has waited for longer than the spin time, it is parked and has to be woken, over the
-  distance from the lock's home.
-- `cohort`: the first of the releasing node up to ``batch`` times in a row, then the first of another node.
-- `clh`: the first, which spins on the place of the one before it. An actor that finds the lock free fetches two lines
-  one after the other: the tail, which says which place is the last, and that place, to see that it was left (Craig
-  1993; Magnusson, Landin and Hagersten 1994).
-- a word of atomic operations: the first; the operation is done when the actor has the line.
+- `ticket`: the first waiter; the others read the word again, half of them before the first waiter does.
+- `mcs`: the first waiter, which spins on a line of its own.
+- `mutex`: the first waiter. A waiter that has waited for longer than the spin time is parked and has to be woken, which
+  takes longer if the waiter is not on the node of the lock.
+- `cohort`: the first waiter of the releasing node, up to ``batch`` times in a row, then the first of another node.
+- `clh`: the first waiter, which spins on the place of the waiter before. An actor that finds the lock free fetches two
+  lines one after the other: the tail, which names the last place, and that place, which says that the lock is free
+  (Craig 1993; Magnusson, Landin and Hagersten 1994).
+- a word of atomic operations: the first waiter; the operation is done when the actor has the line.
 
-Waiters are in the order of their arrival, waiters that arrive at one instant in the order of their ids. A free lock
-goes to the first whose event comes.
+Waiters are in the order of their arrival; waiters that arrive at one instant are in the order of their ids. A free lock
+goes to the actor whose event comes first.
 """
 
 from __future__ import annotations
@@ -44,23 +44,19 @@ class Waiter(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Server:
-    """The state and counters of one lock.
-
-    ``busy`` is true from the moment when the lock is promised until it is released without a waiter; ``next`` gets the
-    lock at ``due``; ``run`` counts grants in a row within one node.
-    """
+    """The state and counters of one lock."""
 
     id: int
     line: Line
     role: Role
     event: ActorEvent = field(init=False)
     waiters: list[Waiter] = field(default_factory=list)
-    busy: bool = False
-    next: Waiter | None = None
+    busy: bool = False  # from the moment when the lock is promised until the lock is released without a waiter
+    next: Waiter | None = None  # gets the lock at ``due``
     due: int = 0
     holder: int = NOBODY
     granted_ps: int = 0
-    run: int = 0
+    run: int = 0  # grants in a row within one node
     acquisitions: int = 0
     wait_ps: int = 0
     hold_ps: int = 0
@@ -161,21 +157,15 @@ def _cohort(rules: LockRules, server: Server, now: int) -> Grant:
     return Grant(place, rules.times.to_ps(server.line, server.waiters[place].actor))
 
 
-class Kind(NamedTuple):
-    """How a kind of lock chooses the next waiter, and how many lines the finder of a free lock fetches."""
-
-    next: Callable[[LockRules, Server, int], Grant]
-    lines_when_free: int = 1
-
-
 LINE = "line"
-KINDS: dict[str, Kind] = {
-    LINE: Kind(_in_line),
-    "tas": Kind(_test_and_set),
-    "ttas": Kind(_test_and_test_and_set),
-    "ticket": Kind(_ticket),
-    "mcs": Kind(_in_line),
-    "mutex": Kind(_mutex),
-    "cohort": Kind(_cohort),
-    "clh": Kind(_in_line, lines_when_free=2),
+KINDS: dict[str, Callable[[LockRules, Server, int], Grant]] = {  # how each kind of lock chooses the next waiter
+    LINE: _in_line,
+    "tas": _test_and_set,
+    "ttas": _test_and_test_and_set,
+    "ticket": _ticket,
+    "mcs": _in_line,
+    "mutex": _mutex,
+    "cohort": _cohort,
+    "clh": _in_line,
 }
+LINES_WHEN_FREE = {"clh": 2}  # the lines that an actor fetches that finds the lock free, if more than one

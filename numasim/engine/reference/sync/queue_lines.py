@@ -1,17 +1,17 @@
 """Waiting for the cache lines of queues and of join counters, if lines are served (model 5.6).
 
-The words of a queue stand on one line, or each end of the queue on a line of its own. Tasks are put in at the back, so
+The words of a queue stand on one line, or each end of the queue has a line of its own. Tasks are put in at the back, so
 that a push writes the line of the back. Taking a task writes the line of the end at which the task is taken, and reads
-the other line; taking the last task writes both. A probe reads both lines. If the probe would take a task from the
-queue as it is when the probe is sent, the probe writes as if it took the task: then looking and taking are one access.
-The owner of a queue that finds the queue empty has read both lines.
+the other line; taking the last task writes both lines. A probe reads both lines. If the queue holds a task for the
+probe when the probe sets out, the probe writes already then, as if the probe took the task: looking and taking are one
+access. An owner that finds its queue empty has read both lines.
 
-The counter of a task's children has a line of its own, which is with the worker that spawned the first child that ends.
-Every child that ends writes the counter, and so does the task that passes its wait.
+The counter of a task's children has a line of its own. At first the line is with the worker that spawned the first
+child that ends. Every child that ends writes the counter, and so does the task when it passes its wait.
 
-An access that has to wait or to move a line is overhead that its worker owes. The line serves accesses in the order of
-the events in which they are asked for, from the instant of the event on: what the worker owes before passes while the
-worker waits for its turn.
+The time of an access that waits for a line or moves a line is overhead that the worker owes. A line serves accesses in
+the order of the events that ask for them, from the instant of the event on. Overhead that the worker owed before passes
+while the worker waits for its turn.
 """
 
 from __future__ import annotations
@@ -46,21 +46,18 @@ class QueueLines(Component):
     # ---- queues ----------------------------------------------------------------------------------------------------
 
     def probe(self, w: Worker, q: int, end: int, takes: bool) -> None:
-        """A probe sets out to queue ``q``, to take at ``end``: it looks, or, if it ``takes`` tasks as the queue is now,
-        looks and takes.
+        """A probe sets out to queue ``q``, to take at ``end``. ``takes``: the probe would take tasks from the queue as
+        the queue is now, and therefore writes lines already, unless the queue has a lock.
         """
-        w.wrote = takes and not self._is_locked(q)
-        if w.wrote:
-            self._thief_owes(w, self._ends(q, end), writes=1 + (self._queues.length[q] == 1))
-        else:
-            self._thief_owes(w, self._ends(q, end), writes=0)
+        w.wrote = bool(takes and self._locks[q] < 0)
+        self._thief_owes(w, self._ends(q, end), writes=1 + (self._queues.length[q] == 1) if w.wrote else 0)
 
     def glance(self, w: Worker, q: int) -> None:
         """The worker looks whether queue ``q`` holds a task, before it sleeps."""
         self._thief_owes(w, (self._front[q], self._back[q]), writes=0)
 
     def take(self, w: Worker, q: int, end: int) -> None:
-        """A probe takes tasks: it writes the line now, unless it has done so when it set out."""
+        """A probe takes tasks: the probe writes the line now, unless the probe wrote the line when it set out."""
         if not w.wrote:
             self._thief_owes(w, self._ends(q, end), writes=1)
 
@@ -73,15 +70,15 @@ class QueueLines(Component):
 
     def push(self, actor: Worker | Producer, q: int) -> None:
         """A worker or a producer has put a task into queue ``q``."""
-        before = actor.owed_ps
-        self._serve(actor, self._back[q], writes=True)
-        if isinstance(actor, Worker):
-            actor.owed_owner_ps += actor.owed_ps - before
+        self._owner_owes(actor, self._back[q], writes=True)
 
     def pool(self, actor: Worker | Producer, writes: bool) -> None:
         """Read or write the word that counts the searching and sleeping workers."""
+        self._owner_owes(actor, self._pool, writes)
+
+    def _owner_owes(self, actor: Worker | Producer, line: ServedLine, writes: bool) -> None:
         before = actor.owed_ps
-        self._serve(actor, self._pool, writes)
+        self._serve(actor, line, writes)
         if isinstance(actor, Worker):
             actor.owed_owner_ps += actor.owed_ps - before
 
@@ -89,9 +86,6 @@ class QueueLines(Component):
         """Return the line of one end of a queue, and that of the other."""
         front, back = self._front[q], self._back[q]
         return (back, front) if end == End.BACK else (front, back)
-
-    def _is_locked(self, q: int) -> bool:
-        return bool(self._locks[q] >= 0)
 
     def _thief_owes(self, w: Worker, lines: tuple[ServedLine, ServedLine], writes: int) -> None:
         before = w.owed_ps

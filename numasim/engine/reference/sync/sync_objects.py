@@ -32,7 +32,7 @@ from numasim.engine.reference.memory.memory_system import MemorySystem
 from numasim.engine.reference.run_state import Component, RunState
 from numasim.engine.reference.sync.barriers import BARRIERS, Arrival, BarrierState, Opening
 from numasim.engine.reference.sync.cache_lines import NOBODY, Condition, Line, LineTimes, SyncCounts
-from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LockRules, Server, Waiter
+from numasim.engine.reference.sync.lock_queues import KINDS, LINE, LINES_WHEN_FREE, LockRules, Server, Waiter
 from numasim.workload.graph import Op
 from numasim.workload.sync_parameters import Role
 
@@ -66,7 +66,7 @@ class SyncObjects(Component):
         words = run.plan.words
         self._line_times = LineTimes(run.plan)
         self._lock_rules = LockRules(run.plan, self._line_times)
-        self._kind = {Role.LOCK: KINDS[words.kind], Role.ATOMIC: KINDS[LINE]}
+        self._kind = {Role.LOCK: words.kind, Role.ATOMIC: LINE}
         self._open_barrier = BARRIERS[words.barrier]
         self._on_grant = self._clock.reaction(self._grant)
         self._on_release = self._clock.reaction(self._release_barrier)
@@ -74,8 +74,15 @@ class SyncObjects(Component):
         self._servers: dict[int, Server] = {}
         self._barriers: dict[int, BarrierState] = {}
         self._conditions: dict[int, Condition] = {}
-        for ident, role in enumerate(words.role.tolist()):
-            self._add(ident, Role(role))
+        places = zip(words.role.tolist(), words.home.tolist(), words.parties.tolist(), strict=True)
+        for ident, (role, home, parties) in enumerate(places):
+            if role == Role.BARRIER:
+                self._barriers[ident] = BarrierState(ident, home, words.worker_home.tolist(), parties)
+            elif role == Role.CONDITION:
+                self._conditions[ident] = Condition(Line(home))
+            else:
+                server = self._servers[ident] = Server(ident, Line(home), Role(role))
+                server.event = self._clock.new_event(server)
         self.operations: dict[int, Callable[[Worker, int], bool]] = {
             Op.LOCK: self._lock,
             Op.UNLOCK: self._unlock,
@@ -85,17 +92,6 @@ class SyncObjects(Component):
             Op.SIGNAL: lambda w, ident: self._signal(w, ident, 1),
             Op.BROADCAST: lambda w, ident: self._signal(w, ident, int(words.parties[ident])),
         }
-
-    def _add(self, ident: int, role: Role) -> None:
-        words = self._plan.words
-        home, parties = int(words.home[ident]), int(words.parties[ident])
-        if role == Role.BARRIER:
-            self._barriers[ident] = BarrierState(ident, home, words.worker_home.tolist(), parties)
-        elif role == Role.CONDITION:
-            self._conditions[ident] = Condition(Line(home))
-        else:
-            server = self._servers[ident] = Server(ident, Line(home), role)
-            server.event = self._clock.new_event(server)
 
     def counts(self) -> list[SyncCounts]:
         """Return the counters of each object, in the order of their ids."""
@@ -116,7 +112,7 @@ class SyncObjects(Component):
         server.enqueue(Waiter(self._clock.now, actor, then))
         if not server.busy:
             server.busy = True
-            lines = self._kind[server.role].lines_when_free
+            lines = LINES_WHEN_FREE.get(self._kind[server.role], 1)
             self._promise(server, 0, lines * self._line_times.to_ps(server.line, actor))
 
     def _promise(self, server: Server, place: int, delay_ps: int) -> None:
@@ -160,7 +156,7 @@ class SyncObjects(Component):
         self._log_held(server.release(self._clock.now))
         self._line_times.move(server.line, actor)
         if server.waiters:
-            self._promise(server, *self._kind[server.role].next(self._lock_rules, server, self._clock.now))
+            self._promise(server, *KINDS[self._kind[server.role]](self._lock_rules, server, self._clock.now))
         else:
             server.busy = False
             server.run = 0
