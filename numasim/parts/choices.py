@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import types
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic.fields import FieldInfo
 
 
-import types
-from collections.abc import Sequence
-from typing import Annotated, Union
-
-from pydantic import BaseModel
-
-
 class Choices:
-    """The meaning of each word of a `Literal` or enumeration: an annotation of that type in ``Annotated``.
+    """The meaning of each word of a `Literal` or enumeration; a `Choices` stands beside that type in ``Annotated``.
 
-    A JSON Schema has the meanings as ``enumDescriptions``, in the order of ``enum`` (editors show them), or as the
-    description of a ``const``.
+    A JSON Schema has the meanings as ``enumDescriptions``, which editors show, in the order of ``enum``; for a single
+    word the meaning is the description of the ``const``.
     """
 
     def __init__(self, meanings: Mapping[str, str]) -> None:
@@ -62,7 +58,7 @@ def _words(annotation: Any, metadata: Any) -> Iterator[tuple[tuple[str, ...], Ch
         yield from _words(argument, ())
 
 
-# ---- The keys that a mapping inside a specification may have, looked up in the annotations of its models -------------
+# ---- The keys that a mapping inside a specification may have, by the annotations of the models -----------------------
 
 
 def known_keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
