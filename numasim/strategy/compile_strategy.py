@@ -22,9 +22,9 @@ from numasim.workload.builder import frozen
 
 # ---- The default dispatch rules, for a strategy and a runtime without rules ------------------------------------------
 #
-# A worker puts the tasks that it spawns into its own queue. An extra producer (a thread that spawns tasks but executes
-# none) has no queue and deals tasks round robin. A worker with a full queue deals round robin, too, if the runtime
-# goes on to the next queue (thesis chapter 3).
+# A worker puts the tasks that it spawns into its own queue. An extra producer, a thread that spawns tasks but executes
+# none, has no queue and deals its tasks to all queues in turn. With ``on_full: next`` (thesis chapter 3) a worker whose
+# queue is full deals in turn, too.
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
@@ -135,9 +135,9 @@ def _backoff(spec: BackoffSpec, task_ps: int | None) -> Backoff:
 def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken = np.zeros(len(plan.queues), bool)
     taken[plan.own[plan.own < len(taken)]] = True
-    split = _first_queue_of_dispatch(plan)
+    split = int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])  # the first queue of a dispatch rule
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        if level["anchor"] != Anchor.LAST:  # another level has found the queues of a level with the anchor LAST
+        if level["anchor"] != Anchor.LAST:  # a level with the anchor LAST only finds queues of other levels again
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]
@@ -150,10 +150,6 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
             path=("steal",),
             expected="a steal level that reaches every queue that dispatch fills",
         )
-
-
-def _first_queue_of_dispatch(plan: StealPlan) -> int:
-    return int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])
 
 
 def _check_producer_can_dispatch(plan: StealPlan) -> None:

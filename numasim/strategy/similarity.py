@@ -1,9 +1,9 @@
 """The similarity of a new task to each node (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
 
 Each object of a task has one node as its home, or is unbound. The similarity of the task to a node is the total weight
-of the task's objects whose home is that node. A weight is the object's bytes or, as eq. 5.2 is printed, 1 (A-13). The
-division by |D| in the equation is omitted, because it changes no choice. Nodes without workers have no queues and are
-never chosen; of equal nodes the lowest is chosen.
+of the task's objects at home on this node. The weight of an object is its number of bytes, or 1 as in the printed eq.
+5.2 (A-13). The division by |D| in eq. 5.2 is omitted, because the division changes no choice. Nodes without workers
+have no queues and are never chosen; of equal nodes the lowest is chosen.
 """
 
 from __future__ import annotations
