@@ -124,6 +124,9 @@ def _in_rows(cores: int, nodes: Sequence[NodeShape]) -> list[int]:
     return domains
 
 
+EVERY_CORE = "every core in one of the lists"
+
+
 def _listed(caches: Sequence[str], cores: int) -> list[int]:
     domain: dict[int, int] = {}
     for number, text in enumerate(caches):
@@ -136,14 +139,9 @@ def _listed(caches: Sequence[str], cores: int) -> list[int]:
             problem = f"there is no core {max(listed)}" if listed else "no core is listed"
             raise InputError(problem, path=path, expected=f"some of the cores 0 to {cores - 1}")
         if twice := sorted(listed & domain.keys()):
-            raise InputError(
-                f"core {twice[0]} has two last-level caches", path=path, expected="every core in one of the lists"
-            )
+            raise InputError(f"core {twice[0]} has two last-level caches", path=path, expected=EVERY_CORE)
         domain.update(dict.fromkeys(listed, number))
     if missing := sorted(set(range(cores)) - domain.keys()):
-        raise InputError(
-            f"cores {as_list(missing)} have no last-level cache",
-            path=("caches", "llc_cores"),
-            expected="every core in one of the lists",
-        )
+        problem = f"cores {as_list(missing)} have no last-level cache"
+        raise InputError(problem, path=("caches", "llc_cores"), expected=EVERY_CORE)
     return [domain[core] for core in range(cores)]

@@ -1,4 +1,4 @@
-"""Reads the ``sources`` of a machine file: the origin of each value, and the numbers without a source.
+"""The ``sources`` of a machine file, which say where each value comes from, and the numbers without a source.
 
 A source may begin with a mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows
 from other values by a stated rule) or ``assumed:`` (no measurement and no document gives the value). A source without a
@@ -60,7 +60,7 @@ def _given(spec: BaseModel) -> dict[str, Any]:
 
 def _covered(field: str, sources: Mapping[str, str]) -> bool:
     parts = field.split(".")
-    return any(".".join(parts[:length]) in sources for length in range(1, len(parts) + 1))
+    return any(".".join(parts[: at + 1]) in sources for at in range(len(parts)))
 
 
 def _fields(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:

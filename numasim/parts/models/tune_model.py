@@ -40,7 +40,7 @@ class CpuBoundSpec(Model):
 
 
 class FasterBy(Model):
-    """The speed-up that a packing needs to be kept, larger than the chance differences between iterations."""
+    """The gain of time for which a packing is kept, above the differences by chance between iterations."""
 
     faster_by_per_mille: Annotated[PositiveCount, Field(le=999)] = Field(
         description="A packing is kept if its iteration takes at least so many thousandths less time."
@@ -75,19 +75,18 @@ def _a_function(value: Any) -> Any:
 
 PYTHON = "python"
 SHIPPED = ("fastest", "packing")
-KINDS_OF_KEY = {
-    "what": SHIPPED,
-    PYTHON: (PYTHON,),
-    "of": SHIPPED[:1],
-    **dict.fromkeys(("start", "moves", "keep", "within", "cpu_bound"), SHIPPED[1:]),
-}
 
 
 class TuneSpec(CheckedModel):
     """The controller of a strategy, a shipped controller or a user's function, and the choices that it has."""
 
     kind_key: ClassVar[str | None] = "what"
-    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "what": SHIPPED,
+        PYTHON: (PYTHON,),
+        "of": SHIPPED[:1],
+        **dict.fromkeys(("start", "moves", "keep", "within", "cpu_bound"), SHIPPED[1:]),
+    }
 
     what: Annotated[Literal["fastest", "packing"], Choices(meanings.TUNE_WHAT)] | None = Field(
         None, description="The name of a shipped controller; python names a function of your own in its place."
