@@ -25,11 +25,8 @@ def map_workers(machine: Machine, workers: int, policy: str = DEFAULT_MAPPING) -
     if policy not in MAPPINGS:
         raise InputError(f"there is no thread mapping {policy!r}", path=("mapping",), value=policy, known=MAPPINGS)
     if not 1 <= workers <= machine.threads:
-        raise InputError(
-            f"{workers} workers do not fit on machine {machine.name} with {machine.threads} hardware threads",
-            path=("workers",),
-            expected=f"1 to {machine.threads} workers",
-        )
+        problem = f"{workers} workers do not fit on machine {machine.name} with {machine.threads} hardware threads"
+        raise InputError(problem, path=("workers",), expected=f"1 to {machine.threads} workers")
     thread = MAPPINGS[policy](machine, workers)
     core = machine.core_of_thread[thread]
     node = machine.node_of_core[core]

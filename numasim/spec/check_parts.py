@@ -27,21 +27,16 @@ if TYPE_CHECKING:
 def check_workers(machine: MachineSpec, workers: int) -> None:
     """Raise InputError for more workers than hardware threads; all functions here give errors the path of a field."""
     if workers > machine.threads:
-        raise InputError(
-            f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads",
-            path=("workers",),
-            expected=f"1 to {machine.threads}",
-        )
+        problem = f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads"
+        raise InputError(problem, path=("workers",), expected=f"1 to {machine.threads}")
 
 
 def check_team(workload: AnyWorkload, workers: int) -> None:
     """Raise InputError if more threads wait for each other than there are workers."""
     if isinstance(workload, TeamParameters) and workload.team > workers:
-        raise InputError(
-            f"got {workload.team} threads, which wait for each other, but {workers} workers",
-            path=("workload", "threads"),
-            expected=f"1 to {workers}, or nothing for one on each worker",
-        )
+        problem = f"got {workload.team} threads, which wait for each other, but {workers} workers"
+        expected = f"1 to {workers}, or nothing for one on each worker"
+        raise InputError(problem, path=("workload", "threads"), expected=expected)
 
 
 def check_placement(machine: MachineSpec, strategy: StrategySpec) -> None:
@@ -119,11 +114,8 @@ class Distances:
 def check_distances(machine: MachineSpec, distances: Distances) -> None:
     """Raise InputError for a machine whose latencies exceed the largest that engines can hold."""
     if distances.farthest_ps > MOST_COST_PS:
-        raise InputError(
-            f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps",
-            path=("machine",),
-            expected=f"at most {MOST_COST_PS:,} ps",
-        )
+        problem = f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps"
+        raise InputError(problem, path=("machine",), expected=f"at most {MOST_COST_PS:,} ps")
 
 
 def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, distances: Distances) -> None:

@@ -64,11 +64,9 @@ def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
     everyone = np.arange(family.count)
     for access in family.node_accesses:
         if access.amounts.drawn:
-            raise InputError(
-                f"items of {family.name!r} are dealt by their bytes, which each run draws",
-                path=("strategy", "labels"),
-                expected="a range whose bytes are given item by item, or labels that do not look at them",
-            )
+            problem = f"items of {family.name!r} are dealt by their bytes, which each run draws"
+            expected = "a range whose bytes are given item by item, or labels that do not look at them"
+            raise InputError(problem, path=("strategy", "labels"), expected=expected)
         if access.mode != Mode.WRITE:
             ends = np.cumsum([0, *access.shares])
             upto = access.amounts.of(everyone, 0, 0)[:, None] * ends // ends[-1]
@@ -82,11 +80,8 @@ def _cost(read: I64, latency_ps: I64) -> I64:
     latency = latency_ps // max(int(np.gcd.reduce(latency_ps.ravel())), 1)
     most = int(read.sum(axis=1).max(initial=0)) * int(latency.max(initial=0))
     if most >= MOST:
-        raise InputError(
-            "the items of a range have too many bytes to be dealt by what they cost",
-            path=("strategy", "labels"),
-            expected=f"bytes times latency below {MOST:,}",
-        )
+        problem = "the items of a range have too many bytes to be dealt by what they cost"
+        raise InputError(problem, path=("strategy", "labels"), expected=f"bytes times latency below {MOST:,}")
     return read @ latency.T
 
 

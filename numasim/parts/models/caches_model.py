@@ -115,11 +115,9 @@ def _in_rows(cores: int, nodes: Sequence[NodeShape]) -> list[int]:
     fresh = count()
     for number, node in enumerate(nodes):
         if node.cores % cores:
-            raise InputError(
-                f"node {number} has {node.cores} cores, of which not every {cores} share a last-level cache",
-                path=("caches", "cores_per_llc"),
-                expected="a divisor of the cores of every node, or llc_cores with the cores of each cache",
-            )
+            problem = f"node {number} has {node.cores} cores, of which not every {cores} share a last-level cache"
+            expected = "a divisor of the cores of every node, or llc_cores with the cores of each cache"
+            raise InputError(problem, path=("caches", "cores_per_llc"), expected=expected)
         domains += [domain for _ in range(node.cores // cores) for domain in [next(fresh)] * cores]
     return domains
 

@@ -222,11 +222,8 @@ def check_topology(mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySp
 
 def _check_grid(rows: int, columns: int, nodes: int, path: FieldPath) -> None:
     if rows * columns != nodes:
-        raise InputError(
-            f"a mesh of {rows} x {columns} has {rows * columns} nodes, the machine has {nodes}",
-            path=path,
-            expected=f"rows times columns equal to {nodes}",
-        )
+        problem = f"a mesh of {rows} x {columns} has {rows * columns} nodes, the machine has {nodes}"
+        raise InputError(problem, path=path, expected=f"rows times columns equal to {nodes}")
 
 
 def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
@@ -268,11 +265,9 @@ def _check_reachable(links: Sequence[DirectedLink], nodes: int) -> None:
     for reached, text in ((forward, "node {} cannot be reached from node 0"), (backward, "no way back from node {}")):
         lost = [node for node in range(nodes) if node not in reached]
         if lost:
-            raise InputError(
-                text.format(lost[0]),
-                path=("links",),
-                expected="links ({between: [A, B], bandwidth_gbs: ...}) that join every node with every other",
-            )
+            problem = text.format(lost[0])
+            expected = "links ({between: [A, B], bandwidth_gbs: ...}) that join every node with every other"
+            raise InputError(problem, path=("links",), expected=expected)
 
 
 def _reached(pairs: Sequence[tuple[int, int]], nodes: int) -> set[int]:

@@ -298,11 +298,9 @@ def _check_latency(spec: MachineSpec, links: list[DirectedLink]) -> None:
         )
     for link in links:
         if link.latency_ns is None and spec.hop_latency_ns is None:
-            raise InputError(
-                f"the link from node {link.source} to node {link.target} has no latency",
-                path=link.path,
-                expected="latency_ns on the link, hop_latency_ns for all links, or a measured matrix latency_ns",
-            )
+            problem = f"the link from node {link.source} to node {link.target} has no latency"
+            expected = "latency_ns on the link, hop_latency_ns for all links, or a measured matrix latency_ns"
+            raise InputError(problem, path=link.path, expected=expected)
 
 
 def _check_matrix(matrix: tuple[Row, ...], units: int, path: tuple[str, ...], values: str, unit: str) -> None:
@@ -328,18 +326,13 @@ def _check_coherence(spec: MachineSpec) -> None:
             needed = "same_core_ns and same_socket_ns, or cores_ns, a matrix of all cores"
             raise InputError(f"{name} is missing", path=path, expected=needed)
     if spec.sockets > 1 and not given.across_ns:
-        raise InputError(
-            "a machine with several sockets needs cross_socket_ns",
-            path=path,
-            expected="the time of one cache line from socket to socket",
-        )
+        problem = "a machine with several sockets needs cross_socket_ns"
+        raise InputError(problem, path=path, expected="the time of one cache line from socket to socket")
     pairs = spec.sockets * (spec.sockets - 1) // 2
     if len(given.across_ns) > max(1, pairs):
-        raise InputError(
-            f"{len(given.across_ns)} times are given for {pairs} pair{'s' * (pairs != 1)} of sockets",
-            path=(*path, "cross_socket_ns"),
-            expected="at most one time for each different latency between two sockets",
-        )
+        problem = f"{len(given.across_ns)} times are given for {pairs} pair{'s' * (pairs != 1)} of sockets"
+        expected = "at most one time for each different latency between two sockets"
+        raise InputError(problem, path=(*path, "cross_socket_ns"), expected=expected)
 
 
 def _check_needed(spec: MachineSpec) -> None:

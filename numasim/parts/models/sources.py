@@ -36,13 +36,9 @@ def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
     fields = {field for field, _ in _fields(_given(spec))}
     for field, text in sources.items():
         if field not in fields:
-            raise InputError(
-                f"this file has no field {field!r}",
-                path=("sources", field),
-                expected="a dotted field of the machine, such as 'nodes.memory'",
-                value=field,
-                known=sorted(fields),
-            )
+            problem = f"this file has no field {field!r}"
+            expected = "a dotted field of the machine, such as 'nodes.memory'"
+            raise InputError(problem, path=("sources", field), expected=expected, value=field, known=sorted(fields))
         if not text.strip():
             raise InputError(f"the source of {field!r} is empty", path=("sources", field), expected="its source")
 

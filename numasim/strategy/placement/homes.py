@@ -241,11 +241,9 @@ def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:
 def require_tabulated(name: str, pages: int, nodes: int) -> None:
     """Raise InputError if a table with the home of each page of the region ``name`` would be too large."""
     if pages * nodes > MOST_TABULATED:
-        raise InputError(
-            f"region {name!r} has {pages} pages, too many to place one by one on {nodes} nodes",
-            path=("strategy", "placement"),
-            expected=f"at most {MOST_TABULATED // nodes} pages, or a policy with a closed form such as interleave",
-        )
+        problem = f"region {name!r} has {pages} pages, too many to place one by one on {nodes} nodes"
+        expected = f"at most {MOST_TABULATED // nodes} pages, or a policy with a closed form such as interleave"
+        raise InputError(problem, path=("strategy", "placement"), expected=expected)
 
 
 def row_homes(page_home: npt.NDArray[np.integer], page_bytes: int, row_bytes: int) -> I64:
