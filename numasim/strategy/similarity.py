@@ -9,6 +9,7 @@ have no queues and are never chosen; of equal nodes the lowest is chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import mul
 from typing import NamedTuple
 
 from numasim.parts.unit_factors import MILLION
@@ -71,12 +72,10 @@ class Similarity:
         if not any(similarity):
             return []
         if rank is NodeRank.CHEAPEST:
-            return [min(self._domains, key=lambda node: self._access_ps(node, similarity))]
+            # the weight of the objects on each node, times the latency from the node that is asked for
+            cost = {node: sum(map(mul, similarity, self._latency_ps[node])) for node in self._domains}
+            return [min(cost, key=cost.__getitem__)]
         homes = [node for node in self._domains if similarity[node]]
         if rank is NodeRank.ANY:
             return homes
         return [max(homes, key=similarity.__getitem__)] if homes else []
-
-    def _access_ps(self, node: int, similarity: list[int]) -> int:
-        """Return the sum of the latencies from ``node`` to the homes of the objects, each times the objects' weight."""
-        return sum(weight * latency for weight, latency in zip(similarity, self._latency_ps[node], strict=True))

@@ -362,7 +362,9 @@ class StrategySpec(LeanModel, CheckedModel):
             yield f"levels and rules name {len(self.switches)} switches, but {MOST_SWITCHES} is the most"
 
     def _needs_tiers(self) -> Iterator[str]:
-        there = self._possible_tiers()
+        there = {"local"} if self.tiers == "none" else {"free", "root", "local"}
+        if self.tiers == TierDepth(depth=0):
+            there.remove("free")
         for at, rule in enumerate(self.dispatch or ()):
             if rule.tier is not None and not there.intersection(rule.tier):
                 yield (
@@ -380,11 +382,6 @@ class StrategySpec(LeanModel, CheckedModel):
             yield "tune: packing chooses the tiers of tasks, so tiers has to leave them to it: add tiers: tune"
         if self.tiers == "slices" and self.labels == "none":
             yield "tiers: slices are those of labelled tasks, but labels is none: add labels: slices"
-
-    def _possible_tiers(self) -> set[str]:
-        if self.tiers == "none":
-            return {"local"}
-        return {"root", "local"} if self.tiers == TierDepth(depth=0) else {"free", "root", "local"}
 
     def _needs_labels(self) -> Iterator[str]:
         rules = self.labelled_rules

@@ -40,10 +40,19 @@ LAST_ITERATION = 2**32 - 1
 Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
 
 
+Iterations = tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration]
+
+
+def span_of(iterations: Iterations) -> tuple[int, int]:
+    """Return the first and the last iteration as numbers."""
+    first, last = iterations
+    return first, LAST_ITERATION if last == "last" else int(last)
+
+
 class Sometimes(Model):
     """When a level or a rule is in force: in which iterations, and with which switch on or off."""
 
-    iterations: tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration] = Field(
+    iterations: Iterations = Field(
         (0, "last"),
         description="First and last iteration, from 0, in which the level or rule is used (model 3.6). Default: all.",
     )
@@ -59,8 +68,7 @@ class Sometimes(Model):
     @property
     def span(self) -> tuple[int, int]:
         """Return the first and the last iteration in which the level or rule is in force."""
-        first, last = self.iterations
-        return first, LAST_ITERATION if last == "last" else int(last)
+        return span_of(self.iterations)
 
     @property
     def switch(self) -> str | None:

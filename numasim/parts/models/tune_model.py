@@ -17,7 +17,7 @@ from numasim.parts.base import CheckedModel, Count, Label, Model, Nanoseconds, P
 from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
 from numasim.parts.models.placement_model import AnyPolicy
-from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration, TierDepth
+from numasim.parts.models.strategy_terms import Iterations, TierDepth, span_of
 from numasim.parts.python_function import PythonFunction, is_python_function
 
 # ---- How a controller packs tasks into subtrees (model 4.8): its first packing, its moves, its exceptions ------------
@@ -124,7 +124,7 @@ class TuneSpec(CheckedModel):
     profile_ns: Nanoseconds = Field(
         Decimal(0), description="Time that measuring takes at the end of each task, in iterations that are profiled."
     )
-    profiled: tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration] = Field(
+    profiled: Iterations = Field(
         (0, 0), description="First and last iteration of each loop, from 0, that are profiled. Default: the first one."
     )
 
@@ -153,8 +153,7 @@ class TuneSpec(CheckedModel):
     @property
     def profiled_span(self) -> tuple[int, int]:
         """Return the first and the last iteration that is profiled."""
-        first, last = self.profiled
-        return first, LAST_ITERATION if last == "last" else int(last)
+        return span_of(self.profiled)
 
     def _problems(self) -> Iterator[str]:
         if (self.what is None) == (self.python is None):
