@@ -1,8 +1,7 @@
-"""The arrays of a `Machine` from a validated machine specification (model 2.1)."""
+"""Builds the arrays of a `Machine` from a validated machine specification (model 2.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -23,7 +22,7 @@ def build(spec: MachineSpec) -> Machine:
     kinds = [kind for node in nodes for kind in node.kinds]
     kind_of_core = np.repeat(np.arange(len(kinds)), [kind.count for kind in kinds])
     core_of_thread, sibling_of_thread = _threads(np.array([kind.threads_per_core for kind in kinds])[kind_of_core])
-    links = _links(spec)
+    links, memory_bytes = _links(spec), _frozen([node.memory for node in nodes])
     return Machine(
         name=spec.name,
         page_bytes=spec.page,
@@ -34,9 +33,9 @@ def build(spec: MachineSpec) -> Machine:
         speed_of_core=_frozen(np.array([kind.speed_ppm for kind in kinds])[kind_of_core]),
         core_of_thread=_frozen(core_of_thread),
         sibling_of_thread=_frozen(sibling_of_thread),
-        memory_bytes=_frozen([node.memory for node in nodes]),
+        memory_bytes=memory_bytes,
         imc_bytes_per_s=_frozen([bytes_per_s(node.imc_bandwidth_gbs or Decimal(0)) for node in nodes]),
-        latency_ps=_frozen(_with_nearest_memory(_latency_ps(spec, links), [node.memory for node in nodes])),
+        latency_ps=_frozen(_with_nearest_memory(_latency_ps(spec, links), memory_bytes)),
         links=links,
         caches=_caches(spec),
         coherence=_coherence(spec),
@@ -49,7 +48,7 @@ def build(spec: MachineSpec) -> Machine:
 
 
 def _threads(threads_of_core: IntArray) -> tuple[IntArray, IntArray]:
-    """Return ([threads] core, [threads] number within the core): all first threads, then all second threads."""
+    """Return ([threads] core, [threads] number within the core): all first threads of cores, then all second ones."""
     siblings = range(int(threads_of_core.max()))
     cores = [np.flatnonzero(threads_of_core > sibling) for sibling in siblings]
     return np.concatenate(cores), np.repeat(siblings, [len(some) for some in cores])
@@ -88,6 +87,7 @@ def _link_latency_ps(spec: MachineSpec, link: DirectedLink) -> int:
 
 
 def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
+    """Return [nodes, nodes] the latencies: the measured matrix, or the base latency plus the links of the route."""
     if spec.latency_ns is not None:
         return np.array([[ps(latency_ns) for latency_ns in row] for row in spec.latency_ns], np.int64)
     assert spec.local_latency_ns is not None
@@ -99,10 +99,10 @@ def _latency_ps(spec: MachineSpec, links: Links) -> IntArray:
     return latency_ps
 
 
-def _with_nearest_memory(latency_ps: IntArray, memory: Sequence[int]) -> IntArray:
-    """Return the latencies; a node without memory has the latency to the nearest memory as its own."""
-    without = np.flatnonzero(np.array(memory) == 0)
-    latency_ps[without, without] = latency_ps[without][:, np.array(memory) > 0].min(axis=1)
+def _with_nearest_memory(latency_ps: IntArray, memory_bytes: IntArray) -> IntArray:
+    """Return the latencies; the own latency of a node without memory is the latency to the nearest memory."""
+    without = np.flatnonzero(memory_bytes == 0)
+    latency_ps[without, without] = latency_ps[without][:, memory_bytes > 0].min(axis=1)
     return latency_ps
 
 

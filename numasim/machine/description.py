@@ -50,7 +50,7 @@ def shape(machine: Machine) -> str:
 
 
 def nodes(machine: Machine) -> list[str]:
-    """Return lines on the socket, cores and memory of nodes, a line for alike nodes; no line if all nodes are alike."""
+    """Return a line on socket, cores and memory for each group of equal nodes; no line if all nodes are equal."""
     texts = [_node(machine, node) for node in range(machine.nodes)]
     alike = {text: [node for node, other in enumerate(texts) if other == text] for text in dict.fromkeys(texts)}
     plain = len({text.partition(", ")[2] for text in texts}) == 1 and (machine.speed_of_core == LONE).all()
@@ -115,7 +115,7 @@ def core_rate(steps_per_s: int) -> str:
 
 
 def latency(machine: Machine) -> str:
-    """Return the ranges of local latency, remote latency and their ratio, the NUMA factor, where cores read memory."""
+    """Return the ranges of local latency, remote latency and NUMA factor (remote over local), of nodes with cores."""
     local = machine.latency_ps.diagonal()
     reads, holds = machine.cores_of_node > 0, machine.memory_bytes > 0
     local_text = f"local {_span(local[reads], time)}"

@@ -1,8 +1,8 @@
 """A draft of a machine file: the values that a system reports, and documented defaults for other values.
 
-Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths that firmware gives are
-read; other values come from `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are
-linked unless a route over a third node is as short.
+Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths are those of firmware, or
+else of `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked unless a route
+over a third node is as short.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: Last
 
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
-    """Return (the shortest field that tells which cores share a last-level cache, the value of this field)."""
+    """Return the name and the value of the shortest field that says which cores share a last-level cache."""
     by_cache = [as_list(cores) for cores in last.cores]
     if not last.is_uniform:
         return "llc_cores", by_cache
@@ -296,7 +296,7 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
         draft.remarks.append(f"{lost} distances are {UNREACHABLE} or more, which stands for no path: {said}")
     rates = _controllers(inventory, shape)
     links = [
-        {"between": [a, b], "bandwidth_gbs": _link(shape.nodes[a], shape.nodes[b], rates)}
+        {"between": [a, b], "bandwidth_gbs": link_gbs(shape.nodes[a], shape.nodes[b], rates)}
         for a, b in links_of(distance)
     ]
     draft.values["links"] = links
@@ -305,13 +305,8 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     draft.sources["links.bandwidth_gbs"] = LINK_REASON
 
 
-def _link(a: Node, b: Node, rates: Mapping[int, Decimal]) -> Decimal:
-    """Return the bandwidth of a link; a node without memory counts as if the node had memory."""
-    return link_gbs(a, b, *(rates.get(node.number) or controller_gbs(node) for node in (a, b)))
-
-
 def _latencies(inventory: Inventory, nodes: Sequence[int], at: int, distance: Sequence[Fraction]) -> list[Decimal]:
-    """Return the latencies of loads of one node: known latencies, else latencies by distances."""
+    """Return the latencies of loads by the cores of one node: those that are known, else latencies by distances."""
     said, own = inventory.latency_ns, nodes[at]
     local = min((value for (reader, _), value in said.items() if reader == own), default=LOCAL_NS)
     return [said.get((own, node)) or latency_ns(far, local) for node, far in zip(nodes, distance, strict=True)]
@@ -345,7 +340,7 @@ def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
 
 
 def _has_clusters(shape: Shape) -> bool:
-    """Tell whether the cores of a node have several last-level caches, each of which several cores share."""
+    """Return whether a node has several last-level caches, each shared by several cores."""
     caches = [set(cores) for cores in shape.last_level.cores] if shape.last_level else []
     shared = [cores for cores in caches if len(cores) > 1]
     return any(sum(1 for cores in shared if cores & set(node)) > 1 for node in _units(shape, "node"))
@@ -371,10 +366,7 @@ def import_machine(file: Path | None = None, sysfs: Path | None = None, name: st
 
 
 def provenance(sources: Mapping[str, str]) -> list[str]:
-    """Return lines of text on the sources of a machine file's values.
-
-    Read and derived fields are grouped by source; each assumed field has a line with the reason.
-    """
+    """Return lines on the sources of a machine file: read and derived fields by source, assumed fields one by one."""
     lines = []
     for mark in MARKS[:2]:
         by_source: dict[str, list[str]] = {}

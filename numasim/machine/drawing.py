@@ -1,7 +1,5 @@
 """A machine as a picture: sockets, NUMA nodes with cores, caches, memory controller and memory, and the links.
 
-A node without cores has no squares of cores, and a node without memory has no bar of memory.
-
 Colours are the palette of Okabe and Ito, which readers with any colour vision can tell apart.
 """
 
@@ -16,6 +14,7 @@ import numpy.typing as npt
 
 from numasim.machine import description
 from numasim.machine.topology import IntArray, Machine
+from numasim.parts.models.interconnect import mesh
 from numasim.parts.models.nodes_model import LONE
 
 Box = tuple[float, float, float, float]  # left, bottom, width, height in inches
@@ -183,14 +182,11 @@ def _draw_cores(axes: Axes, machine: Machine, node: int, numbers: IntArray, box:
     for core in range(cores):
         x, y = left + core % columns * side, top - (core // columns + 1) * side
         fill = SKY if machine.speed_of_core[numbers[core]] == LONE else PALE
-        _draw_core(axes, x + GAP / 2, y + GAP / 2, side - GAP, int(threads[numbers[core]]), fill)
-
-
-def _draw_core(axes: Axes, x: float, y: float, side: float, threads: int, fill: str) -> None:
-    _box(axes, (x, y, side, side), fill)
-    for cut in range(1, threads):
-        at = x + side * cut / threads
-        axes.plot([at, at], [y, y + side], color=BLACK, linewidth=0.6, linestyle=":", zorder=4)
+        x, y, inside = x + GAP / 2, y + GAP / 2, side - GAP
+        _box(axes, (x, y, inside, inside), fill)
+        for cut in range(1, threads[numbers[core]]):
+            at = x + inside * cut / threads[numbers[core]]
+            axes.plot([at, at], [y, y + inside], color=BLACK, linewidth=0.6, linestyle=":", zorder=4)
 
 
 def _draw_links(axes: Axes, machine: Machine, layout: Layout) -> None:
@@ -208,7 +204,7 @@ def _draw_links(axes: Axes, machine: Machine, layout: Layout) -> None:
 
 
 def between(layout: Layout, a: int, b: int) -> Points:
-    """Return [2, 2] the ends of the part of the line between two centres that lies outside both node boxes."""
+    """Return [2, 2] the ends of the line between the centres of two nodes, as far as it is outside of both boxes."""
     start, end = layout.centre[a], layout.centre[b]
     reach = np.array([layout.width, layout.height]) / 2
     with np.errstate(divide="ignore"):
@@ -217,7 +213,7 @@ def between(layout: Layout, a: int, b: int) -> Points:
 
 
 def bend(layout: Layout, a: int, b: int, ends: Points) -> float:
-    """Return the curvature that leads a link around nodes in between: twice the sag over the length."""
+    """Return the curvature that leads a link around nodes in its way: twice the sag of the arc over its length."""
     start, along = layout.centre[a], layout.centre[b] - layout.centre[a]
     others = np.delete(layout.centre, [a, b], axis=0) - start
     share = others @ along / (along @ along)
@@ -292,31 +288,25 @@ class Layout:
     """Node boxes on a grid, in inches; ``centre`` is [nodes, 2], x to the right and y upwards from the lower left."""
 
     centre: Points
-    width: float  # of a node box, as `height`
-    height: float
-    gap_x: float  # between node boxes side by side; `gap_y` between rows
-    gap_y: float
-    rows: int
-    columns: int
-    detailed: bool  # whether node boxes show what is inside
-
-    @property
-    def extent(self) -> tuple[float, float]:
-        """Width and height of the whole grid, the margin around it included."""
-        across = self.columns * (self.width + self.gap_x) - self.gap_x
-        return across + 2 * MARGIN, self.rows * (self.height + self.gap_y) - self.gap_y + 2 * MARGIN
+    width: float  # of a node box
+    height: float  # of a node box
+    gap_x: float  # between node boxes side by side
+    gap_y: float  # between rows of node boxes
+    extent: tuple[float, float]  # width and height of the whole grid with its margin
+    detailed: bool  # whether node boxes show cores, caches and memory
 
 
 def lay_out(machine: Machine) -> Layout:
-    """Return the places of the nodes: a mesh row by row, others column by column, so that sockets stay together."""
-    mesh = mesh_shape(machine)
-    rows, columns = mesh or _grid(machine)
+    """Return the places of the nodes: those of a mesh row by row, others in columns, so that sockets stay together."""
+    grid = mesh_shape(machine)
+    rows, columns = grid or _grid(machine)
     node = np.arange(machine.nodes)
-    row, column = (node // columns, node % columns) if mesh else _by_socket(machine, rows)
+    row, column = (node // columns, node % columns) if grid else _by_socket(machine, rows)
     width, height, gap_x, gap_y, detailed = _sizes(machine.nodes)
     x = MARGIN + width / 2 + column * (width + gap_x)
     y = MARGIN + height / 2 + (rows - 1 - row) * (height + gap_y)
-    return Layout(np.column_stack((x, y)), width, height, gap_x, gap_y, rows, columns, detailed)
+    extent = 2 * MARGIN + columns * (width + gap_x) - gap_x, 2 * MARGIN + rows * (height + gap_y) - gap_y
+    return Layout(np.column_stack((x, y)), width, height, gap_x, gap_y, extent, detailed)
 
 
 def mesh_shape(machine: Machine) -> tuple[int, int] | None:
@@ -325,23 +315,13 @@ def mesh_shape(machine: Machine) -> tuple[int, int] | None:
     for rows in range(math.isqrt(machine.nodes), 1, -1):
         columns, rest = divmod(machine.nodes, rows)
         for shape in ((rows, columns), (columns, rows)):
-            if not rest and pairs == _mesh_pairs(*shape):
+            if not rest and pairs == {pair for a, b in mesh(*shape) for pair in ((a, b), (b, a))}:
                 return shape
     return None
 
 
-def _mesh_pairs(rows: int, columns: int) -> set[tuple[int, int]]:
-    ids = np.arange(rows * columns).reshape(rows, columns)
-    beside = np.vstack((_pairs(ids[:, :-1], ids[:, 1:]), _pairs(ids[:-1], ids[1:])))
-    return {(a, b) for a, b in beside.tolist()} | {(b, a) for a, b in beside.tolist()}
-
-
-def _pairs(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.column_stack((a.ravel(), b.ravel()))
-
-
-def _by_socket(machine: Machine, rows: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return ([nodes] row, [nodes] column): column by column; a column for each socket if sockets have unlike sizes."""
+def _by_socket(machine: Machine, rows: int) -> tuple[IntArray, IntArray]:
+    """Return ([nodes] row, [nodes] column): columns of ``rows`` nodes, or a column a socket if sockets differ."""
     place = np.empty(machine.nodes, np.int64)
     place[np.argsort(machine.socket_of_node, kind="stable")] = np.arange(machine.nodes)
     if not _is_uneven(machine):

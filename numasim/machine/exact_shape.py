@@ -1,7 +1,7 @@
 """The exact shape of a system: the nodes, cores, hardware threads and last-level caches for a machine file.
 
-A shape that a machine of model 2.1 cannot express is refused with the reason. Remarks list other differences between
-the machine file and the system.
+A system that a machine of model 2.1 cannot express is refused with the reason. Remarks list the other differences
+between the system and its machine file.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numasim.machine.inventory import Cache, Inventory, Thread
 from numasim.parts.base import as_list
 from numasim.parts.models.nodes_model import LONE, MAX_SIBLINGS
 
-ALIKE_SPEEDS = Decimal("0.9")  # least speed of a kind over the fastest; favoured cores are at most a tenth faster
-ALIKE_MEMORY = Decimal("0.875")  # least memory of a node over the most; firmware reserves unlike parts of nodes
+ALIKE_SPEEDS = Decimal("0.9")  # cores of one kind have at least this part of the kind's highest speed
+ALIKE_MEMORY = Decimal("0.875")  # equal nodes have at least this part of the most memory; firmware reserves some
 
 
 class Kind(NamedTuple):
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """A node with its ``number`` on the system; a core has the number of its first thread, in ascending order."""
+    """A node with its ``number`` on the system. A core has the number of its first thread; ``cores`` ascend."""
 
     number: int
     socket: int
@@ -143,7 +143,7 @@ def _one_node(core: int, threads: Sequence[Thread]) -> int:
 
 
 def _sockets(cores: dict[int, list[Thread]], home: dict[int, int]) -> tuple[dict[int, int], list[str]]:
-    """Return (socket by node, remarks); if a node spans several sockets, every node is taken as a socket."""
+    """Return (the socket of each node, remarks); if a node spans several sockets, every node counts as a socket."""
     sockets: dict[int, set[int]] = {}
     for core, threads in cores.items():
         sockets.setdefault(home[core], set()).update(thread.socket for thread in threads)
@@ -171,7 +171,7 @@ def _memory(inventory: Inventory, node: int) -> int | None:
 
 
 def _nearest(inventory: Inventory, node: int, order: Iterable[int]) -> int:
-    """Return the node with processors that gives ``node`` its socket: the known near node, else the nearest."""
+    """Return the node with processors whose socket ``node`` gets: the near node that is known, else the nearest."""
     if node in inventory.beside:
         return inventory.beside[node]
     with_processors = {thread.node for thread in inventory.threads}
@@ -207,7 +207,7 @@ def _speeds(inventory: Inventory, cores: dict[int, list[Thread]]) -> tuple[dict[
 
 
 def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
-    """Return by speed the speed of the kind: the speed of the kind's fastest cores, at most a tenth faster."""
+    """Return {speed of a core: speed of the core's kind}, which is that of the kind's fastest cores."""
     kind: dict[int, int] = {}
     fastest = 0
     for speed in sorted(speeds, reverse=True):
@@ -226,8 +226,8 @@ def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
     Raise InputError if a size is not known, or if a core has no such cache, several caches, or a part of a cache.
     """
     core_of = {thread.id: thread.core for thread in inventory.threads}
-    found = [(cache, _cores_of(cache, core_of)) for cache in inventory.caches]
-    found = [(cache, cores) for cache, cores in found if cores]
+    sharers = ((cache, frozenset(core_of[t] for t in cache.threads if t in core_of)) for cache in inventory.caches)
+    found = [(cache, cores) for cache, cores in sharers if cores]
     level = max((cache.level for cache, _ in found), default=0)
     last = [(cache, cores) for cache, cores in found if cache.level == level]
     if level < 2 or (level == 2 and all(len(cores) == 1 for _, cores in last)):
@@ -238,10 +238,6 @@ def _last_level(inventory: Inventory, order: Sequence[int]) -> LastLevel | None:
     place = {core: at for at, core in enumerate(order)}
     domains = sorted((tuple(sorted(place[core] for core in cores)), cache.size_bytes) for cache, cores in last)
     return LastLevel(level, tuple(cores for cores, _ in domains), tuple(size_bytes for _, size_bytes in domains))
-
-
-def _cores_of(cache: Cache, core_of: dict[int, int]) -> frozenset[int]:
-    return frozenset(core_of[thread] for thread in cache.threads if thread in core_of)
 
 
 def _check_sharers(

@@ -1,8 +1,8 @@
 """The inventory of a topology that hwloc exported as XML in version 1, 2 or 3 of the format.
 
-Sets of processors relate objects, because nesting differs between versions: a node contains its cores in version 1, and
-is a sibling of its cores from version 2 on. Version 1 attaches distances to an object and gives multiples of a base;
-later versions list the objects by number.
+This module relates objects by their sets of processors, because nesting differs between versions: a node contains its
+cores in version 1 and stands beside its cores from version 2 on. Distances are multiples of a base, inside of an
+object, in version 1. From version 2 on a matrix of distances lists its nodes by number.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _number(element: Element, name: str) -> int:
 
 
 def _cpus(element: Element, name: str) -> frozenset[int]:
-    """Return the numbers of a bitmap, which has 32-bit groups in hexadecimal, the highest first; a 0 may be empty."""
+    """Return the processors of a bitmap: groups of 32 bits in hexadecimal, the highest first; empty stands for 0."""
     text = element.get(name) or ""
     words = text.split(",")
     if len(words) > MOST_PROCESSORS // WORD or not all(map(_GROUP.fullmatch, words)):
@@ -142,7 +142,7 @@ def _of_type(objects: list[_Object], *names: str) -> list[_Object]:
 
 
 def _allowed(machine: _Object) -> frozenset[int]:
-    """Return the processors that are online and may be used; exports of the whole system list others as well."""
+    """Return the processors that are online and may be used; an export of a whole system also has other processors."""
     allowed = machine.cpus
     for name in ("allowed_cpuset", "online_cpuset"):
         allowed &= _cpus(machine.element, name) or allowed
@@ -150,7 +150,7 @@ def _allowed(machine: _Object) -> frozenset[int]:
 
 
 def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int, int]) -> dict[int, int]:
-    """Return the node of each processor: the smallest node that lists the processor, with memory if possible.
+    """Return the node of each processor: the node that lists the fewest processors, of equal nodes one with memory.
 
     Nodes of CXL memory and of HBM list the processors near them, but have no processors of their own.
     """
@@ -165,10 +165,10 @@ def _homes(usable: frozenset[int], nodes: list[_Object], memory_bytes: dict[int,
 
 
 def _without_node(lost: frozenset[int], objects: list[_Object], known: dict[int, int]) -> dict[int, int]:
-    """Return the nodes of processors that are in no NUMANode, since hwloc leaves out nodes without memory.
+    """Return the nodes of the processors ``lost``, which are in no NUMANode: hwloc leaves out nodes without memory.
 
-    The processor's ``complete_nodeset`` gives the number of such a node if only one number there is unknown. Else the
-    processors of a package are on one new node.
+    A processor's ``complete_nodeset`` gives the number of its node if only one number there is unknown. Otherwise all
+    such processors of a package are on one new node.
     """
     homes: dict[int, int] = {}
     new: dict[int, int] = {}
@@ -192,7 +192,7 @@ def _said_of(lost: dict[int, int]) -> Iterator[str]:
 
 
 def _memory_kinds(nodes: list[_Object]) -> dict[int, str]:
-    """Return the kind of memory of each node, such as HBM: the subtype, or ``Type`` in version 1; SPM is HBM."""
+    """Return the kind of memory of each node, such as HBM: its subtype, in version 1 its ``Type``; SPM means HBM."""
     kinds = {}
     for node in nodes:
         own = next((info.get("value", "") for info in node.element.children("info") if info.get("name") == "Type"), "")
@@ -233,7 +233,7 @@ def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:
 
 
 def _beside(nodes: list[_Object], homes: dict[int, int]) -> dict[int, int]:
-    """Return for each node without own processors the node of the first processor near the node."""
+    """Return, for each node without processors of its own, the node of the first processor that it lists."""
     used = set(homes.values())
     near = {node.number("os_index"): node.cpus & homes.keys() for node in nodes}
     return {node: homes[min(cpus)] for node, cpus in near.items() if cpus and node not in used}
@@ -249,7 +249,7 @@ _SPEEDS = {
 def _speeds(root: Element, usable: frozenset[int]) -> tuple[dict[int, int], str]:
     """Return ({processor: speed}, source): the first measure that all kinds of processors have.
 
-    Topologies list kinds from version 2.4 on.
+    hwloc exports kinds of processors from version 2.4 on.
     """
     for name, source in _SPEEDS.items():
         speeds = {
@@ -301,7 +301,7 @@ def _words(matrix: Element, tag: str) -> list[str]:
 
 
 def _old_distances(objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
-    """Return the distances of version 1: an object holds the distances between all objects at a given depth below."""
+    """Return the distances of version 1: an object holds those between all objects at a certain depth below it."""
     for each in objects:
         for matrix in each.element.children("distances"):
             deep = each.depth + _number(matrix, "relative_depth")
@@ -368,8 +368,8 @@ def _left_out(
 
 # ---- Bandwidths and latencies of memory: memory attributes, which firmware gives (ACPI HMAT) -------------------------
 #
-# A value is the value of one node's memory as seen from some processors, the initiator. hwloc counts bandwidths in
-# MiB/s and latencies in nanoseconds (hwloc/memattrs.h).
+# Each value is that of one node's memory, seen from some processors (the initiator). hwloc has bandwidths in MiB/s and
+# latencies in nanoseconds (hwloc/memattrs.h).
 
 MIB_PER_GB = Decimal(2**20) / Decimal(10**9)
 _READ_AND_WRITE = {name: (f"Read{name}", f"Write{name}") for name in ("Bandwidth", "Latency")}
@@ -383,9 +383,9 @@ def _memory_attributes(
     """Return (the bandwidths of nodes' memory, the latencies from node to node, remarks).
 
     ``nodes`` are the numbers of nodes by their ``gp_index``, ``homes`` the nodes of usable processors. The bandwidth of
-    a node's memory is the highest bandwidth that any processors see. The latency from a node is the latency of the
-    smallest set of processors that includes all processors of the node. A value of 0 says nothing. Values for reading
-    and writing count only if there is no value for both.
+    a node's memory is the highest bandwidth that any processors see. The latency from a node is that of the smallest
+    set of processors that includes all processors of the node. Values of 0 are ignored. Separate values for reading and
+    writing count only if there is no common value.
     """
     found = {name: _attribute(root, name, nodes) for name in _READ_AND_WRITE}
     ascending = sorted(found["Bandwidth"].items(), key=lambda item: sum(item[1]) / len(item[1]))

@@ -1,7 +1,7 @@
 """An inventory of a system: hardware threads, caches, memory and distances, by the system's own numbers.
 
-The readers of sysfs and of hwloc's XML return an inventory; `numasim.machine.draft` makes a machine file of an
-inventory.
+The readers of sysfs and of hwloc's XML return inventories. `numasim.machine.draft` turns an inventory into a machine
+file.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Inventory:
     memoryless: frozenset[int] = frozenset()  # nodes without memory, even if no sizes are known
     memory_source: str = ""  # the source of bandwidths and latencies
     averaged: frozenset[Where] = frozenset()  # places whose value is the mean of unlike values
-    # Unknown properties. "sockets": all nodes are on one socket; "cores": each hardware thread is a core; "speeds": all
-    # kinds of cores are alike.
+    # Properties that the system does not report. Without "sockets" all nodes count as one socket, without "cores" each
+    # hardware thread counts as a core, without "speeds" all kinds of cores count as equally fast.
     unsaid: frozenset[str] = frozenset()
 
 
@@ -74,7 +74,7 @@ Values = Sequence[Decimal]  # the value for reading and the value for writing, o
 def memory_fields(
     bandwidths: Mapping[int, Values], latencies: Mapping[tuple[int, int], Values], gbs: Decimal
 ) -> dict[str, Any]:
-    """Return the fields of an `Inventory` about the speed of memory: the means of the values for reading and writing.
+    """Return the fields of an `Inventory` about the speed of memory: the means of reading and writing.
 
     ``bandwidths`` are in units of ``gbs`` * 10**9 bytes per second, ``latencies`` in nanoseconds.
     """

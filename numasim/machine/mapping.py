@@ -1,7 +1,7 @@
 """The hardware thread of each worker: the thread mappings by name (A-2 of the model's register).
 
 On the two-socket machine of the thesis (6 cores a node, 2 threads a core) `numa-even-cores-first` puts workers 0 to 11
-alone on a core each, alternating between the nodes, and worker 12 + j beside worker j.
+on cores of their own, in turn on the two nodes, and worker 12 + j on the core of worker j.
 """
 
 from __future__ import annotations
@@ -23,22 +23,11 @@ def map_workers(machine: Machine, workers: int, policy: str = DEFAULT_MAPPING) -
     Raise InputError for an unknown mapping, no worker, or more workers than hardware threads.
     """
     if policy not in MAPPINGS:
-        raise InputError(
-            f"there is no thread mapping {policy!r}",
-            path=("mapping",),
-            value=policy,
-            known=MAPPINGS,
-        )
+        raise InputError(f"there is no thread mapping {policy!r}", path=("mapping",), value=policy, known=MAPPINGS)
     if not 1 <= workers <= machine.threads:
-        raise InputError(
-            f"{workers} workers do not fit on machine {machine.name} with {machine.threads} hardware threads",
-            path=("workers",),
-            expected=f"1 to {machine.threads} workers",
-        )
-    return _at(machine, MAPPINGS[policy](machine, workers))
-
-
-def _at(machine: Machine, thread: IntArray) -> WorkerMap:
+        problem = f"{workers} workers do not fit on machine {machine.name} with {machine.threads} hardware threads"
+        raise InputError(problem, path=("workers",), expected=f"1 to {machine.threads} workers")
+    thread = MAPPINGS[policy](machine, workers)
     core = machine.core_of_thread[thread]
     node = machine.node_of_core[core]
     places = (thread, core, machine.llc_of_core[core], node, machine.socket_of_node[node])
@@ -52,7 +41,7 @@ def _node_of_thread(machine: Machine) -> IntArray:
 
 
 def _rank_within(group: IntArray) -> IntArray:
-    """Return [members] the number of each member within the member's group, from zero, in the order of ids."""
+    """Return [members] the place of each member in its group, from 0, in the order of ids."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     starts = np.cumsum(sizes) - sizes
@@ -62,7 +51,7 @@ def _rank_within(group: IntArray) -> IntArray:
 
 
 def _rank_in_node(machine: Machine) -> IntArray:
-    """Return the number of each hardware thread within its node: first threads of cores, then second threads, ..."""
+    """Return [threads] the place of each hardware thread in its node: first threads of cores, then second ones."""
     return _rank_within(_node_of_thread(machine))
 
 
@@ -90,22 +79,21 @@ def os_order(machine: Machine, workers: int) -> IntArray:
 
 
 def numa_spread(machine: Machine, workers: int) -> IntArray:
-    """Put worker i of W on node floor(i * M / W), on cores before siblings, so that blocks are even.
+    """Put worker i of W on node floor(i * M / W) of the M nodes with cores, on cores before sibling threads.
 
-    Neighbouring workers share a node, and the loads of nodes differ by at most one worker. M counts nodes with cores
-    alone. A node with fewer hardware threads than its block gets as many workers as threads; the other nodes share the
-    remaining workers in the same way.
+    Neighbouring workers share a node, and nodes differ by at most one worker. A node with too few hardware threads gets
+    as many workers as it has threads; the other nodes share the remaining workers in the same way.
     """
-    threads_of_node = np.bincount(_node_of_thread(machine), minlength=machine.nodes)
-    node = np.repeat(np.arange(machine.nodes), _even_blocks(threads_of_node, workers))
     node_of_thread = _node_of_thread(machine)
+    threads_of_node = np.bincount(node_of_thread, minlength=machine.nodes)
+    node = np.repeat(np.arange(machine.nodes), _even_blocks(threads_of_node, workers))
     by_node = np.lexsort((_rank_in_node(machine), node_of_thread))
     first = np.searchsorted(node_of_thread[by_node], np.arange(machine.nodes))
     return np.asarray(by_node[first[node] + _rank_within(node)], np.int64)
 
 
 def _even_blocks(room: IntArray, workers: int) -> IntArray:
-    """Return [nodes] the number of workers of each node, where a node has ``room`` [nodes] for workers."""
+    """Return [nodes] the number of workers of each node; ``room`` [nodes] is the most workers of each node."""
     block = np.zeros(len(room), np.int64)
     open_nodes, left = np.flatnonzero(room), workers
     while left:
@@ -120,10 +108,9 @@ def _even_blocks(room: IntArray, workers: int) -> IntArray:
 
 
 def scatter(machine: Machine, workers: int) -> IntArray:
-    """Put worker i on socket i mod S; within a socket round robin over nodes, on cores before siblings.
+    """Put worker i on socket i mod S; within a socket round robin over nodes, on cores before sibling threads.
 
-    Sockets and nodes that have no hardware thread left are passed over. The result differs from
-    `numa-even-cores-first` only if a socket has several nodes.
+    Full sockets and nodes are passed over. If each socket has one node, the result is that of `numa-even-cores-first`.
     """
     node = _node_of_thread(machine)
     node_in_socket = _rank_within(machine.socket_of_node)

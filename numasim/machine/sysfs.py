@@ -2,8 +2,8 @@
 
 This module reads ``devices/system/cpu`` and ``devices/system/node``. The affinity mask of this process and the control
 group at ``fs/cgroup`` restrict the usable processors and memory. lib/runtime/source/platform/topology_sysfs.c reads the
-same processors, cores, sockets, nodes, memory and distances, and refuses the same files. The C reader does not read
-clocks, speeds and the access classes of memory; of caches the C reader reads the caches of one thread.
+same processors, cores, sockets, nodes, memory and distances, and refuses the same files. The C reader reads no clocks,
+speeds or access classes of memory, and the caches of one thread only.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def _numbers(path: Path) -> frozenset[int] | None:
 
 
 def _processors(folder: Path, *names: str) -> frozenset[int] | None:
-    """Return the processors in the first existing file of ``names``: a list, or a bitmap as in old kernels.
+    """Return the processors in the first file of ``names`` that exists: a list, or a bitmap as in old kernels.
 
-    The list of bitmap ``core_cpus`` is ``core_cpus_list``, the list of ``cpumap`` is ``cpulist``.
+    The file with the list for the bitmap ``core_cpus`` is ``core_cpus_list``; for ``cpumap`` it is ``cpulist``.
     """
     for name in names:
         base = name.removesuffix("map")

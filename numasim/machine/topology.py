@@ -1,14 +1,13 @@
 """A machine as frozen arrays: sockets, NUMA nodes with one memory controller each, cores, hardware threads, links.
 
-Models section 2.1 of the model. Nodes may be without cores or without memory. Times are integer picoseconds, bandwidths
-integer bytes per second.
+The machine of model 2.1. A node may lack cores or memory. Times are integer picoseconds, bandwidths integer bytes per
+second.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +17,9 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Coherence:
-    """Times to move one cache line between two hardware threads by what they share, in picoseconds (model 2.1).
+    """Times in picoseconds to move a cache line between two hardware threads, by what the threads share (model 2.1).
 
-    A level whose time is None takes the time of the next wider level. ``cross_socket_ps`` has the times between
+    If the time of a level is None, the time of the next wider level holds. ``cross_socket_ps`` has the times between
     sockets, the nearest sockets first; the last time also holds for all sockets that are farther.
     """
 
@@ -35,8 +34,8 @@ class Coherence:
 class Caches:
     """Cache sizes in bytes (0: no cache), latencies of last-level hits, and the bandwidth of one last-level cache.
 
-    Latencies are in picoseconds; a bandwidth of 0 is no limit. ``llc_bytes`` is the largest last-level cache;
-    ``llc_sizes`` has the sizes by cache domain if sizes are unlike. ``forwards``: caches also forward clean lines.
+    Latencies are in picoseconds; a bandwidth of 0 is no limit. ``llc_bytes`` is the size of the largest last-level
+    cache. If the caches differ in size, ``llc_sizes`` has all sizes. ``forwards``: caches also forward clean lines.
     """
 
     l1_bytes: int
@@ -63,7 +62,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Snoop:
-    """Bytes of messages with and without an address, if all nodes are asked for every fetched line."""
+    """Bytes of coherence messages with and without an address, if every fetched line is asked for on all nodes."""
 
     request_bytes: int
     answer_bytes: int
@@ -88,10 +87,10 @@ class Smt:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """One machine with ids dense from zero.
+    """One machine. Sockets, nodes, cores and hardware threads are numbered from 0 without gaps.
 
-    Ids of hardware threads are in operating-system order: all first threads of cores, then all second threads. A node
-    without memory has the latency to the nearest memory as the latency to itself.
+    Hardware threads are in the order of operating systems: all first threads of cores, then all second threads. The
+    latency of a node without memory to itself is the latency to the nearest memory.
     """
 
     name: str
@@ -157,7 +156,7 @@ class Machine:
 
     @cached_property
     def home_of_node(self) -> IntArray:
-        """[nodes] the node that gets memory wanted on each node: the node itself, or the nearest node with memory."""
+        """[nodes] where memory is placed that is wanted on each node: there, or on the nearest node with memory."""
         latency_ps = self.latency_ps.astype(np.int64)
         latency_ps[:, self.memory_bytes == 0] = np.iinfo(np.int64).max
         has_memory = self.memory_bytes > 0
@@ -185,7 +184,7 @@ class Machine:
 
 @dataclass(frozen=True, eq=False)
 class WorkerMap:
-    """The place of each worker; every array is [workers]. A map equals itself alone, as a machine does."""
+    """The place of each worker; every array is [workers]. A map is equal only to itself, as a machine is."""
 
     thread: IntArray
     core: IntArray
@@ -200,12 +199,6 @@ class WorkerMap:
 
     def unit(self, kind: str) -> IntArray:
         """Return [workers] the unit of each worker; ``kind`` is worker, core, llc, node, socket or machine."""
-        arrays: dict[str, Any] = {
-            "worker": np.arange(self.workers),
-            "core": self.core,
-            "llc": self.llc,
-            "node": self.node,
-            "socket": self.socket,
-            "machine": np.zeros(self.workers, np.int64),
-        }
-        return np.asarray(arrays[kind], np.int64)
+        if kind in ("worker", "machine"):
+            return np.arange(self.workers) if kind == "worker" else np.zeros(self.workers, np.int64)
+        return np.asarray(getattr(self, kind), np.int64)

@@ -8,7 +8,7 @@ distance 21, 1.9 times at distance 32.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
@@ -26,7 +26,7 @@ CORE_GBS = Decimal(5)  # bandwidth of a node's memory for each core of the node
 KIND_GBS = {"MCDRAM": Decimal(7), "HBM": Decimal(12)}  # bandwidth of these kinds of memory for each near core
 LONE_GBS = Decimal(20)  # bandwidth of memory without cores, such as a CXL expander's
 SLOWER_LINK = 3  # bandwidth of a controller over the bandwidth of a link between sockets
-FAR = Decimal(2)  # distance of another node over the local distance, if no distance is given
+FAR = Decimal(2)  # distance to another node over the local distance, if the system gives no distance
 UNREACHABLE = 255  # the distance in ACPI's table that stands for no path
 SHARE_OF_DISTANCE = Fraction(1, 2)  # extra latency of another node over the extra distance
 PAGE = "4KiB"
@@ -62,14 +62,16 @@ def controller_reason(nodes: Sequence[Node]) -> str:
     return f"{'; '.join(parts)}; measure it"
 
 
-def link_gbs(a: Node, b: Node, gbs_of_a: Decimal, gbs_of_b: Decimal) -> Decimal:
-    """Return the bandwidth of a link in one direction.
+def link_gbs(a: Node, b: Node, rates: Mapping[int, Decimal]) -> Decimal:
+    """Return the bandwidth of a link in one direction; ``rates`` has the bandwidths of controllers by node number.
 
-    Within a socket, the link has the bandwidth of the slower memory controller; between sockets, a third of this
-    bandwidth. If only one node has cores, the controller of the other node counts: nothing else is behind the link.
+    A node without memory counts as if the node had memory.
+    Within a socket, the link has the bandwidth of the slower memory controller; between sockets, a third of that. If
+    only one of the nodes has cores, the controller of the other node counts, since nothing else is behind the link.
     """
-    alone = [gbs for node, gbs in ((a, gbs_of_a), (b, gbs_of_b)) if not node.cores]
-    slower = alone[0] if len(alone) == 1 else min(gbs_of_a, gbs_of_b)
+    gbs = [rates.get(node.number) or controller_gbs(node) for node in (a, b)]
+    alone = [each for node, each in zip((a, b), gbs, strict=True) if not node.cores]
+    slower = alone[0] if len(alone) == 1 else min(gbs)
     return slower if a.socket == b.socket else max(Decimal(1), round(slower / SLOWER_LINK, 1))
 
 
@@ -103,10 +105,10 @@ LEAST = Fraction(1, 10)  # least extra distance over the local distance; equal d
 
 
 def links_of(distance: Sequence[Sequence[Fraction]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of nodes without an equally short route over a third node; these pairs join all nodes.
+    """Yield the pairs of nodes without an equally short route over a third node.
 
-    ``distance[a][b]`` is relative to the local distance of ``a``; of both directions the longer counts, above 1. The
-    shortest pair across any cut is kept.
+    ``distance[a][b]`` is relative to the local distance of ``a``. Of the two directions of a pair the longer distance
+    counts, and at least 1 + `LEAST`. The pairs join all nodes, because the shortest pair across any cut is among them.
     """
     unit = lcm(LEAST.denominator, *{value.denominator for row in distance for value in row})
     extra = np.array([[int((value - 1) * unit) for value in row] for row in distance], object)
@@ -114,5 +116,5 @@ def links_of(distance: Sequence[Sequence[Fraction]]) -> Iterator[tuple[int, int]
     if longer.max() < 2**62:
         longer = longer.astype(np.int64)  # fast; Python's numbers hold any sum
     for a, row in enumerate(longer):
-        over_third = (row[:, None] + longer).min(axis=0)  # a route over a or b is longer by at least `LEAST`
+        over_third = (row[:, None] + longer).min(axis=0)  # a detour from a to a, or from b to b, costs at least `LEAST`
         yield from ((a, b) for b in range(a + 1, len(row)) if over_third[b] > row[b])

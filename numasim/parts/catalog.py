@@ -58,12 +58,8 @@ def find(kind: str, text: str, relative_to: Path = Path()) -> Path:
     what = KINDS[kind]
     few = len(shipped) <= MOST_LISTED
     expected = f"one of {', '.join(shipped)}" if few else f"a name that `numasim list {kind}` prints"
-    raise InputError(
-        f"there is no {what} {text!r}",
-        expected=f"{expected}, or a path such as ./mine.yaml",
-        value=text,
-        known=shipped,
-    )
+    problem = f"there is no {what} {text!r}"
+    raise InputError(problem, expected=f"{expected}, or a path such as ./mine.yaml", value=text, known=shipped)
 
 
 def find_spec(text: str) -> Path:

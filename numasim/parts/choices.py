@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Choices:
-    """The meaning of each word of a `Literal` or enumeration: an annotation of that type in ``Annotated``.
+    """The meaning of each word of a `Literal` or enumeration; a `Choices` stands beside that type in ``Annotated``.
 
-    A JSON Schema has the meanings as ``enumDescriptions``, in the order of ``enum`` (editors show them), or as the
-    description of a ``const``.
+    A JSON Schema has the meanings as ``enumDescriptions``, which editors show, in the order of ``enum``; for a single
+    word the meaning is the description of the ``const``.
     """
 
     def __init__(self, meanings: Mapping[str, str]) -> None:
@@ -59,7 +59,7 @@ def _words(annotation: Any, metadata: Any) -> Iterator[tuple[tuple[str, ...], Ch
         yield from _words(argument, ())
 
 
-# ---- The keys that a mapping inside a specification may have, looked up in the annotations of its models -------------
+# ---- The keys that a mapping inside a specification may have, by the annotations of the models -----------------------
 
 
 def known_keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:

@@ -76,11 +76,9 @@ def name_of_function(function: Callable[..., object]) -> str:
     except TypeError:
         file = None
     if file is None or not file.endswith(SUFFIX) or module == "__main__" or not name.isidentifier():
-        raise InputError(
-            f"the function {name} of {module} cannot be found again in another process",
-            path=("tune",),
-            expected="a function of a module of its own, such as choose in a file mine.py: import it from there",
-        )
+        problem = f"the function {name} of {module} cannot be found again in another process"
+        expected = "a function of a module of its own, such as choose in a file mine.py: import it from there"
+        raise InputError(problem, path=("tune",), expected=expected)
     return f"{module if '.' in module else Path(file).absolute()}:{name}"
 
 

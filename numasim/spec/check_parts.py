@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from numasim.errors import InputError
-from numasim.machine.build_machine import build
 from numasim.parts.base import as_list, bytes_per_s, ppm
 from numasim.parts.unit_factors import MILLION
 from numasim.parts.yaml.nodes import FieldPath
@@ -18,7 +17,7 @@ from numasim.workload.totals import MOST_PS, THOUSAND, Totals, excess, refusal, 
 
 if TYPE_CHECKING:
     from numasim.machine.topology import Machine
-    from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
+    from numasim.parts.models.effects_model import ModelSpec
     from numasim.parts.models.machine_model import MachineSpec
     from numasim.parts.models.strategy_model import StrategySpec
     from numasim.workload.graph import Workload
@@ -28,73 +27,53 @@ if TYPE_CHECKING:
 def check_workers(machine: MachineSpec, workers: int) -> None:
     """Raise InputError for more workers than hardware threads; all functions here give errors the path of a field."""
     if workers > machine.threads:
-        raise InputError(
-            f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads",
-            path=("workers",),
-            expected=f"1 to {machine.threads}",
-        )
+        problem = f"got {workers} workers, but {machine.name!r} has {machine.threads} hardware threads"
+        raise InputError(problem, path=("workers",), expected=f"1 to {machine.threads}")
 
 
 def check_team(workload: AnyWorkload, workers: int) -> None:
     """Raise InputError if more threads wait for each other than there are workers."""
     if isinstance(workload, TeamParameters) and workload.team > workers:
-        raise InputError(
-            f"got {workload.team} threads, which wait for each other, but {workers} workers",
-            path=("workload", "threads"),
-            expected=f"1 to {workers}, or nothing for one on each worker",
-        )
+        problem = f"got {workload.team} threads, which wait for each other, but {workers} workers"
+        expected = f"1 to {workers}, or nothing for one on each worker"
+        raise InputError(problem, path=("workload", "threads"), expected=expected)
 
 
 def check_placement(machine: MachineSpec, strategy: StrategySpec) -> None:
     """Raise InputError for a page placement that names a missing node or a node without memory."""
-    nodes, path = machine.node_count, ("strategy", "placement")
-    with_memory = [number for number, node in enumerate(machine.node_shapes) if node.memory]
-    for node in (node for policy in strategy.whole_placement.policies for node in policy.named_nodes):
-        if node >= nodes:
-            problem = f"there is no node {node} on machine {machine.name!r}"
-            raise InputError(problem, path=path, expected=f"0 to {nodes - 1}")
-        if node not in with_memory:
-            problem = f"node {node} of machine {machine.name!r} has no memory"
-            raise InputError(problem, path=path, expected=f"one of nodes {as_list(with_memory)}")
+    for policy in strategy.whole_placement.policies:
+        for node in policy.named_nodes:
+            _check_node(machine, node, ("strategy", "placement"))
 
 
 def check_background(machine: MachineSpec, model: ModelSpec) -> None:
     """Raise InputError for a load of a missing node or link, and for a load that leaves no bandwidth."""
-    _check_node_loads(machine, model.background)
-    _check_link_loads(machine, model.background)
+    path: FieldPath = ("model", "background")
+    for node, gbs in model.background.nodes.items():
+        _check_node(machine, node, (*path, "nodes", node))
+        most_gbs = machine.node_shapes[node].imc_bandwidth_gbs or Decimal(0)
+        _check_something_left(gbs, most_gbs, f"the controller of node {node}", (*path, "nodes", node))
+    links = model.background.links
+    of_links = {(each.source, each.target): each.bandwidth_gbs for each in machine.directed_links()} if links else {}
+    for index, link in enumerate(links):
+        what = f"link from node {link.source} to node {link.target}"
+        if (link.source, link.target) not in of_links:
+            expected = _links_beside(link.source, sorted(of_links))
+            problem = f"there is no {what} on machine {machine.name!r}"
+            raise InputError(problem, path=(*path, "links", index), expected=expected)
+        most_gbs = of_links[link.source, link.target]
+        _check_something_left(link.gbs, most_gbs, f"the {what}", (*path, "links", index, "gbs"))
 
 
-def _check_node_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
-    for node, gbs in background.nodes.items():
-        path = ("model", "background", "nodes", node)
-        if node >= machine.node_count:
-            raise InputError(
-                f"there is no node {node} on machine {machine.name!r}",
-                path=path,
-                expected=f"0 to {machine.node_count - 1}",
-            )
-        bandwidth_gbs = machine.node_shapes[node].imc_bandwidth_gbs
-        if bandwidth_gbs is None:
-            raise InputError(
-                f"node {node} of machine {machine.name!r} has no memory", path=path, expected="nodes with memory"
-            )
-        _check_something_left(gbs, bandwidth_gbs, f"the controller of node {node}", path)
-
-
-def _check_link_loads(machine: MachineSpec, background: BackgroundSpec) -> None:
-    if not background.links:
-        return
-    bandwidth_gbs = {(each.source, each.target): each.bandwidth_gbs for each in machine.directed_links()}
-    for index, link in enumerate(background.links):
-        path, ends = ("model", "background", "links", index), (link.source, link.target)
-        if ends not in bandwidth_gbs:
-            raise InputError(
-                f"there is no link from node {link.source} to node {link.target} on machine {machine.name!r}",
-                path=path,
-                expected=_links_beside(link.source, sorted(bandwidth_gbs)),
-            )
-        what = f"the link from node {link.source} to node {link.target}"
-        _check_something_left(link.gbs, bandwidth_gbs[ends], what, (*path, "gbs"))
+def _check_node(machine: MachineSpec, node: int, path: FieldPath) -> None:
+    """Raise InputError unless ``machine`` has the node ``node``, with memory."""
+    if node >= machine.node_count:
+        problem = f"there is no node {node} on machine {machine.name!r}"
+        raise InputError(problem, path=path, expected=f"0 to {machine.node_count - 1}")
+    with_memory = [number for number, each in enumerate(machine.node_shapes) if each.memory]
+    if node not in with_memory:
+        problem = f"node {node} of machine {machine.name!r} has no memory"
+        raise InputError(problem, path=path, expected=f"one of nodes {as_list(with_memory)}")
 
 
 def _links_beside(node: int, links: Sequence[tuple[int, int]]) -> str:
@@ -120,19 +99,14 @@ def _check_something_left(load_gbs: Decimal, most_gbs: Decimal, what: str, path:
 
 @dataclass(frozen=True)
 class Distances:
-    """The latency of a machine's farthest memory, in ps, and the machine's number of nodes."""
+    """The longest time of a load on a machine, in ps, and the machine's number of nodes."""
 
     farthest_ps: int
     nodes: int
 
     @classmethod
-    def of(cls, spec: MachineSpec) -> Distances:
-        """Return the distances of the machine that ``spec`` describes."""
-        return cls.on(build(spec))
-
-    @classmethod
-    def on(cls, machine: Machine) -> Distances:
-        """Return the distances of ``machine``, in which a hit in a cache may take longer than a miss."""
+    def of(cls, machine: Machine) -> Distances:
+        """Return the distances of ``machine``, on which a hit in a cache may take longer than a miss."""
         hits_ps = machine.caches.llc_hit_ps, machine.caches.llc_remote_hit_ps
         return cls(max(int(machine.latency_ps.max()), *hits_ps), machine.nodes)
 
@@ -140,11 +114,8 @@ class Distances:
 def check_distances(machine: MachineSpec, distances: Distances) -> None:
     """Raise InputError for a machine whose latencies exceed the largest that engines can hold."""
     if distances.farthest_ps > MOST_COST_PS:
-        raise InputError(
-            f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps",
-            path=("machine",),
-            expected=f"at most {MOST_COST_PS:,} ps",
-        )
+        problem = f"the latency of the farthest memory of {machine.name!r} is {distances.farthest_ps:,} ps"
+        raise InputError(problem, path=("machine",), expected=f"at most {MOST_COST_PS:,} ps")
 
 
 def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, distances: Distances) -> None:
@@ -161,13 +132,13 @@ def check_size(workload: WorkloadParameters, workers: int, model: ModelSpec, dis
 def check_built(work: Workload, machine: Machine, mlp_ppm: int) -> None:
     """Raise InputError for a program from a file or from draws that is larger than engines can hold."""
     totals = totals_of(work)
-    distances = Distances.on(machine)
+    distances = Distances.of(machine)
     if problem := excess(totals) or too_long(totals, distances, mlp_ppm):
         raise InputError(f"{work.name!r} {problem}", path=("workload",), expected="a smaller program")
 
 
 def too_long(totals: Totals, distances: Distances, mlp_ppm: int = MILLION) -> str | None:
-    """Return the end of a sentence on times that do not fit if all memory is the farthest, or None if all times fit."""
+    """Return the end of a sentence on times that do not fit if all memory is the farthest; None if all times fit."""
     latency_ps = distances.farthest_ps
     if totals.access_lines * latency_ps * THOUSAND > MOST_PS:
         return f"moves {totals.access_lines:,} lines in one access, too many where a miss takes {latency_ps:,} ps"

@@ -114,10 +114,6 @@ def _named(part: str) -> Schema:
     return {"anyOf": [{"enum": list(catalog.names(CATALOG[part]))}, path]}
 
 
-def _workload() -> Schema:
-    return model_schema(workload_union())
-
-
 def _run() -> Schema:
     settings = model_schema(Settings)
     definitions = dict(settings.pop("$defs"))
@@ -126,7 +122,7 @@ def _run() -> Schema:
         whole = _part(part)
         definitions |= whole.pop("$defs", {})
         fields[part] = {"anyOf": [_named(part), whole], "description": PARTS_OF_RUN[part]}
-    workload = _workload()
+    workload = model_schema(workload_union())
     definitions |= workload.pop("$defs")
     fields["workload"] = {"anyOf": [{"type": "string"}, workload], "description": PARTS_OF_RUN["workload"]}
     fields["sweep"] = {**_axes(), "description": PARTS_OF_RUN["sweep"]}
@@ -159,6 +155,6 @@ _SCHEMAS: dict[str, Callable[[], Schema]] = {
     "run": _run,
     "sweep": _run,
     **{part: lambda part=part: _part(part) for part in PARTS},  # type: ignore[misc]
-    "workload": _workload,
+    "workload": lambda: model_schema(workload_union()),
     "graph": lambda: model_schema(GraphFile),
 }

@@ -1,8 +1,8 @@
 """One run of a document: the run that the document describes or, for a sweep, one of the sweep's cells.
 
 For a sweep, changes may give values to axes, and the first cell with these values is run. If several cells have these
-values, a cell with the values that the document itself gives is preferred. A value that no cell has makes a run that is
-no cell: the value replaces the value of the axis. A change of a whole field removes all axes inside the field.
+values, a cell with the values that the document itself gives is preferred. With a value that no cell has, the run is no
+cell: the value takes the place of the axis's values. A change of a whole field removes all axes inside the field.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numasim.spec.sweep_axes import Point, all_points, axis_name, axis_values, r
 class OneRun:
     """A run; for a sweep also the ``index`` of the run among the ``cells``, or None if the run is no cell.
 
-    ``axes`` has the value of each axis in this run, ``other`` an axis and a value that the axis has in another cell.
+    ``axes`` has the value of each axis in this run. ``other`` is an axis with one of its values in other cells.
     """
 
     spec: RunSpec
@@ -52,7 +52,8 @@ def load_one(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, An
     points = all_points(axes, sweep)
     fitting, given = _fitting(points, others)
     index = _preferred(points, fitting, document)
-    left = tuple(each for each in points[index] if not any(_covers(other, each) for other in given))
+    wholes = [each.path for each in given]  # an axis at or inside of one of these fields is removed
+    left = tuple(each for each in points[index] if not any(each.path[: len(whole)] == whole for whole in wholes))
     values = axis_values(points[index])
     changed = {axis_name(each): each.value.plain() for each in given if axis_name(each) in values}
     inside = {axis_name(each) for each in points[index]} - {axis_name(each) for each in left}
@@ -95,11 +96,6 @@ def _has(point: Point, wanted: Assignment) -> bool:
         return False
     value = values[name]
     return bool(value == plain or (isinstance(value, dict) and isinstance(plain, str) and value.get("name") == plain))
-
-
-def _covers(whole: Assignment, part: Assignment) -> bool:
-    """Return whether ``part`` assigns to the field of ``whole``, or inside of that field."""
-    return part.path[: len(whole.path)] == whole.path
 
 
 def _other(points: Sequence[Point], values: Mapping[str, Any]) -> tuple[str, Any] | None:

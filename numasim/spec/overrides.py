@@ -81,30 +81,16 @@ def _put(node: Node, assignment: Assignment, depth: int) -> Node:
         return assignment.value
     part = assignment.path[depth]
     if isinstance(node.content, list):
-        return _put_item(node, assignment, depth)
+        if node.child(part) is None:
+            problem = f"there is no entry {part!r} in a list of {len(node.content)}"
+            expected = f"a number from 0 to {len(node.content) - 1}"
+            raise InputError(problem, path=assignment.path[:depth], place=assignment.place, expected=expected)
+        items = enumerate(node.content)
+        return Node([_put(item, assignment, depth + 1) if at == part else item for at, item in items], node.place)
     if not isinstance(node.content, dict):
-        raise InputError(
-            f"the value is {shown(node.plain())}, which has no field {str(part)!r}",
-            path=assignment.path[:depth],
-            place=assignment.place,
-            expected="a mapping; set the field as a whole, such as field={key: value}",
-        )
+        problem = f"the value is {shown(node.plain())}, which has no field {str(part)!r}"
+        expected = "a mapping; set the field as a whole, such as field={key: value}"
+        raise InputError(problem, path=assignment.path[:depth], place=assignment.place, expected=expected)
     inner = node.content.get(part) or Node({}, assignment.place)
     place = node.keys[part] if part in node.content and depth + 1 < len(assignment.path) else assignment.place
     return node.replaced(part, _put(inner, assignment, depth + 1), place)
-
-
-def _put_item(node: Node, assignment: Assignment, depth: int) -> Node:
-    part = assignment.path[depth]
-    items = node.content
-    assert isinstance(items, list)
-    if node.child(part) is None:
-        raise InputError(
-            f"there is no entry {part!r} in a list of {len(items)}",
-            path=assignment.path[:depth],
-            place=assignment.place,
-            expected=f"a number from 0 to {len(items) - 1}",
-        )
-    return Node(
-        [_put(item, assignment, depth + 1) if at == part else item for at, item in enumerate(items)], node.place
-    )

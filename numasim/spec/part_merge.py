@@ -1,9 +1,9 @@
 """How ``like`` merges two mappings of a part: the upper mapping is laid over the lower, key by key, level by level.
 
-A value of the upper mapping replaces the value of the lower mapping, unless both values are mappings with fields: two
-such mappings are merged in the same way. A field that the lower mapping leaves out has its default, as if the default
-were written. A word that names a kind stands for the mapping with that kind: ``placement: interleave`` is ``placement:
-{policy: interleave}``. The following values are therefore replaced as wholes:
+A value of the upper mapping replaces the value of the lower mapping, unless both are mappings with fields: two mappings
+with fields are merged in the same way. Fields that the lower mapping leaves out count as if their defaults were
+written. A word that names a kind stands for the mapping with this kind: ``placement: interleave`` is ``placement:
+{policy: interleave}``. As wholes are replaced
 
 - lists and other words: ``steal``, ``dispatch``, ``turbo``, ``amount: half``, ``links: ring`` over a list of links;
 - collections whose keys the file chooses: ``queues``.

@@ -37,10 +37,10 @@ from numasim.strategy.control.task_control import check_labels
 
 
 def with_named_functions(part: str, document: Node) -> Node:
-    """Return ``document`` of a ``part`` with the function of a strategy's ``tune.python`` named by its file.
+    """Return ``document`` of a ``part``; the controller in a strategy's ``tune.python`` is then named by its file.
 
-    Raises InputError if there is no such function, if it takes other arguments, or if the strategy's ``labels`` name no
-    registered function. A value that is no name of a function stays as it is.
+    Raises InputError if there is no such controller, if it takes other arguments, or if the strategy's ``labels`` name
+    no registered function. A value of ``tune.python`` that is no name of a function stays as it is.
     """
     if part != "strategy":
         return document
@@ -98,9 +98,7 @@ class PartReader:
     files: dict[Path, Node] = field(default_factory=dict)
 
     def expand(self, part: str, node: Node) -> Node:
-        """Return the mapping that ``node`` names or is, with ``like`` resolved; ``part`` is machine, strategy or
-        runtime.
-        """
+        """Return the mapping of a ``part`` (machine, strategy, runtime) that ``node`` names or is, without ``like``."""
         return with_named_functions(part, self._whole(part, node))
 
     def _whole(self, part: str, node: Node) -> Node:

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from numasim.errors import InputError, for_each, together
+from numasim.machine.build_machine import build
 from numasim.parts import catalog
 from numasim.parts.base import Model, PositiveCount, Seed, canonical_json
 from numasim.parts.models.effects_model import ModelSpec
@@ -100,13 +101,7 @@ def all_assignments(sets: Iterable[str], changes: Mapping[str, Any] | None) -> l
 
 def unknown_field(key: Key, place: Place, known: Sequence[str] = FIELDS, path: FieldPath = ()) -> InputError:
     """Return the error for ``key``, written at ``place`` in the mapping at ``path``, which is none of ``known``."""
-    return InputError(
-        f"there is no field {str(key)!r} here",
-        path=path,
-        place=place,
-        value=str(key),
-        known=known,
-    )
+    return InputError(f"there is no field {str(key)!r} here", path=path, place=place, value=str(key), known=known)
 
 
 @dataclass
@@ -131,9 +126,8 @@ class Resolver:
     ) -> tuple[dict[str, Any], list[InputError]]:
         """Return the validated fields of ``base`` after ``assignments``, by name, and all mistakes.
 
-        The result has no wrong field, and a check that needs a wrong field is not made. The fields ``varied`` are
-        neither validated nor required. A missing field is not reported if an unknown field may be the missing field,
-        misspelt.
+        Wrong fields are not in the result, and checks that need a wrong field are not made. The fields ``varied`` are
+        neither validated nor required. A missing field is not reported if an unknown field may be its misspelling.
         """
         document, inner = put_whole(base, assignments)
         written = [*((each.path[0], each.place) for each in assignments), *document.keys.items()]
@@ -167,7 +161,7 @@ class Resolver:
         return values, mistakes
 
     def _check_size(self, spec: RunSpec, document: Node, inner: tuple[Assignment, ...]) -> None:
-        distances = self._remember(("distances", id(spec.machine)), lambda: Distances.of(spec.machine))
+        distances = self._remember(("distances", id(spec.machine)), lambda: Distances.of(build(spec.machine)))
         node = _required(document, "workload")
         try:
             check_distances(spec.machine, distances)
@@ -194,9 +188,11 @@ class Resolver:
         """Return the fields of `Settings` by name, without the ``hidden`` fields."""
         if "workers" in hidden:
             document = document.replaced("workers", Node(1, document.place), document.place)
+        _required(document, "workers")
         given: dict[Key, Node] = {key: node for key, node in document.mapping().items() if key in Settings.model_fields}
+        whole = Node(dict(given), document.place, {key: document.keys[key] for key in given})
         made: Settings = self._remember(
-            ("settings", *given, *given.values(), *inner), lambda: _validated_settings(document, given, inner)
+            ("settings", *given, *given.values(), *inner), lambda: validate(Settings, put_all(whole, inner))
         )
         return {name: value for name, value in made if name not in hidden}
 
@@ -245,8 +241,8 @@ _CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields t
 def _known_by(each: Any) -> Any:
     """Return the key under which the part made of ``each`` is remembered.
 
-    The key of a scalar is its type, text and file, so that equal words in different lines share a part. The key of any
-    other node is the node itself.
+    The key of a scalar is its type, text and file, so that equal words in different lines share a part. Any other node
+    is its own key.
     """
     if isinstance(each, Assignment):
         return each.path, _known_by(each.value)
@@ -267,16 +263,10 @@ def _required(document: Node, name: str) -> Node:
     return node
 
 
-def _validated_settings(document: Node, given: dict[Key, Node], inner: tuple[Assignment, ...]) -> Settings:
-    if "workers" not in given:
-        _required(document, "workers")
-    keys = {key: document.keys[key] for key in given}
-    return validate(Settings, put_all(Node(dict(given), document.place, keys), inner))
-
-
 def workload_mapping(node: Node) -> Node:
-    """Return a workload as a mapping: a name as ``{name: NAME}``, a path with a folder such as ./graph.npz as
-    ``{file: PATH}``. A mapping and a graph in memory are returned unchanged.
+    """Return a workload as a mapping: ``{name: NAME}`` for a name, ``{file: PATH}`` for a path such as ./graph.npz.
+
+    A mapping and a graph in memory are returned unchanged.
     """
     if isinstance(node.content, Held) and node.content.part == "workload":
         return node
@@ -288,9 +278,7 @@ def workload_mapping(node: Node) -> Node:
 
 
 def validated_workload(node: Node) -> AnyWorkload:
-    """Return the checked workload of ``node``: a mapping of a benchmark's parameters or of a graph's file, or a graph
-    in memory.
-    """
+    """Return the checked workload of ``node``, which describes a benchmark or a graph's file or is a graph."""
     if isinstance(node.content, Held):
         graph: AnyWorkload = node.content.specified()
         return graph
@@ -299,12 +287,8 @@ def validated_workload(node: Node) -> AnyWorkload:
         return _graph_file(node)
     name = content.get("name")
     if name is None:
-        raise InputError(
-            "the name is missing",
-            path=("workload",),
-            place=node.place,
-            expected="{name: matmul, n: 256} or {file: graph.json}",
-        )
+        expected = "{name: matmul, n: 256} or {file: graph.json}"
+        raise InputError("the name is missing", path=("workload",), place=node.place, expected=expected)
     if not isinstance(name.content, str) or name.content not in PARAMETERS:
         raise InputError(
             f"there is no workload {shown(name.plain())}",
@@ -327,7 +311,7 @@ def _graph_file(node: Node) -> WorkloadFile:
     return spec.model_copy(update={"file": str(path)})
 
 
-# ---- The contents of a workload as text, its name in tables, and the origin of its recording -------------------------
+# ---- The name of a workload in tables, its contents as text, and the origin of a recording ---------------------------
 
 
 def workload_name(workload: AnyWorkload) -> str:
@@ -338,8 +322,7 @@ def workload_name(workload: AnyWorkload) -> str:
 def workload_json(workload: AnyWorkload) -> str:
     """Return the contents as JSON: a benchmark's name and parameters, or the digest of a graph.
 
-    The path and format of a graph's file do not enter; a graph in memory has the digest that it has in a file.
-
+    The path and format of a graph's file do not enter; a graph in memory has the digest that it would have in a file.
     Raises InputError if the file can no longer be read.
     """
     if isinstance(workload, WorkloadGraph):

@@ -189,13 +189,8 @@ def _exclusion(entry: Node, names: tuple[str, ...]) -> Exclusion:
     for key, node in entry.mapping().items():
         name = dotted(field_path(str(key), entry.keys[key]))
         if name not in names:
-            raise InputError(
-                f"there is no axis {name!r} in this sweep",
-                path=("sweep", "exclude"),
-                place=entry.keys[key],
-                value=name,
-                known=names,
-            )
+            problem, place = f"there is no axis {name!r} in this sweep", entry.keys[key]
+            raise InputError(problem, path=("sweep", "exclude"), place=place, value=name, known=names)
         plain = node.plain()
         values[name] = plain if isinstance(plain, list) else [plain]
     return Exclusion(values, entry.place)

@@ -127,13 +127,9 @@ def _refuse_set_axes(axes: Axes, assignments: Sequence[Assignment]) -> None:
 def _check_runs(cells: int, repeat: int, document: Node) -> None:
     """Raise InputError for more runs than can be planned, before the cells are expanded."""
     if cells * repeat > MOST_RUNS:
-        node = document.child("repeat") or document
-        raise InputError(
-            f"{repeat:,} repeats of {cells:,} cells are {cells * repeat:,} runs",
-            path=("repeat",),
-            place=node.place,
-            expected=f"at most {MOST_RUNS // cells:,} repeats",
-        )
+        problem = f"{repeat:,} repeats of {cells:,} cells are {cells * repeat:,} runs"
+        place = (document.child("repeat") or document).place
+        raise InputError(problem, path=("repeat",), place=place, expected=f"at most {MOST_RUNS // cells:,} repeats")
 
 
 def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], points: Sequence[Point]) -> Iterator[Cell]:
@@ -148,13 +144,13 @@ def _cells(resolver: Resolver, document: Node, base: Sequence[Assignment], point
         yield Cell(index, axis_values(point), spec)
 
 
-# ---- The mistakes of a sweep: all of them, as far as no mistake hides another ----------------------------------------
+# ---- The mistakes of a sweep: all that can be told, as one mistake may hide others -----------------------------------
 
 MOST_TRIED, ENOUGH = 300, 100  # the most cells to try, and the number of mistakes that ends the search
 
 
 def _in_cell(error: InputError, index: int, point: Point) -> InputError:
-    """Return the same error with the cell in its sentence."""
+    """Return ``error`` with the cell in its sentence."""
     values = ", ".join(
         f"{name} = {flow_text(value) if isinstance(value, dict) else shown(value)}"
         for name, value in axis_values(point).items()
@@ -215,8 +211,8 @@ def _varied(axes: Node | None) -> Iterator[Key]:
 
 # ---- The contents that all cells share, from which the hash of a sweep is made ---------------------------------------
 #
-# A machine has the same contents if it is named, written out or an object, and with or without its defaults. A field
-# that is incomplete without the axes enters as it was written.
+# A machine has the same contents if the document names it, writes it out or holds it as an object, and with or without
+# its defaults. A field that is incomplete without the axes enters as it is written.
 
 NAMES = ("name", "sources")  # keys of a part that do not count as contents
 
@@ -229,32 +225,23 @@ def _shared_contents(resolver: Resolver, document: Node, assignments: Sequence[A
     for key in dict.fromkeys([*whole.mapping(), *(each.path[0] for each in inner)]):
         below = tuple(each for each in inner if each.path[0] == key)
         node = whole.child(key)
-        contents[str(key)] = (
-            _field_contents(resolver, str(key), node, below)
-            if node
-            else put_all(Node({}, whole.place), below, 1).plain()
-        )
+        if node:
+            contents[str(key)] = _field_contents(resolver, str(key), node, below)
+        else:
+            contents[str(key)] = put_all(Node({}, whole.place), below, 1).plain()
     return contents
 
 
 def _field_contents(resolver: Resolver, key: str, node: Node, inner: tuple[Assignment, ...]) -> Any:
     if key in CATALOG:
-        return _part(resolver, key, node, inner)
+        try:
+            return json.loads(resolver.part(key, node, inner).contents_json)
+        except InputError:
+            return put_all(resolver.reader.expand(key, node), inner, 1).without(*NAMES).plain()
     if key == "workload":
-        return _workload(resolver, node, inner)
+        try:
+            return json.loads(workload_json(resolver.workload(node, inner)))
+        except InputError:
+            return put_all(workload_mapping(node), inner, 1).plain()
     changed = put_all(node, inner, 1)
     return changed.without("skip").plain() if key == "model" else changed.plain()
-
-
-def _part(resolver: Resolver, part: str, node: Node, inner: tuple[Assignment, ...]) -> Any:
-    try:
-        return json.loads(resolver.part(part, node, inner).contents_json)
-    except InputError:
-        return put_all(resolver.reader.expand(part, node), inner, 1).without(*NAMES).plain()
-
-
-def _workload(resolver: Resolver, node: Node, inner: tuple[Assignment, ...]) -> Any:
-    try:
-        return json.loads(workload_json(resolver.workload(node, inner)))
-    except InputError:
-        return put_all(workload_mapping(node), inner, 1).plain()

@@ -31,8 +31,9 @@ HEADING = "A sweep as it was last requested. Run it again: numasim sweep THIS-FI
 
 
 def written(document: Node, assignments: Sequence[Assignment], resolver: Resolver) -> tuple[str, dict[str, bytes]]:
-    """Return ``document`` after ``assignments`` as text, and the files to which the text refers, by their paths beside
-    the text. No assignment is to an axis.
+    """Return ``document`` after ``assignments`` as text, and the files that the text names, by paths beside the text.
+
+    No assignment is to an axis.
     """
     writer = _Writer(resolver)
     sweep = document.child("sweep")

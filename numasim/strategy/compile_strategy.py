@@ -22,9 +22,9 @@ from numasim.workload.builder import frozen
 
 # ---- The default dispatch rules, for a strategy and a runtime without rules ------------------------------------------
 #
-# A worker puts the tasks that it spawns into its own queue. An extra producer (a thread that spawns tasks but executes
-# none) has no queue and deals tasks round robin. A worker with a full queue deals round robin, too, if the runtime
-# goes on to the next queue (thesis chapter 3).
+# A worker puts the tasks that it spawns into its own queue. An extra producer, a thread that spawns tasks but executes
+# none, has no queue and deals its tasks to all queues in turn. With ``on_full: next`` (thesis chapter 3) a worker whose
+# queue is full deals in turn, too.
 
 
 def dispatch_rules(spec: StrategySpec, runtime: RuntimeSpec) -> list[tuple[DispatchSpec, bool]]:
@@ -135,9 +135,9 @@ def _backoff(spec: BackoffSpec, task_ps: int | None) -> Backoff:
 def _check_every_task_can_leave(plan: StealPlan) -> None:
     taken = np.zeros(len(plan.queues), bool)
     taken[plan.own[plan.own < len(taken)]] = True
-    split = _first_queue_of_dispatch(plan)
+    split = int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])  # the first queue of a dispatch rule
     for level, behind in pairwise(plan.level[: plan.steal_levels + 1]):
-        if level["anchor"] != Anchor.LAST:  # another level has found the queues of a level with the anchor LAST
+        if level["anchor"] != Anchor.LAST:  # a level with the anchor LAST only finds queues of other levels again
             first, end = (int(plan.seg[plan.row[each["row"]]]) for each in (level, behind))
             taken[plan.queue[first:end]] = True
     filled = plan.queue[split:]
@@ -152,10 +152,6 @@ def _check_every_task_can_leave(plan: StealPlan) -> None:
         )
 
 
-def _first_queue_of_dispatch(plan: StealPlan) -> int:
-    return int(plan.seg[plan.row[plan.level["row"][plan.steal_levels]]])
-
-
 def _check_producer_can_dispatch(plan: StealPlan) -> None:
     for rule in decode_levels(plan)[1]:
         if rule.anchor is Anchor.LABEL or rule.copies or not rule.is_always:
@@ -164,8 +160,5 @@ def _check_producer_can_dispatch(plan: StealPlan) -> None:
         takes_items = asked is None or (asked.source and not (asked.looks or asked.uneven or asked.here))
         if takes_items and (rule.anchor is not Anchor.ME or rule.row(plan.workers).groups):  # items wait for no task
             return
-    raise InputError(
-        "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks",
-        path=("dispatch",),
-        expected="a rule such as {to: any, pick: round-robin}",
-    )
+    problem = "the runtime's extra producer has no queue of its own, so no dispatch rule finds a queue for its tasks"
+    raise InputError(problem, path=("dispatch",), expected="a rule such as {to: any, pick: round-robin}")

@@ -1,8 +1,8 @@
-"""The distributions by name: deal each item of a range to a unit, and count the pairs (item, unit) that are examined.
+"""The distributions by name, which deal each item of a range to a unit (Souris 2020, section 4.2.3).
 
-Souris 2020, section 4.2.3. The cost of an item is the same for all units of a node. Units are therefore ordered by the
-cost of their nodes, units of equal cost by number. A distribution examines each pair (item, unit) once to find the
-item's bytes on each node, and once more to order the units by cost (A-73).
+The cost of an item is the same for all units of a node. Units are therefore ordered by the cost of their nodes, and
+units of equal cost by number. A distribution examines each pair (item, unit) once to find the item's bytes on each
+node, and once more to order the units by cost (A-73).
 """
 
 from __future__ import annotations
@@ -64,11 +64,9 @@ def known_items(family: RangeFamily, machine: Machine, node: I64) -> KnownItems:
     everyone = np.arange(family.count)
     for access in family.node_accesses:
         if access.amounts.drawn:
-            raise InputError(
-                f"items of {family.name!r} are dealt by their bytes, which each run draws",
-                path=("strategy", "labels"),
-                expected="a range whose bytes are given item by item, or labels that do not look at them",
-            )
+            problem = f"items of {family.name!r} are dealt by their bytes, which each run draws"
+            expected = "a range whose bytes are given item by item, or labels that do not look at them"
+            raise InputError(problem, path=("strategy", "labels"), expected=expected)
         if access.mode != Mode.WRITE:
             ends = np.cumsum([0, *access.shares])
             upto = access.amounts.of(everyone, 0, 0)[:, None] * ends // ends[-1]
@@ -82,11 +80,8 @@ def _cost(read: I64, latency_ps: I64) -> I64:
     latency = latency_ps // max(int(np.gcd.reduce(latency_ps.ravel())), 1)
     most = int(read.sum(axis=1).max(initial=0)) * int(latency.max(initial=0))
     if most >= MOST:
-        raise InputError(
-            "the items of a range have too many bytes to be dealt by what they cost",
-            path=("strategy", "labels"),
-            expected=f"bytes times latency below {MOST:,}",
-        )
+        problem = "the items of a range have too many bytes to be dealt by what they cost"
+        raise InputError(problem, path=("strategy", "labels"), expected=f"bytes times latency below {MOST:,}")
     return read @ latency.T
 
 
@@ -106,46 +101,35 @@ class Dealt(NamedTuple):
     pairs: int
 
 
-def random(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal each item to a unit drawn at random."""
+def deal(known: KnownItems, spec: DistributionSpec) -> Dealt:
+    """Return the items as the distribution ``spec.deal`` deals them."""
+    looks, rule = BY_NAME[spec.deal]
+    return Dealt(rule(known, spec), looks * known.items * known.units)
+
+
+def _random(known: KnownItems, spec: DistributionSpec) -> I64:
     draws = stream_array(base(spec.seed, DrawClass.DISPATCH, 0), known.items)
-    return Dealt(below_array(draws, known.units).astype(np.int64), 0)
+    return below_array(draws, known.units).astype(np.int64)
 
 
-def interleave(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal the items to the units in turn."""
-    return Dealt(np.arange(known.items) % known.units, 0)
+def _in_turn(known: KnownItems, spec: DistributionSpec) -> I64:
+    return np.arange(known.items) % known.units
 
 
-def locality(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal each item to the first of its cheapest units."""
-    return Dealt(_cheapest(known), 2 * known.items * known.units)
+def _exclusive_else_in_turn(known: KnownItems, spec: DistributionSpec) -> I64:
+    own = _exclusive(known, spec)
+    return np.where(own == NOBODY, _in_turn(known, spec), own)
 
 
-def balanced(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal each item to the first unit, in the order of cost, that the item does not overload."""
-    return Dealt(_balanced(known, spec, np.full(known.items, NOBODY)), 2 * known.items * known.units)
-
-
-def mixed_locality_balanced(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal exclusive items to their cheapest unit, whatever the unit's load, and the others as `balanced` does."""
-    return Dealt(_balanced(known, spec, _exclusive(known, spec)), 2 * known.items * known.units)
-
-
-def mixed_locality_interleave(known: KnownItems, spec: DistributionSpec) -> Dealt:
-    """Deal exclusive items to their cheapest unit, and the others in turn."""
-    own, turn = _exclusive(known, spec), interleave(known, spec).units
-    return Dealt(np.where(own == NOBODY, turn, own), known.items * known.units)
-
-
-Distribution = Callable[[KnownItems, DistributionSpec], Dealt]
-BY_NAME: dict[str, Distribution] = {
-    "random": random,
-    "interleave": interleave,
-    "locality": locality,
-    "balanced": balanced,
-    "mixed-locality-balanced": mixed_locality_balanced,
-    "mixed-locality-interleave": mixed_locality_interleave,
+# How often each distribution looks at each pair (item, unit), and the function that returns [items] the units.
+# `numasim.parts.models.placement_model.DISTRIBUTIONS` says what each distribution does.
+BY_NAME: dict[str, tuple[int, Callable[[KnownItems, DistributionSpec], I64]]] = {
+    "random": (0, _random),
+    "interleave": (0, _in_turn),
+    "locality": (2, lambda known, spec: _cheapest(known)),
+    "balanced": (2, lambda known, spec: _balanced(known, spec, np.full(known.items, NOBODY))),
+    "mixed-locality-balanced": (2, lambda known, spec: _balanced(known, spec, _exclusive(known, spec))),
+    "mixed-locality-interleave": (1, _exclusive_else_in_turn),
 }
 
 
@@ -157,7 +141,7 @@ def _cheapest(known: KnownItems) -> I64:
 
 
 def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
-    """Return [items] the cheapest unit of each exclusive item (most of its bytes are on the unit's node), or NOBODY."""
+    """Return [items] the cheapest unit if its node has most of the item's bytes (an exclusive item), else NOBODY."""
     cheapest = _cheapest(known)
     there = known.bytes[np.arange(known.items), known.node[cheapest]]
     share = ppm(spec.exclusivity)
@@ -165,7 +149,7 @@ def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
 
 
 def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
-    """Return [items] the unit of each item; items are dealt by decreasing bytes, and units that are ``given`` stay.
+    """Return [items] the unit of each item; items with a unit in ``given`` keep it, the largest items are dealt first.
 
     An item goes to the first unit with room in the order of cost. If no unit has room, the item goes to the unit with
     the least load; of several units with the least load, to the first in the order of cost.
@@ -196,8 +180,8 @@ class DealtItems(NamedTuple):
     """The dealt items of a workload.
 
     ``labels`` [items of all families] has the unit of each item, ``nodes`` the node of that unit; both are empty if the
-    strategy has no distribution. ``workload`` has a serial phase before each phase whose range is dealt at a cost:
-    worker 0 pays the cost in the last ``segments`` segments of the workload.
+    strategy has no distribution. In ``workload`` a serial phase precedes each phase whose items are dealt at a cost.
+    Worker 0 pays this cost in the last ``segments`` segments of the workload.
     """
 
     labels: I32
@@ -215,7 +199,7 @@ def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers
     if distribution is None or not workload.ranges:
         return DealtItems(NO_LABELS, NO_LABELS, workload)
     node = unit_nodes(workers, label_unit(spec))
-    deal, pair_ps = BY_NAME[distribution.deal], ps(distribution.pair_ns)
+    pair_ps = ps(distribution.pair_ns)
     dealt = [deal(known_items(family, machine, node), distribution) for family in workload.ranges]
     before_ps = {
         number: dealt[phase.range_family].pairs * pair_ps
@@ -244,8 +228,7 @@ def undealt(work: Workload, segments: int) -> Workload:
 
 
 def with_serial_parts(work: Workload, before_ps: Mapping[int, int], name: str) -> Workload:
-    """Return ``work``, which is not folded, with serial phases called ``name``; ``before_ps`` has their times by the
-    phase behind.
+    """Return ``work``, which is not folded, with serial phases ``name`` of ``before_ps[n]`` before the phases n.
 
     A repeated phase becomes a loop over both phases. The rows of new bodies come last, so that tasks keep their ids.
     """

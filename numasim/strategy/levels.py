@@ -1,7 +1,7 @@
 """Steal levels and dispatch rules as fixed-size records and rows of candidate queues.
 
-A worker that does not use a level, such as a worker that is no head under ``who: head``, has an empty row. A *position*
-is a worker or, behind the workers, an extra producer.
+A *position* is a worker or, after the last worker, an extra producer. A worker that does not use a level has an empty
+row, such as all but the heads with ``who: head``.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ from numasim.schema.enumerations import (
     Visit,
     Weigh,
 )
-from numasim.strategy.queue_families import NOWHERE, Family, Pool, Units, pool_of
+from numasim.strategy.queue_families import NOWHERE, Pool, Units, pool_of
 from numasim.strategy.steal_plan import CHANCE, DATA, LEVEL
 from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import offsets
 
 # ---- Conditions on the lengths of queues -----------------------------------------------------------------------------
 #
-# A watch has a bit for each queue. The bit is set when the queue's length reaches one bound and cleared when the length
-# falls to another bound. For the status VICTIM, the owners of queues may be the only writers of the bits (A-42).
+# A watch has a bit for each queue. A bit is set when the queue's length reaches one bound and cleared when the length
+# falls to another bound. Bits of the status VICTIM may be written by the owners of the queues alone (A-42).
 
 AT_MARK = {"max": MAX_MARK, "min": MIN_MARK}
 BELOW_MARK = {"max": BELOW_MAX_MARK, "min": BELOW_MIN_MARK}
@@ -91,50 +91,6 @@ I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 WEIGHT_SCALE = 2**40  # a queue's weight is this scale / the latency to the queue in ps; sums stay inside 64 bits
 DISTANCE = "distance"
-
-
-@dataclass
-class RowTable:
-    """The CSR tables of a plan under construction: rows of segments, segments of queues."""
-
-    units: Units
-    queues: list[I64] = field(default_factory=list)
-    sizes: list[I64] = field(default_factory=list)
-    weights: list[I64] = field(default_factory=list)
-
-    def arrange(
-        self,
-        pool: Pool,
-        mask: Mask,
-        position: int,
-        by: str | None = None,
-        after_me: bool = False,
-        weighted: bool = False,
-    ) -> None:
-        """Append the row of ``position``: the queues of ``pool`` in ``mask``; equal queues go by ascending id.
-
-        The queues are grouped ``by`` unit or distance. With ``after_me`` each segment begins behind the position's own
-        queue; a ``weighted`` row has weights. If ``mask`` has no queue, the level does not apply to the position.
-        """
-        queue, family, first = pool.queue[mask], pool.family[mask], pool.first[mask]
-        group, groups = _groups(self.units, first, position, by)
-        behind = (queue <= pool.mine[family, position]) & after_me
-        order = np.lexsort((queue, behind, family, group))
-        weight = np.zeros(groups, np.int64)
-        if weighted:
-            np.add.at(weight, group, WEIGHT_SCALE // self.units.access_ps(position, first))
-        self.queues.append(queue[order])
-        self.sizes.append(np.bincount(group * pool.families + family, minlength=groups * pool.families))
-        self.weights.append(np.repeat(np.cumsum(weight), pool.families))
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays ``row``, ``seg``, ``queue`` and ``weight`` of a `StealPlan`."""
-        return {
-            "row": offsets(np.array([len(size) for size in self.sizes], np.int64)).astype(np.uint32),
-            "seg": offsets(_joined(self.sizes)).astype(np.uint32),
-            "queue": _joined(self.queues).astype(np.uint32),
-            "weight": _joined(self.weights).astype(np.uint64),
-        }
 
 
 def _joined(parts: list[I64]) -> I64:
@@ -194,10 +150,10 @@ def _paired(groups: list[list[int]], between: I64) -> tuple[list[list[int]], I64
 
 
 def relation(name: str | Vicinity, units: Units, pool: Pool) -> Callable[[int], Mask]:
-    """Return a function of a position; the function returns [queues of the pool] whether each queue is related.
+    """Return a function of a position that returns [queues of the pool] whether each queue is in the set ``name``.
 
-    A `Vicinity` relates a worker to the queues of the workers of the same block. The position's own queues are related
-    under every name but ``other-*``.
+    The set of a `Vicinity` has the queues of the workers of the same block. The position's own queues are in every set
+    but those of ``other-*``.
     """
     if name == "own":
         return pool.is_mine
@@ -228,22 +184,22 @@ NAMED_AMOUNTS = {"one": (AmountKind.COUNT, 1), "half": (AmountKind.SHARE, 2), "a
 class LevelTable:
     """The level records of a strategy, and the tables to which the records point, during compilation.
 
-    ``watches`` has the lengths that set and that clear the bits of each distinct watch, ``chances`` and ``data`` the
-    values of CHANCE and DATA records.
+    For each row of candidates ``queues`` has the queues, ``sizes`` the sizes of the row's segments, and ``weights`` the
+    cumulative weights. ``watches`` has the lengths that set and that clear the bits of each distinct watch, ``chances``
+    and ``data`` the values of CHANCE and DATA records.
     """
 
     spec: StrategySpec
     machine: Machine
     units: Units
-    families: dict[str, Family]
+    families: dict[str, Pool]
     records: list[npt.NDArray[Any]] = field(default_factory=list)
     watches: list[tuple[int, int]] = field(default_factory=list)
     chances: list[tuple[int, ...]] = field(default_factory=list)
     data: list[tuple[int, ...]] = field(default_factory=list)
-    rows: RowTable = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rows = RowTable(self.units)
+    queues: list[I64] = field(default_factory=list)
+    sizes: list[I64] = field(default_factory=list)
+    weights: list[I64] = field(default_factory=list)
 
     def add_level(self, level: LevelSpec) -> None:
         """Append a steal level and its rows."""
@@ -278,7 +234,10 @@ class LevelTable:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the read-only arrays of a `StealPlan`: the records, the rows, and the tables of both."""
         found = {
-            **self.rows.arrays(),
+            "row": offsets(np.array([len(size) for size in self.sizes], np.int64)).astype(np.uint32),
+            "seg": offsets(_joined(self.sizes)).astype(np.uint32),
+            "queue": _joined(self.queues).astype(np.uint32),
+            "weight": _joined(self.weights).astype(np.uint64),
             "level": np.concatenate(self.records),
             "watch": np.array(self.watches, np.int32).reshape(-1, 2),
             "chance": np.array(self.chances, CHANCE),
@@ -286,12 +245,31 @@ class LevelTable:
         }
         return {name: frozen(array) for name, array in found.items()}
 
+    def _arrange(
+        self, pool: Pool, mask: Mask, position: int, by: str | None, after_me: bool, weighted: bool = False
+    ) -> None:
+        """Append the row of ``position``: the queues of ``pool`` in ``mask``; equal queues go by ascending id.
+
+        The queues are grouped ``by`` unit or distance. With ``after_me`` each segment begins behind the position's own
+        queue; a ``weighted`` row has weights. If ``mask`` has no queue, the level does not apply to the position.
+        """
+        queue, family, first = pool.queue[mask], pool.family[mask], pool.first[mask]
+        group, groups = _groups(self.units, first, position, by)
+        behind = (queue <= pool.mine[family, position]) & after_me
+        order = np.lexsort((queue, behind, family, group))
+        weight = np.zeros(groups, np.int64)
+        if weighted:
+            np.add.at(weight, group, WEIGHT_SCALE // self.units.access_ps(position, first))
+        self.queues.append(queue[order])
+        self.sizes.append(np.bincount(group * pool.families + family, minlength=groups * pool.families))
+        self.weights.append(np.repeat(np.cumsum(weight), pool.families))
+
     def _pool(self, entry: LevelSpec | DispatchSpec) -> Pool:
         return pool_of([self.families[name] for name in self.spec.families(entry)])
 
     def _record(self, entry: LevelSpec | DispatchSpec, pool: Pool) -> npt.NDArray[Any]:
         record = np.zeros(1, LEVEL)
-        record["row"] = len(self.rows.queues)
+        record["row"] = len(self.queues)
         record["segments"] = pool.families
         record["pick"] = _pick(entry.pick)
         record["sample"] = entry.sample or ALL16
@@ -346,7 +324,7 @@ class LevelTable:
         if anchor is not Anchor.ME:
             record["flags"] |= FLAG_HEADS * (not all(heads))
         for position, mask in self._steal_masks(level, pool, anchor, heads):
-            self.rows.arrange(pool, mask, position, level.by, level.pick == AFTER_ME, level.visit == "weighted")
+            self._arrange(pool, mask, position, level.by, level.pick == AFTER_ME, level.visit == "weighted")
         return anchor
 
     def _steal_masks(
@@ -383,10 +361,10 @@ class LevelTable:
             anchor, masks = Anchor.ALL, [np.ones(len(pool.queue), bool)]
         else:
             related = relation(rule.target, self.units, pool)
-            positions = range(self.units.positions)
+            positions = range(self.units.workers + 1)
             masks = (related(each) & (not for_producer or each == self.units.workers) for each in positions)
         for position, mask in zip(positions, masks, strict=False):
-            self.rows.arrange(pool, mask, position, after_me=after_me)
+            self._arrange(pool, mask, position, None, after_me)
         return anchor
 
     @staticmethod

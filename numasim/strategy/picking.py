@@ -11,18 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from numasim.draws import GAMMA, MASK, DrawClass, base
+from numasim.draws import _A, _B, GAMMA, MASK, DrawClass, base
 from numasim.schema.enumerations import ALL16, Pick, Tier
 from numasim.strategy.steal_plan import Level, Segment
 
 # ---- A stream of draws, for choices made one by one ------------------------------------------------------------------
 
-_A = 0xBF58476D1CE4E5B9
-_B = 0x94D049BB133111EB
-
 
 class Stream:
-    """The draws of one class and id, equal to those of `numasim.draws.draw`; ``drawn`` is the number of draws taken."""
+    """The draws of one class and id, equal to those of `numasim.draws.draw`; ``drawn`` counts the draws taken."""
 
     __slots__ = ("base", "drawn")
 
@@ -199,7 +196,7 @@ PICKERS: dict[Pick, Picker] = {
 def within_reach(turn: Turn, level: Level, segment: Segment) -> Iterable[int]:
     """Return the queues of a segment that rounds may probe while the view stays as it is.
 
-    If the pick draws or goes round, these are all candidates, else the queues that every round picks.
+    These are all candidates if the pick draws or begins each round at another queue, else the queues of every round.
     """
     some = candidates(level, segment, turn.view)
     if level.pick in (Pick.RANDOM, Pick.ROTATE, Pick.ROUND_ROBIN):

@@ -1,8 +1,8 @@
 """The interpreter of a steal plan: which queues a worker probes, in which order, with which random draws.
 
-All decisions on victims and dispatch are made here, from the plan's tables, the state at the instant of the decision
-and two counter-based streams for each worker: class 1 for victims, class 5 for dispatch. Each random choice takes one
-draw, even with a single candidate; a choice without candidates takes no draw.
+A decision depends on the plan's tables, on the state of the run at the instant of the decision, and on two streams of
+draws for each worker: class 1 for victims, class 5 for dispatch. Each random choice takes one draw, even with a single
+candidate; a choice without candidates takes no draw.
 """
 
 from __future__ import annotations
@@ -56,16 +56,12 @@ class QuietRound:
 
 
 class Outlook(Enum):
-    """The future of a level's chance while all probes fail.
+    """The future of a level's chance while all probes fail."""
 
-    NONE: the chance stays 0. RISES: the chance is 0 and will rise. OPEN: the chance is between 0 and 1. CERTAIN: the
-    chance stays 1.
-    """
-
-    NONE = auto()
-    RISES = auto()
-    OPEN = auto()
-    CERTAIN = auto()
+    NONE = auto()  # stays 0
+    RISES = auto()  # is 0 and will rise
+    OPEN = auto()  # is between 0 and 1
+    CERTAIN = auto()  # stays 1
 
 
 class Prober:
@@ -95,14 +91,10 @@ class Prober:
         """Return the class-1 stream of ``worker``; an engine that skips probes advances the stream's counter."""
         return self._states[worker].victims
 
-    def dispatch_stream(self, position: int) -> Stream:
-        """Return the class-5 stream of a worker or of the producer."""
-        return self._states[position].dispatch
-
     def probes(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
-        """Begin a round of ``worker`` and yield (level, queue) probe by probe; the first probe has to be taken at once.
+        """Begin a round of ``worker`` and yield (level, queue) of each probe; the caller takes the first probe at once.
 
-        Each probe is chosen from ``view`` as it is when the probe is requested.
+        Each probe is chosen by the state of ``view`` when the probe is requested.
         """
         plain = self._plain[worker]
         if plain is None:
@@ -204,9 +196,9 @@ class Prober:
         return NO_ROOM
 
     def quiet_round(self, worker: int) -> QuietRound | None:
-        """Return the probes of a round while every queue is empty and no watch (``if`` of a level) marks a queue.
+        """Return the probes of a round while every queue is empty, or None if some level does not pick at random.
 
-        None if some level does not pick at random. A level with a watch then has no candidate and draws nothing.
+        No queue then meets the condition (``if``) of a level, so that a level with a condition draws nothing.
         """
         state = self._states[worker]
         levels: list[int] = []
@@ -227,7 +219,7 @@ class Prober:
     def within_reach(self, worker: int, view: View) -> Iterator[tuple[int, int]]:
         """Yield every (level, queue) that a round of ``worker`` may probe while ``view`` stays as it is.
 
-        Levels whose chance is 0 until probes of other levels have failed come last, if other levels probe any queue.
+        Levels whose chance rises from 0 when probes of other levels fail come last, if other levels probe any queue.
         """
         state = self._states[worker]
         probes = False

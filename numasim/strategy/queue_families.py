@@ -44,11 +44,6 @@ class Units:
         """Return the number of workers."""
         return self.map.workers
 
-    @property
-    def positions(self) -> int:
-        """Return the number of positions: all workers, and the extra producer."""
-        return self.workers + 1
-
     @cached_property
     def distance(self) -> I64:
         """Return [workers, workers] distance classes, nearest first; built only if a grouped level needs them."""
@@ -65,22 +60,13 @@ NO_NODE = -1
 
 
 @dataclass(frozen=True)
-class Family:
-    """One family of queues, in ascending order of their units."""
-
-    queue: I64  # [queues]
-    first: I64  # [queues] the first worker of the queue's unit
-    mine: I64  # [positions] the queue of the position's own unit, or NOWHERE
-
-
-@dataclass(frozen=True)
 class Pool:
-    """The queues of the families that a level names, in ascending order of families and units."""
+    """The queues of one family, or of all families that a level names, in ascending order of families and units."""
 
     queue: I64  # [n]
-    family: I64  # [n] index among the level's families
-    first: I64  # [n]
-    mine: I64  # [families, positions]
+    family: I64  # [n] index among the families of the pool
+    first: I64  # [n] the first worker of the queue's unit
+    mine: I64  # [families, positions] the queue of the position's own unit, or NOWHERE
 
     @property
     def families(self) -> int:
@@ -92,9 +78,9 @@ class Pool:
         return np.asarray(self.queue == self.mine[self.family, position])
 
 
-def build_families(spec: StrategySpec, units: Units) -> dict[str, Family]:
+def build_families(spec: StrategySpec, units: Units) -> dict[str, Pool]:
     """Build every family with consecutive queue ids; only a unit with a worker has a queue."""
-    families: dict[str, Family] = {}
+    families: dict[str, Pool] = {}
     base = 0
     for name, queue in spec.queues.items():
         families[name] = _family(base, units.of[queue.per], units.workers)
@@ -102,27 +88,26 @@ def build_families(spec: StrategySpec, units: Units) -> dict[str, Family]:
     return families
 
 
-def _family(base: int, unit: I64, workers: int) -> Family:
+def _family(base: int, unit: I64, workers: int) -> Pool:
     ids, first = np.unique(unit[:workers], return_index=True)
     mine = np.append(base + np.searchsorted(ids, unit[:workers]), NOWHERE)
     if unit[workers] != NOWHERE:
         mine[workers] = mine[0]
-    return Family(base + np.arange(len(ids)), first, mine)
+    return Pool(base + np.arange(len(ids)), np.zeros(len(ids), np.int64), first, mine[None])
 
 
-def pool_of(families: list[Family]) -> Pool:
+def pool_of(families: list[Pool]) -> Pool:
     """Join families into one pool."""
-    sizes = [len(family.queue) for family in families]
     return Pool(
         queue=np.concatenate([family.queue for family in families]),
-        family=np.repeat(np.arange(len(families)), sizes),
+        family=np.repeat(np.arange(len(families)), [len(family.queue) for family in families]),
         first=np.concatenate([family.first for family in families]),
-        mine=np.stack([family.mine for family in families]),
+        mine=np.concatenate([family.mine for family in families]),
     )
 
 
 def queue_records(
-    spec: StrategySpec, runtime: RuntimeSpec, units: Units, families: dict[str, Family]
+    spec: StrategySpec, runtime: RuntimeSpec, units: Units, families: dict[str, Pool]
 ) -> npt.NDArray[Any]:
     """Return [queues] QUEUE records."""
     parts = []
@@ -139,14 +124,14 @@ def queue_records(
     return np.concatenate(parts)
 
 
-def own_queues(spec: StrategySpec, families: dict[str, Family], workers: int) -> npt.NDArray[np.uint32]:
+def own_queues(spec: StrategySpec, families: dict[str, Pool], workers: int) -> npt.NDArray[np.uint32]:
     """Return [workers] the own queue of each worker, from which the worker pops first, or `NO_QUEUE`."""
     name = spec.worker_family
-    own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[:workers]
+    own = np.full(workers, NO_QUEUE) if name is None else families[name].mine[0, :workers]
     return own.astype(np.uint32)
 
 
-def queue_lines(spec: StrategySpec, families: dict[str, Family]) -> npt.NDArray[np.uint8]:
+def queue_lines(spec: StrategySpec, families: dict[str, Pool]) -> npt.NDArray[np.uint8]:
     """Return [queues] the number of cache lines on which the words of each queue stand."""
     sizes = [len(families[name].queue) for name in spec.queues]
     return np.repeat([queue.lines for queue in spec.queues.values()], sizes).astype(np.uint8)

@@ -1,14 +1,15 @@
 """The similarity of a new task to each node (thesis section 5.4, eq. 5.2; model 4.5, 4.9).
 
 Each object of a task has one node as its home, or is unbound. The similarity of the task to a node is the total weight
-of the task's objects whose home is that node. A weight is the object's bytes or, as eq. 5.2 is printed, 1 (A-13). The
-division by |D| in the equation is omitted, because it changes no choice. Nodes without workers have no queues and are
-never chosen; of equal nodes the lowest is chosen.
+of the task's objects at home on this node. The weight of an object is its number of bytes, or 1 as in the printed eq.
+5.2 (A-13). The division by |D| in eq. 5.2 is omitted, because the division changes no choice. Nodes without workers
+have no queues and are never chosen; of equal nodes the lowest is chosen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import mul
 from typing import NamedTuple
 
 from numasim.parts.unit_factors import MILLION
@@ -71,12 +72,10 @@ class Similarity:
         if not any(similarity):
             return []
         if rank is NodeRank.CHEAPEST:
-            return [min(self._domains, key=lambda node: self._access_ps(node, similarity))]
+            # the weight of the objects on each node, times the latency from the node that is asked for
+            cost = {node: sum(map(mul, similarity, self._latency_ps[node])) for node in self._domains}
+            return [min(cost, key=cost.__getitem__)]
         homes = [node for node in self._domains if similarity[node]]
         if rank is NodeRank.ANY:
             return homes
         return [max(homes, key=similarity.__getitem__)] if homes else []
-
-    def _access_ps(self, node: int, similarity: list[int]) -> int:
-        """Return the sum of the latencies from ``node`` to the homes of the objects, each times the objects' weight."""
-        return sum(weight * latency for weight, latency in zip(similarity, self._latency_ps[node], strict=True))

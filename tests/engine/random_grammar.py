@@ -189,7 +189,7 @@ LOCKS: Options = {
 def locks_document(chance: Random) -> Document:
     """Draw locks and barriers of some kind, with the keys that the kind allows."""
     given = some(chance, LOCKS)
-    kinds = terms.KINDS_OF_KEY
+    kinds = terms.LockSpec.kinds_of_key
     return {key: value for key, value in given.items() if key not in kinds or given["kind"] in kinds[key]}
 
 

@@ -47,7 +47,11 @@ NODES = {"cores": 2, "memory": "1GiB", "imc_bandwidth_gbs": 10}
         ({"clock": {"base_ghz": 2, "turbo": [{"active": 3, "ghz": 3}]}}, ("clock", "turbo", 0), "at most 2 active"),
         ({"clock": {"base_ghz": 2, "turbo": [{"active": 1, "ghz": 1}]}}, ("clock", "turbo", 0), "at least 2 GHz"),
         ({"nodes": {**NODES, "threads_per_core": 2}}, ("nodes", "threads_per_core"), "need smt"),
-        ({"nodes": {**NODES, "per_socket": 600}}, ("nodes",), "1200 nodes; expected at most 1024 nodes"),
+        (
+            {"nodes": {**NODES, "per_socket": 600}},
+            ("nodes",),
+            "1200 nodes, 2 sockets of 600; expected at most 1024 nodes",
+        ),
         ({"nodes": {**NODES, "cores": 60_000}}, ("nodes",), "120000 hardware threads"),
         ({"coherence": {"same_core_ns": 1, "same_socket_ns": 2}}, ("coherence",), "needs cross_socket_ns"),
         ({"coherence": {"same_core_ns": 1}}, ("coherence",), "same_socket_ns is missing; expected same_core_ns and"),

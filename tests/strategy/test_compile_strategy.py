@@ -208,7 +208,7 @@ def test_units_without_workers_have_no_queue() -> None:
     spec = StrategySpec.model_validate({"queues": {"pool": {"per": "node"}}, "steal": [{"from": "own"}]})
     units = Units(toy_machine(4), on_nodes([3, 1]))
     family = build_families(spec, units)["pool"]
-    assert (family.queue.tolist(), family.first.tolist(), family.mine.tolist()) == ([0, 1], [1, 0], [1, 0, 1])
+    assert (family.queue.tolist(), family.first.tolist(), family.mine.tolist()) == ([0, 1], [1, 0], [[1, 0, 1]])
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 16, 64])

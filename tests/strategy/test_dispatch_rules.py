@@ -44,7 +44,7 @@ def test_the_producer_deals_round_robin_and_skips_full_queues() -> None:
     assert [prober.place(PRODUCER, view) for _ in range(3)] == [3, 0, 3]
     view.length = [500] * 4
     assert prober.place(PRODUCER, view) == -1
-    assert prober.dispatch_stream(PRODUCER).drawn == 0
+    assert prober._states[PRODUCER].dispatch.drawn == 0
 
 
 def test_a_full_worker_scans_on_where_the_runtime_says_next() -> None:
@@ -95,5 +95,5 @@ def test_draws_of_dispatch(rule: str, expected: int) -> None:
     plan = dispatching({"to": "any", "pick": rule})
     prober = Prober(plan, SEED)
     prober.place(1, Snapshot.of(plan))
-    assert prober.dispatch_stream(1).drawn == expected
+    assert prober._states[1].dispatch.drawn == expected
     assert prober.victim_stream(1).drawn == 0

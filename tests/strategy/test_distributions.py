@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from numasim.parts.models.placement_model import DistributionSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.strategy.dealing import BY_NAME, Dealt, KnownItems, with_serial_parts
+from numasim.strategy.dealing import BY_NAME, Dealt, KnownItems, deal, with_serial_parts
 from numasim.workload.graph import Deal, Kind, Loop, Phase
 from numasim.workload.registry import generate, workload_spec
 
@@ -26,9 +26,8 @@ def known(sizes: list[list[int]], node: list[int]) -> KnownItems:
 
 def dealt(name: str, items: KnownItems, **keys: str) -> Dealt:
     """Return the result of the distribution ``name``."""
-    return BY_NAME[name](
-        items, DistributionSpec.model_validate({"deal": name} | {key: Decimal(text) for key, text in keys.items()})
-    )
+    fields = {key: Decimal(text) for key, text in keys.items()}
+    return deal(items, DistributionSpec.model_validate({"deal": name, **fields}))
 
 
 # Of rows 0 to 3, two lie on node 1 alone, one is shared, one is mostly on node 0; units 0 and 2 are on node 0.

@@ -56,7 +56,7 @@ def _second_draws(count: int) -> list[int]:
 
 def test_streams_are_those_of_the_definition() -> None:
     prober = Prober(compiled(strategy("randomized"), [0] * 4), SEED)
-    stream = prober.dispatch_stream(4)  # the producer's stream
+    stream = prober._states[4].dispatch  # the producer's stream
     assert [stream.below(1000) for _ in range(5)] == [draw(SEED, 4, k, 1000, DrawClass.DISPATCH) for k in range(5)]
 
 

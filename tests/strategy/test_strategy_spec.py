@@ -110,7 +110,7 @@ def test_bad_levels(level: dict[str, Any], sentence: str) -> None:
         ({"spawn": {"adaptive": {"stack": 0}}}, "greater than or equal to 1"),
         ({"spawn": {"adaptive": {}, "local": "work-first"}}, "give adaptive alone"),
         ({"dispatch": [{"to": "own", "tier": "leaf"}]}, "'free', 'root' or 'local'"),
-        ({"dispatch": [{"to": "own", "copy": "yes"}]}, "copy: yes leaves an entry beside that of a rule behind it"),
+        ({"dispatch": [{"to": "own", "copy": "yes"}]}, "copy: yes leaves an entry beside that of a later rule"),
         (
             {
                 "queues": {"deque": {"per": "worker", "lock": "yes"}},

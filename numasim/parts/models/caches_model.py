@@ -115,13 +115,14 @@ def _in_rows(cores: int, nodes: Sequence[NodeShape]) -> list[int]:
     fresh = count()
     for number, node in enumerate(nodes):
         if node.cores % cores:
-            raise InputError(
-                f"node {number} has {node.cores} cores, of which not every {cores} share a last-level cache",
-                path=("caches", "cores_per_llc"),
-                expected="a divisor of the cores of every node, or llc_cores with the cores of each cache",
-            )
+            problem = f"node {number} has {node.cores} cores, of which not every {cores} share a last-level cache"
+            expected = "a divisor of the cores of every node, or llc_cores with the cores of each cache"
+            raise InputError(problem, path=("caches", "cores_per_llc"), expected=expected)
         domains += [domain for _ in range(node.cores // cores) for domain in [next(fresh)] * cores]
     return domains
+
+
+EVERY_CORE = "every core in one of the lists"
 
 
 def _listed(caches: Sequence[str], cores: int) -> list[int]:
@@ -136,14 +137,9 @@ def _listed(caches: Sequence[str], cores: int) -> list[int]:
             problem = f"there is no core {max(listed)}" if listed else "no core is listed"
             raise InputError(problem, path=path, expected=f"some of the cores 0 to {cores - 1}")
         if twice := sorted(listed & domain.keys()):
-            raise InputError(
-                f"core {twice[0]} has two last-level caches", path=path, expected="every core in one of the lists"
-            )
+            raise InputError(f"core {twice[0]} has two last-level caches", path=path, expected=EVERY_CORE)
         domain.update(dict.fromkeys(listed, number))
     if missing := sorted(set(range(cores)) - domain.keys()):
-        raise InputError(
-            f"cores {as_list(missing)} have no last-level cache",
-            path=("caches", "llc_cores"),
-            expected="every core in one of the lists",
-        )
+        problem = f"cores {as_list(missing)} have no last-level cache"
+        raise InputError(problem, path=("caches", "llc_cores"), expected=EVERY_CORE)
     return [domain[core] for core in range(cores)]

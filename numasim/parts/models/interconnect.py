@@ -20,16 +20,8 @@ from numasim.parts.yaml.nodes import FieldPath
 from numasim.schema.enumerations import MOST_UNITS_PER_S
 
 # ---- The named topologies: the linked nodes, as pairs that stand for both directions ---------------------------------
-#
-# ring            node i is linked with node i + 1, the last node with the first
-# fully-connected every node is linked with every other node
-# twisted-ladder  two rails of nodes, 0, 2, 4, .. and 1, 3, 5, .., joined by rungs; in the middle the rails cross
-#                 instead of two rungs: eight Opteron processors of three links (`opteron-875-8s`)
-# mesh            node row * columns + column is linked with its up to four neighbours in a grid
 
 Pairs = Iterator[tuple[int, int]]
-LADDER_STEP = 4  # a ladder has an even number of columns of two nodes
-LEAST_LADDER = 8
 
 
 def ring(nodes: int) -> Pairs:
@@ -39,13 +31,12 @@ def ring(nodes: int) -> Pairs:
         yield 0, nodes - 1
 
 
-def fully_connected(nodes: int) -> Pairs:
-    """Yield a link for every pair of nodes."""
-    yield from combinations(range(nodes), 2)
-
-
 def twisted_ladder(nodes: int) -> Pairs:
-    """Yield the links of a twisted ladder in ascending order; requires that `fits_ladder` holds for ``nodes``."""
+    """Yield the links of a twisted ladder of 8, 12, 16, .. nodes in ascending order.
+
+    Rungs join the rails 0, 2, 4, .. and 1, 3, 5, ... In the middle the rails cross instead of having two rungs, as in
+    a machine of eight Opteron processors with three links each (`opteron-875-8s`).
+    """
     middle = nodes // 2
     across = {middle - 2: (middle + 1,), middle - 1: (middle,)}  # the two columns between which the rails cross
     rungs = {node for node in range(0, nodes, 2) if node not in (middle - 2, middle)}
@@ -55,13 +46,8 @@ def twisted_ladder(nodes: int) -> Pairs:
         yield from ((node, other) for other in sorted((*beside, *further, *across.get(node, ()))))
 
 
-def fits_ladder(nodes: int) -> bool:
-    """Return whether a twisted ladder can have ``nodes`` nodes: 8, 12, 16, .."""
-    return nodes >= LEAST_LADDER and nodes % LADDER_STEP == 0
-
-
 def mesh(rows: int, columns: int) -> Pairs:
-    """Yield the links of a grid, in ascending order."""
+    """Yield the links of a grid in ascending order; the node of a row and column is ``row * columns + column``."""
     for node in range(rows * columns):
         if (node + 1) % columns:
             yield node, node + 1
@@ -71,7 +57,7 @@ def mesh(rows: int, columns: int) -> Pairs:
 
 BY_NODES: dict[str, Callable[[int], Pairs]] = {
     "ring": ring,
-    "fully-connected": fully_connected,
+    "fully-connected": lambda nodes: combinations(range(nodes), 2),
     "twisted-ladder": twisted_ladder,
 }
 
@@ -197,7 +183,7 @@ def directed_links(
 ) -> list[DirectedLink]:
     """Return the single directions of the mesh, then of the topology or of the listed links in file order.
 
-    ``usual_gbs`` is the bandwidth of links without a bandwidth. Raises InputError if it is needed but None.
+    A link that gives no bandwidth has the bandwidth ``usual_gbs``. Raises InputError if ``usual_gbs`` is None then.
     """
     expanded = []
     if mesh:
@@ -228,7 +214,7 @@ def check_topology(mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySp
         return
     if links.topology == "mesh":
         _check_grid(links.rows or 0, links.columns or 0, nodes, ("links",))
-    elif links.topology == "twisted-ladder" and not fits_ladder(nodes):
+    elif links.topology == "twisted-ladder" and (nodes < 8 or nodes % 4):
         raise InputError(
             f"a twisted ladder cannot have {nodes} nodes", path=("links",), expected="8, 12, 16 or so on by fours"
         )
@@ -236,19 +222,20 @@ def check_topology(mesh: MeshSpec | None, links: Sequence[LinkSpec] | TopologySp
 
 def _check_grid(rows: int, columns: int, nodes: int, path: FieldPath) -> None:
     if rows * columns != nodes:
-        raise InputError(
-            f"a mesh of {rows} x {columns} has {rows * columns} nodes, the machine has {nodes}",
-            path=path,
-            expected=f"rows times columns equal to {nodes}",
-        )
+        problem = f"a mesh of {rows} x {columns} has {rows * columns} nodes, the machine has {nodes}"
+        raise InputError(problem, path=path, expected=f"rows times columns equal to {nodes}")
 
 
 def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
     """Raise InputError for links to missing nodes or to the same node, duplicate links, and unreachable nodes."""
     first: dict[tuple[int, int], FieldPath] = {}
+    most_gbs = MOST_UNITS_PER_S // GIGA
     for link in links:
         _check_ends(link, nodes)
-        _check_bandwidth(link)
+        if link.bandwidth_gbs > most_gbs:
+            pair = f"from node {link.source} to node {link.target}"
+            problem = f"the parallel links {pair} have {link.bandwidth_gbs} GB/s together"
+            raise InputError(problem, path=link.path, expected=f"at most {most_gbs} GB/s")
         if (link.source, link.target) in first:
             raise InputError(
                 f"the link from node {link.source} to node {link.target} is given twice",
@@ -271,16 +258,6 @@ def _check_ends(link: DirectedLink, nodes: int) -> None:
         )
 
 
-def _check_bandwidth(link: DirectedLink) -> None:
-    most_gbs = MOST_UNITS_PER_S // GIGA
-    if link.bandwidth_gbs > most_gbs:
-        raise InputError(
-            f"the parallel links from node {link.source} to node {link.target} have {link.bandwidth_gbs} GB/s together",
-            path=link.path,
-            expected=f"at most {most_gbs} GB/s",
-        )
-
-
 def _check_reachable(links: Sequence[DirectedLink], nodes: int) -> None:
     pairs = [(link.source, link.target) for link in links]
     forward = _reached(pairs, nodes)
@@ -288,11 +265,9 @@ def _check_reachable(links: Sequence[DirectedLink], nodes: int) -> None:
     for reached, text in ((forward, "node {} cannot be reached from node 0"), (backward, "no way back from node {}")):
         lost = [node for node in range(nodes) if node not in reached]
         if lost:
-            raise InputError(
-                text.format(lost[0]),
-                path=("links",),
-                expected="links ({between: [A, B], bandwidth_gbs: ...}) that join every node with every other",
-            )
+            problem = text.format(lost[0])
+            expected = "links ({between: [A, B], bandwidth_gbs: ...}) that join every node with every other"
+            raise InputError(problem, path=("links",), expected=expected)
 
 
 def _reached(pairs: Sequence[tuple[int, int]], nodes: int) -> set[int]:

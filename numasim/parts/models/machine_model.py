@@ -1,8 +1,8 @@
 """A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and the source of every number.
 
-The module has the machine graph of model 2.1 and the tile mesh of model 2.7. A latency between nodes is either measured
-(a matrix, which wins) or composed: ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the
-latencies of the links on the route.
+The machine is that of models 2.1 and 2.7. Latencies between nodes are measured (a matrix) or composed. Composed, the
+latency is ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the latencies of the links on
+the route.
 """
 
 from collections import Counter
@@ -43,8 +43,6 @@ from numasim.schema.enumerations import MOST_PAGE_BYTES
 Row = tuple[Nanoseconds, ...]
 MOST_MESSAGE_BYTES = 64  # of a coherence message, which carries no cache line
 CoreRate = Annotated[PositiveCount, Field(le=MOST_STEPS_PER_S)]
-
-
 LEVELS = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cross_socket_ns")
 
 
@@ -55,7 +53,7 @@ class CoherenceSpec(LeanModel):
         **dict.fromkeys(LEVELS, ("levels",)),
         "cores_ns": ("matrix",),
     }
-    left_out: ClassVar[Collection[str]] = ("same_core_ns", "same_llc_ns", "same_node_ns", "same_socket_ns", "cores_ns")
+    left_out: ClassVar[Collection[str]] = (*LEVELS[:-1], "cores_ns")
 
     same_core_ns: Nanoseconds | None = Field(
         None,
@@ -158,7 +156,7 @@ class ProbeSpec(Model):
 
 
 class MachineSpec(LeanModel):
-    """One machine; ``sources`` has the source of each dotted field; it also holds for the fields below the field."""
+    """One machine; ``sources`` has the sources of dotted fields, each also for the fields below the dotted field."""
 
     goes_with: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "routes": ("links", "links.topology", "links.rows", "links.columns")
@@ -300,11 +298,9 @@ def _check_latency(spec: MachineSpec, links: list[DirectedLink]) -> None:
         )
     for link in links:
         if link.latency_ns is None and spec.hop_latency_ns is None:
-            raise InputError(
-                f"the link from node {link.source} to node {link.target} has no latency",
-                path=link.path,
-                expected="latency_ns on the link, hop_latency_ns for all links, or a measured matrix latency_ns",
-            )
+            problem = f"the link from node {link.source} to node {link.target} has no latency"
+            expected = "latency_ns on the link, hop_latency_ns for all links, or a measured matrix latency_ns"
+            raise InputError(problem, path=link.path, expected=expected)
 
 
 def _check_matrix(matrix: tuple[Row, ...], units: int, path: tuple[str, ...], values: str, unit: str) -> None:
@@ -321,33 +317,22 @@ def _check_coherence(spec: MachineSpec) -> None:
     levels = [name for name in LEVELS if getattr(given, name) is not None]
     if given.cores_ns is not None:
         if levels:
-            raise InputError(
-                f"cores_ns and {levels[0]} are given",
-                path=path,
-                expected="either cores_ns, a matrix of all cores, or times by level",
-            )
+            either = "either cores_ns, a matrix of all cores, or times by level"
+            raise InputError(f"cores_ns and {levels[0]} are given", path=path, expected=either)
         _check_matrix(given.cores_ns, spec.cores, (*path, "cores_ns"), "times", "core")
         return
     for name in ("same_core_ns", "same_socket_ns"):
         if name not in levels:
-            raise InputError(
-                f"{name} is missing",
-                path=path,
-                expected="same_core_ns and same_socket_ns, or cores_ns, a matrix of all cores",
-            )
+            needed = "same_core_ns and same_socket_ns, or cores_ns, a matrix of all cores"
+            raise InputError(f"{name} is missing", path=path, expected=needed)
     if spec.sockets > 1 and not given.across_ns:
-        raise InputError(
-            "a machine with several sockets needs cross_socket_ns",
-            path=path,
-            expected="the time of one cache line from socket to socket",
-        )
+        problem = "a machine with several sockets needs cross_socket_ns"
+        raise InputError(problem, path=path, expected="the time of one cache line from socket to socket")
     pairs = spec.sockets * (spec.sockets - 1) // 2
     if len(given.across_ns) > max(1, pairs):
-        raise InputError(
-            f"{len(given.across_ns)} times are given for {pairs} pair{'s' * (pairs != 1)} of sockets",
-            path=(*path, "cross_socket_ns"),
-            expected="at most one time for each different latency between two sockets",
-        )
+        problem = f"{len(given.across_ns)} times are given for {pairs} pair{'s' * (pairs != 1)} of sockets"
+        expected = "at most one time for each different latency between two sockets"
+        raise InputError(problem, path=(*path, "cross_socket_ns"), expected=expected)
 
 
 def _check_needed(spec: MachineSpec) -> None:
@@ -365,18 +350,14 @@ def _check_turbo(spec: MachineSpec) -> None:
     for node in spec.node_shapes:
         cores_of[node.socket] += node.cores
     cores = max(cores_of.values())
-    active, ghz = 0, None
+    base_ghz, before = spec.clock.base_ghz, None
     for index, step in enumerate(spec.clock.turbo):
-        if step.active <= active or (ghz is not None and step.ghz > ghz):
-            raise InputError(
-                "turbo steps are out of order",
-                path=("clock", "turbo", index),
-                expected="steps with ever more active cores and ever lower clocks",
-            )
-        if step.active > cores or step.ghz < spec.clock.base_ghz:
-            raise InputError(
-                f"{step.active} active cores at {step.ghz} GHz is no turbo step of this socket",
-                path=("clock", "turbo", index),
-                expected=f"at most {cores} active cores and at least {spec.clock.base_ghz} GHz",
-            )
-        active, ghz = step.active, step.ghz
+        path = ("clock", "turbo", index)
+        if before and (step.active <= before.active or step.ghz > before.ghz):
+            expected = "steps with ever more active cores and ever lower clocks"
+            raise InputError("turbo steps are out of order", path=path, expected=expected)
+        if step.active > cores or step.ghz < base_ghz:
+            problem = f"{step.active} active cores at {step.ghz} GHz is no turbo step of this socket"
+            expected = f"at most {cores} active cores and at least {base_ghz} GHz"
+            raise InputError(problem, path=path, expected=expected)
+        before = step

@@ -128,30 +128,22 @@ def node_shapes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> tuple[
 def check_nodes(sockets: int, nodes: NodesSpec | tuple[NodeSpec, ...]) -> None:
     """Raise InputError for too many nodes or threads, sockets without cores, and machines without memory."""
     if isinstance(nodes, NodesSpec):
-        count, threads = sockets * nodes.per_socket, nodes.cores * nodes.threads_per_core
-        if count > MAX_NODES:
-            raise InputError(
-                f"{sockets} sockets of {nodes.per_socket} nodes are {count} nodes",
-                path=("nodes",),
-                expected=f"at most {MAX_NODES} nodes",
-            )
-        _check_threads(count * threads)
-        return
-    count = sum(node.count for node in nodes)
+        count, product = sockets * nodes.per_socket, f", {sockets} sockets of {nodes.per_socket}"
+    else:
+        count, product = sum(node.count for node in nodes), ""
     if count > MAX_NODES:
-        raise InputError(f"the machine has {count} nodes", path=("nodes",), expected=f"at most {MAX_NODES} nodes")
-    _check_threads(sum(shape.threads for shape in node_shapes(sockets, nodes)))
+        problem = f"the machine has {count} nodes{product}"
+        raise InputError(problem, path=("nodes",), expected=f"at most {MAX_NODES} nodes")
+    threads = sum(shape.threads for shape in node_shapes(sockets, nodes))
+    if threads > MAX_THREADS:
+        problem = f"the machine has {threads} hardware threads"
+        raise InputError(problem, path=("nodes",), expected=f"at most {MAX_THREADS}")
+    if isinstance(nodes, NodesSpec):
+        return
     _check_sockets(sockets, nodes)
     for needed, there in (("cores", any(node.kinds for node in nodes)), ("memory", any(node.memory for node in nodes))):
         if not there:
             raise InputError(f"no node has {needed}", path=("nodes",), expected=f"at least one node with {needed}")
-
-
-def _check_threads(threads: int) -> None:
-    if threads > MAX_THREADS:
-        raise InputError(
-            f"the machine has {threads} hardware threads", path=("nodes",), expected=f"at most {MAX_THREADS}"
-        )
 
 
 def _check_sockets(sockets: int, nodes: tuple[NodeSpec, ...]) -> None:

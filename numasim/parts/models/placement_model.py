@@ -26,8 +26,7 @@ from numasim.parts.base import (
 from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
 
-# Under these policies fresh memory is placed by the workers that touch it, and initialised memory is on worker 0's
-# node.
+# Under these policies workers place fresh memory by touching it; initialised memory is on the node of worker 0.
 TouchPolicyName = Literal["first-touch", "next-touch", "deferred", "numa-balancing"]
 PolicyName = Literal[
     TouchPolicyName,
@@ -90,15 +89,13 @@ MOST_IN_A_ROW = 255  # most hinting faults of one node in a row
 
 @dataclass(frozen=True)
 class PageRule:
-    """The treatment of pages of dynamic regions while the program runs, besides their placement; times in ps.
+    """How a policy treats pages of dynamic regions while the program runs, besides placing them; times in ps.
 
-    The stages of a plan have fields with the names of these fields (`numasim.schema.plan_fields`).
+    The stages of a plan have fields of the same names (`numasim.schema.plan_fields`).
     """
 
     reads_place: bool = True  # whether reads place pages as writes do
-    marks: bool = (
-        False  # whether each page that is placed when the policy comes into force migrates to its next toucher
-    )
+    marks: bool = False  # whether pages placed before the policy comes into force migrate to their next toucher
     scan_delay_ps: int = 0  # from when the policy comes into force to the first scan
     scan_period_ps: int = 0  # from one scan to the next; 0: nothing is scanned
     scan_bytes: int = 1  # bytes of each scan
@@ -278,7 +275,6 @@ def _policy(value: Any) -> Any:
 
 
 AnyPolicy = Annotated[PolicySpec, BeforeValidator(_policy, json_schema_input_type=Policy | PolicySpec)]
-
 Placed = Annotated[PlacementSpec, BeforeValidator(_policy, json_schema_input_type=Policy | PlacementSpec)]
 
 

@@ -24,7 +24,6 @@ Full = Annotated[FullRule, Choices(meanings.FULL)]
 Threshold = Annotated[ThresholdRule, Choices(meanings.THRESHOLD)]
 MAX_TASKS = 2**31 - 1  # a compiled plan holds queue lengths and their bounds in 32 bits
 
-
 Tasks = Annotated[PositiveCount, Field(le=MAX_TASKS)]
 Capacity = Annotated[
     Annotated[Literal["none"], Tag("text"), Choices(meanings.CAPACITY)] | Annotated[Tasks, Tag("number")],

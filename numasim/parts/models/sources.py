@@ -1,4 +1,4 @@
-"""Reads the ``sources`` of a machine file: the origin of each value, and the numbers without a source.
+"""The ``sources`` of a machine file, which say where each value comes from, and the numbers without a source.
 
 A source may begin with a mark: ``read:`` (a system or its firmware gave the value), ``derived:`` (the value follows
 from other values by a stated rule) or ``assumed:`` (no measurement and no document gives the value). A source without a
@@ -36,13 +36,9 @@ def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
     fields = {field for field, _ in _fields(_given(spec))}
     for field, text in sources.items():
         if field not in fields:
-            raise InputError(
-                f"this file has no field {field!r}",
-                path=("sources", field),
-                expected="a dotted field of the machine, such as 'nodes.memory'",
-                value=field,
-                known=sorted(fields),
-            )
+            problem = f"this file has no field {field!r}"
+            expected = "a dotted field of the machine, such as 'nodes.memory'"
+            raise InputError(problem, path=("sources", field), expected=expected, value=field, known=sorted(fields))
         if not text.strip():
             raise InputError(f"the source of {field!r} is empty", path=("sources", field), expected="its source")
 
@@ -60,7 +56,7 @@ def _given(spec: BaseModel) -> dict[str, Any]:
 
 def _covered(field: str, sources: Mapping[str, str]) -> bool:
     parts = field.split(".")
-    return any(".".join(parts[:length]) in sources for length in range(1, len(parts) + 1))
+    return any(".".join(parts[: at + 1]) in sources for at in range(len(parts)))
 
 
 def _fields(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,8 +1,9 @@
 """A strategy as data: queues, steal levels, dispatch rules, thresholds, back-off, placement and mapping.
 
-Two tables of one shape, *queue set + filter + pick*: ``steal`` (levels, tried in order until a steal succeeds) and
-``dispatch`` (rules; the first rule that finds a queue wins). A mapping of two to ten lines expresses the
-pseudo-code of a paper; `numasim.strategy` compiles the mapping for a machine and a number of workers.
+A strategy has two tables, ``steal`` and ``dispatch``, whose entries consist of a set of queues, a filter and a pick. A
+thief tries the levels of ``steal`` in order until a steal succeeds; a new task goes to the queue of the first rule of
+``dispatch`` that finds one. Two to ten lines express the pseudo-code of a paper. `numasim.strategy` compiles a strategy
+for a machine and a number of workers.
 """
 
 from collections.abc import Collection, Iterator
@@ -123,7 +124,7 @@ Threshold = Annotated[
 
 
 class ThresholdSpec(CheckedModel):
-    """The thresholds S (max) and s (min) of every queue."""
+    """The thresholds of every queue: the upper one S is ``max``, the lower one s is ``min``."""
 
     max: Threshold = Field(
         "auto",
@@ -287,13 +288,12 @@ class StrategySpec(LeanModel, CheckedModel):
     @field_validator("dispatch")
     @classmethod
     def _last_rule_is_open(cls, rules: tuple[DispatchSpec, ...] | None) -> tuple[DispatchSpec, ...] | None:
-        if rules and rules[-1].condition is not None:
+        last = rules[-1] if rules else None
+        if last and last.condition is not None:
             raise ValueError("the last dispatch rule may have no condition, or a task could find no queue")
-        if rules and rules[-1].copies:
-            raise ValueError(
-                "copy: yes leaves an entry beside that of a rule behind it, so the last rule cannot have it"
-            )
-        if rules and not rules[-1].is_open:
+        if last and last.copies:
+            raise ValueError("copy: yes leaves an entry beside that of a later rule, so the last rule cannot have it")
+        if last and not last.is_open:
             raise ValueError(
                 "the last dispatch rule may neither look at data nor have a guard, or a task could find no queue; "
                 "add a rule such as {to: any, pick: shortest}"
@@ -303,8 +303,11 @@ class StrategySpec(LeanModel, CheckedModel):
     @property
     def switches(self) -> tuple[str, ...]:
         """Return the names of the switches on which levels and rules depend, in the order of their use."""
-        entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]
-        return tuple(dict.fromkeys(entry.switch for entry in entries if entry.switch is not None))
+        return tuple(dict.fromkeys(entry.switch for entry in self._entries if entry.switch is not None))
+
+    @property
+    def _entries(self) -> list[LevelSpec | DispatchSpec]:
+        return [*self.steal, *(self.dispatch or ())]
 
     @property
     def distribution(self) -> DistributionSpec | None:
@@ -320,7 +323,7 @@ class StrategySpec(LeanModel, CheckedModel):
 
     @property
     def needs_every_task(self) -> bool:
-        """Return whether tiers, labels or a controller tell tasks apart, so that every task needs its own row."""
+        """Return whether tiers, labels or a controller treat tasks one by one, so that every task needs its own row."""
         return self.tiers != "none" or self.labels != "none" or self.tune is not None
 
     @property
@@ -337,9 +340,12 @@ class StrategySpec(LeanModel, CheckedModel):
             yield from self._needs_own_queue()
         if self.join == "leapfrog" and not any(level.source == "thief" for level in self.steal):
             yield "join: leapfrog steals by levels from: thief alone, but there is none: add {from: thief} to steal"
-        if self.thresholds == "none" and self._uses_thresholds():
+        symbolic = self.refill == "min" or any(is_symbolic(entry.condition) for entry in self._entries)
+        if self.thresholds == "none" and symbolic:
             yield "a condition or refill refers to the thresholds min and max, but thresholds is none"
-        yield from self._needs_no_locks()
+        locked = [name for name, family in self.queues.items() if family.lock]
+        if locked and any(rule.copies for rule in self.dispatch or ()):
+            yield f"copy: yes puts a task into several queues at once, which may have no lock, but {locked[0]} has one"
         if self.announcement != "always":
             yield from self._needs_announcers()
         if self.tune and self.tune.placements:
@@ -356,7 +362,9 @@ class StrategySpec(LeanModel, CheckedModel):
             yield f"levels and rules name {len(self.switches)} switches, but {MOST_SWITCHES} is the most"
 
     def _needs_tiers(self) -> Iterator[str]:
-        there = self._possible_tiers()
+        there = {"local"} if self.tiers == "none" else {"free", "root", "local"}
+        if self.tiers == TierDepth(depth=0):
+            there.remove("free")
         for at, rule in enumerate(self.dispatch or ()):
             if rule.tier is not None and not there.intersection(rule.tier):
                 yield (
@@ -374,11 +382,6 @@ class StrategySpec(LeanModel, CheckedModel):
             yield "tune: packing chooses the tiers of tasks, so tiers has to leave them to it: add tiers: tune"
         if self.tiers == "slices" and self.labels == "none":
             yield "tiers: slices are those of labelled tasks, but labels is none: add labels: slices"
-
-    def _possible_tiers(self) -> set[str]:
-        if self.tiers == "none":
-            return {"local"}
-        return {"root", "local"} if self.tiers == TierDepth(depth=0) else {"free", "root", "local"}
 
     def _needs_labels(self) -> Iterator[str]:
         rules = self.labelled_rules
@@ -413,11 +416,6 @@ class StrategySpec(LeanModel, CheckedModel):
         if any(each.policy == "hash-home" for each in self.whole_placement.policies):
             yield "hash-home gives no page a single home, so it cannot be combined with tune.placements"
 
-    def _needs_no_locks(self) -> Iterator[str]:
-        locked = [name for name, family in self.queues.items() if family.lock]
-        if locked and any(rule.copies for rule in self.dispatch or ()):
-            yield f"copy: yes puts a task into several queues at once, which may have no lock, but {locked[0]} has one"
-
     def _needs_own_queue(self) -> Iterator[str]:
         if any((level.amount or self.amount) not in ("one", AmountSpec(count=1)) for level in self.steal):
             yield "an amount above one needs a queue per worker for the rest: add {deque: {per: worker}} to queues"
@@ -432,15 +430,10 @@ class StrategySpec(LeanModel, CheckedModel):
             )
 
     def _needs_announcers(self) -> Iterator[str]:
-        entries: list[LevelSpec | DispatchSpec] = [*self.steal, *(self.dispatch or ())]
-        asked = [name for entry in entries if entry.condition == "announced" for name in self.families(entry)]
+        asked = [name for entry in self._entries if entry.condition == "announced" for name in self.families(entry)]
         for name in dict.fromkeys(asked):
             if name != self.worker_family:
                 yield (
                     f"announce: {self.announcement} lets workers announce their own queues alone, so nobody announces "
                     f"queue {name!r}: take announce: always, or a length in the condition on it"
                 )
-
-    def _uses_thresholds(self) -> bool:
-        conditions = [level.condition for level in self.steal] + [rule.condition for rule in self.dispatch or ()]
-        return self.refill == "min" or any(is_symbolic(condition) for condition in conditions)

@@ -40,10 +40,19 @@ LAST_ITERATION = 2**32 - 1
 Iteration = Annotated[Count, Field(le=LAST_ITERATION)]
 
 
+Iterations = tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration]
+
+
+def span_of(iterations: Iterations) -> tuple[int, int]:
+    """Return the first and the last iteration as numbers."""
+    first, last = iterations
+    return first, LAST_ITERATION if last == "last" else int(last)
+
+
 class Sometimes(Model):
     """When a level or a rule is in force: in which iterations, and with which switch on or off."""
 
-    iterations: tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration] = Field(
+    iterations: Iterations = Field(
         (0, "last"),
         description="First and last iteration, from 0, in which the level or rule is used (model 3.6). Default: all.",
     )
@@ -59,8 +68,7 @@ class Sometimes(Model):
     @property
     def span(self) -> tuple[int, int]:
         """Return the first and the last iteration in which the level or rule is in force."""
-        first, last = self.iterations
-        return first, LAST_ITERATION if last == "last" else int(last)
+        return span_of(self.iterations)
 
     @property
     def switch(self) -> str | None:
@@ -81,7 +89,7 @@ class Sometimes(Model):
 
 
 class Vicinity(Model):
-    """A set of workers: all workers are cut into blocks of ``vicinity`` near neighbours (home scheduling)."""
+    """The workers near a worker: all workers are cut into blocks of ``vicinity`` near neighbours (home scheduling)."""
 
     vicinity: Annotated[PositiveCount, Field(le=COMPARABLE)] = Field(
         description="Workers of a block of near neighbours: the nearest groups are paired again and again, and the "
@@ -135,7 +143,7 @@ class AmountSpec(OneOfAll):
 
 
 class ChanceSpec(CheckedModel):
-    """The probability of entering a level instead of the remaining levels, and its change by success and failure."""
+    """The probability that a thief searches a level in place of all later levels, and how probes change it."""
 
     first: Fraction = Field(description="Probability at the start, which is also the least probability.")
     most: Fraction = Field(Decimal(1), description="The largest probability.")
@@ -271,17 +279,19 @@ def is_symbolic(condition: Condition | None) -> bool:
 # The words of a lock, a condition or a barrier are cache lines. ``home: master`` describes a runtime that allocates all
 # lines in its first thread; ``home: owner`` puts each line on the node of the worker for which the line is kept (thesis
 # section 6.3). With ``words: memory`` every read comes from the memory of the home, as in thesis eq. 6.2 and 6.3; with
-# ``words: cached`` the line comes from the core that had it last. A worker that sleeps on a condition or a mutex is
-# woken in ``wake_ns`` if the word lives on the worker's node, else in ``wake_remote_ns`` (thesis section 6.3.1).
-
-KINDS_OF_KEY = {"batch": ("cohort",), "fairness": ("tas", "ttas"), "spin_ns": ("mutex",)}
+# ``words: cached`` the line comes from the core that had the line last. Waking a worker that sleeps on a condition or a
+# mutex takes ``wake_ns`` if the line lives on the worker's node, else ``wake_remote_ns`` (thesis section 6.3.1).
 
 
 class LockSpec(CheckedModel):
-    """The locks and barriers of a run, all of one kind."""
+    """The locks and barriers of a run; all locks are of one kind, and all barriers."""
 
     kind_key: ClassVar[str | None] = "kind"
-    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "batch": ("cohort",),
+        "fairness": ("tas", "ttas"),
+        "spin_ns": ("mutex",),
+    }
 
     kind: Annotated[LockName, Choices(LOCK_MEANINGS)] = Field(
         "mutex", description="Kind of all locks of the run (model 5.2)."

@@ -17,7 +17,7 @@ from numasim.parts.base import CheckedModel, Count, Label, Model, Nanoseconds, P
 from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
 from numasim.parts.models.placement_model import AnyPolicy
-from numasim.parts.models.strategy_terms import LAST_ITERATION, Iteration, TierDepth
+from numasim.parts.models.strategy_terms import Iterations, TierDepth, span_of
 from numasim.parts.python_function import PythonFunction, is_python_function
 
 # ---- How a controller packs tasks into subtrees (model 4.8): its first packing, its moves, its exceptions ------------
@@ -40,7 +40,7 @@ class CpuBoundSpec(Model):
 
 
 class FasterBy(Model):
-    """The speed-up that a packing needs to be kept, larger than the chance differences between iterations."""
+    """The gain of time for which a packing is kept, above the differences by chance between iterations."""
 
     faster_by_per_mille: Annotated[PositiveCount, Field(le=999)] = Field(
         description="A packing is kept if its iteration takes at least so many thousandths less time."
@@ -75,19 +75,18 @@ def _a_function(value: Any) -> Any:
 
 PYTHON = "python"
 SHIPPED = ("fastest", "packing")
-KINDS_OF_KEY = {
-    "what": SHIPPED,
-    PYTHON: (PYTHON,),
-    "of": SHIPPED[:1],
-    **dict.fromkeys(("start", "moves", "keep", "within", "cpu_bound"), SHIPPED[1:]),
-}
 
 
 class TuneSpec(CheckedModel):
     """The controller of a strategy, a shipped controller or a user's function, and the choices that it has."""
 
     kind_key: ClassVar[str | None] = "what"
-    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = KINDS_OF_KEY
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "what": SHIPPED,
+        PYTHON: (PYTHON,),
+        "of": SHIPPED[:1],
+        **dict.fromkeys(("start", "moves", "keep", "within", "cpu_bound"), SHIPPED[1:]),
+    }
 
     what: Annotated[Literal["fastest", "packing"], Choices(meanings.TUNE_WHAT)] | None = Field(
         None, description="The name of a shipped controller; python names a function of your own in its place."
@@ -125,7 +124,7 @@ class TuneSpec(CheckedModel):
     profile_ns: Nanoseconds = Field(
         Decimal(0), description="Time that measuring takes at the end of each task, in iterations that are profiled."
     )
-    profiled: tuple[Iteration, Annotated[Literal["last"], Choices(meanings.LEVEL_ITERATIONS)] | Iteration] = Field(
+    profiled: Iterations = Field(
         (0, 0), description="First and last iteration of each loop, from 0, that are profiled. Default: the first one."
     )
 
@@ -154,8 +153,7 @@ class TuneSpec(CheckedModel):
     @property
     def profiled_span(self) -> tuple[int, int]:
         """Return the first and the last iteration that is profiled."""
-        first, last = self.profiled
-        return first, LAST_ITERATION if last == "last" else int(last)
+        return span_of(self.profiled)
 
     def _problems(self) -> Iterator[str]:
         if (self.what is None) == (self.python is None):

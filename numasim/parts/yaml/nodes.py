@@ -142,11 +142,8 @@ def _scalar(value: Any, place: Place) -> Scalar | Held:
         return int(value)
     if isinstance(value, Real):
         return Decimal(repr(float(value)))
-    raise InputError(
-        f"got a value of type {type(value).__name__}",
-        place=place,
-        expected="a mapping, list, text, number, true, false or null",
-    )
+    problem = f"got a value of type {type(value).__name__}"
+    raise InputError(problem, place=place, expected="a mapping, list, text, number, true, false or null")
 
 
 def path_parts(text: str) -> FieldPath:

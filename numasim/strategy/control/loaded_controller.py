@@ -62,12 +62,9 @@ def loaded_controller(function: PythonFunction, source_hash: str) -> Controller:
 def check_unchanged(function: PythonFunction, source_hash: str) -> None:
     """Raise InputError unless the source of the module of ``function`` has the hash ``source_hash``."""
     if function.source_hash() != source_hash:
-        raise InputError(
-            f"{function.file.name} has changed since the strategy was read",
-            path=PATH,
-            place=str(function.file),
-            expected="the controller that the run began with; begin anew",
-        )
+        problem = f"{function.file.name} has changed since the strategy was read"
+        expected = "the controller that the run began with; begin anew"
+        raise InputError(problem, path=PATH, place=str(function.file), expected=expected)
 
 
 @lru_cache
@@ -100,13 +97,9 @@ def _takes_three(arguments: ast.arguments) -> bool:
 
 
 def _missing(function: PythonFunction, functions: Sequence[str]) -> InputError:
-    return InputError(
-        f"{function.file.name} has no function {function.name!r}",
-        path=PATH,
-        expected=None if functions else SIGNATURE,
-        value=function.name,
-        known=functions,
-    )
+    problem = f"{function.file.name} has no function {function.name!r}"
+    expected = None if functions else SIGNATURE
+    return InputError(problem, path=PATH, expected=expected, value=function.name, known=functions)
 
 
 def _of_other_arguments(function: PythonFunction, arguments: object) -> InputError:
@@ -145,12 +138,8 @@ def _executed(file: Path, source: bytes) -> ModuleType:
 
 
 def _failed(file: Path, error: BaseException) -> InputError:
-    return InputError(
-        f"the controller's module cannot be executed: {said(error)}",
-        path=PATH,
-        place=raised_at(error, file),
-        expected="a module that defines the function",
-    )
+    problem = f"the controller's module cannot be executed: {said(error)}"
+    return InputError(problem, path=PATH, place=raised_at(error, file), expected="a module that defines the function")
 
 
 def said(error: BaseException) -> str:

@@ -118,13 +118,8 @@ def check_labels(name: str) -> None:
     """Raise InputError, with the nearest name, unless ``name`` is a word of the grammar or a registered function."""
     known = (*LABELLINGS, *DISTRIBUTIONS, *NOT_FUNCTIONS)
     if name not in known:
-        raise InputError(
-            f"there is no function of labels {name!r}",
-            path=("labels",),
-            expected=", ".join(known),
-            value=name,
-            known=known,
-        )
+        problem = f"there is no function of labels {name!r}"
+        raise InputError(problem, path=("labels",), expected=", ".join(known), value=name, known=known)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

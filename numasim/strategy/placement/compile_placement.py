@@ -50,8 +50,10 @@ from numasim.strategy.placement.homes import (
 )
 from numasim.workload.graph import I64, Op, Phase, Region, Workload
 
-# ---- The policies by name: the homes that each policy gives the pages of a region ------------------------------------
+I16 = npt.NDArray[np.int16]
 
+# ---- The policies by name: the homes that each policy gives the pages of a region ------------------------------------
+#
 # A policy with a formula places all memory by the formula. A policy by touch places only memory that the program has
 # initialised before its parallel part; fresh memory is placed by the workers that touch it first:
 #
@@ -166,7 +168,7 @@ POLICIES: dict[str, Policy] = {
 
 # ---- Memory capacity: a page whose node has no room goes to the next node by distance (model 2.2) --------------------
 #
-# Regions and their pages take memory in ascending order. If no node has room, a page keeps the home that the policy
+# Regions and their pages take memory in ascending order. If no node has room, a page stays on the node that the policy
 # gives.
 
 
@@ -198,7 +200,7 @@ class Capacity:
         free = self.free.copy()
         at = 0
         while at < len(wanted) and (free > 0).any():
-            target = np.array([self._target(node, free) for node in range(len(free))], np.int16)
+            target = np.array([next(other for other in row if free[other] > 0) for row in self.order], np.int16)
             now = target[wanted[at:]]
             end = min(_first_too_many(now, node, room) for node, room in enumerate(free.tolist()))
             homes[at : at + end] = now[:end]
@@ -206,10 +208,6 @@ class Capacity:
             at += end
         self.free = self.free - np.bincount(homes, minlength=len(free))
         return homes
-
-    def _target(self, node: int, free: I64) -> int:
-        """Return the node that gets a page for which the policy gives ``node``."""
-        return next((int(other) for other in self.order[node] if free[other] > 0), node)
 
 
 def _first_too_many(homes: I16, node: int, room: int) -> int:
@@ -219,13 +217,12 @@ def _first_too_many(homes: I16, node: int, room: int) -> int:
 
 
 def nodes_by_distance(machine: Machine) -> I64:
-    """Return [nodes, nodes] for each node all nodes by ascending latency, then id; the node itself is first."""
+    """Return [nodes, nodes] for each node all nodes: the node itself, then the others by latency and number."""
     latency = machine.latency_ps.astype(np.int64).copy()
     np.fill_diagonal(latency, -1)
     return np.argsort(latency, axis=1, kind="stable")
 
 
-I16 = npt.NDArray[np.int16]
 # ---- Placements: the homes that are known before a run, phase by phase -----------------------------------------------
 
 NO_PHASE = 1 << 30  # stages that a controller enters have this number or a larger number as their phase

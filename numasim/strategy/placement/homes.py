@@ -17,9 +17,9 @@ from numasim.workload.forest_arrays import offsets, ragged
 
 # ---- The bytes of two-dimensional accesses by class of page, counted without a walk over pages -----------------------
 #
-# An access is ``rows`` pieces of ``row_bytes`` bytes, ``stride`` bytes apart. If memory is cut at a few borders, the
-# bytes below a border follow from the number of rows that end before the border. If homes repeat with a period, rows
-# are counted by their position in the period.
+# An access is ``rows`` pieces (rows) of ``row_bytes`` bytes, ``stride`` bytes apart. For homes that change at a few
+# borders, the bytes below a border follow from the number of rows that end before the border. For homes that repeat
+# with a period, rows are counted by their position in the period.
 
 I64 = npt.NDArray[np.int64]
 CELLS_AT_ONCE = 1 << 21  # rows times slots that temporaries hold
@@ -35,7 +35,7 @@ class Spans(NamedTuple):
 
 
 def _bytes_below(spans: Spans, border: I64) -> I64:
-    """Return [accesses] the bytes of each access before its ``border``, by counting the rows that end before it."""
+    """Return [accesses] the bytes of each access before its ``border``."""
     offset, row_bytes, rows, stride = spans
     step = np.maximum(stride, 1)
     whole = np.clip((border - row_bytes - offset) // step + 1, 0, rows)
@@ -47,7 +47,7 @@ def _bytes_below(spans: Spans, border: I64) -> I64:
 
 
 def _summed_rows(spans: Spans, distinct: I64, columns: int, below: Callable[[I64], I64]) -> I64:
-    """Return [accesses, columns] the bytes of each access in each column.
+    """Return [accesses, columns] the bytes of each access in each column, which is a class of memory.
 
     ``below`` (positions) returns [positions, columns] how many of the bytes 0 .. position - 1 lie in each column. Row r
     of an access has as many bytes in each column as row ``r mod distinct`` of the access.
@@ -69,7 +69,7 @@ def _summed_rows(spans: Spans, distinct: I64, columns: int, below: Callable[[I64
 
 
 I16 = npt.NDArray[np.int16]
-MOST_TABULATED = 2**28  # a region whose homes follow no rule may have so many pages times nodes: a gigabyte of counts
+MOST_TABULATED = 2**28  # most pages times nodes of a region whose homes follow no rule: a gigabyte of counts
 NO_HOME = -1  # the home of a page that is not placed, or whose bytes live on several nodes
 
 
@@ -77,18 +77,20 @@ class Homes(ABC):
     """The homes of the pages of one region; ``node`` has the node of each page, or of each run of pages."""
 
     node: npt.NDArray[np.integer[Any]]
+    page_bytes: int
 
     @abstractmethod
     def of_pages(self, pages: int) -> I16:
         """Return [pages] the nodes of the first ``pages`` pages."""
 
     @abstractmethod
-    def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """Return [nodes] how many of the first ``pages`` pages live on each node."""
-
-    @abstractmethod
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
         """Return [spans, nodes] the bytes of each access on each node."""
+
+    def pages_by_home(self, pages: int, nodes: int) -> I64:
+        """Return [nodes] how many of the first ``pages`` pages live on each node."""
+        whole = Spans(*(np.array([part], np.int64) for part in (0, pages * self.page_bytes, 1, 0)))
+        return np.asarray(self.bytes_by_home(whole, nodes)[0] // self.page_bytes)
 
     @property
     def single(self) -> int | None:
@@ -111,13 +113,6 @@ class CyclicHomes(Homes):
     def of_pages(self, pages: int) -> I16:
         """Return [pages] the nodes of the first ``pages`` pages."""
         return np.resize(self.node.astype(np.int16), pages)
-
-    def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """Return [nodes] how many of the first ``pages`` pages live on each node."""
-        rounds, rest = divmod(pages, len(self.node))
-        total = np.zeros(nodes, np.int64)
-        np.add.at(total, self.node, rounds + (np.arange(len(self.node)) < rest))
-        return total
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
         """Return [spans, nodes] the bytes of each access on each node."""
@@ -148,13 +143,6 @@ class SteppedHomes(Homes):
         """Return [pages] the nodes of the first ``pages`` pages."""
         length = np.diff(np.append(np.minimum(self.first, pages), pages))
         return np.repeat(self.node.astype(np.int16), length)
-
-    def pages_by_home(self, pages: int, nodes: int) -> I64:
-        """Return [nodes] how many of the first ``pages`` pages live on each node."""
-        length = np.diff(np.append(np.minimum(self.first, pages), pages))
-        total = np.zeros(nodes, np.int64)
-        np.add.at(total, self.node, length)
-        return total
 
     def bytes_by_home(self, spans: Spans, nodes: int) -> I64:
         """Return [spans, nodes] the bytes of each access on each node."""
@@ -210,9 +198,9 @@ class TabulatedHomes(Homes):
 
 @dataclass(frozen=True)
 class HashedHomes(Homes):
-    """The bytes of every page live on all nodes of ``node``; each node in turn has ``grain`` bytes.
+    """The bytes of every page live on all nodes of ``node``, in pieces of ``grain`` bytes.
 
-    Hashing spreads any access evenly. The grains of an access are dealt to the nodes in ascending order, whatever the
+    Hashing spreads any access evenly: the pieces of an access are dealt to the nodes in ascending order, whatever the
     addresses.
     """
 
@@ -253,11 +241,9 @@ def _dealt(count: I64, grain: int, node: I64, nodes: int) -> I64:
 def require_tabulated(name: str, pages: int, nodes: int) -> None:
     """Raise InputError if a table with the home of each page of the region ``name`` would be too large."""
     if pages * nodes > MOST_TABULATED:
-        raise InputError(
-            f"region {name!r} has {pages} pages, too many to place one by one on {nodes} nodes",
-            path=("strategy", "placement"),
-            expected=f"at most {MOST_TABULATED // nodes} pages, or a policy with a closed form such as interleave",
-        )
+        problem = f"region {name!r} has {pages} pages, too many to place one by one on {nodes} nodes"
+        expected = f"at most {MOST_TABULATED // nodes} pages, or a policy with a closed form such as interleave"
+        raise InputError(problem, path=("strategy", "placement"), expected=expected)
 
 
 def row_homes(page_home: npt.NDArray[np.integer], page_bytes: int, row_bytes: int) -> I64:
