@@ -155,7 +155,7 @@ def test_unfolding_is_the_recursion(work: Workload) -> None:
 @given(folded())
 def test_what_is_known_without_unfolding_is_true(work: Workload) -> None:
     whole = unfolded(work)
-    assert work.sizes().tolist() == [tasks_below(work, row) for row in range(work.rows)]
+    assert work.sizes.tolist() == [tasks_below(work, row) for row in range(work.rows)]
     assert work.tasks == whole.tasks
     assert serial_ps(work, 77_300) == serial_ps(whole, 77_300)
     assert span_ps(work, 77_300) == span_ps(whole, 77_300)
@@ -192,13 +192,13 @@ def test_fib_is_the_recursion(n: int, times: tuple[int, int, int]) -> None:
 def test_a_workload_that_is_not_folded_is_its_own_unfolding() -> None:
     work = make("sort", n=3000, quicksort_cutoff=64, merge_cutoff=32)
     assert unfolded(work) is work
-    assert work.sizes().tolist() == (work.subtree_end() - np.arange(work.rows)).tolist()
+    assert work.sizes.tolist() == (work.subtree_end() - np.arange(work.rows)).tolist()
 
 
 def test_the_times_of_forty_million_calls() -> None:
     # 29,860,703 calls, (calls + 1) / 2 of them leaves; the longest chain splits 34 times down to a leaf
     work, leaves = folded_fib(35, spawn_ns=1, leaf_ns=2, join_ns=4), 14_930_352
-    assert (work.tasks, work.sizes()[0]) == (2 * leaves - 1, 2 * leaves - 1)
+    assert (work.tasks, work.sizes[0]) == (2 * leaves - 1, 2 * leaves - 1)
     assert serial_ps(work, 0) == 1000 * (2 * leaves + 5 * (leaves - 1))
     assert (span_ps(work, 0), span_tasks(work)) == (1000 * (34 * 5 + 2), 35)
 
