@@ -22,7 +22,6 @@ from numasim.files.reader import GIB, MIB
 
 Array = npt.NDArray[Any]
 
-MAGIC = b"PK\x03\x04"  # a zip archive that has a member
 MOST_UNPACKED = GIB  # most bytes of all arrays
 MOST_ARRAYS = 4_096
 MOST_DIRECTORY = MIB  # most bytes of the archive's list of members
