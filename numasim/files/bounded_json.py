@@ -19,7 +19,7 @@ NEWLINE = "\n"
 _STEPS = [0] * 256  # the change of the depth by a byte
 for _opening, _closing in ("[]", "{}"):
     _STEPS[ord(_opening)], _STEPS[ord(_closing)] = 1, -1
-SHORT = 2**16  # characters; the decoder quickly finds the early end of so short a text
+SHORT = 2**16  # characters; the decoder soon finds that a text of at most this length is cut off
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -54,7 +54,14 @@ def refuse_halves(value: Any) -> None:
 @contextmanager
 def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
     """Raise InputError for too deep nesting of ``text``; turn decoding errors of the block into placed InputErrors."""
-    _refuse_depth(text, name)
+    deepest, left_open = depths(text)
+    if deepest > DEEPEST:
+        problem = f"values are nested deeper than {DEEPEST} levels"
+        raise InputError(problem, place=name, expected="a flatter document")
+    if left_open and len(text) > SHORT:  # the decoder would fail only at the end of the whole text
+        place = f"{name}:{text.count(NEWLINE) + 1}:{len(text) - text.rfind(NEWLINE)}"
+        problem = f"this is not JSON: the text ends and {left_open} of its brackets are open"
+        raise InputError(problem, place=place, expected="the whole file")
     try:
         yield
     except json.JSONDecodeError as error:
@@ -68,17 +75,6 @@ def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
     except InputError as error:
         error.place = error.place or name
         raise
-
-
-def _refuse_depth(text: str, name: str) -> None:
-    deepest, left_open = depths(text)
-    if deepest > DEEPEST:
-        problem = f"values are nested deeper than {DEEPEST} levels"
-        raise InputError(problem, place=name, expected="a flatter document")
-    if left_open and len(text) > SHORT:  # the decoder would fail only at the end of the whole text
-        place = f"{name}:{text.count(NEWLINE) + 1}:{len(text) - text.rfind(NEWLINE)}"
-        problem = f"this is not JSON: the text ends and {left_open} of its brackets are open"
-        raise InputError(problem, place=place, expected="the whole file")
 
 
 def depths(text: str) -> tuple[int, int]:

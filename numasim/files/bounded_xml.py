@@ -1,4 +1,4 @@
-"""XML as a tree of elements with line numbers, without entities, with bounded nesting and number of elements."""
+"""XML as a tree of elements with line numbers: no entities, bounded nesting, a bounded number of elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ELEMENTS = 100_000
 
 
 class PlacedElement(Element):
-    """An element with the ``line`` of its beginning in the file."""
+    """An element with the ``line`` of the file on which the element begins."""
 
     line = 0
 

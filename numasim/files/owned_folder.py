@@ -1,14 +1,14 @@
-"""Folders that commands write: which folders belong to a command, and which files in a folder belong to it.
+"""The folders that belong to a command, and the files in such a folder that belong to the command.
 
 A command writes to a folder that is new, empty, or was written by the same command. Every other folder is refused and
 stays unchanged. The manifest in a folder names the command and, for each file of the command, the hashes of the
-contents that the command wrote. A file whose contents have one of these hashes belongs to the command. All other files
-belong to the user: the command neither replaces nor removes them or the target of a symbolic link.
+contents that the command wrote. A file belongs to the command if the hash of its contents is in the manifest. All other
+files belong to the user: the command neither replaces nor removes a file of the user or the target of a symbolic link.
 
 Before a file is written, the hash of its new contents is entered in the manifest; afterwards the hash of its old
 contents is deleted. A kill at any moment therefore leaves a folder that is recognised, and a manifest without files of
-the user. State, such as the shards of a sweep, is not in the manifest: state files identify themselves by their names
-and contents, and are checked before they are replaced.
+the user. State, such as the shards of a sweep, is not in the manifest: state files are recognised by their names and
+contents, and are checked before they are replaced.
 """
 
 from __future__ import annotations
@@ -44,7 +44,15 @@ def locked(folder: Path) -> Iterator[None]:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         with output_errors(folder, FOLDER):
-            _lock(lock, path)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # The last holder may have removed the file after this process opened the file: then it locks nothing.
+                is_held = os.fstat(lock).st_ino == os.stat(path).st_ino
+            except (BlockingIOError, FileNotFoundError):
+                is_held = False
+        if not is_held:
+            expected = "another folder, or to wait until that command has ended"
+            raise InputError("another command is writing here", place=str(folder), expected=expected)
         try:
             yield
         finally:
@@ -53,18 +61,6 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         with suppress(OSError):  # a descriptor is closed even if closing fails
             os.close(lock)
-
-
-def _lock(lock: int, path: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # A lock has no effect if its last holder removed the file after this process had opened the file.
-        if os.fstat(lock).st_ino == os.stat(path).st_ino:
-            return
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    expected = "another folder, or to wait until that command has ended"
-    raise InputError("another command is writing here", place=str(path.parent), expected=expected)
 
 
 MANIFEST = ".numasim.json"
@@ -86,23 +82,25 @@ class FolderKind:
 
 @contextmanager
 def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ()) -> Iterator[OwnedFolder]:
-    """Make or reopen ``directory`` for the command of ``kind``, and lock it until the block ends.
+    """Make or reopen ``directory`` for the command of ``kind``, and lock the folder until the block ends.
 
     Raises InputError for a folder that does not belong to the command, has a file of the user at one of ``names``, is
-    in use or cannot be written; such a folder stays unchanged. After an error in the block, an empty new folder is
+    in use or cannot be written; this folder stays unchanged. After an error in the block, an empty new folder is
     removed, and a folder that had no manifest is unchanged if the block wrote nothing.
     """
     require_free(directory, kind, names)
     with _made(directory), locked(directory):
         before = _names(directory)
-        folder = OwnedFolder(directory, kind, require_own(directory, kind))
+        folder = OwnedFolder(directory, kind)
         folder.require_free(names)
         try:
             folder.claim()
             yield folder
         except BaseException:
             if MANIFEST not in before:
-                folder.give_up(before)
+                with suppress(OSError, InputError):
+                    if _names(directory) <= before | {MANIFEST}:
+                        (directory / MANIFEST).unlink()
             raise
         finally:
             folder.remove_unfinished()  # files of a writer that was interrupted
@@ -110,12 +108,12 @@ def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ())
 
 def require_free(directory: Path, kind: FolderKind, names: Iterable[str]) -> None:
     """Raise InputError if ``directory`` is not the command's, or has a file of the user at one of ``names``."""
-    OwnedFolder(directory, kind, require_own(directory, kind)).require_free(names)
+    OwnedFolder(directory, kind).require_free(names)
 
 
 def owns(directory: Path, kind: FolderKind, name: str) -> bool:
     """Return whether a file of ``directory`` belongs to the command of ``kind``, or does not exist."""
-    folder = OwnedFolder(directory, kind, require_own(directory, kind))
+    folder = OwnedFolder(directory, kind)
     return not folder.has(name) or folder.owns(name)
 
 
@@ -129,11 +127,12 @@ def make_folder(folder: Path) -> Path:
 class OwnedFolder:
     """A folder that a command may write to. Files are named by their paths in the folder, such as ``tables/a.csv``."""
 
-    def __init__(self, directory: Path, kind: FolderKind, files: Hashes) -> None:
+    def __init__(self, directory: Path, kind: FolderKind) -> None:
+        """Raise InputError as `require_own` does."""
         self.directory = directory
         self._command = kind.command
         self._state = kind.state
-        self._files = files
+        self._files = require_own(directory, kind)
 
     def write(self, files: Mapping[str, bytes]) -> list[Path]:
         """Write ``files`` in their order, each whole or not at all, and return their paths.
@@ -152,7 +151,10 @@ class OwnedFolder:
         return [self.directory / name for name in files]
 
     def write_only(self, files: Mapping[str, bytes]) -> list[Path]:
-        """Write ``files`` and remove all other files of the command; files that the user changed are kept and named."""
+        """Write ``files``, remove all other files of the command, and print the names of files that the user changed.
+
+        Files that the user changed are kept.
+        """
         paths = self.write(files)
         for path in self.remove_others(files):
             print(f"numasim: {path}: was changed after `{self._command}` wrote it, and is kept", file=sys.stderr)
@@ -189,13 +191,14 @@ class OwnedFolder:
     def remove_unfinished(self) -> None:
         """Remove unfinished files of killed writers of the command."""
         for folder in {".", *self._state, *(str(PurePosixPath(name).parent) for name in self._files)}:
-            self._remove_unfinished(folder)
-
-    def give_up(self, before: frozenset[str]) -> None:
-        """Remove the manifest if the folder has no other new file; ``before`` are the earlier names."""
-        with suppress(OSError, InputError):
-            if _names(self.directory) <= before | {MANIFEST}:
-                (self.directory / MANIFEST).unlink()
+            place = self.directory / folder
+            with output_errors(place, FOLDER):
+                if place.is_symlink() or not is_folder(place):
+                    continue
+                for entry in list(os.scandir(place)):
+                    finished = unfinished(entry.name)
+                    if finished and self._writes(folder, finished) and entry.is_file(follow_symlinks=False):
+                        os.unlink(entry)
 
     def has(self, name: str) -> bool:
         """Return whether a file called ``name`` exists."""
@@ -222,17 +225,6 @@ class OwnedFolder:
     @staticmethod
     def _in_the_way(path: Path, problem: str) -> InputError:
         return InputError(problem, place=str(path), expected="it moved elsewhere, or deleted")
-
-    def _remove_unfinished(self, folder: str) -> None:
-        """Remove the unfinished files of the command in a sub-folder."""
-        place = self.directory / folder
-        with output_errors(place, FOLDER):
-            if place.is_symlink() or not is_folder(place):
-                return
-            for entry in list(os.scandir(place)):
-                finished = unfinished(entry.name)
-                if finished and self._writes(folder, finished) and entry.is_file(follow_symlinks=False):
-                    os.unlink(entry)
 
     def _writes(self, folder: str, name: str) -> bool:
         """Return whether the command writes a file called ``name`` to the sub-folder ``folder``."""
@@ -261,7 +253,8 @@ def require_own(directory: Path, kind: FolderKind) -> Hashes:
             if directory.exists():
                 raise InputError("is a file", place=place, expected=expected)
             return {}
-        names = [name for name in os.listdir(directory) if not _is_left_over(directory / name)]
+        # A command that was killed before its first file may have left its lock or an unfinished file.
+        names = [name for name in os.listdir(directory) if name != LOCK and unfinished(name) is None]
         if MANIFEST in names:
             command, files = _manifest(directory / MANIFEST)
             if command != kind.command:
@@ -276,11 +269,6 @@ def require_own(directory: Path, kind: FolderKind) -> Hashes:
 def _names(directory: Path) -> frozenset[str]:
     with reading_errors(directory):
         return frozenset(os.listdir(directory)) - {LOCK}
-
-
-def _is_left_over(path: Path) -> bool:
-    """Return whether ``path`` may be left in a folder by a command that was killed before its first file."""
-    return path.name == LOCK or unfinished(path.name) is not None
 
 
 def _manifest(path: Path) -> tuple[str, Hashes]:

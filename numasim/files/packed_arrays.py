@@ -1,8 +1,8 @@
-"""Files of numpy arrays in a zip archive (npz): whole numbers of one dimension, checked before memory is allocated.
+"""Files of numpy arrays in a zip archive (npz): arrays of one dimension, of whole numbers, checked before allocation.
 
-The declared sizes are compared with the size of the file first, so that a small file cannot unpack to a large one.
-Nothing in the file is evaluated: an element is a whole number of 1 to 8 bytes, and the head of an array is matched by
-regular expressions. The format is the format of ``numpy.savez`` and ``numpy.savez_compressed``.
+The sizes that an archive declares are compared with the size of the file before anything is unpacked, so that a small
+file cannot fill the memory. Nothing in the file is evaluated: an element is a whole number of 1 to 8 bytes, and regular
+expressions read the head of an array. The format is that of ``numpy.savez`` and ``numpy.savez_compressed``.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from numasim.files.reader import GIB, MIB
 
 Array = npt.NDArray[Any]
 
-MAGIC = b"PK\x03\x04"  # a zip archive that has a member
 MOST_UNPACKED = GIB  # most bytes of all arrays
 MOST_ARRAYS = 4_096
 MOST_DIRECTORY = MIB  # most bytes of the archive's list of members
-MOST_TIMES = 1_100  # most bytes that a packed byte stands for: deflate reaches at most 1,032
+MOST_TIMES = 1_100  # most unpacked bytes for each packed byte: deflate reaches 1,032
 MOST_HEAD = 4_096  # most bytes of an array's head
 SUFFIX = ".npy"
 EXPECTED = "an archive as numpy.savez writes it"
@@ -63,7 +62,7 @@ def read_arrays(data: bytes, place: str) -> dict[str, Array]:
 
 
 def _check_directory(data: bytes, place: str) -> None:
-    """Raise InputError for an archive whose list of members is missing or too long, before the list is read."""
+    """Raise InputError for an archive without a list of members or with too long a list, before the list is read."""
     end = data[-_END_BYTES:]
     if len(end) < _END_BYTES or not end.startswith(_END) or end[-2:] != b"\0\0":
         raise InputError("the archive has no end: the file may be cut off", place=place, expected=EXPECTED)
@@ -81,14 +80,14 @@ def _check_members(members: list[ZipInfo], place: str) -> None:
         if not name.endswith(SUFFIX):
             raise InputError(f"the archive has a member {name!r}", place=place, expected="arrays alone, NAME.npy")
         if name in seen:
-            raise InputError("the archive has this array twice", place=place, path=(_name(member),), expected="once")
+            raise _refusal(member, place, "the archive has this array twice", "once")
         seen.add(name)
         if member.flag_bits & 1 or member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             problem = "the array is encrypted or compressed in an unknown way"
-            raise InputError(problem, place=place, path=(_name(member),), expected="stored or deflated")
+            raise _refusal(member, place, problem, "stored or deflated")
         if member.file_size > MOST_TIMES * member.compress_size:
             problem = f"{member.compress_size:,} bytes are to become {member.file_size:,}"
-            raise InputError(problem, place=place, path=(_name(member),), expected=EXPECTED)
+            raise _refusal(member, place, problem, EXPECTED)
     unpacked = sum(member.file_size for member in members)
     if unpacked > MOST_UNPACKED:
         expected = f"at most {MOST_UNPACKED // GIB} GiB"
@@ -99,40 +98,40 @@ def _name(member: ZipInfo) -> str:
     return member.filename.removesuffix(SUFFIX)
 
 
+def _refusal(member: ZipInfo, place: str, problem: str, expected: str = ARRAY) -> InputError:
+    return InputError(problem, place=place, path=(_name(member),), expected=expected)
+
+
 def _array(archive: ZipFile, member: ZipInfo, place: str) -> Array:
-    """Return the array of a member; at most the declared size is read."""
+    """Return the array of a member, after reading at most the declared number of bytes."""
     with archive.open(member) as file:
         kind, count, head_bytes = _head(file, member, place)
         declared = head_bytes + count * kind.itemsize
         if declared != member.file_size:
             problem = f"{count:,} elements of {kind.itemsize} bytes take {declared:,} bytes, not {member.file_size:,}"
-            raise InputError(problem, place=place, path=(_name(member),), expected=ARRAY)
+            raise _refusal(member, place, problem)
         content = file.read()
     if len(content) != count * kind.itemsize:
-        raise InputError("the array is cut off", place=place, path=(_name(member),), expected=ARRAY)
+        raise _refusal(member, place, "the array is cut off")
     return np.frombuffer(content, kind)
 
 
 def _head(file: Any, member: ZipInfo, place: str) -> tuple[np.dtype[Any], int, int]:
     """Return (type of the elements, number of elements, bytes of the head)."""
-
-    def refusal(problem: str, expected: str = ARRAY) -> InputError:
-        return InputError(problem, place=place, path=(_name(member),), expected=expected)
-
     begin = file.read(8)
     if len(begin) < 8 or not begin.startswith(b"\x93NUMPY") or begin[6] not in (1, 2):
-        raise refusal("this is no array of numpy")
+        raise _refusal(member, place, "this is no array of numpy")
     size_bytes = 2 if begin[6] == 1 else 4
     head_size = int.from_bytes(file.read(size_bytes), "little")
     if head_size > MOST_HEAD:
-        raise refusal(f"the head has {head_size:,} bytes", f"at most {MOST_HEAD:,}")
+        raise _refusal(member, place, f"the head has {head_size:,} bytes", f"at most {MOST_HEAD:,}")
     head = file.read(head_size).decode("latin-1")
     kind, order, shape = _TYPE.search(head), _ORDER.search(head), _SHAPE.search(head)
     if not order or not head.startswith("{") or not head.rstrip().endswith("}"):
-        raise refusal("the head is no description of an array")
+        raise _refusal(member, place, "the head is no description of an array")
     if not kind:
-        raise refusal("the elements are of another type", "whole numbers of 1 to 8 bytes")
+        raise _refusal(member, place, "the elements are of another type", "whole numbers of 1 to 8 bytes")
     if not shape:
-        raise refusal("the array has another shape", "one dimension")
+        raise _refusal(member, place, "the array has another shape", "one dimension")
     count = int(shape[1]) if shape[1] else 1
     return np.dtype(kind[1]), count, 8 + size_bytes + head_size

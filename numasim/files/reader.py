@@ -1,7 +1,7 @@
 """Reading of files: regular files up to the largest size of their kind, as bytes or as text; whether a file exists.
 
 A device, a named pipe or a socket may have no end. Such a file is refused before anything is read, and without waiting
-for another process to open the file.
+for another process that opens the file.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from numasim.errors import InputError
 
 # ---- The kinds of files that are read, with the largest size of each -------------------------------------------------
 #
-# The sizes are far above the sizes of files that numasim or people write, and so low that a file of the largest size is
-# refused in seconds and without exhausting memory.
+# The largest sizes are far above the sizes of files that numasim or people write. They are so low that a wrong file of
+# the largest size is refused in seconds and without exhausting memory.
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 
@@ -72,7 +72,7 @@ class UnreadableError(InputError):
 
 
 def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
-    """Return the contents of the file ``path``; ``place`` is the place of a document that names the file, if any.
+    """Return the contents of the file ``path``; ``place`` is the place in a document that names the file, if any.
 
     Raises InputError for a file that does not exist, cannot be read, is not regular, or is too large for its kind.
     """
@@ -88,29 +88,21 @@ def read_bytes(path: Path, kind: FileKind, place: str | None = None) -> bytes:
 
 def open_regular(path: Path, kind: FileKind, place: str | None = None) -> BufferedReader:
     """Open the file ``path``. Raises InputError as `read_bytes` does."""
-    try:
-        handle = os.open(path, _FLAGS)
-    except FileNotFoundError:
-        raise _missing(path, kind, place) from None
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error, kind, place) from None
-    try:
-        return _file_of(handle, path, kind, place)
-    except OSError as error:
-        raise _unreadable(path, error, kind, place) from None
-
-
-def _file_of(handle: int, path: Path, kind: FileKind, place: str | None) -> BufferedReader:
-    """Return the regular file of the descriptor ``handle``; close the descriptor of any other file."""
     with ExitStack() as closing:
-        closing.callback(os.close, handle)
-        status = os.fstat(handle)
+        try:
+            handle = os.open(path, _FLAGS)
+            closing.callback(os.close, handle)
+            status = os.fstat(handle)
+        except FileNotFoundError:
+            raise _missing(path, kind, place) from None
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error, kind, place) from None
         if not stat.S_ISREG(status.st_mode):
             raise InputError(f"{str(path)!r} is {_what(status.st_mode)}", place=place, expected=kind.name)
         if status.st_size > kind.most_bytes:
             raise _too_large(path, kind, place)
-        closing.pop_all()
-        return os.fdopen(handle, "rb", closefd=True)
+        closing.pop_all()  # the file closes the descriptor
+        return os.fdopen(handle, "rb")
 
 
 def is_file(path: Path) -> bool:
@@ -119,9 +111,9 @@ def is_file(path: Path) -> bool:
 
 
 def _pieces(file: BufferedReader, most_bytes: int) -> Iterator[bytes]:
-    """Yield the contents up to one byte above ``most_bytes``, usually in one piece."""
+    """Yield at most ``most_bytes`` + 1 bytes of the contents, usually in one piece."""
     left = most_bytes + 1
-    size = os.fstat(file.fileno()).st_size + 1  # 1 for files of /proc and /sys with unknown size
+    size = os.fstat(file.fileno()).st_size + 1  # 1 for files of /proc and /sys, whose size is unknown
     while left > 0 and (piece := file.read(min(left, max(size, 64 * KIB)))):
         left -= len(piece)
         yield piece
@@ -134,20 +126,12 @@ def _what(mode: int) -> str:
 def _missing(path: Path, kind: FileKind, place: str | None) -> UnreadableError:
     if not os.path.isdir(path.parent):
         return UnreadableError(f"there is no folder {str(path.parent)!r}", place=place, expected=kind.name)
-    return UnreadableError(
-        f"there is no file {str(path)!r}",
-        place=place,
-        expected=kind.name,
-        value=path.name,
-        known=_files_in(path.parent),
-    )
-
-
-def _files_in(folder: Path) -> list[str]:
     try:
-        return sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
+        known = sorted(entry.name for entry in os.scandir(path.parent) if entry.is_file())
     except OSError:
-        return []
+        known = []
+    problem = f"there is no file {str(path)!r}"
+    return UnreadableError(problem, place=place, expected=kind.name, value=path.name, known=known)
 
 
 def _unreadable(path: Path, error: OSError | ValueError, kind: FileKind, place: str | None) -> InputError:
@@ -157,10 +141,8 @@ def _unreadable(path: Path, error: OSError | ValueError, kind: FileKind, place: 
         special, mode = False, 0
     if special:  # a socket cannot be opened
         return InputError(f"{str(path)!r} is {_what(mode)}", place=place, expected=kind.name)
-    reason = getattr(error, "strerror", None) or error
-    return UnreadableError(
-        f"cannot read {str(path)!r}: {reason}", place=place, expected=f"{kind.name} that can be read"
-    )
+    problem = f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}"
+    return UnreadableError(problem, place=place, expected=f"{kind.name} that can be read")
 
 
 def _too_large(path: Path, kind: FileKind, place: str | None) -> InputError:
@@ -177,7 +159,7 @@ def read_text(path: Path, kind: FileKind, place: str | None = None) -> str:
 
 
 def text_of(data: bytes, name: str, expected: str) -> str:
-    """Return ``data`` as text; errors name the file ``name``."""
+    """Return ``data`` of the file ``name`` as text; raise InputError for bytes that are no text in UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -196,7 +178,7 @@ def _place(data: bytes, at: int, name: str) -> str:
     return f"{name}:{line}:{column}"
 
 
-# ---- Text files of other programs: unpacked if the name ends in .gz, and in the encoding that they declare -----------
+# ---- Text files of other programs: unpacked if the name ends in .gz, decoded by the encoding that the text declares --
 
 HEAD = 4096  # bytes in which a file declares its encoding
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?(iso-?8859-?1|latin-?1|windows-1252)\b""", re.IGNORECASE)
@@ -210,8 +192,11 @@ def read_foreign_text(path: Path, kind: FileKind) -> str:
     data = read_bytes(path, kind)
     if path.suffix == ".gz":
         data = _unpacked(data, path, kind)
-    if _DECLARED.search(data[:HEAD]) and not _is_utf8(data):
-        data = data.decode("latin-1").encode()
+    if _DECLARED.search(data[:HEAD]):
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            data = data.decode("latin-1").encode()
     return text_of(data, str(path), kind.name)
 
 
@@ -225,14 +210,6 @@ def _unpacked(data: bytes, path: Path, kind: FileKind) -> bytes:
         problem = f"{str(path)!r} is larger than {kind.most_bytes // MIB} MiB unpacked"
         raise InputError(problem, expected=kind.name)
     return found
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 # ---- The hash of a file's contents, computed again only if the file may have changed ---------------------------------
@@ -275,11 +252,11 @@ def whole_number(text: str) -> int:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Whether a path exists, and as what. If the system cannot tell, OSError is raised: a file that may exist is kept.
+# Whether a path exists, and the kind of its file. OSError is raised if the system cannot tell: then a file may exist.
 
 
 def is_there(path: Path | str) -> bool:
-    """Return whether ``path`` exists, also as a link that leads nowhere. Raises OSError if the system cannot tell."""
+    """Return whether ``path`` exists; True for a dangling link. Raises OSError if the system cannot tell."""
     return _mode(path, follow=False) is not None
 
 

@@ -58,7 +58,7 @@ def legible(character: str) -> str:
 
 
 def legible_text(text: str) -> str:
-    """Return ``text`` with legible characters for the parts that UTF-8 cannot encode, such as bytes of a path."""
+    """Return ``text`` with legible ASCII for characters that UTF-8 cannot encode, such as bytes of a path."""
     return text.encode(errors=LEGIBLE).decode()
 
 
@@ -94,9 +94,9 @@ def guard_standard_streams() -> None:
 
 
 def _fill_descriptors() -> None:
-    """Open those of the three standard descriptors that are closed.
+    """Open the null device at each standard descriptor that is closed.
 
-    Otherwise the next opened file would get the number of a closed stream, and with it the output for the stream.
+    Otherwise the next opened file would get the number of the closed stream, and the output of the stream.
     """
     for number in range(ERRORS + 1):
         try:
@@ -127,7 +127,7 @@ class _Stream(io.FileIO):
 
 
 def _guarded(stream: TextIO, own: TextIO | None, raw: _Stream) -> TextIO:
-    """Return a stream that writes to ``raw`` if ``stream`` is the process's ``own``, otherwise ``stream``."""
+    """Return a stream that writes to ``raw`` if ``stream`` is the ``own`` stream of the process, else ``stream``."""
     if stream is not own:
         return stream
     line_buffering = getattr(stream, "line_buffering", False)

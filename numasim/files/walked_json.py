@@ -1,6 +1,6 @@
-"""JSON whose values are read one after the other, in the order of the text.
+"""Reading of JSON value by value, in the order of the text.
 
-The first wrong value ends the reading. Only one value at a time is in memory, in addition to the text.
+The first wrong value ends the reading. The memory holds one value at a time, beside the text.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from numasim.files.bounded_json import (
 )
 from numasim.files.reader import MIB
 
-WINDOW = MIB // 16  # characters that are cut out of the text at once: so few that their values stay in a cache
+WINDOW = MIB // 16  # characters that are cut out of the text at once: so few that their values fit in a cache
 LONGEST = 8 * MIB  # most characters of one value; its Python objects take up to 25 times as many bytes
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ENDS = {"{": ("]},", "},"), "[": ("],",)}  # first character of an element -> possible ends of the element
 _PLAIN: Any = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite_number)
-_NEAR_THE_END = 16  # characters; a value cut off so near the end may look like an error or a shorter number
+_NEAR_THE_END = 16  # characters before the end of a window, where a value that is cut off may look wrong or shorter
 
 
 class LongValueError(InputError):
@@ -65,18 +65,17 @@ class Batch:
 
 
 class JsonWalk:
-    """A position in the JSON ``text``, at first at the text's only value.
+    """A position in the JSON ``text``, at first at its outermost value.
 
-    For a text that is no JSON, callers turn errors into InputErrors by `numasim.files.bounded_json.json_errors`.
+    Callers turn the errors for a text that is no JSON into InputErrors by `numasim.files.bounded_json.json_errors`.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._begin = 0  # the begin of the window in the text
         self._window = text[:WINDOW]
-        self._at = 0
         self._halves = may_have_halves(text)
-        self._skip()
+        self._at = _after_spaces(text, 0)
 
     def begins(self, character: str) -> bool:
         """Return whether the value at the position begins with ``character``."""
@@ -109,20 +108,21 @@ class JsonWalk:
             if key in seen:
                 raise InputError(f"the key {key!r} is given twice in one object", expected="every key once")
             seen.add(key)
-            self._skip()
+            self._at = _after_spaces(self._text, self._at)
             self._pass(":", "Expecting ':' delimiter")
             yield key
 
     def elements(self, take: Callable[[Batch], bool] | None = None) -> Iterator[int]:
         """Yield the indices of the elements of the list at the position. At each index the caller reads the element.
 
-        Batches of elements are offered to ``take`` first. A batch that ``take`` accepts is skipped.
+        Batches of elements are passed to ``take`` first. The elements of a batch for which ``take`` returns True are
+        skipped.
         """
         return self._parts("[", "]", take)
 
     def end(self) -> None:
         """Raise an error for text behind the value."""
-        self._skip()
+        self._at = _after_spaces(self._text, self._at)
         if self._at < len(self._text):
             raise self._wrong("Extra data")
 
@@ -137,7 +137,7 @@ class JsonWalk:
                 refused = batch.end if batch else refused
                 yield number
                 number += 1
-            self._skip()
+            self._at = _after_spaces(self._text, self._at)
             if self.begins(closing):
                 break
             self._pass(",", "Expecting ',' delimiter")
@@ -146,13 +146,7 @@ class JsonWalk:
     def _pass(self, character: str, problem: str) -> None:
         if not self.begins(character):
             raise self._wrong(problem)
-        self._at += 1
-        self._skip()
-
-    def _skip(self) -> None:
-        found = _SPACE.match(self._text, self._at)
-        assert found is not None
-        self._at = found.end()
+        self._at = _after_spaces(self._text, self._at + 1)
 
     def _wrong(self, problem: str, at: int | None = None) -> json.JSONDecodeError:
         return json.JSONDecodeError(problem, self._text, self._at if at is None else at)
@@ -167,7 +161,7 @@ class JsonWalk:
         return batch if values and not (self._halves and batch.has_halves()) else None
 
     def _at_once(self, begin: int) -> tuple[list[Any], int] | None:
-        """Return the elements up to a likely end of an element, None if no element ends there."""
+        """Return the elements up to the last likely end of an element, decoded at once; None if none ends there."""
         for mark in _ENDS.get(self._window[begin : begin + 1], (",",)):
             cut = self._window.rfind(mark, begin + 1, len(self._window) - 1)
             if cut > (begin + len(self._window)) // 2:
@@ -191,18 +185,13 @@ class JsonWalk:
                 if not self._is_whole(at):
                     break
                 values.append(value)
-                end, at = at, self._after_spaces(at)
+                end, at = at, _after_spaces(self._window, at)
                 if not self._window.startswith(",", at):
                     break
-                at = self._after_spaces(at + 1)
+                at = _after_spaces(self._window, at + 1)
         except (StopIteration, ValueError, InputError):
             pass
         return values, end
-
-    def _after_spaces(self, at: int) -> int:
-        found = _SPACE.match(self._window, at)
-        assert found is not None
-        return found.end()
 
     def _is_whole(self, end: int) -> bool:
         """Return whether a value that ends at ``end`` in the window also ends there in the text."""
@@ -228,3 +217,9 @@ class JsonWalk:
             if self._is_last() or not cut_off:
                 raise self._wrong(problem, self._begin + at)
         raise LongValueError(f"a value is longer than {longest // MIB} MiB", expected="shorter ones")
+
+
+def _after_spaces(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()

@@ -2,11 +2,11 @@
 
 A regular file is written under a temporary name in its own folder, flushed to the disk and renamed. However the process
 ends, the file has either its old or its whole new contents. A replaced file keeps its mode and, if the system permits,
-its owner; a new file has the mode that the umask leaves. Symbolic links are followed and stay: the file at their end is
-written. Devices, pipes and open descriptors (/dev/null, a FIFO, /dev/stdout, /dev/fd/3) are written to and never
-replaced.
+its owner; a new file has the mode that the umask leaves. Symbolic links are followed and stay: the file at the end of
+the links is written. Devices, pipes and open descriptors (/dev/null, a FIFO, /dev/stdout, /dev/fd/3) are written to and
+never replaced.
 
-`lib/runtime/source/record/output_file.c` writes by the same rule; `tests/files/test_one_rule.py` compares the two.
+`lib/runtime/source/record/output_file.c` writes by the same rule; `tests/files/test_one_rule.py` tests both writers.
 """
 
 from __future__ import annotations
@@ -214,9 +214,9 @@ def _make_like(handle: int, known: os.stat_result | None) -> None:
 
 # ---- CSV that a spreadsheet reads as text and numbers, never as formulas ---------------------------------------------
 #
-# A spreadsheet computes a cell that begins with ``=``, ``+``, ``-`` or ``@``, such as the name of a strategy. Such a
-# text gets an apostrophe in front. A text that begins with an apostrophe gets a second apostrophe, so that the
-# original text can be restored. Numbers stay unchanged.
+# A spreadsheet computes a cell that begins with ``=``, ``+``, ``-`` or ``@``, such as the name of a strategy. A text
+# that begins with one of these characters gets an apostrophe in front. A text that begins with an apostrophe gets a
+# second apostrophe, so that the original text can be restored. Numbers stay unchanged.
 
 APOSTROPHE = "'"
 _FORMULA = re.compile(r"[=+\-@\t\r']")
@@ -224,7 +224,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return ``rows`` as CSV below the names of the columns; cells with text are `quoted`."""
+    """Return the names of the ``columns`` and ``rows`` as CSV; cells with text are `quoted`."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)

@@ -1,8 +1,9 @@
-"""Dependences that follow from the data that tasks read and write, as OpenMP's ``depend`` clauses give them.
+"""Dependences that follow from the data that tasks read and write, as with the ``depend`` clauses of OpenMP.
 
-Tasks wait in the order of their creation. A task waits for the last writer of the bytes that the task reads (read after
-write). For bytes that the task writes, the task waits for the last writer and for all readers since (write after write,
-write after read). Blocks of memory may overlap in any way: a region is cut at the ends of all blocks.
+A task waits only for tasks that were created before the task. Before a read of bytes, the task waits for the last
+writer of the bytes (read after write). Before a write, the task waits for the last writer and for all later readers
+(write after write, write after read). Blocks of memory may overlap in any way: a region is cut at the ends of all
+blocks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ NOBODY = -1
 
 
 class _Piece:
-    """Bytes that were always accessed together: the last writer, and the readers since."""
+    """Bytes that were always accessed together: the end, the last writer, and the readers after the last write."""
 
     __slots__ = ("end", "readers", "writer")
 
@@ -102,10 +103,8 @@ class DataRegion:
             raise InputError(f"got {span!r} in region {self.name!r}", expected="a range of bytes such as [0:4096]")
         first, end = 0 if span.start is None else span.start, self.size if span.stop is None else span.stop
         if not 0 <= first < end <= self.size:
-            raise InputError(
-                f"the bytes {first} to {end} are not in region {self.name!r}",
-                expected=f"at least one byte of 0 to {self.size}",
-            )
+            expected = f"at least one byte of 0 to {self.size}"
+            raise InputError(f"the bytes {first} to {end} are not in region {self.name!r}", expected=expected)
         return Block(self, first, end - first)
 
     @property
@@ -125,14 +124,11 @@ class Tiles:
 
     def __getitem__(self, place: tuple[int, int]) -> Block:
         """Return the tile in a row and a column, both from 0; raise InputError if there is no such tile."""
-        if not (
-            isinstance(place, tuple) and len(place) == 2 and all(isinstance(each, SupportsIndex) for each in place)
-        ):
-            raise InputError(f"got {place!r} in {self.region.name!r}", expected="a row and a column such as [0, 1]")
+        name, is_pair = self.region.name, isinstance(place, tuple) and len(place) == 2
+        if not (is_pair and all(isinstance(each, SupportsIndex) for each in place)):
+            raise InputError(f"got {place!r} in {name!r}", expected="a row and a column such as [0, 1]")
         row, column = map(index, place)
         if not (0 <= row < self.rows and 0 <= column < self.columns):
-            raise InputError(
-                f"there is no tile [{row}, {column}] of {self.region.name!r}",
-                expected=f"rows 0 to {self.rows - 1} and columns 0 to {self.columns - 1}",
-            )
+            expected = f"rows 0 to {self.rows - 1} and columns 0 to {self.columns - 1}"
+            raise InputError(f"there is no tile [{row}, {column}] of {name!r}", expected=expected)
         return Block(self.region, (row * self.columns + column) * self.tile_bytes, self.tile_bytes)

@@ -1,4 +1,4 @@
-"""Distributions from which the items of a range draw their times and bytes, as tables (model 3.5)."""
+"""Distributions, as tables, from which the items of a range draw their times and bytes (model 3.5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from numasim.errors import InputError
-from numasim.objects.graph_arrays import costs_ps
+from numasim.objects.graph_arrays import costs_ps, is_whole
 from numasim.parts.base import ppm
 from numasim.parts.unit_factors import PS_PER_NS
 from numasim.schema.enumerations import LONGEST_PS, MOST_ITEMS, MOST_MOVED, MOST_NODES, Mode
@@ -23,9 +23,9 @@ from numasim.workload.builder import ragged_family
 from numasim.workload.graph import NodeAccess, Pattern, RangeFamily
 from numasim.workload.graph_rules import check_amounts
 
-WHOLE = 2**60  # of the weights of a table
-FINE, LOW, HIGH = 16, 20, 40  # quantiles for each halving of the probability; halvings at either end
-MOST_VALUES = 4096  # of a table with a part for each
+WHOLE = 2**60  # the sum of the weights of a table
+FINE, LOW, HIGH = 16, 20, 40  # quantiles for each halving of the probability; halvings at the low and the high end
+MOST_VALUES = 4096  # most values of a table with a part for each value
 
 Part = tuple[int, float, float]  # weight, from, to
 
@@ -42,8 +42,8 @@ class Distribution:
         self.name = name
         self.parts = tuple(parts)
         for _, low, high in self.parts:
-            if not (0 <= low <= high < math.inf):
-                raise InputError(f"a part of {name} is from {low} to {high}", expected="numbers from 0 on, in order")
+            is_part = 0 <= low <= high < math.inf
+            _require(is_part, f"a part of {name} is from {low} to {high}", "numbers from 0 on, in order")
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Distribution:
@@ -52,7 +52,7 @@ class Distribution:
 
     @classmethod
     def exponential(cls, mean: float, *, most: float | None = None) -> Distribution:
-        """Return the distribution of times between random events (exponential), with the mean ``mean``."""
+        """Return the exponential distribution, of times between random events, with the mean ``mean``."""
         _require(mean > 0, f"the mean is {mean}", "more than 0")
         return cls._of_quantiles(f"exponential({mean})", lambda below, above: -mean * math.log(above), most)
 
@@ -171,12 +171,15 @@ def range_family(
     kernel: int,
 ) -> RangeFamily:
     """Return a family of ``count`` items; raise InputError for impossible values."""
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST_ITEMS:
-        raise InputError(f"the range has {count!r} items", expected=f"1 to {MOST_ITEMS:,}")
-    items = int(count)
-    returned_ppm = _part_ppm(returned)
+    _require(is_whole(count) and 1 <= count <= MOST_ITEMS, f"the range has {count!r} items", f"1 to {MOST_ITEMS:,}")
+    is_part = isinstance(returned, int | float | Decimal) and not isinstance(returned, bool) and 0 <= returned <= 1
+    _require(is_part, f"{returned!r} of the bytes' memory are given back", "a part from 0 to 1")
+    patterns = {each.name.lower(): each for each in Pattern}
+    if pattern not in patterns:
+        raise InputError(f"there is no pattern {pattern!r}", value=pattern, known=patterns)
+    items, returned_ppm = int(count), ppm(Decimal(str(returned)))
     accesses = [
-        replace(_access(nodes, given, items, mode, _pattern(pattern)), returned_ppm=returned_ppm)
+        replace(_access(nodes, given, items, mode, patterns[pattern]), returned_ppm=returned_ppm)
         for mode, by_nodes in on_nodes.items()
         for nodes, given in by_nodes.items()
     ]
@@ -194,22 +197,13 @@ def _times(given: Any, items: int) -> Amounts:
 
 def _access(nodes: Any, given: Any, items: int, mode: Mode, pattern: Pattern) -> NodeAccess:
     named = nodes if isinstance(nodes, tuple) else (nodes,)
+    expected = "the number of a node, or a tuple of some, such as (0, 1)"
     for node in named:
-        if isinstance(node, bool) or not isinstance(node, int | np.integer) or not 0 <= node < MOST_NODES:
-            raise InputError(
-                f"got {node!r} as a node", expected="the number of a node, or a tuple of some, such as (0, 1)"
-            )
+        _require(is_whole(node) and 0 <= node < MOST_NODES, f"got {node!r} as a node", expected)
     shares = Counter(int(node) for node in named)
-    if not shares:
-        raise InputError("got no node", expected="the number of a node, or a tuple of some, such as (0, 1)")
+    _require(shares, "got no node", expected)
     amounts = _bytes(given, items, f"the bytes on {nodes}")
     return NodeAccess(tuple(shares), tuple(shares.values()), int(mode), int(pattern), amounts)
-
-
-def _part_ppm(part: Any) -> int:
-    if isinstance(part, bool) or not isinstance(part, int | float | Decimal) or not 0 <= part <= 1:
-        raise InputError(f"{part!r} of the bytes' memory are given back", expected="a part from 0 to 1")
-    return ppm(Decimal(str(part)))
 
 
 def _bytes(given: Any, items: int, what: str) -> Amounts:
@@ -231,10 +225,3 @@ def _checked(amounts: Amounts, items: int, most: int, what: str) -> Amounts:
     except InputError as error:
         raise InputError(f"{what}: {error.problem}", expected=error.expected) from None
     return amounts
-
-
-def _pattern(name: str) -> Pattern:
-    known = {each.name.lower(): each for each in Pattern}
-    if name not in known:
-        raise InputError(f"there is no pattern {name!r}", value=name, known=known)
-    return known[name]

@@ -18,8 +18,13 @@ from numasim.workload.span import cycle_of
 Array = npt.NDArray[Any]
 
 
+def is_whole(given: Any) -> bool:
+    """Return whether ``given`` is a whole number of Python or numpy, and no truth value."""
+    return isinstance(given, int | np.integer) and not isinstance(given, bool)
+
+
 def costs_ps(costs_ns: Any, tasks: int | None = None) -> I64:
-    """Return [tasks] costs in whole picoseconds, rounded; one number is the cost of all ``tasks``."""
+    """Return [tasks] costs in whole picoseconds, rounded; a single number is the cost of each of ``tasks``."""
     given = np.asarray(costs_ns)
     if given.dtype == object or given.dtype.kind not in "iuf":
         try:
@@ -45,9 +50,9 @@ def edge_columns(edges: Any, tasks: int) -> tuple[I64, I64]:
     if given.size == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        problem = f"the edges are an array of {given.dtype} with the shape {given.shape}"
         raise InputError(
-            f"the edges are an array of {given.dtype} with the shape {given.shape}",
-            expected="whole numbers with the shape (edges, 2): the task before and the task after",
+            problem, expected="whole numbers with the shape (edges, 2): the task before and the task after"
         )
     wrong = np.flatnonzero(((given < 0) | (given >= tasks)).any(axis=1))
     if len(wrong):
@@ -81,7 +86,7 @@ def check_acyclic(source: I64, target: Array, tasks: int) -> None:
 class Stage:
     """One stage of a pipeline. ``cost_ns`` is the cost of each item: one number, or a number for each item.
 
-    A ``serial`` stage takes the items one after the other in their order. A parallel stage takes any number at once.
+    A ``serial`` stage works on one item at a time, in order. A parallel stage works on any number of items at once.
     """
 
     cost_ns: Any
@@ -95,9 +100,9 @@ def pipeline(
     """Return a task for each item and stage, numbered item by item; InputError for wrong numbers."""
     made = [each if isinstance(each, Stage) else Stage(each) for each in stages]
     count = len(made)
-    if not count or not _is_count(items):
+    if not (count and is_whole(items) and items >= 1):
         raise InputError(f"got {count} stages and {items!r} items", expected="at least one of each")
-    if most_items is not None and not _is_count(most_items):
+    if most_items is not None and not (is_whole(most_items) and most_items >= 1):
         raise InputError(f"at most {most_items!r} items are under way", expected="at least one, or None for any number")
     if not 0 <= item_bytes * items <= MOST_BYTES:
         raise InputError(f"{items} items have {item_bytes} bytes each", expected=f"0 to {MOST_BYTES} bytes in all")
@@ -118,7 +123,3 @@ def pipeline(
         memory["regions"] = (Region("items", items * item_bytes, False),)
         memory["accesses"] = np.arange(items * count + 1), columns
     return plain_graph(name, costs.ravel(), (source, target), kernels=names, kernel=kernel, **memory)
-
-
-def _is_count(given: Any) -> bool:
-    return isinstance(given, int | np.integer) and not isinstance(given, bool) and int(given) >= 1

@@ -29,14 +29,15 @@ from numasim.workload.sync_parameters import MAX_PARTIES, MOST_SKEW_PPM, Role, S
 SINGLE = (Block, DataRegion, str)
 Data = Block | DataRegion | str  # a name stands for the whole region of that name
 Pieces = Data | Iterable[Data]
-Access = tuple[int, int, int, int]  # region, offset, bytes, mode
+Access = tuple[int, int, int, int]
+ACCESS_COLUMNS = ("region", "offset", "row_bytes", "mode")  # of an `Access`
 NO_PARENT = -1
 NOTHING: OnNodes = {}
 
 
 @dataclass(eq=False)
 class GraphPhase:
-    """Tasks of a graph that start together when all earlier phases have ended; `Graph.again` runs the tasks again."""
+    """Tasks of a graph that start together, after all earlier phases; `Graph.again` runs these tasks again."""
 
     graph: GrowingGraph = field(repr=False)
     name: str
@@ -55,10 +56,10 @@ class Objects:
 
 
 class Task:
-    """A task of a `Graph`, which `Graph.task` or another task's `spawn` makes.
+    """A task of a `Graph`, which `Graph.task` or `spawn` of another task makes.
 
-    A task in a ``with`` block, or as the first argument of a spawned function, waits at the end for all children that
-    the task has not waited for, as a function of Cilk does.
+    At the end of a ``with`` block of the task, and at the end of a spawned function, the task waits for all its
+    children for which it has not waited yet, as at the end of a function of Cilk.
     """
 
     __slots__ = ("_unsynced", "graph", "number")
@@ -76,9 +77,9 @@ class Task:
         updates: Pieces = (),
         kernel: str = "",
     ) -> None:
-        """Compute for ``cost_ns`` ns and access memory meanwhile, before the task's next step.
+        """Add a step: the task computes for ``cost_ns`` ns and accesses memory meanwhile.
 
-        No task waits for these accesses: dependences follow only from the accesses that a task is made with.
+        No task waits for these accesses: dependences follow only from the accesses given when a task is made.
         """
         accesses = self.graph._accesses_of(reads, writes, updates)
         self.graph._add_segment(self.number, compute_ps(cost_ns), kernel, accesses)
@@ -94,10 +95,10 @@ class Task:
         after: Task | Iterable[Task] = (),
         kernel: str = "",
     ) -> Task:
-        """Make a child, which any worker may execute from now on, and return the child.
+        """Make a child, which any worker may execute from this step on, and return the child.
 
-        A ``function`` is called at once with the child and the ``arguments``, and says what the child does. The other
-        arguments are those of `Graph.task`. Dependences follow from data only among children of one task.
+        A ``function`` is called at once with the child and the ``arguments``, and adds the steps of the child. The
+        other arguments are those of `Graph.task`. Dependences follow from data only among children of one task.
         """
         self._unsynced = True
         child = self.graph._add_task(self.number, cost_ns, reads, writes, updates, after, kernel)
@@ -121,10 +122,10 @@ class Task:
 
     @contextmanager
     def group(self) -> Iterator[None]:
-        """Make a group, for a ``with`` block: at the end the task waits for all tasks that were spawned inside.
+        """Make a group, for a ``with`` block: at the end the task waits for all tasks of the group.
 
-        The group holds the children that the task spawns inside and all their descendants, including descendants whose
-        parents have ended without waiting for them, as ``taskgroup`` of OpenMP does (model 3.2)::
+        The group has the children that the task spawns inside the block and all their descendants, also if the parent
+        of a descendant ends without waiting, as ``taskgroup`` of OpenMP does (model 3.2)::
 
             with task.group():
                 child = task.spawn(cost_ns=100)
@@ -151,7 +152,7 @@ class Task:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for the children that are left."""
+        """Wait for all children for which the task has not waited yet."""
         if kind is None:
             self.sync()
 
@@ -161,7 +162,7 @@ class Task:
 
 
 class Transaction:
-    """A transaction of a task, in a ``with`` block: begins with the block and commits at the end of the block.
+    """A transaction of a task, for a ``with`` block: begins with the block and commits at the end of the block.
 
     Every attempt repeats all work that the task does inside (`Task.work`).
     """
@@ -197,7 +198,7 @@ class Transaction:
 
 
 def compute_ps(cost_ns: Any) -> int:
-    """Return a cost in whole picoseconds, rounded; InputError for a negative or too long cost, or for no number."""
+    """Return a cost in whole picoseconds, rounded; InputError unless the cost is a number within bounds."""
     try:
         cost_ps = round(cost_ns * 1000)
         if 0 <= cost_ps <= LONGEST_PS:
@@ -210,7 +211,7 @@ def compute_ps(cost_ns: Any) -> int:
 class GrowingGraph:
     """The part of a `Graph` to which Python code adds tasks: the columns of the graph, one entry for each task or op.
 
-    Tasks have the numbers of their creation. A graph that is whole, such as a graph of a file, refuses additions.
+    Tasks are numbered in the order of their creation. A whole graph, such as a graph of a file, refuses additions.
     """
 
     def __init__(self, name: str) -> None:
@@ -248,7 +249,7 @@ class GrowingGraph:
     def region(self, name: str, size: int, *, initialised: bool = True) -> DataRegion:
         """Return a new region of ``size`` bytes; ``region[a:b]`` is a part that tasks can read and write.
 
-        The master writes an ``initialised`` region before tasks start; else the first access to a page places the page.
+        The master writes an ``initialised`` region before tasks start; else the first access places each page.
         """
         self._change()
         if name in self._regions:
@@ -304,9 +305,8 @@ class GrowingGraph:
         if isinstance(given, DataRegion):
             given = given.whole
         if not isinstance(given, Block):
-            raise InputError(
-                f"got {given!r} to read or write", expected="a region, a tile, or bytes such as region[0:64]"
-            )
+            expected = "a region, a tile, or bytes such as region[0:64]"
+            raise InputError(f"got {given!r} to read or write", expected=expected)
         if given.region.graph is not self:
             raise InputError(f"the region {given.region.name!r} is one of another graph", expected="one of this graph")
         return given.region.number, given.offset, given.size
@@ -327,8 +327,8 @@ class GrowingGraph:
 
         The task computes for ``cost_ns`` ns (rounded to whole ps) and reads and writes memory meanwhile: regions, parts
         of regions, tiles, or names of regions; ``updates`` are both read and written. The task waits for the tasks
-        ``after`` which it comes, for earlier tasks that write memory which the task accesses, and for earlier tasks
-        that access memory which the task writes. ``kernel`` is the kind of work in kernel rates and results.
+        ``after``, for earlier tasks that write memory that this task accesses, and for earlier tasks that access memory
+        that this task writes. ``kernel`` is the kind of work in kernel rates and results.
         """
         return self._add_task(NO_PARENT, cost_ns, reads, writes, updates, after, kernel)
 
@@ -418,16 +418,16 @@ class GrowingGraph:
         pattern: str = "sequential",
         kernel: str = "",
     ) -> None:
-        """Add a range of ``count`` items to the current phase: tasks without an entry each, in any number.
+        """Add a range of ``count`` items, which are tasks without rows of their own, to the current phase.
 
         An item computes for ``compute_ns`` ns: a number, an array with a number for each item, or a `Distribution` from
         which every run draws. ``reads``, ``writes`` and ``updates`` map nodes of the machine to the bytes that an item
-        reads or writes on the node, in the same forms: ``{0: sizes, 1: 64}``. A tuple of nodes shares an item's bytes
-        evenly; a repeated node has a part for each mention. No cache serves these bytes, and no task waits for them.
-        ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are bytes of memory
-        that an item touches for the first time, each page with a page fault; ``freed`` are bytes that the item gives
-        back; both have the forms of ``compute_ns``. ``returned``, from 0 to 1, is the part of the memory of its bytes
-        on nodes that an item gives back (model 3.5). A phase has at most one range.
+        reads or writes on the node, in the same forms: ``{0: sizes, 1: 64}``. The nodes of a tuple have equal parts of
+        an item's bytes; a repeated node has a part for each mention. No cache serves these bytes, and no task waits for
+        these accesses. ``pattern`` is the order of the accesses: sequential, strided, random or chase. ``fresh`` are
+        bytes of memory that an item touches for the first time, each page with a page fault; ``freed`` are bytes that
+        an item gives back; both have the forms of ``compute_ns``. ``returned``, from 0 to 1, is the part that an item
+        gives back of the memory of its bytes on nodes (model 3.5). A phase has at most one range.
         """
         self._change()
         on_nodes = {Mode.READ: reads, Mode.WRITE: writes, Mode.READ_WRITE: updates}
@@ -445,8 +445,8 @@ class GrowingGraph:
     def phase(self, name: str = "", *, repeat: int = 1, serial: bool = False) -> GraphPhase:
         """Begin a new phase, as `barrier` does, and return the phase, which `again` takes.
 
-        Results and changes of the placement refer to the ``name``. The phase runs ``repeat`` times in a row, once it
-        has a task or a range. In a ``serial`` phase worker 0 works alone, while the other workers wait.
+        Results and changes of the placement refer to the ``name``. A phase with a task or a range runs ``repeat`` times
+        in a row. In a ``serial`` phase worker 0 works alone, while the other workers wait.
         """
         self._change()
         self._require_times(repeat)
@@ -506,9 +506,8 @@ class GrowingGraph:
             raise InputError(f"got {repeat!r} as the number of repeats", expected="a whole number from 1 on")
         runs = repeat * prod(self._loops[number].repeat for number in self._open_loops)
         if runs > MOST_ITEMS:
-            raise InputError(
-                f"the phases would run {runs:,} times", expected=f"at most {MOST_ITEMS:,} times, with the loops around"
-            )
+            expected = f"at most {MOST_ITEMS:,} times, with the loops around"
+            raise InputError(f"the phases would run {runs:,} times", expected=expected)
 
     # ---- the finished graph ----
 
@@ -521,12 +520,14 @@ class GrowingGraph:
         rows = ragged(offsets(count)[:-1][segments], count[segments])
         columns = np.array(self._accesses, np.int64).reshape(-1, 4)[rows].T
         source, target = position[np.array(self._edges, np.int64).reshape(-1, 2)].T
+        ends = dict.fromkeys(self._open_loops, len(self._runs))  # an open loop ends with the last phase so far
+        closed = (Loop(each.first, ends.get(at, each.end), each.repeat) for at, each in enumerate(self._loops))
         return workload_of(
             self._name,
             kernels=tuple(self._kernels) or ("",),
             regions=self._region_rows,
             phases=self._phases(position, above, deal),
-            loops=self._loops_so_far(),
+            loops=[each for each in closed if each.first < each.end],
             ranges=tuple(self._ranges.values()),
             op_ptr=op_ptr,
             op_code=codes,
@@ -534,12 +535,9 @@ class GrowingGraph:
             parent=parent,
             compute_ps=np.array(self._compute_ps, np.int64)[segments],
             kernel=np.array(self._kernel, np.uint8)[segments],
-            accesses=(
-                offsets(count[segments]),
-                dict(zip(("region", "offset", "row_bytes", "mode"), columns, strict=True)),
-            ),
+            accesses=(offsets(count[segments]), dict(zip(ACCESS_COLUMNS, columns, strict=True))),
             successors=successors(source, target, len(parent)),
-            words=tuple(self._words),
+            words=self._words,
         )
 
     def _phases(self, position: I64, parent: I64, deal: Deal) -> Iterator[Phase]:
@@ -551,9 +549,3 @@ class GrowingGraph:
         families = {number: family for family, number in enumerate(self._ranges)}
         for number, run in zip(numbers, self._runs, strict=True):
             yield Phase(tasks[number], families.get(number), deal, run.serial, run.repeat, run.name)
-
-    def _loops_so_far(self) -> tuple[Loop, ...]:
-        """Return the loops as `Workload.loops`; an open loop ends with the last phase so far."""
-        ends = {number: len(self._runs) for number in self._open_loops}
-        closed = (Loop(each.first, ends.get(at, each.end), each.repeat) for at, each in enumerate(self._loops))
-        return tuple(each for each in closed if each.first < each.end)

@@ -1,10 +1,10 @@
 """Task graphs as networkx's directed graphs, and back.
 
 A node is a task; ``cost_ns`` is the compute time of the task. An edge leads from a task to a task that waits
-(``kind="dependence"``) or to a child (``kind="spawn"``). The attribute ``steps`` has the ops of a task that does more
-than to compute once: ``("work", {compute_ps, kernel, accesses})``, ``("spawn", node)``, ``("call", node)``,
-``("wait",)``, ``("group",)``, ``("end_group",)`` and the synchronisation ops, in order. ``graph.graph`` has the name,
-regions, phases.
+(``kind="dependence"``) or to a child (``kind="spawn"`` or ``"call"``). A task that does more than compute once has the
+attribute ``steps`` with its ops in order: ``("work", {compute_ps, kernel, accesses})``, ``("spawn", node)``,
+``("call", node)``, ``("wait",)``, ``("group",)``, ``("end_group",)`` and the synchronisation ops. ``graph.graph`` has
+the name, regions, phases and other keys of the JSON form.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from numasim.errors import InputError
 from numasim.objects.graph_arrays import costs_ps, plain_graph
+from numasim.workload.export.part_graph import require_no_ranges
 from numasim.workload.graph import Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.json_form.graph_io import unchecked
@@ -36,18 +37,16 @@ def to_networkx(workload: Workload) -> nx.DiGraph[Any]:
     """Return the graph of a workload's tasks; raise InputError for a workload with ranges."""
     import networkx as nx
 
-    if workload.ranges:
-        raise InputError(
-            f"{workload.name!r} has a range of tasks that are not written down", expected="a graph without ranges"
-        )
+    require_no_ranges(workload, "a graph without ranges")
     document = to_file(workload)
     graph: nx.DiGraph[Any] = nx.DiGraph(name=workload.name, **_head(document))
     costs = (by_task(workload, workload.segment_compute_ps) / 1000).tolist()
     for task, entry in enumerate(document["tasks"]):
-        steps = [_step(op, document["segments"]) for op in entry["ops"]]
+        work = [("work", document["segments"][op[1]]) if op[0] == "run" else tuple(op) for op in entry["ops"]]
         attributes: dict[str, Any] = {"cost_ns": costs[task]}
-        if not _is_plain(steps):
-            attributes["steps"] = steps
+        computes_once = len(work) == 1 and work[0][0] == "work"
+        if not (computes_once and {key: work[0][1][key] for key in PLAIN} == PLAIN):  # more than the cost describes
+            attributes["steps"] = work
         if entry["kind"] != "task":
             attributes["kind"] = entry["kind"]
         graph.add_node(task, **attributes)
@@ -67,17 +66,6 @@ def _head(document: dict[str, Any]) -> dict[str, Any]:
     return head
 
 
-def _step(op: list[Any], segments: list[dict[str, Any]]) -> tuple[Any, ...]:
-    return ("work", segments[op[1]]) if op[0] == "run" else tuple(op)
-
-
-def _is_plain(steps: list[tuple[Any, ...]]) -> bool:
-    """Return whether the task only computes once, so that the cost describes the whole task."""
-    if len(steps) != 1 or steps[0][0] != "work":
-        return False
-    return {key: steps[0][1][key] for key in PLAIN} == PLAIN
-
-
 def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: str | None) -> Workload:
     """Return the workload of a directed graph; raise InputError for wrong costs, edges and steps."""
     if not graph.is_directed() or graph.is_multigraph():
@@ -95,7 +83,7 @@ def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: s
 
 
 def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> None:
-    """Raise InputError if nodes have attributes but no costs: tasks with a misspelt attribute would cost nothing."""
+    """Raise InputError if nodes have attributes but no costs: the attribute of the costs may be misspelt."""
     said = dict.fromkeys(str(key) for _, found in graph.nodes(data=True) for key in found)
     if said and not {cost, "steps", "kind"} & said.keys() and isinstance(usual_cost_ns, int) and usual_cost_ns == 0:
         raise InputError(
@@ -150,7 +138,7 @@ def _steps(graph: nx.DiGraph[Any], node: Hashable, cost: str, usual_cost_ns: Any
 
 
 def _depth_first(graph: nx.DiGraph[Any], steps: dict[Any, list[tuple[Any, ...]]]) -> list[Any]:
-    """Return the tasks in the numbering of a workload: roots in their order, children behind parents."""
+    """Return the tasks in the order of a workload's numbers: roots in the order of nodes, children behind parents."""
     below = {node: [step[1] for step in steps[node] if step[0] in FORKS] for node in graph.nodes}
     spawned = {child for some in below.values() for child in some}
     for child in spawned - set(graph.nodes):

@@ -1,9 +1,9 @@
-"""A task graph as an object of Python: built task by task, from arrays or networkx, or read from a file."""
+"""A task graph as an object of Python: built task by task, made from arrays or networkx, or read from a file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,13 +31,13 @@ MOST_MEASURED = 200_000  # most tasks of a graph whose work and span a notebook 
 class Graph(GrowingGraph, Held):
     """A program of tasks, with costs, memory and dependences.
 
-    `task` adds a task, which waits for the tasks ``after`` which it comes and for tasks that access the same memory. A
-    task may spawn tasks and wait for them. The finished graph is given as ``workload=`` to `numasim.run` and
+    `task` adds a task, which waits for the tasks given as ``after`` and for tasks that access the same memory. A task
+    may spawn children and wait for the children. The finished graph is given as ``workload=`` to `numasim.run` and
     `numasim.sweep`, alone or among the values of an axis.
 
-    Tasks that no task spawns start together. ``deal="master"`` gives these tasks to worker 0, which puts them into its
-    queue; ``"cyclic"`` gives them to all workers in turn, ``"block"`` in blocks. Tasks that wait for other tasks start
-    when these have ended. Creating a task at the start takes no time.
+    Tasks that no task spawns start together. ``deal="master"`` gives these tasks to worker 0, which puts the tasks into
+    its queue; ``"cyclic"`` deals the tasks to all workers in turn, ``"block"`` in blocks. A task that waits for other
+    tasks starts when the other tasks have ended. Creating a task at the start takes no time.
     """
 
     part = "workload"
@@ -48,14 +48,14 @@ class Graph(GrowingGraph, Held):
             raise InputError(f"there is no deal {deal!r}", value=deal, known=DEALS)
         super().__init__(name)
         self._deal = DEALS[deal]
-        self._made: tuple[int, _Made] | None = None  # the last finished graph, and the number of changes up to it
+        self._made: tuple[int, Workload] | None = None  # the number of changes up to the last finished graph, the graph
         self.names: tuple[str, ...] = ()  # names of the tasks of an imported graph, by number
         self.remarks: tuple[str, ...] = ()  # data that an import leaves out or assumes
 
     @classmethod
     def _of(cls, workload: Workload) -> Self:
         made = cls(workload.name)
-        made._whole, made._made = True, (0, _Made(workload))
+        made._whole, made._made = True, (0, workload)
         return made
 
     # ---- other ways to make a graph ----
@@ -64,7 +64,7 @@ class Graph(GrowingGraph, Held):
     def fork_join(cls, function: Callable[..., Any], *arguments: Any, name: str | None = None) -> Self:
         """Return the tree of tasks of ``function(task, *arguments)``.
 
-        The function and the functions that it spawns are called once. Raise InputError if calls are nested too deep::
+        Each spawned call of a function is made once, at its spawn. Raise InputError if calls are nested too deep::
 
             def fib(task, n):
                 if n < 2:
@@ -164,13 +164,13 @@ class Graph(GrowingGraph, Held):
         """Return the graph in a file of another program: WfFormat, Pegasus DAX, GraphML, DOT, STG, StarPU, grain
         graphs.
 
-        The contents of the file tell the format. ``unit`` is the unit of time if the file has none, such as ``"1us"``;
-        ``usual`` is the time of tasks without a time in the file; ``times`` are times of tasks by name, label or
-        kernel, such as ``["potrf=1us"]``. ``cost`` and ``bytes`` are the attributes of nodes and edges of DOT and
-        GraphML that hold the time of a task and a number of bytes. Files that one task writes and another task reads
-        are dependences and, with ``memory``, regions that the tasks access. ``names`` of the graph are the names of
-        tasks in the file; ``remarks`` list used, unused and unknown data. Raise InputError with file and place for
-        mistakes.
+        The contents of the file tell the format. ``unit`` is the unit of time if the file has no unit, such as
+        ``"1us"``; ``usual`` is the time of tasks without a time in the file; ``times`` are times of tasks by name,
+        label or kernel, such as ``["potrf=1us"]``. In DOT and GraphML ``cost`` is the attribute of nodes with the time
+        of a task, and ``bytes`` the attribute of edges with a number of bytes. A file that one task writes and another
+        task reads is a dependence and, with ``memory``, a region that both tasks access. ``names`` of the graph are the
+        names of tasks in the file; ``remarks`` list used, unused and unknown data. Raise InputError with file and place
+        for mistakes.
         """
         from numasim.workload.imports.import_graph import imported
         from numasim.workload.imports.read_graph import Choices
@@ -215,8 +215,8 @@ class Graph(GrowingGraph, Held):
     def recorded_on(self, machine: Machine | str | Path) -> Graph:
         """Return the graph as if recorded on ``machine``, an object, a shipped name or a file.
 
-        On another machine with ``core_steps_per_s`` times are scaled by both rates. Raise InputError if ``machine`` has
-        no such rate.
+        A run on a machine with another ``core_steps_per_s`` scales the times by both rates. Raise InputError if
+        ``machine`` has no ``core_steps_per_s``.
         """
         from numasim.workload.recording.core_rates import recorded_on
 
@@ -225,12 +225,6 @@ class Graph(GrowingGraph, Held):
         return made
 
     # ---- the finished graph ----
-
-    @property
-    def _finished(self) -> _Made:
-        if self._made is None or self._made[0] != self._version:
-            self._made = (self._version, _Made(self._built()))
-        return self._made[1]
 
     def _built(self) -> Workload:
         if not self._parent and not self._ranges:
@@ -249,7 +243,9 @@ class Graph(GrowingGraph, Held):
     @property
     def workload(self) -> Workload:
         """The graph as the arrays that engines read; InputError if the graph has no tasks or a cycle."""
-        return self._finished.workload
+        if self._made is None or self._made[0] != self._version:
+            self._made = (self._version, self._built())
+        return self._made[1]
 
     @property
     def name(self) -> str:
@@ -263,18 +259,18 @@ class Graph(GrowingGraph, Held):
 
     @property
     def edges(self) -> int:
-        """Number of dependences, without those between parents and children."""
+        """Number of dependences; spawns of children do not count."""
         return len(self.workload.successor)
 
     @property
     def work_ns(self) -> float:
         """Compute time of all tasks together in ns, without the time of accesses, which depends on the machine."""
-        return self._finished.work_ps / 1000
+        return _work_ps(self.workload) / 1000
 
     @property
     def span_ns(self) -> float:
         """Compute time of the longest chain of tasks in ns: no number of workers is faster."""
-        return self._finished.span_ps / 1000
+        return _span_ps(self.workload) / 1000
 
     @property
     def parallelism(self) -> float:
@@ -348,23 +344,18 @@ class Graph(GrowingGraph, Held):
         return panel(f"{self.name}: {self.tasks:,} tasks", names_and_values(rows), *picture)
 
 
-class _Made:
-    """A finished workload and values that follow from the workload, each computed once."""
+@lru_cache(maxsize=1)
+def _work_ps(workload: Workload) -> int:
+    from numasim.workload.one_worker import serial_ps
 
-    def __init__(self, workload: Workload) -> None:
-        self.workload = workload
+    return serial_ps(workload, 0)
 
-    @cached_property
-    def work_ps(self) -> int:
-        from numasim.workload.one_worker import serial_ps
 
-        return serial_ps(self.workload, 0)
+@lru_cache(maxsize=1)
+def _span_ps(workload: Workload) -> int:
+    from numasim.workload.span import span_ps
 
-    @cached_property
-    def span_ps(self) -> int:
-        from numasim.workload.span import span_ps
-
-        return span_ps(self.workload, 0)
+    return span_ps(workload, 0)
 
 
 def _machine_spec(machine: Machine | str | Path) -> MachineSpec:

@@ -1,12 +1,13 @@
-"""A small task graph as a picture: tasks from left to right, in the order in which they can start."""
+"""A picture of a small task graph: tasks from left to right, in the order in which the tasks can start."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from numasim.html import Html, text
-from numasim.workload.graph import I64, Workload
+from numasim.workload.graph import Workload
 from numasim.workload.one_worker import by_task
+from numasim.workload.span import longest_paths
 
 STEP, RISE, RADIUS, EDGE = 64, 30, 9, 16
 COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
@@ -15,9 +16,11 @@ LINE = "#808080"
 
 def picture_of(workload: Workload) -> Html:
     """Return an SVG: a circle for each task, coloured by kernel; lines to waiting tasks, dashed lines to children."""
-    waits = list(zip(workload.predecessor.tolist(), workload.successor.tolist(), strict=True))
-    spawns = [(int(parent), task) for task, parent in enumerate(workload.parent) if parent >= 0]
-    column = _levels(workload.rows, [*waits, *spawns])
+    child = np.flatnonzero(workload.parent >= 0)
+    waits = (workload.predecessor, workload.successor.astype(np.int64))
+    spawns = (workload.parent[child], child)
+    source, target = (np.concatenate(side) for side in zip(waits, spawns, strict=True))
+    column = np.array(longest_paths(np.ones(workload.rows, np.int64), source, target)) - 1  # tasks before each task
     row = np.zeros(workload.rows, np.int64)
     for each in range(int(column.max()) + 1):
         inside = np.flatnonzero(column == each)
@@ -26,8 +29,10 @@ def picture_of(workload: Workload) -> Html:
     names = _legend(workload, int(y.max()) + RISE + EDGE)
     width = max(int(x.max()) + EDGE, STEP * 2 * len(names))
     height = int(y.max()) + EDGE + (RISE + EDGE if names else 0)
-    lines = [_line(x, y, a, b, "") for a, b in waits] + [
-        _line(x, y, a, b, ' stroke-dasharray="4 3"') for a, b in spawns
+    lines = [
+        f'<line x1="{x[a]}" y1="{y[a]}" x2="{x[b]}" y2="{y[b]}" stroke="{LINE}"{style}/>'
+        for ends, style in ((waits, ""), (spawns, ' stroke-dasharray="4 3"'))
+        for a, b in zip(*ends, strict=True)
     ]
     costs_ns = by_task(workload, workload.segment_compute_ps) / 1000
     circles = [
@@ -50,22 +55,6 @@ def _legend(workload: Workload, y: int) -> list[str]:
         f'fill="currentColor">{text(workload.kernels[number])}</text>'
         for at, number in enumerate(named)
     ]
-
-
-def _levels(tasks: int, pairs: list[tuple[int, int]]) -> I64:
-    """Return [tasks] the number of tasks on the longest chain to each task."""
-    level = np.zeros(tasks, np.int64)
-    for _ in range(tasks):
-        before = level.copy()
-        for a, b in pairs:
-            level[b] = max(level[b], level[a] + 1)
-        if np.array_equal(level, before) or level.max() >= tasks:
-            break
-    return np.minimum(level, tasks)
-
-
-def _line(x: I64, y: I64, a: int, b: int, style: str) -> str:
-    return f'<line x1="{x[a]}" y1="{y[a]}" x2="{x[b]}" y2="{y[b]}" stroke="{LINE}"{style}/>'
 
 
 def _first_kernel(workload: Workload, task: int) -> int:

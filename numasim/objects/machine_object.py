@@ -188,8 +188,8 @@ USUAL: Fields = {  # of a processor with eight cores and two or three channels o
 def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, given: Fields) -> Fields:
     """Return all fields of a machine of ``nodes`` sockets with these ``links``.
 
-    ``given`` are the fields of the user, with fields of nodes at the top. Raise InputError if a node of ``like`` is
-    needed and the nodes are unlike, or if times of cache lines of ``like`` are needed and are a matrix of its cores.
+    ``given`` are the fields of the user, with fields of nodes at the top. Raise InputError if the nodes of ``like`` are
+    unlike each other, or if its times of cache lines are needed, but are a matrix of its own cores.
     """
     given = nodes_together(given)
     below = dict(USUAL) if like is None else _of_machine(like)
@@ -197,11 +197,8 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, 
     if isinstance(own_lines, dict) and "cores_ns" in own_lines:
         below.pop("coherence", None)
     elif like is not None and "coherence" not in below and own_lines is None:
-        raise InputError(
-            f"coherence of {like.name!r} is a matrix of its own cores",
-            path=("machine", "like"),
-            expected="coherence with the times of this machine as well",
-        )
+        problem = f"coherence of {like.name!r} is a matrix of its own cores"
+        raise InputError(problem, path=("machine", "like"), expected="coherence with the times of this machine as well")
     sources = dict.fromkeys(below, ASSUMED if like is None else f"as in {like.name}")
     above = {key: value for key, value in given.items() if key not in ("sources", "links")}
     merged = {key: _merged(below.get(key), above.get(key)) for key in dict.fromkeys((*below, *above))}
@@ -218,27 +215,22 @@ def topology_fields(name: str, nodes: int, links: Fields, like: Machine | None, 
 
 
 def nodes_together(given: Fields) -> Fields:
-    """Return ``given`` with the fields that all nodes share under ``nodes``.
+    """Return ``given`` with the fields of nodes moved below the key ``nodes``.
 
     Raise InputError if ``nodes`` is also given, and for a misspelt field of nodes.
     """
     known = [*MachineSpec.model_fields, *OF_NODES]
     for name in given:
         if name.isidentifier() and name not in known and nearest_name(name, known) in OF_NODES:
-            raise InputError(
-                f"there is no field {name!r} here",
-                path=("machine",),
-                expected=f"{', '.join(OF_NODES)} of the nodes, or a field of a machine's file",
-                value=name,
-                known=known,
-            )
+            problem = f"there is no field {name!r} here"
+            expected = f"{', '.join(OF_NODES)} of the nodes, or a field of a machine's file"
+            raise InputError(problem, path=("machine",), expected=expected, value=name, known=known)
     of_nodes = {key: given[key] for key in OF_NODES if key in given}
     if not of_nodes:
         return given
     if "nodes" in given:
-        raise InputError(
-            f"{', '.join(of_nodes)} and nodes are given", path=("machine", "nodes"), expected="one of both"
-        )
+        problem = f"{', '.join(of_nodes)} and nodes are given"
+        raise InputError(problem, path=("machine", "nodes"), expected="one of both")
     return {**{key: value for key, value in given.items() if key not in OF_NODES}, "nodes": of_nodes}
 
 
@@ -249,14 +241,11 @@ def _merged(below: Any, above: Any) -> Any:
 
 
 def _of_machine(like: Machine) -> Fields:
-    """Return the fields that a machine of another topology takes over from ``like``: a node and distances."""
+    """Return the fields that a machine of another topology takes from ``like``: of a node, and distances."""
     plain = like.specified()
     if not isinstance(like.spec.nodes, NodesSpec):
-        raise InputError(
-            f"the nodes of {like.name!r} are unlike each other",
-            path=("machine", "like"),
-            expected="a machine whose nodes are alike",
-        )
+        problem = f"the nodes of {like.name!r} are unlike each other"
+        raise InputError(problem, path=("machine", "like"), expected="a machine whose nodes are alike")
     fields = {key: plain[key] for key in FROM_LIKE if key in plain}
     fields["nodes"] = {key: value for key, value in plain["nodes"].items() if key != "per_socket"}
     coherence = fields["coherence"]
@@ -270,7 +259,7 @@ def _of_machine(like: Machine) -> Fields:
 
 
 def _distances(like: Machine) -> Fields:
-    """Return latencies and the bandwidth of links: as written, else as between the nearest nodes."""
+    """Return the latencies and the bandwidth of links: as in the file of ``like``, else between its nearest nodes."""
     spec, links = like.spec, like.built.links
     latency_ps = like.built.latency_ps
     local_ps = int(latency_ps.diagonal().min())

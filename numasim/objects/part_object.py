@@ -1,4 +1,4 @@
-"""The common part of machines and strategies as objects of Python, which are made of fields, files or other objects."""
+"""The base class of machines and strategies as objects of Python, made of fields, files or other objects."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PartObject(Held, Generic[M]):
 
     @classmethod
     def _sources(cls, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the field ``sources`` of another object after ``changes``, if the kind has this field."""
+        """Return the field ``sources`` of an object with ``changes``; an empty result for kinds without this field."""
         if "sources" not in PARTS[cls.part].model_fields:
             return {}
         paths = [path for path, value in _leaves(changes) if not path.startswith("sources") and "[" not in path]
@@ -104,7 +104,7 @@ class PartObject(Held, Generic[M]):
 
     @property
     def contents(self) -> str:
-        """All fields but name and sources as canonical JSON, for the identity of runs."""
+        """All fields except name and sources as canonical JSON, for the identity of runs."""
         return self._spec.contents_json
 
     def specified(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class PartObject(Held, Generic[M]):
 
 
 def changed_name(base: str, changes: Mapping[str, Any]) -> str:
-    """Return the name of a part called ``base`` after ``changes`` of fields: unlike values give unlike names."""
+    """Return the name of a part called ``base`` with ``changes`` of fields; different changes give different names."""
     if "name" in changes:
         return str(changes["name"])
     name = "+".join([base, *(_change(key, value) for key, value in _leaves(changes))])

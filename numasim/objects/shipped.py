@@ -1,4 +1,4 @@
-"""The machines, strategies, runtimes, workloads and sweeps shipped with numasim, by name, with a line for each."""
+"""The machines, strategies, runtimes, workloads and sweeps shipped with numasim, by name, each with a description."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Shipped(Mapping[str, str]):
-    """Names of one kind, each with a line of description, in alphabetical order.
+    """The names of one kind in alphabetical order, each with a line of description.
 
-    The list prints as two columns and is a table in a notebook; `to_frame` returns a DataFrame.
+    The mapping prints as two columns and is a table in a notebook; `to_frame` returns a DataFrame.
     """
 
     def __init__(self, kind: str, described: Mapping[str, str]) -> None:

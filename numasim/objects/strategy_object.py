@@ -22,8 +22,8 @@ class Strategy(PartObject[StrategySpec]):
 
     ``Strategy(like="threshold", amount="half")`` is another strategy with one field changed; ``Strategy(name="mine",
     steal=[{"from": "own-node"}, {"from": "others"}])`` is a new strategy. A strategy is given as ``strategy=`` to
-    `numasim.run` and `numasim.sweep`, alone or among the values of an axis. ``tune=choose`` makes a function of a
-    module the controller.
+    `numasim.run` and `numasim.sweep`, alone or among the values of an axis. With ``tune=choose``, the function
+    ``choose`` of a module is the controller.
     """
 
     part = "strategy"

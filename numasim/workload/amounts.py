@@ -1,7 +1,7 @@
 """A whole number for each item of a range: given item by item, or drawn from a table (model 3.5).
 
-A table has parts, each with a weight. A first draw finds a part with a probability in proportion to its weight. A
-second draw finds a whole number from the part's lowest to the part's highest number, all equally likely. Every
+A table has parts with weights. A first draw finds a part, with a probability in proportion to the weight of the part. A
+second draw finds a whole number from the lowest to the highest number of the part, all equally likely. Every
 distribution is thus a histogram, and draws use integer arithmetic alone.
 """
 
@@ -19,7 +19,7 @@ from numasim.draws import DrawClass, U64Array, base_array, below_array, draw_arr
 
 I64 = npt.NDArray[np.int64]
 
-COMPUTE_NUMBER = 2  # of an item's stream: the first of the two numbers that find its compute time in a table
+COMPUTE_NUMBER = 2  # the first of the two numbers of an item's stream that find the compute time in a table
 WORD = 1 << 64
 
 
@@ -29,9 +29,7 @@ def number_of_access(access: int) -> int:
 
 
 def numbers_of_pages(accesses: int) -> tuple[int, int]:
-    """Return (fresh, freed): the first of the two numbers that find each amount, for an item with ``accesses`` node
-    accesses.
-    """
+    """Return the first number for ``fresh`` and for ``freed``, for an item with ``accesses`` node accesses."""
     return number_of_access(accesses), number_of_access(accesses + 1)
 
 
@@ -107,7 +105,7 @@ class Amounts:
         return np.array(self._starts, np.uint64)
 
     def of(self, items: I64, seed: int, number: int) -> I64:
-        """Return [items] amounts. Numbers ``number`` and ``number + 1`` of an item's stream give a draw."""
+        """Return [items] amounts; numbers ``number`` and ``number + 1`` of an item's stream give a drawn amount."""
         if len(self.items):
             return self.items[items]
         if self.fixed:

@@ -1,7 +1,7 @@
-"""From a forest of tasks, each of one of a few shapes, to the frozen arrays of a `Workload`.
+"""The frozen arrays of a `Workload`, made from a forest of tasks that each have one of a few shapes.
 
 A generator gives the parent and the `Shape` (op program) of every task, in any numbering in which siblings ascend in
-program order. The draft renumbers the tasks to preorder. The generator then fills in compute times and accesses, as
+program order. The `Draft` renumbers the tasks to preorder. The generator then sets compute times and accesses, as
 arrays over the tasks of a shape.
 """
 
@@ -27,7 +27,6 @@ from numasim.workload.graph import (
     Loop,
     NodeAccess,
     Op,
-    Pattern,
     Phase,
     RangeFamily,
     Region,
@@ -39,6 +38,7 @@ from numasim.workload.sync_parameters import SyncObject
 Numbers = npt.NDArray[Any] | int
 ARGUMENT = 32  # bits of an op's argument, below its code
 
+ONCE = {"rows": 1, "passes": 1}  # columns of accesses that are 1, not 0, if they are left out
 ACCESS_TYPES = {
     "region": np.uint32,
     "offset": np.int64,
@@ -53,10 +53,10 @@ ACCESS_TYPES = {
 
 @dataclass(frozen=True)
 class Shape:
-    """The op program that many tasks share.
+    """An op program that many tasks share.
 
-    ``kernels[r]`` and ``accesses[r]`` are the kernel class and the number of accesses of the r-th RUN. ``words[u]`` is
-    the synchronisation object of the u-th op that uses a synchronisation object.
+    ``kernels[r]`` and ``accesses[r]`` are the kernel and the number of accesses of the r-th RUN op. ``words[u]`` is the
+    synchronisation object of the u-th op that uses a synchronisation object.
     """
 
     ops: Sequence[int]
@@ -125,25 +125,13 @@ class Draft:
         runs = np.arange(len(self._shapes[shape].kernels))
         self._compute_ps[self._segments_of(shape, 0)[:, None] + runs] = compute_ps
 
-    def access(
-        self,
-        shape: int,
-        number: int,
-        *,
-        run: int = 0,
-        region: Numbers,
-        offset: Numbers,
-        row_bytes: Numbers,
-        rows: Numbers = 1,
-        stride: Numbers = 0,
-        mode: Numbers,
-        pattern: Numbers = Pattern.SEQUENTIAL,
-        passes: Numbers = 1,
-    ) -> None:
-        """Set access ``number`` of RUN ``run`` of every task of ``shape``; arrays are in the order of `tasks`."""
+    def access(self, shape: int, number: int, *, run: int = 0, **columns: Numbers) -> None:
+        """Set access ``number`` of RUN ``run`` of every task of ``shape``; arrays are in the order of `tasks`.
+
+        The ``columns`` are those of `Accesses`; a column that is left out is 0, or 1 for ``rows`` and ``passes``.
+        """
         at = self._segment_accesses[self._segments_of(shape, run)] + number
-        values = (region, offset, row_bytes, rows, stride, mode, pattern, passes)
-        for name, value in zip(ACCESS_TYPES, values, strict=True):
+        for name, value in {**ONCE, **columns}.items():
             self._accesses[name][at] = value
 
     def _segments_of(self, shape: int, run: int) -> I64:
@@ -151,30 +139,16 @@ class Draft:
         return found
 
     def finish(
-        self,
-        *,
-        name: str,
-        parameters: dict[str, Any],
-        kernels: Sequence[str],
-        regions: Sequence[Region] = (),
-        phases: Sequence[Phase] | None = None,
-        loops: Sequence[Loop] = (),
-        edges: tuple[I64, I64] | None = None,
-        words: Sequence[SyncObject] = (),
-        facts: dict[str, int] | None = None,
+        self, *, phases: Sequence[Phase] | None = None, edges: tuple[I64, I64] | None = None, **rest: Any
     ) -> Workload:
-        """Return the frozen workload.
+        """Return the frozen workload; ``rest`` are other arguments of `workload_of`.
 
-        ``phases`` (default: one phase of all roots) hold final ids (see ``position``). ``edges`` (predecessors,
-        successors) hold the generator's own ids.
+        ``phases`` (default: one phase of all roots) have final task ids, which ``position`` gives. ``edges``
+        (predecessors, successors) have the ids of the generator.
         """
         roots = tuple(np.flatnonzero(self.parent < 0).tolist())
         ends = [self.position[side] for side in edges] if edges else None
         return workload_of(
-            name,
-            parameters=parameters,
-            kernels=kernels,
-            regions=regions,
             phases=phases if phases is not None else (Phase(roots=roots),),
             op_ptr=self._op_ptr,
             op_code=self._op_code,
@@ -185,9 +159,7 @@ class Draft:
             kernel=self._segment_kernel,
             accesses=(self._segment_accesses, self._accesses),
             successors=successors(ends[0], ends[1], len(self.parent)) if ends else None,
-            words=tuple(words),
-            loops=tuple(loops),
-            facts=facts or {},
+            **rest,
         )
 
 
@@ -241,13 +213,15 @@ def workload_of(
     kernels: Sequence[str] = ("",),
     regions: Sequence[Region] = (),
     ranges: Sequence[RangeFamily] = (),
+    loops: Sequence[Loop] = (),
+    words: Sequence[SyncObject] = (),
     **rest: Any,
 ) -> Workload:
     """Return the workload of these columns, in the types of `Workload` and read-only. Default: no tasks.
 
     A single ``kernel``, ``kind`` or ``parent`` counts for all segments or tasks. ``accesses`` are the pointer into the
-    accesses and their columns; a column that is left out is 0, or 1 for ``rows`` and ``passes``. ``successors`` are
-    ``successor_ptr`` and ``successor``. ``rest`` are other fields of `Workload`.
+    accesses and the columns of `accesses_of`. ``successors`` are ``successor_ptr`` and ``successor``. ``rest`` are
+    other fields of `Workload`.
     """
     rows, segments = len(op_ptr) - 1, len(compute_ps)  # type: ignore[arg-type]
     access_ptr, columns = accesses or (np.zeros(segments + 1, np.int64), {})
@@ -270,6 +244,8 @@ def workload_of(
         accesses=accesses_of(int(access_ptr[-1]), **columns),
         successor_ptr=_column(successor_ptr, np.int64),
         successor=_column(successor, np.uint32),
+        loops=tuple(loops),
+        words=tuple(words),
         **rest,
     )
 
@@ -277,7 +253,7 @@ def workload_of(
 def plain_workload(
     name: str, compute_ps: I64, edges: tuple[I64, I64], deal: Deal = Deal.MASTER, **rest: Any
 ) -> Workload:
-    """Return a workload whose tasks are all roots, each with one segment, and wait for each other by ``edges``.
+    """Return a workload of roots with one segment each, which wait for each other by ``edges`` (before, after).
 
     ``rest`` are other arguments of `workload_of`.
     """
@@ -305,7 +281,7 @@ def accesses_of(count: int = 0, **columns: npt.NDArray[Any] | Sequence[int] | in
 
     A single number counts for all accesses. A column that is left out is 0, or 1 for ``rows`` and ``passes``.
     """
-    given = {**dict.fromkeys(ACCESS_TYPES, 0), "rows": 1, "passes": 1, **columns}
+    given = {**dict.fromkeys(ACCESS_TYPES, 0), **ONCE, **columns}
     return Accesses(**{name: _column(given[name], kind, count) for name, kind in ACCESS_TYPES.items()})
 
 
@@ -322,9 +298,9 @@ def ragged_family(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> RangeFamily:
-    """Return items that compute for ``compute`` ps and move bytes from and to nodes; the items access no region.
+    """Return a range of items that compute for ``compute`` ps and access bytes on nodes, but no region.
 
-    The items touch ``fresh`` bytes of memory for the first time and give back ``freed`` bytes.
+    An item touches ``fresh`` bytes of memory for the first time and gives back ``freed`` bytes.
     """
     low_ps, high_ps, unlike = compute_bounds(compute)
     none = frozen(np.zeros(0, np.int64))
@@ -333,7 +309,7 @@ def ragged_family(
 
 
 def made_of(spec: Any) -> dict[str, Any]:
-    """Return ``name`` and ``parameters`` of the workload of a model: parameters are plain numbers and texts."""
+    """Return the fields ``name`` and ``parameters`` of the workload of a model, with plain numbers and texts."""
     parameters = spec.model_dump(exclude={"name"}).items()
     plain = {key: value if isinstance(value, int | str | None) else str(value) for key, value in parameters}
     return {"name": spec.name, "parameters": plain}

@@ -17,7 +17,7 @@ MOST_SHOWN = 40  # most regions that have a line each
 
 
 def describe(workload: Workload) -> str:
-    """Return tasks, depth, critical path, compute time, bytes by region, facts; times without memory accesses."""
+    """Return lines on tasks, depth, critical path, compute time, regions and facts; times exclude memory accesses."""
     return "\n".join(_lines(workload)) + "\n"
 
 
@@ -59,7 +59,7 @@ def _regions(workload: Workload) -> Iterator[str]:
 
 
 def _ragged(family: RangeFamily) -> Iterator[str]:
-    """Yield lines on the amounts of unlike items; no line for a plain range."""
+    """Yield lines on the amounts of a range with unlike items; no line for any other range."""
     if family.compute is not None:
         least, most, mean = family.low_ps, family.high_ps, family.compute.mean
         yield f"  range            {family.count:,} items of {least:,} to {most:,} ps, {mean:,} on average"

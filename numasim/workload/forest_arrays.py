@@ -1,6 +1,6 @@
 """Index arithmetic on forests in arrays: children in CSR form, depth-first preorder, ragged ranges.
 
-Everything here is vectorised over the tasks of one depth, so that a million tasks take a fraction of a second.
+All functions handle the tasks of one depth at once, so that a million tasks take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ I64 = npt.NDArray[np.int64]
 
 
 def offsets(lengths: npt.NDArray[Any]) -> I64:
-    """Return the prefix sums [n + 1] of ``lengths`` [n]: where each piece begins, and where the last ends."""
+    """Return the prefix sums [n + 1] of ``lengths`` [n]: the begin of each piece, and the end of the last piece."""
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found
 
 
 def ragged(starts: I64, lengths: I64) -> I64:
-    """Return the indices ``starts[i], starts[i] + 1, ..`` (``lengths[i]`` indices) of all pieces, one after another."""
+    """Return the indices of all pieces, one piece after another: ``lengths[i]`` indices from ``starts[i]`` on."""
     begin = offsets(lengths)
     return np.arange(begin[-1]) + np.repeat(starts - begin[:-1], lengths)
 
@@ -55,14 +55,10 @@ def preorder(parent: I64) -> I64:
     for roots in by_depth[:1]:
         position[roots] = offsets(size[roots])[:-1]
     for level in by_depth[1:]:
-        position[level] = position[parent[level]] + 1 + _before_in_family(parent[level], size[level])
+        above, before = parent[level], offsets(size[level])[:-1]
+        first = np.flatnonzero(np.diff(above, prepend=-2))  # siblings are neighbours: the first of each family
+        earlier_siblings = before - np.repeat(before[first], np.diff(first, append=len(level)))  # their sizes
+        position[level] = position[above] + 1 + earlier_siblings
     order = np.empty_like(position)
     order[position] = np.arange(len(parent))
     return order
-
-
-def _before_in_family(parent: I64, size: I64) -> I64:
-    """Return the summed ``size`` of the earlier siblings of each task; siblings are neighbours."""
-    before = offsets(size)[:-1]
-    first = np.flatnonzero(np.diff(parent, prepend=-2))
-    return before - np.repeat(before[first], np.diff(first, append=len(parent)))

@@ -1,11 +1,11 @@
-"""A workload as frozen arrays: op programs of tasks in CSR form, dependences, implicit ranges and phases.
+"""A workload as frozen arrays: op programs of tasks in CSR form, dependences, implicit ranges and phases (model 3).
 
-Models section 3 of the model. Task ids are the depth-first preorder of the generator, so the descendants of task i are
-``i + 1 .. subtree_end[i] - 1``.
+Task ids are the depth-first preorder of the spawn trees, so the descendants of task i are ``i + 1`` to
+``subtree_end[i] - 1``.
 
-A workload may be folded: the rows of a folded workload are classes of equal subtrees. A class is written down once,
-however often tasks of the class are spawned. Task ids are ids in `unfolded`: a child's id is the parent's id plus 1
-plus the sizes of the subtrees that earlier ops of the parent's program create.
+A workload may be folded: a row of a folded workload is a class of equal subtrees of tasks. A class has one row, however
+often tasks of the class are spawned. Task ids of a folded workload are the ids in `unfolded`: the id of a child is the
+id of the parent plus 1 plus the sizes of the subtrees that earlier ops of the parent's program create.
 """
 
 from __future__ import annotations
@@ -28,26 +28,7 @@ from numasim.workload.phases import Loop, Phase, runs_of
 from numasim.workload.recording.recorded import Recorded
 from numasim.workload.sync_parameters import SyncObject
 
-__all__ = [
-    "I64",
-    "SHARED",
-    "U8",
-    "U32",
-    "WITHOUT_ARGUMENT",
-    "Accesses",
-    "Deal",
-    "Kind",
-    "Loop",
-    "Mode",
-    "NodeAccess",
-    "Op",
-    "Pattern",
-    "Phase",
-    "RangeFamily",
-    "Region",
-    "Workload",
-    "subtree_end",
-]
+__all__ = ["Deal", "Kind", "Loop", "Mode", "Op", "Phase"]  # imported names that other modules import from this module
 
 U8 = npt.NDArray[np.uint8]
 U32 = npt.NDArray[np.uint32]
@@ -56,24 +37,12 @@ I64 = npt.NDArray[np.int64]
 
 SHARED = range(Op.LOCK, Op.COMMIT + 1)  # these ops use a synchronisation object
 WITHOUT_ARGUMENT = (Op.WAIT, Op.GROUP, Op.END_GROUP)
-LATER_FIELDS = (  # fields that are no part of a digest while they are empty or zero
-    "folded",
-    "words",
-    "loops",
-    "skew_ppm",
-    "undo_ps",
-    "same",
-    "compute",
-    "node_accesses",
-    "fresh",
-    "freed",
-    "returned_ppm",
-    "recorded",
-)
+LATER_FIELDS = {"compute", "fresh", "freed", "node_accesses", "returned_ppm", "same", "skew_ppm", "undo_ps"}
+LATER_FIELDS |= {"folded", "loops", "recorded", "words"}  # fields that are no part of a digest while empty or zero
 
 
 class Pattern(IntEnum):
-    """The order in which an access walks its bytes, which determines how many misses overlap (model 2.3)."""
+    """The order in which an access touches its bytes, which determines how many cache misses overlap (model 2.3)."""
 
     SEQUENTIAL = 0
     STRIDED = 1
@@ -110,10 +79,10 @@ class Accesses:
 
 @dataclass(frozen=True)
 class NodeAccess:
-    """Bytes that the items of a range read or write on given nodes, of any region (model 3.5).
+    """Bytes of no particular region that the items of a range read or write on given NUMA nodes (model 3.5).
 
-    Item i moves the i-th of ``amounts``; ``nodes`` share the bytes in proportion to ``shares``. No cache serves the
-    bytes. When the item is done, the item gives back ``returned_ppm`` millionths of the memory that these bytes fill.
+    Item i moves the i-th of ``amounts``; the ``nodes`` share these bytes in proportion to ``shares``. No cache serves
+    the bytes. At its end an item gives back ``returned_ppm`` millionths of the memory that the bytes of the item fill.
     """
 
     nodes: tuple[int, ...]
@@ -125,19 +94,19 @@ class NodeAccess:
 
     @property
     def factor(self) -> int:
-        """How often each byte moves: a written byte is fetched first."""
+        """How often each byte moves: 2 for written bytes, which are fetched first, else 1."""
         return 1 if self.mode == Mode.READ else 2
 
 
 @dataclass(frozen=True)
 class RangeFamily:
-    """``count`` tasks that are never materialised (model 3.5).
+    """A range: ``count`` tasks, called items, that have no rows of their own (model 3.5).
 
     The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by the item's class-3 stream. With
-    ``compute`` the compute time is the i-th of these amounts, and ``low_ps`` and ``high_ps`` are bounds. An affine rule
-    moves the accesses of the template: the offset of access j for item i is
+    ``compute`` the compute time is the i-th of these amounts, and ``low_ps`` and ``high_ps`` are bounds. The offset of
+    access j of item i is
     ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``. Item i touches the
-    i-th amount of ``fresh`` in bytes for the first time, and gives back the i-th amount of ``freed``.
+    i-th amount of ``fresh`` in bytes for the first time, and gives back the i-th amount of ``freed`` in bytes.
     """
 
     name: str
@@ -201,8 +170,8 @@ def compute_bounds(compute: Amounts) -> tuple[int, int, Amounts | None]:
 class Workload:
     """A program: its tasks, its memory, its phases. All arrays are read-only.
 
-    In a ``folded`` workload the row of a child has a higher number than the row of its parent, ``parent`` is -1
-    throughout, ``roots`` are rows of which one may stand for several trees, and there are no dependences.
+    In a ``folded`` workload the row of a child has a higher number than the row of the child's parent, all entries of
+    ``parent`` are -1, one row of ``roots`` may stand for several trees, and there are no dependences.
     """
 
     name: str
@@ -245,9 +214,7 @@ class Workload:
 
     @cached_property
     def trees(self) -> tuple[int, ...]:
-        """The roots of all phases; a root of several phases stands here once. In a folded workload every root of every
-        phase has a tree of its own and stands here.
-        """
+        """The roots of all phases: each root once, or, in a folded workload, once for each phase that has the root."""
         roots = [root for phase in self.phases for root in phase.roots]
         return tuple(roots if self.folded else dict.fromkeys(roots))
 
@@ -262,18 +229,15 @@ class Workload:
 
         return sum(runs * inside(phase) for runs, phase in zip(self.runs, self.phases, strict=True))
 
-    def sizes(self) -> I64:
-        """Return [rows] the size of each row's subtree in the unfolded arrays, the row included; computed once."""
-        return self._sizes
-
     @cached_property
-    def _sizes(self) -> I64:
+    def sizes(self) -> I64:
+        """[rows] the number of tasks in the subtree of each row, the row itself included."""
         sizes = self.below(np.ones(self.rows, np.int64))
         sizes.setflags(write=False)
         return sizes
 
     def below(self, own: I64) -> I64:
-        """Return [rows] the sum of ``own`` [rows] over the tasks of each row's subtree, the row included."""
+        """Return [rows] the sum of ``own`` [rows] over all tasks of each row's subtree, the row itself included."""
         if not self.folded:
             before = offsets(own)
             return before[self.subtree_end()] - before[:-1]
@@ -296,7 +260,7 @@ class Workload:
 
     @property
     def predecessor(self) -> I64:
-        """[dependences] the task for whose end each task of ``successor`` waits."""
+        """[dependences] the task before each task of ``successor``, which waits for the end of this task."""
         return np.repeat(np.arange(self.rows), np.diff(self.successor_ptr))
 
     @cached_property
@@ -310,7 +274,7 @@ class Workload:
         return bool((self.op_code >= Op.GROUP).any())
 
     def subtree_end(self) -> I64:
-        """Return [tasks] one past the last descendant of each task, of a workload that is not folded; computed once."""
+        """Return [tasks] the id after the last descendant of each task; the workload is not folded."""
         return self._subtree_end
 
     @cached_property
@@ -321,9 +285,9 @@ class Workload:
         return end
 
     def digest(self) -> str:
-        """Return the workload's hash: blake2b-128 over name, parameters, structure and every array, as 32 hex digits.
+        """Return the workload's hash: BLAKE2b-128 over name, parameters, structure and every array, as 32 hex digits.
 
-        The hash of a folded workload differs from the hash of the same program unfolded. The hash is computed once.
+        The hash of a folded workload differs from the hash of the same program unfolded.
         """
         return self._digest
 
@@ -336,10 +300,10 @@ class Workload:
 
 
 def subtree_end(parent: I64) -> I64:
-    """Return [tasks] one past the last descendant of each task, for ``parent`` [tasks] in preorder with -1 for roots.
+    """Return [tasks] the id after the last descendant of each task, for ``parent`` [tasks] in preorder, -1 for roots.
 
-    A subtree ends where the next sibling begins. The subtree of a last child ends where the parent's subtree ends;
-    pointer doubling finds these ends in as many steps as the depth has bits.
+    A subtree ends where the next sibling begins. The subtree of a last child ends where the subtree of the parent ends.
+    Pointer doubling finds the ends of last children in as many steps as the depth of the tree has binary digits.
     """
     count = len(parent)
     order = np.argsort(parent, kind="stable")

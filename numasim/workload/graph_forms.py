@@ -1,6 +1,6 @@
 """Reading and writing task graphs in any form. The first bytes of a file tell the form.
 
-The digest of a graph is the digest of its arrays, so that files of equal graphs in different forms have one digest.
+The digest of a graph is computed from its arrays, so that equal graphs in files of different forms have equal digests.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numasim.errors import InputError
 from numasim.files.reader import GRAPH, PACKED_GRAPH, FileKind, hash_of_file, open_regular, read_bytes, text_of
 from numasim.files.writer import writing
 from numasim.workload.export.graph_text import dot, graphml, wfformat
-from numasim.workload.export.part_graph import Executed, part_graph, part_times
+from numasim.workload.export.part_graph import Executed, part_graph, part_times, require_no_ranges
 from numasim.workload.graph import Workload
 from numasim.workload.unfold import unfolded
 
@@ -25,7 +25,7 @@ _LARGEST = FileKind(GRAPH.name, PACKED_GRAPH.most_bytes)
 
 
 def kind_of(path: Path, place: str | None = None) -> FileKind:
-    """Return the kind of the graph file ``path``, named at ``place``; raise InputError if the file cannot be read."""
+    """Return the kind of the graph file ``path``, which ``place`` names; raise InputError if the file is unreadable."""
     with open_regular(path, _LARGEST, place) as file:
         try:
             return PACKED_GRAPH if file.read(len(MAGIC)) == MAGIC else GRAPH
@@ -41,7 +41,7 @@ def require_graph_file(path: Path, place: str | None = None) -> None:
 def read_graph(path: Path) -> Workload:
     """Return the checked graph in the file ``path``; an `InputError` names the file and the line, field or array.
 
-    The last graphs are kept, and files of equal contents are not read again.
+    The last graphs are kept, so that a file with the contents of one of the last files is not read again.
     """
     return _workload(_Contents(hash_of_file(path, kind_of(path)), path))
 
@@ -51,12 +51,12 @@ def digest_of_file(path: Path) -> str:
     return _digest(_Contents(hash_of_file(path, kind_of(path)), path))
 
 
-def write_graph(workload: Workload, path: Path) -> None:
-    """Write ``workload`` to ``path``: as npz if the name ends in .npz, else as JSON."""
+def write_graph(workload: Workload, path: Path, executed: Executed | None = None) -> None:
+    """Write ``workload``: as npz, with the executions of a run if given, if ``path`` ends in .npz, else as JSON."""
     if path.suffix == PACKED:
         from numasim.workload.packed_graph import write as write_arrays
 
-        return write_arrays(workload, path)
+        return write_arrays(workload, path, executed)
     from numasim.workload.json_form.graph_io import write as write_json
 
     write_json(workload, path)
@@ -64,7 +64,7 @@ def write_graph(workload: Workload, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _Contents:
-    """The graph in a file, cached by the hash of the contents."""
+    """The contents of a file, as the key of a cache: equal ``hash`` means equal contents."""
 
     hash: str
     path: Path = field(compare=False)
@@ -101,11 +101,7 @@ def require_schedule_form(path: Path, workload: Workload) -> None:
     """Raise InputError for a name without a form of schedules, and for ranges, whose tasks have no entries."""
     if not path.name.endswith((PACKED, WFFORMAT, GRAPHML, *DOT)):
         raise InputError(f"{path.name!r} asks for no form of a schedule", expected=f"a name that ends in {ENDINGS}")
-    if workload.ranges:
-        raise InputError(
-            f"{workload.name!r} has a range of tasks that are not written down",
-            expected="a workload without ranges, for a schedule of its tasks",
-        )
+    require_no_ranges(workload, "a workload without ranges, for a schedule of its tasks")
 
 
 def export(workload: Workload, path: Path, executed: Executed | None = None) -> list[str]:
@@ -115,18 +111,9 @@ def export(workload: Workload, path: Path, executed: Executed | None = None) -> 
     cannot hold a run.
     """
     work = unfolded(workload)
-    if path.name.endswith((WFFORMAT, GRAPHML, *DOT)):
-        return _export_nodes(work, path, executed)
-    if executed is None:
-        write_graph(work, path)
+    if not path.name.endswith((WFFORMAT, GRAPHML, *DOT)):
+        write_graph(work, path, executed)
         return []
-    from numasim.workload.packed_graph import write_executed
-
-    write_executed(work, executed, path)
-    return []
-
-
-def _export_nodes(work: Workload, path: Path, executed: Executed | None) -> list[str]:
     graph = part_graph(work)
     times = part_times(graph, work, executed) if executed else None
     if path.name.endswith(WFFORMAT):

@@ -1,7 +1,7 @@
 """The rules of a well-formed workload. A broken rule is an `InputError` that names the place and the valid values.
 
-Paths are paths of the JSON form: one set of rules serves graphs in memory, recorded programs and files of both forms.
-The readers of files and the builder see to the lengths of the arrays, and to the bounds of most numbers.
+Places are paths in the JSON form of a graph, also for graphs in memory, recorded programs and files in npz. The lengths
+of arrays and the bounds of most numbers are checked before, by the readers of files and the builder.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _refuse(wrong: npt.NDArray[Any], path: Callable[[int], Path], problem: Calla
 
 
 def _within(key: str, inner: str, pointer: I64) -> Callable[[int], Path]:
-    """Return a function from an entry's number to its path. ``pointer`` says which entries a task or segment has."""
+    """Return a function from the number of an op, edge or access to its path; ``pointer`` is its CSR pointer."""
 
     def path(entry: int) -> Path:
         owner = int(np.searchsorted(pointer, entry, side="right")) - 1
@@ -92,10 +92,11 @@ def _check_phases(workload: Workload) -> None:
             right = f"a range below {len(workload.ranges)}"
             raise InputError(f"range {family} does not exist", path=(*path, "range"), expected=right)
         for place, root in enumerate(phase.roots):
-            problem = "does not exist" if not 0 <= root < workload.rows else "is a root of the phase twice"
-            if root in seen or not 0 <= root < workload.rows:
-                right = "each root once" if root in seen else f"a task below {workload.rows}"
-                raise InputError(f"task {root} {problem}", path=(*path, "roots", place), expected=right)
+            at = (*path, "roots", place)
+            if not 0 <= root < workload.rows:
+                raise InputError(f"task {root} does not exist", path=at, expected=f"a task below {workload.rows}")
+            if root in seen:
+                raise InputError(f"task {root} is a root of the phase twice", path=at, expected="each root once")
             if not workload.folded:  # a folded class may be the root of several equal trees
                 seen.add(root)
         if runs > MOST_ITEMS:
@@ -119,22 +120,18 @@ def _check_tree(workload: Workload) -> None:
     child, roots = workload.op_arg[workload.creates].astype(np.int64), np.array(workload.trees, np.int64)
     starts = np.bincount(np.concatenate([child, roots]), minlength=workload.rows)
     for task in np.flatnonzero(starts != 1)[:1].tolist():
-        _refuse_starts(workload, task, int(starts[task]))
+        if not starts[task]:
+            expected = "one task that spawns it, or a phase with it"
+            raise InputError(f"task {task} is never spawned", path=("tasks", task), expected=expected)
+        spawns = np.flatnonzero(workload.creates & (workload.op_arg == task))
+        owners = np.searchsorted(workload.op_ptr, spawns, side="right") - 1
+        by = [*(f"by task {owner}" for owner in owners), *["as the root of a phase"] * 2]
+        raise InputError(f"task {task} is started twice: {' and '.join(by[:2])}", path=("tasks", task), expected="once")
     _check_preorder(workload)
 
 
-def _refuse_starts(workload: Workload, task: int, starts: int) -> None:
-    if not starts:
-        expected = "one task that spawns it, or a phase with it"
-        raise InputError(f"task {task} is never spawned", path=("tasks", task), expected=expected)
-    spawns = np.flatnonzero(workload.creates & (workload.op_arg == task))
-    owners = np.searchsorted(workload.op_ptr, spawns, side="right") - 1
-    by = [*(f"by task {owner}" for owner in owners), *["as the root of a phase"] * (starts - len(owners))]
-    raise InputError(f"task {task} is started twice: {' and '.join(by[:2])}", path=("tasks", task), expected="once")
-
-
 def _check_preorder(workload: Workload) -> None:
-    """Tasks below the roots are numbered depth first, children in the order in which their parent spawns them."""
+    """Check that tasks are numbered depth first, children in the order in which their parent spawns them."""
     first = offsets(workload.creates)[workload.op_ptr].tolist()
     child = workload.op_arg[workload.creates].tolist()
     order, left = [], np.flatnonzero(workload.parent < 0)[::-1].tolist()
@@ -248,7 +245,7 @@ class _Program:
 
 
 def _check_segments(workload: Workload) -> None:
-    """Check times and accesses, which recordings of programs give, too."""
+    """Check the times and accesses of segments, which recordings of programs also have."""
     times, offset = workload.segment_compute_ps, workload.accesses.offset
     _refuse(times < 0, lambda at: ("segments", at, "compute_ps"), lambda at: f"the time is {times[at]} ps", "0 or more")
     path = _within("segments", "accesses", workload.segment_accesses)
@@ -301,7 +298,7 @@ def _check_ranges(workload: Workload) -> None:
 
 
 def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
-    """Raise an `InputError` unless amounts are for ``count`` items, and neither too large nor too many together."""
+    """Raise an `InputError` unless there are amounts for ``count`` items, each at most ``most``, with a bounded sum."""
     if len(amounts.items) not in (0, count) or not (len(amounts.items) or len(amounts.weight)):
         raise InputError(f"there are {len(amounts.items)} numbers", path=path, expected=f"{count}, one for each item")
     if amounts.least < 0 or amounts.most > most:
@@ -335,8 +332,8 @@ def _check_template(workload: Workload, number: int) -> None:
 def _check_dependences(workload: Workload) -> None:
     """Check that dependences lead to tasks of the same phase, and form no cycle.
 
-    A call runs at once and an implicit body with its worker: only tasks can wait for other tasks. A phase begins when
-    all earlier phases have ended, so a dependence between phases is needless or a deadlock.
+    Only tasks can wait for other tasks: a call runs at once, and an implicit body starts with its worker. A phase
+    begins when all earlier phases have ended, so a dependence between phases is needless or a deadlock.
     """
     target, rows, path = workload.successor, workload.rows, _within("tasks", "then", workload.successor_ptr)
     if not len(target):
@@ -358,11 +355,14 @@ def _check_dependences(workload: Workload) -> None:
         lambda edge: f"task {target[edge]} waits for task {source[edge]} of another phase",
         "a task of the same phase",
     )
-    _check_cycles(workload)
+    if cycle := cycle_of_tasks(workload):
+        circle = " after ".join(str(task) for task in [*cycle[:SHOWN_CYCLE], *cycle[:1]])
+        problem = f"tasks wait for each other in a cycle: {circle}"
+        raise InputError(problem, path=("tasks", cycle[0]), expected="a graph without cycles")
 
 
 def _phases_of_tasks(workload: Workload) -> I64:
-    """Return [tasks] a number that is equal for tasks of the same phases; a root may belong to several phases."""
+    """Return [tasks] a number for the set of phases that have the root of each task; equal sets have equal numbers."""
     belongs: dict[int, tuple[int, ...]] = {}
     for number, each in enumerate(workload.phases):
         for root in each.roots:
@@ -371,13 +371,6 @@ def _phases_of_tasks(workload: Workload) -> I64:
     roots = sorted(belongs)
     of_root = np.array([numbers[belongs[root]] for root in roots], np.int64)
     return of_root[np.searchsorted(roots, np.arange(workload.rows), side="right") - 1]
-
-
-def _check_cycles(workload: Workload) -> None:
-    if cycle := cycle_of_tasks(workload):
-        circle = " after ".join(str(task) for task in [*cycle[:SHOWN_CYCLE], *cycle[:1]])
-        problem = f"tasks wait for each other in a cycle: {circle}"
-        raise InputError(problem, path=("tasks", cycle[0]), expected="a graph without cycles")
 
 
 CHECKS = (

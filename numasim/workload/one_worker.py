@@ -1,8 +1,8 @@
 """The serial time of a workload: one worker, every byte local, no overhead (model 2.5 without contention and caches).
 
-A segment takes the longer of its compute time and the sum of its accesses' memory times (roofline). An access moves its
-footprint once a pass, and twice if the access writes; ``MLP / 1000`` misses of a pattern overlap. The arithmetic is in
-integers and equal to the arithmetic of the engines.
+A segment takes the longer of its compute time and the sum of the memory times of its accesses (roofline). In each pass
+an access moves its bytes once, or twice if the access writes. ``MLP / 1000`` cache misses of a pattern overlap. The
+integer arithmetic is equal to the arithmetic of the engines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BLOCK_ITEMS = 1 << 20  # bounds the memory used to draw the durations of a rang
 
 
 def traffic_factor(accesses: Accesses) -> I64:
-    """Return [accesses] how often each byte of the footprint moves: passes, doubled by writing."""
+    """Return [accesses] how often each byte moves: once in each pass, or twice if the access writes."""
     return accesses.passes.astype(np.int64) * np.where(accesses.mode == Mode.READ, 1, 2)
 
 
@@ -39,7 +39,7 @@ def access_ps(accesses: Accesses, latency_ps: int) -> I64:
 
 
 def segment_sums(values: I64, pointer: I64) -> I64:
-    """Return [segments, ...] the sums of the rows of ``values`` of each segment; ``pointer`` is its CSR pointer."""
+    """Return [segments, ...] the sums of ``values`` [accesses, ...] by segment; ``pointer`` is the CSR pointer."""
     if not len(values):
         return np.zeros((len(pointer) - 1, *values.shape[1:]), np.int64)  # zero pages take no memory until written
     running = np.zeros((len(values) + 1, *values.shape[1:]), np.int64)
@@ -71,7 +71,7 @@ def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
 
 
 def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64]:
-    """Yield the times of all items at one latency, block by block; one item stands for all if all are equal."""
+    """Yield the times of all items in ps at one latency, block by block; of one item alone if all items are equal."""
     count = 1 if family.alike else family.count
     for low in range(0, count, _BLOCK_ITEMS):
         items = np.arange(low, min(low + _BLOCK_ITEMS, count))
@@ -94,7 +94,7 @@ def lines_ps(moved: I64, latency_ps: int | I64, mlp: int | I64) -> I64:
 
 
 def item_compute_ps(family: RangeFamily, items: I64, seed: int) -> I64:
-    """Return [items] the compute times: the family's, or uniform on ``[low_ps, high_ps]`` by each item's stream."""
+    """Return [items] the compute times in ps: given, or drawn from ``low_ps`` to ``high_ps`` by each item's stream."""
     if family.compute is not None:
         return family.compute.of(items, seed, COMPUTE_NUMBER)
     numbers = draw_array(base_array(seed, DrawClass.DURATION, items), 0)

@@ -1,8 +1,8 @@
 """Task graphs in npz, version 1: the table of the arrays; reading, checking and writing.
 
-The array ``document`` holds everything else of a graph: the graph's JSON form without tasks and segments. Bounds,
-defaults and meanings of the columns of accesses come from the JSON form. The codes of ops, kinds, modes and patterns
-belong to the format: a new name is added at the end of its list. An error names the array and the position.
+The array ``document`` has the JSON form of the graph without tasks and segments, which have arrays of their own.
+Bounds, defaults and meanings of the columns of accesses come from the JSON form. The codes of ops, kinds, modes and
+patterns belong to the format: a new name is added at the end of its list. An error names the array and the position.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ MOST_LENGTH = 2**40  # largest pointer; far more elements than fit in a file
 class ArrayField:
     """One array. ``kind`` is the type that numasim writes; numasim reads any type of whole numbers.
 
-    ``length`` says how many elements the array has; ``low`` and ``high`` bound the elements. An array that is left out
-    is filled with ``default``; an array without ``default`` must be there if the first array of its group is there.
-    ``members`` is the enumeration whose names the numbers stand for: code 0 is the first name.
+    ``length`` is the number of elements in words; ``low`` and ``high`` bound the elements. An array that is left out is
+    filled with ``default``; an array without ``default`` must be there if the first array of its group is there. Of an
+    array of codes, ``members`` is the enumeration: code 0 stands for its first name.
     """
 
     name: str
@@ -63,7 +63,7 @@ class ArrayField:
 
     @property
     def numbers(self) -> np.ndarray[Any, Any]:
-        """[codes] the number in the arrays of `Workload` that each code of the file stands for."""
+        """[codes] the number in the arrays of `Workload` for each code of the file."""
         return np.array([*(self.members or ())], np.uint8)
 
 
@@ -139,7 +139,7 @@ AROUND = (
         high=255,
     ),
 )
-EXECUTED = (  # a run of the graph; reading a graph checks these arrays and leaves them out
+EXECUTED = (  # a run of the graph; a reader of the graph checks these arrays, and then ignores them
     ArrayField(
         "executed_task", "<i8", "executions", "The task whose segment was executed, in the order of time.", default=0
     ),
@@ -165,9 +165,8 @@ def workload_of(data: bytes, place: str) -> Workload:
 
 
 def _workload(arrays: Mapping[str, Array], place: str) -> Workload:
-    _check_version(arrays)
-    lists = {name: array for name, array in arrays.items() if is_list(name)}
-    _check_names([name for name in arrays if name not in lists])
+    lists = {name: array for name, array in arrays.items() if ROOTS.fullmatch(name) or ITEMS.fullmatch(name)}
+    _check_heads(arrays, lists)
     _check_executed(arrays)
     file = with_lists(_document(arrays, place), lists)
     columns = _columns(arrays, file)
@@ -180,7 +179,8 @@ def _workload(arrays: Mapping[str, Array], place: str) -> Workload:
     return workload
 
 
-def _check_version(arrays: Mapping[str, Array]) -> None:
+def _check_heads(arrays: Mapping[str, Array], lists: Mapping[str, Array]) -> None:
+    """Raise `InputError` for another version, and for an array with an unknown name that is none of ``lists``."""
     version = arrays.get("version")
     if version is None:
         names = ", ".join(list(arrays)[:8]) or "none"
@@ -188,21 +188,15 @@ def _check_version(arrays: Mapping[str, Array]) -> None:
     if len(version) != 1 or version[0] != VERSION:
         given = ", ".join(map(str, version[:4].tolist()))
         raise InputError(f"the version is {given}", path=("version",), expected=f"{VERSION}, or a newer numasim")
-
-
-def _check_names(names: Sequence[str]) -> None:
-    for name in names:
-        if name not in FIELDS:
-            raise InputError(
-                f"there is no array {name!r} in a task graph",
-                expected=f"one of {', '.join(FIELDS)}, or a list of the document such as phases.0.roots",
-                value=name,
-                known=FIELDS,
-            )
+    for name in arrays:
+        if name not in FIELDS and name not in lists:
+            problem = f"there is no array {name!r} in a task graph"
+            expected = f"one of {', '.join(FIELDS)}, or a list of the document such as phases.0.roots"
+            raise InputError(problem, expected=expected, value=name, known=FIELDS)
 
 
 def _check_executed(arrays: Mapping[str, Array]) -> None:
-    """Raise `InputError` for wrong numbers of a run, although a run is no part of the graph."""
+    """Raise `InputError` for wrong numbers in the arrays of a run."""
     count = len(arrays.get(EXECUTED[0].name, ()))
     for described in EXECUTED:
         array = arrays.get(described.name)
@@ -264,7 +258,7 @@ class _Given:
         self._arrays = arrays
 
     def pointer(self, name: str, entries: int | None) -> Array:
-        """Return the array of the first parts of ``entries`` entries (None: any number), which ascends from 0."""
+        """Return the CSR pointer ``name`` of ``entries`` entries (None: any number), which ascends from 0."""
         array = self._arrays.get(name)
         if array is None:
             return np.zeros((entries or 0) + 1, np.int64)
@@ -293,12 +287,12 @@ class _Given:
         return checked(described, array, high, what)
 
     def place(self, name: str, count: int, names: Sequence[str], key: str) -> Array:
-        """Return a column of places in a list of the document, the key ``key``."""
+        """Return the array ``name`` of places in the list ``names``, which is under ``key`` in the document."""
         return self.column(name, count, len(names) - 1, f" in {key} of the document").astype(np.int64)
 
 
 def checked(described: ArrayField, array: Array, high: int | None = None, what: str = "") -> Array:
-    """Return ``array`` in the type of `Workload`, codes as numbers; raise `InputError` for a number out of bounds."""
+    """Return ``array`` in the type of `Workload`, with numbers for codes; InputError for a number out of bounds."""
     low, high = described.low, described.high if high is None else min(high, described.high)
     if len(array) and not low <= int(array.min()) <= int(array.max()) <= high:
         place = int(np.flatnonzero((array < low) | (array > high))[0])
@@ -312,7 +306,7 @@ def checked(described: ArrayField, array: Array, high: int | None = None, what: 
 
 
 def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array]) -> Path:
-    """Return the array and the position of a problem, whose path is that of the JSON form."""
+    """Return the array and the position of ``problem``, which has a path in the JSON form."""
     path: Path = ("document", *problem.path)
     match problem.path:
         case ("tasks", int(task), "ops", int(op)):
@@ -336,19 +330,15 @@ def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array
 # ---- Writing ---------------------------------------------------------------------------------------------------------
 
 
-def write(workload: Workload, path: FilePath) -> None:
-    """Write ``workload`` to ``path``; equal workloads give equal files. Raise `InputError` if writing fails."""
-    _write(to_arrays(workload), path)
+def write(workload: Workload, path: FilePath, executed: Executed | None = None) -> None:
+    """Write ``workload`` to ``path``, with the executions of a run if given; raise `InputError` if writing fails.
 
-
-def write_executed(workload: Workload, executed: Executed, path: FilePath) -> None:
-    """Write ``workload`` with the executions of a run."""
-    names = {each: each.name.removeprefix("executed_").removeprefix("worker_") for each in EXECUTED}
-    run = {each.name: np.asarray(getattr(executed, name), each.kind) for each, name in names.items()}
-    _write(to_arrays(workload) | run, path)
-
-
-def _write(arrays: dict[str, Array], path: FilePath) -> None:
+    Equal arguments give equal files.
+    """
+    arrays = to_arrays(workload)
+    for each in EXECUTED if executed else ():
+        name = each.name.removeprefix("executed_").removeprefix("worker_")
+        arrays[each.name] = np.asarray(getattr(executed, name), each.kind)
     with writing(path) as file:
         write_arrays(file, arrays)
 
@@ -378,7 +368,7 @@ def to_arrays(workload: Workload) -> dict[str, Array]:
 
 
 def _written(described: ArrayField, values: Any) -> Array:
-    """Return ``values`` in the type of the file, numbers of names as the file's codes."""
+    """Return ``values`` in the type of the file, with codes for numbers of names."""
     if not described.codes:
         return np.asarray(values, described.kind)
     codes = np.zeros(256, np.uint8)
@@ -400,7 +390,7 @@ ITEMS = re.compile(rf"ranges\.{_NUMBER}\.(?:compute_ps|node_accesses\.{_NUMBER}\
 
 
 def taken_out(document: dict[str, Any]) -> dict[str, Array]:
-    """Return the longest lists of ``document`` as arrays by name, and empty these lists in ``document``."""
+    """Take the longest lists out of ``document``, and return these lists as arrays by name."""
     found = {}
     for path, numbers in nlargest(MOST_LISTS, _lists(document, ()), key=lambda each: len(each[1])):
         if len(numbers) > LONG:
@@ -427,13 +417,8 @@ def _lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:
             yield from _lists(each, (*path, number))
 
 
-def is_list(name: str) -> bool:
-    """Return whether an array called ``name`` is a list of the document."""
-    return bool(ROOTS.fullmatch(name) or ITEMS.fullmatch(name))
-
-
 def with_lists(file: GraphFile, lists: Mapping[str, Array]) -> GraphFile:
-    """Return ``file`` with ``lists`` at their paths; raise `InputError` for a path that is missing or has numbers."""
+    """Return ``file`` with ``lists`` at their paths; InputError for a path that is missing or already has numbers."""
     for name, numbers in lists.items():
         path = tuple(int(part) if part.isdecimal() else part for part in name.split("."))
         most = MOST_INDEX if path[-1] == "roots" else LONGEST_PS

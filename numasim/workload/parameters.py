@@ -2,11 +2,11 @@
 
 Names and defaults come from the programs: BOTS (Duran et al., ICPP 2009; the thesis, section 3.6) for
 strassen, sort, sparselu, nqueens, fft and uts; the thesis, section 3.3.2, for matmul. Times that no paper publishes are
-parameters and their defaults are marked "assumed".
+parameters with defaults that are marked "assumed".
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -55,7 +55,7 @@ class TimedParameters(WorkloadParameters):
 
 
 class TeamParameters(WorkloadParameters):
-    """A body for each of ``threads`` threads. Default: a thread for each worker of the run, or one thread."""
+    """A body for each of ``threads`` threads. Default: a thread for each worker of the run; without a run, one."""
 
     threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = Field(
         None, description="Number of threads, each on a worker of its own. Default: as many as the run has workers."
@@ -128,11 +128,11 @@ Sizes = Mapping[str, Any]  # parameters by name
 class Family:
     """A family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers families.
 
-    ``parameters`` is the model, whose field ``name`` has the family's name as its only value. ``generate`` makes the
-    task graph, ``folded`` the form whose rows are classes of equal subtrees, if the family has this form. ``small``
-    are parameters of some dozens of tasks, for tests of all combinations; ``benchmark`` are parameters of a run of a
-    few tenths of a second on the reference engine.
-    ``benchmark_runtime`` is the runtime preset for timing, if not the family's default.
+    ``parameters`` is the model; its field ``name`` has the family's name as the only value. ``generate`` makes the task
+    graph, ``folded`` the form with rows for classes of equal subtrees, if the family has this form. ``small`` are
+    parameters of some dozens of tasks, for tests of all combinations; ``benchmark`` are parameters of a run of a few
+    tenths of a second on the reference engine. ``benchmark_runtime`` is the runtime preset for timing, if it is not the
+    family's default.
     """
 
     parameters: type[WorkloadParameters]
@@ -141,16 +141,15 @@ class Family:
     benchmark: Sizes
     folded: Callable[..., Workload] | None = None
     benchmark_runtime: str | None = None
-    name: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Take the name from the parameters."""
-        (name,) = get_args(self.parameters.model_fields["name"].annotation)
-        object.__setattr__(self, "name", name)
+    @property
+    def name(self) -> str:
+        """Name of the family, from its parameters."""
+        return str(get_args(self.parameters.model_fields["name"].annotation)[0])
 
 
 def compute_ps(units: npt.NDArray[Any] | int, ps_per_1000: int) -> Any:
-    """Return the whole picoseconds of ``units`` of work, rounded to the nearest; exact for a single number of units."""
+    """Return the time of ``units`` of work in ps, rounded to the nearest; without overflow for a single Python int."""
     if isinstance(units, int):
         return (units * ps_per_1000 + 500) // 1000
     return (np.asarray(units, np.int64) * ps_per_1000 + 500) // 1000

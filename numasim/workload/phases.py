@@ -1,8 +1,8 @@
-"""The phases of a program, their order, and how iterations and turns are counted (model 3.6).
+"""The phases of a program, their order, and the numbers of iterations and turns (model 3.6).
 
-An *iteration* is one pass through an outermost loop; a phase outside of all loops is a loop of its own repeats. All
-phases of a loop, phases of inner loops included, have the number of the outermost pass. A *turn* is one run of a phase:
-if loops are nested, one iteration has several turns of the inner phases.
+An *iteration* is one pass through an outermost loop; a phase outside of all loops counts as a loop of its own repeats.
+All phases of a loop, phases of inner loops included, have the number of the pass through the outermost loop. A *turn*
+is one run of a phase: if loops are nested, one iteration has several turns of the inner phases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numasim.schema.enumerations import Deal
 
 @dataclass(frozen=True)
 class Phase:
-    """Roots (task ids) and at most one range family that start together. The phase ends when all of them have ended."""
+    """Roots (task ids) and at most one range that start together. The phase ends when all of these tasks have ended."""
 
     roots: tuple[int, ...] = ()
     range_family: int | None = None
@@ -38,8 +38,8 @@ class Loop:
 class Step:
     """One run of a phase.
 
-    ``iteration`` is the number of the outermost loop's pass, from 0. ``turn`` is the number of earlier runs of the
-    phase. ``ends_iteration`` says whether the pass ends with this step.
+    ``iteration`` is the number of the pass through the outermost loop, from 0. ``turn`` is the number of earlier runs
+    of the phase. ``ends_iteration`` says whether this step is the last of its iteration.
     """
 
     phase: int
@@ -92,22 +92,23 @@ def _one_pass(iteration: int, order: Iterator[int], turns: list[int]) -> Iterato
 
 
 def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[Loop, Sequence[Loop]]]:
-    """Yield the parts of the phases from ``first`` to ``end - 1``: numbers of phases, and loops with their inner loops.
+    """Yield the phases from ``first`` to ``end - 1``: numbers of phases, and each outermost loop with its inner loops.
 
     ``loops`` are the loops over these phases.
     """
-    at = first
-    for loop, inner in _nested(loops):
+    at, number = first, 0
+    while number < len(loops):
+        loop, after = loops[number], number + 1
+        while after < len(loops) and loops[after].first < loop.end:
+            after += 1
         yield from range(at, loop.first)
-        yield loop, inner
-        at = loop.end
+        yield loop, loops[number + 1 : after]
+        at, number = loop.end, after
     yield from range(at, end)
 
 
 def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
-    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is the third phase of a loop
-    that is the first entry.
-    """
+    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is phase 2 of the loop 0."""
     found: list[tuple[str | int, ...]] = []
 
     def go(first: int, end: int, inside: Sequence[Loop], path: tuple[str | int, ...]) -> None:
@@ -119,17 +120,6 @@ def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
 
     go(0, phases, loops, ("phases",))
     return found
-
-
-def _nested(loops: Sequence[Loop]) -> Iterator[tuple[Loop, Sequence[Loop]]]:
-    """Yield each outermost loop of ``loops``, with its inner loops."""
-    at = 0
-    while at < len(loops):
-        loop, end = loops[at], at + 1
-        while end < len(loops) and loops[end].first < loop.end:
-            end += 1
-        yield loop, loops[at + 1 : end]
-        at = end
 
 
 def _order(first: int, end: int, phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[int]:

@@ -1,8 +1,8 @@
 """The workload families by name: every module of `numasim.workload.families` defines one or several families.
 
-A new family is a new file there and a name in `ALONE` or `OTHERS`. The table `MODULES` gives names without importing
-modules: a run imports only the family that the run generates. The union that validates specifications, and the lists of
-the command line, of the benchmark and of tests, follow from the table.
+A new family is a new file in this package and a name in `ALONE` or `OTHERS`. The table `MODULES` gives names without
+importing modules, so that a run imports only the family that the run generates. The union that validates
+specifications, and the lists of the command line, of the benchmark and of tests, follow from the table.
 """
 
 from __future__ import annotations
@@ -81,25 +81,20 @@ def workload_union() -> Any:
 
 
 def workload_spec(name: str, **parameters: Any) -> WorkloadParameters:
-    """Return the checked parameters of benchmark ``name``.
+    """Return the checked parameters of the family ``name``.
 
     Raise `InputError` for an unknown name, and pydantic's ``ValidationError`` for bad parameters.
     """
     if name not in PARAMETERS:
-        raise InputError(
-            f"there is no workload {name!r}",
-            path=("name",),
-            value=name,
-            known=PARAMETERS,
-        )
+        raise InputError(f"there is no workload {name!r}", path=("name",), value=name, known=PARAMETERS)
     return TypeAdapter(PARAMETERS[name]).validate_python({"name": name, **parameters})
 
 
 def generate(spec: AnyWorkload, *, folded: bool = False) -> Workload:
-    """Return the workload that ``spec`` describes; the same spec always gives the same arrays.
+    """Return the workload that ``spec`` describes; equal specs give equal arrays.
 
-    With ``folded`` families that have a folded form return the folded form, whose memory does not grow with the number
-    of tasks. Else raise InputError if the tasks do not fit in memory.
+    With ``folded`` the result has the folded form, if the family has this form; its memory does not grow with the
+    number of tasks. Raise InputError if the tasks of another form do not fit in memory.
     """
     if isinstance(spec, WorkloadGraph):
         held: Workload = spec.workload

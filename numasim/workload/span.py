@@ -1,9 +1,8 @@
 """Span of a workload: the time of its critical path, and the number of tasks on its longest chain; groups of tasks.
 
 A task begins a group by `Op.GROUP` and ends the group by `Op.END_GROUP` (model 3.1). The group has the tasks that the
-task, or a call of the task, spawns between the two ops, and all descendants of these tasks. Descendants that belong to
-an inner group do not count: the task that has begun the inner group waits for the inner group before that task
-finishes.
+task, or a call of the task, spawns between the two ops, and all descendants of these tasks. Members of an inner group
+are no members of the outer group: the task that begins the inner group waits for its members before the task ends.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
     times = segment_ps(workload, latency_ps)
     blocks = (item_blocks(family, latency_ps, seed) for family in workload.ranges)
     longest = [max(int(block.max()) for block in each) for each in blocks]
-    spent = by_task(workload, times)
-    return _span(workload, times, _none(workload), longest, spent)
+    return _span(workload, times, np.zeros(workload.rows, np.int64), longest, by_task(workload, times))
 
 
 def span_tasks(workload: Workload) -> int:
@@ -44,13 +42,9 @@ def depth(workload: Workload) -> int:
 
 
 def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
-    """Return [phases] the longest chain of a pass if segment s takes ``segment_ps[s]`` and nothing else takes time."""
-    last = _last_ends(workload, segment_ps, _none(workload))
+    """Return [phases] the longest chain of one run in ps, if segment s takes ``segment_ps[s]`` and all else no time."""
+    last = _last_ends(workload, segment_ps, np.zeros(workload.rows, np.int64))
     return [max((last[root] for root in phase.roots), default=0) for phase in workload.phases]
-
-
-def _none(workload: Workload) -> I64:
-    return np.zeros(workload.rows, np.int64)
 
 
 def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item: list[int], spent: I64) -> int:
@@ -67,7 +61,7 @@ def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item
 
 
 def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
-    """Return by root of a phase the end of the last task of the root's tree, if the phase begins at time 0."""
+    """Return by root the time at which the last task of the root's tree ends, if the phase begins at time 0."""
     if workload.folded:
         return _last_ends_of_classes(workload, segment_times, start_times)
     finish, ends = finish_of_tasks(workload, segment_times, start_times), workload.subtree_end()
@@ -75,7 +69,7 @@ def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict
 
 
 def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
-    """Return the same for a folded workload: without dependences no task outside a subtree delays the subtree."""
+    """Return `_last_ends` of a folded workload. No task outside a subtree delays the subtree: it has no dependences."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
     end, last = [0] * workload.rows, [0] * workload.rows  # of a task, and of the last of its subtree
@@ -100,10 +94,10 @@ def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I
     return {root: last[root] for root in workload.trees}
 
 
-# ---- The order that a task graph prescribes, as a graph of moments, and the longest path through that graph ----------
+# ---- The order that a task graph prescribes, as a graph of moments, and the longest path through the moments ---------
 #
 # A task has one moment at its begin and one moment after each of its ops; the last moment of a task is its end. An edge
-# leads from a moment to each moment that has to wait for it: from op to op, from a spawn or a call to the begin of the
+# leads from a moment to each moment that has to come later: from op to op, from a spawn or a call to the begin of the
 # child, from the end of a child to the wait, the call or the end of the group, and along dependences. Synchronisation
 # objects are ignored. With an unlimited number of workers, every moment comes as early as its edges allow.
 
@@ -134,7 +128,7 @@ def moments_of(workload: Workload) -> Moments:
 
 
 def joins_of(workload: Workload) -> tuple[I64, I64]:
-    """Return (op, task) for each task whose end a call, a wait or the end of a group awaits, in the order of ops."""
+    """Return (op, task) for each task for whose end a call, a wait or the end of a group waits, in the order of ops."""
     forks = np.flatnonzero(workload.creates)
     child, called = workload.op_arg[forks].astype(np.int64), workload.op_code[forks] == Op.CALL
     waits = np.append(np.flatnonzero(workload.op_code == Op.WAIT), len(workload.op_code))
@@ -147,7 +141,7 @@ def joins_of(workload: Workload) -> tuple[I64, I64]:
 
 
 def _group_ends(workload: Workload) -> tuple[I64, I64]:
-    """Return (tasks that a group waits for, the op that ends the group of each of these tasks)."""
+    """Return (the members of all groups, the op that ends the group of each member)."""
     if not workload.groups:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     groups = Groups(workload)
@@ -163,7 +157,7 @@ def finish_of_tasks(workload: Workload, segment_times: I64, start_times: I64) ->
 
     Segment s takes ``segment_times[s]``; task t takes ``start_times[t]`` before its first op.
     """
-    if not workload.creates.any():  # then a task is one node
+    if not workload.creates.any():  # then one node for each task is enough
         return longest_paths(by_task(workload, segment_times) + start_times, workload.predecessor, workload.successor)
     moments = moments_of(workload)
     times = np.zeros(len(workload.op_code) + workload.rows, np.int64)
@@ -198,7 +192,7 @@ def longest_paths(times: I64, source: I64, target: npt.NDArray[Any]) -> list[int
 
 
 def cycle_of_tasks(workload: Workload) -> list[int]:
-    """Return tasks of which each waits for the next, and the last for the first; empty if there is no cycle."""
+    """Return the tasks of a cycle: each waits for the next task, the last for the first. Empty if there is no cycle."""
     moments = moments_of(workload)
     cycle = cycle_of(moments.source, moments.target, len(workload.op_code) + workload.rows)
     tasks = list(dict.fromkeys((np.searchsorted(moments.begin, cycle, side="right") - 1).tolist()))
@@ -212,10 +206,9 @@ NO_GROUP = -1
 class Groups:
     """The groups of a workload that is not folded, numbered in the order of their first ops.
 
-    ``of_op`` [ops] is the innermost group that the op's task is in at the op; for `Op.GROUP` and `Op.END_GROUP` the
-    group that the op begins or ends. ``of_task`` [rows] is the group that counts the task; for a call, the group that
-    counts the tasks that the call spawns. Both are `NO_GROUP` if there is no group. ``owner`` [groups] is the task that
-    begins and ends each group.
+    ``of_op`` [ops] is the innermost open group at each op, or the group that `Op.GROUP` begins or `Op.END_GROUP` ends.
+    ``of_task`` [rows] is the group that the task is a member of; for a call, the group of the tasks that the call
+    spawns. Both are `NO_GROUP` if there is no group. ``owner`` [groups] is the task that begins and ends each group.
     """
 
     def __init__(self, workload: Workload) -> None:
@@ -244,9 +237,9 @@ class Groups:
 
 
 def cycle_of(source: I64, target: I64, tasks: int) -> list[int]:
-    """Return tasks of which each waits for the next, and the last for the first; empty if there is no cycle.
+    """Return the tasks of a cycle: each waits for the next task, the last for the first. Empty if there is no cycle.
 
-    ``target[i]`` waits for ``source[i]``; ``tasks`` is the number of tasks.
+    Task ``target[i]`` waits for task ``source[i]``; ``tasks`` is the number of tasks.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -261,13 +254,11 @@ def cycle_of(source: I64, target: I64, tasks: int) -> list[int]:
     if count == tasks:
         return []
     inside = label[source] == label[target]
-    return _circle(dict(zip(target[inside].tolist(), source[inside].tolist(), strict=True)))
-
-
-def _circle(waits_for: dict[int, int]) -> list[int]:
-    seen: dict[int, int] = {}
-    task = next(iter(waits_for))
+    waits_for = dict(zip(target[inside].tolist(), source[inside].tolist(), strict=True))
+    path, task = [], next(iter(waits_for))
+    seen = set[int]()
     while task not in seen:
-        seen[task] = len(seen)
+        seen.add(task)
+        path.append(task)
         task = waits_for[task]
-    return list(seen)[seen[task] :]
+    return path[path.index(task) :]

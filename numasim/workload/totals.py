@@ -1,8 +1,8 @@
 """The size of a program, counted before the program is built, and the limits of each number.
 
-A family of workloads counts the program that its parameters describe in exact integers (`WorkloadParameters.totals`).
-The limits follow from the widths of a plan's fields, which `numasim.schema` declares. A program that is too large is
-refused when it is specified, and no number wraps around while a program is built.
+The parameters of a family count in exact integers the program that they describe (`WorkloadParameters.totals`). The
+limits follow from the widths of a plan's fields, which `numasim.schema` declares. A specification of too large a
+program is refused, so that no number overflows while a program is built.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ THOUSAND = 1000  # misses under way at once are counted in thousandths
 
 @dataclass(frozen=True)
 class Totals:
-    """Numbers of rows and of entries of arrays; the largest sizes and times; the time of everything together.
+    """The number of rows of each kind of array of a program, its largest sizes and times, and its time in all.
 
     ``items`` are the items of the largest range, ``access_bytes`` the bytes of the largest access, ``segment_ps`` the
-    compute time of the longest segment or item, ``compute_ps`` the compute time of all. ``lines`` are the cache lines
-    that all accesses move, by `Pattern`; ``access_lines`` are the lines of the largest access.
+    compute time of the longest segment or item, ``compute_ps`` the compute time of the whole program. ``lines`` are the
+    cache lines that all accesses move, by `Pattern`; ``access_lines`` are the cache lines of the largest access.
     """
 
     rows: int = 0
@@ -51,7 +51,7 @@ class Totals:
     segment_ps: int = 0
 
     def __add__(self, other: Totals) -> Totals:
-        """Return the totals of both programs: the sums of `SUMS` and ``lines``, and the larger of each of `MAXIMA`."""
+        """Return the totals of both programs together: the sums of `SUMS` and ``lines``, and the larger of `MAXIMA`."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in SUMS}
         maxima = {name: max(getattr(self, name), getattr(other, name)) for name in MAXIMA}
         return Totals(lines=tuple(a + b for a, b in zip(self.lines, other.lines, strict=True)), **sums, **maxima)
@@ -69,10 +69,10 @@ class Totals:
         return replace(self, lines=tuple(count * lines for lines in self.lines), **sums)
 
     def serial_ps(self, latency_ps: int, nodes: int = 1, mlp_ppm: int = MILLION) -> int:
-        """Return an upper bound of one worker's time in ps if a miss takes ``latency_ps``.
+        """Return an upper bound of one worker's time in ps if a cache miss takes ``latency_ps``.
 
-        The bytes of an access may be on all of ``nodes``, with a partly filled line on each node. The number of misses
-        under way at once is the number of the access's pattern, times ``mlp_ppm`` / 10^6.
+        The bytes of an access may be on all of ``nodes``, with a partly filled cache line on each node. `MLP` of the
+        access's pattern, times ``mlp_ppm`` / 10^6, is the number of misses under way at once.
         """
         waits = [(lines, MLP[pattern]) for pattern, lines in zip(Pattern, self.lines, strict=True)]
         waits.append((self.accesses * (nodes - 1), min(MLP.values())))
@@ -101,7 +101,7 @@ LIMITS: dict[str, tuple[int, str]] = {  # by total: the largest number that fits
 
 
 def excess(totals: Totals) -> str | None:
-    """Return which number of ``totals`` does not fit, as the part of a sentence; None if all numbers fit."""
+    """Return a part of a sentence that names a number of ``totals`` that does not fit; None if all numbers fit."""
     for name, (most, what) in LIMITS.items():
         found = getattr(totals, name)
         if found > most:
@@ -115,7 +115,7 @@ def together(parts: Iterable[Totals]) -> Totals:
 
 
 def access(row_bytes: int, rows: int = 1, mode: Mode = Mode.READ, pattern: Pattern = Pattern.SEQUENTIAL) -> Totals:
-    """Return one access of ``rows`` pieces of ``row_bytes`` bytes; written bytes move twice."""
+    """Return the totals of one access of ``rows`` pieces of ``row_bytes`` bytes; written bytes move twice."""
     moved = row_bytes * rows * (1 if mode == Mode.READ else 2)
     lines = -(-moved // LINE_BYTES)
     by_pattern = tuple(lines if each == pattern else 0 for each in Pattern)
@@ -123,17 +123,17 @@ def access(row_bytes: int, rows: int = 1, mode: Mode = Mode.READ, pattern: Patte
 
 
 def segment(compute_ps: int, *accesses: Totals) -> Totals:
-    """Return one segment that computes for ``compute_ps`` and makes these accesses."""
+    """Return the totals of one segment that computes for ``compute_ps`` and makes these accesses."""
     return Totals(ops=1, segments=1, compute_ps=compute_ps, segment_ps=compute_ps) + together(accesses)
 
 
 def memory(size: int) -> Totals:
-    """Return a region of ``size`` bytes."""
+    """Return the totals of a region of ``size`` bytes."""
     return Totals(region_bytes=size)
 
 
 def task(*segments: Totals, ops: int = 0) -> Totals:
-    """Return a task of these segments and of ``ops`` other ops."""
+    """Return the totals of a task with these segments and ``ops`` other ops."""
     return Totals(rows=1, ops=ops) + together(segments)
 
 
@@ -158,11 +158,10 @@ def totals_of(work: Workload) -> Totals:
             accesses=int(accesses[roots].sum()),
         )
 
-    def items_of(phase: Phase) -> Totals:
-        return Totals() if phase.range_family is None else range_totals(work.ranges[phase.range_family])
-
+    items = [range_totals(family) for family in work.ranges]
     phases = (
-        (graph_of(phase) + items_of(phase)).times(runs) for phase, runs in zip(work.phases, work.runs, strict=True)
+        (graph_of(phase) + (NOTHING if phase.range_family is None else items[phase.range_family])).times(runs)
+        for phase, runs in zip(work.phases, work.runs, strict=True)
     )
     sizes = Totals(
         rows=work.rows,
@@ -170,7 +169,7 @@ def totals_of(work: Workload) -> Totals:
         segments=work.segments,
         region_bytes=max((region.bytes for region in work.regions), default=0),
         segment_ps=int(compute.max(initial=0)),
-        access_lines=_most_lines(work.accesses),
+        access_lines=int(_lines(work.accesses).max(initial=0)),
     )
     return together(phases) + sizes
 
@@ -184,12 +183,12 @@ def range_totals(family: RangeFamily) -> Totals:
         segment_ps=family.high_ps,
         lines=tuple(family.count * int(lines.sum()) for lines in _lines_by_pattern(family.accesses)),
         accesses=family.count * len(family.accesses),
-        access_lines=_most_lines(family.accesses),
+        access_lines=int(_lines(family.accesses).max(initial=0)),
     ) + together(_on_nodes(family.count, access) for access in family.node_accesses)
 
 
 def _on_nodes(items: int, access: NodeAccess) -> Totals:
-    """Return the totals of a node access of ``items`` items; each item may fill one line of every node only partly."""
+    """Return the totals of a node access of ``items`` items; each item may fill a cache line of every node partly."""
     amounts, factor = access.amounts, access.factor
     lines = factor * amounts.most_of(items) // LINE_BYTES + items * len(access.nodes)
     return Totals(
@@ -204,32 +203,28 @@ def _lines(accesses: Accesses) -> I64:
     return -(-traffic_bytes(accesses) // LINE_BYTES)
 
 
-def _most_lines(accesses: Accesses) -> int:
-    return int(_lines(accesses).max(initial=0))
-
-
 def _lines_by_pattern(accesses: Accesses) -> list[I64]:
     return [np.where(accesses.pattern == pattern, _lines(accesses), 0) for pattern in Pattern]
 
 
 # ---- Parameters of programs that are too large: the refusal, with the largest value that would fit ------------------
 
-Excess = Callable[[Totals], str | None]  # the part of a sentence that says which number of a program does not fit
+Excess = Callable[[Totals], str | None]  # `excess`, or a function like `excess`
 
 
 class SizedParameters(Model):
-    """Parameters with the totals of what they describe; parameters whose totals are too large are refused.
+    """Parameters that have `totals`; parameters with too large totals are refused.
 
-    ``powers_of_two`` names the parameters that are powers of two.
+    ``powers_of_two`` names the parameters that must be powers of two.
     """
 
     powers_of_two: ClassVar[tuple[str, ...]] = ()
     name: str = Field(description="The name of what the parameters describe.")
 
     def totals(self) -> Totals:
-        """Return the totals of the program, which are upper bounds if they depend on draws.
+        """Return the totals of the program: upper bounds if they depend on draws, lower bounds for a drawn tree.
 
-        The totals of a drawn tree are lower bounds. Totals grow with every size and every time.
+        Totals grow with every size and every time.
         """
         return NOTHING
 
@@ -241,21 +236,21 @@ class SizedParameters(Model):
 
 
 class Refusal(NamedTuple):
-    """Why parameters are refused, and the key with a value that is too large; None if no single key is the reason."""
+    """A reason to refuse parameters, and the key with too large a value; None if no single key is the reason."""
 
     key: str | None
     sentence: str
 
     def __str__(self) -> str:
-        """Return the sentence behind its key, which leads to the place in a document."""
+        """Return the sentence behind the key, by which `InputError` finds the place in a document."""
         return f"{self.key}: {self.sentence}" if self.key else self.sentence
 
 
 def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[str]) -> Refusal | None:
-    """Return why ``parameters`` are refused; None if everything fits.
+    """Return the refusal of ``parameters``; None if everything fits.
 
-    The refusal has the largest fitting value of the first key that has such a value; keys that were ``given`` are tried
-    before the other keys.
+    The refusal proposes the largest fitting value of the first key that has a fitting value. The ``given`` keys are
+    tried before the other keys.
     """
     problem = problem_of(parameters.totals())
     if problem is None:
@@ -269,9 +264,9 @@ def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[s
 
 
 def largest(parameters: SizedParameters, key: str, problem_of: Excess) -> int | Decimal | None:
-    """Return the largest smaller value of ``key`` with which the program fits; None if there is none, or no number.
+    """Return the largest smaller value of ``key`` with which the program fits; None if no number fits.
 
-    Totals grow with each size and time: bisection finds the value among numbered values in ascending order.
+    Totals grow with each size and time, so bisection finds the value among all values in ascending order.
     """
     value, field = getattr(parameters, key), type(parameters).model_fields[key]
     if not isinstance(value, int | Decimal) or get_origin(field.annotation) is Literal:

@@ -1,7 +1,7 @@
-"""From classes of equal subtrees to the tasks themselves: the arrays of a folded workload, written out.
+"""The arrays of a folded workload with a row for every task, made from its classes of equal subtrees.
 
-Task ids are the depth-first preorder: the place of a subtree follows from the sizes of the subtrees before it. The
-tasks of one depth are placed together.
+Task ids are the depth-first preorder: the place of a subtree follows from the sizes of all earlier subtrees. The tasks
+of one depth are placed together.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _KEPT = "_unfolded"
 
 
 def unfolded(work: Workload) -> Workload:
-    """Return the same program with a row for every task: ``work`` itself unless ``work`` is folded; computed once.
+    """Return the program with a row for every task: ``work`` itself unless ``work`` is folded.
 
-    Raise InputError for more tasks than `MAX_TASKS`.
+    The result is kept for later calls. Raise InputError for more tasks than `MAX_TASKS`.
     """
     if not work.folded:
         return work
@@ -38,7 +38,7 @@ def unfolded(work: Workload) -> Workload:
 def unfold(work: Workload) -> Workload:
     """Return the tasks of a folded workload, each task with ops and segments of its own."""
     roots = np.array(work.trees, np.int64)
-    starts = offsets(work.sizes()[roots])
+    starts = offsets(work.sizes[roots])
     if starts[-1] > MAX_TASKS:
         raise InputError(
             f"the {starts[-1]:,} tasks of {work.name} do not fit in memory one by one",
@@ -64,9 +64,9 @@ def unfold(work: Workload) -> Workload:
 
 
 def _placed(work: Workload, roots: I64, starts: I64, distance: I64) -> tuple[I64, I64]:
-    """Return ([tasks] row, [tasks] parent) of the trees below ``roots``, which begin at ``starts``.
+    """Return ([tasks] row in ``work``, [tasks] parent) of the trees of ``roots``, which begin at the ids ``starts``.
 
-    Trees are placed depth by depth. ``distance`` [ops] is the id of each op's child minus the id of the op's task.
+    ``distance`` [ops] is the id of each op's child minus the id of the op's task. Tasks are placed depth by depth.
     """
     creating = np.flatnonzero(work.creates)
     pointer = np.searchsorted(creating, work.op_ptr)
@@ -84,9 +84,9 @@ def _placed(work: Workload, roots: I64, starts: I64, distance: I64) -> tuple[I64
 
 
 def _child_distance(work: Workload) -> I64:
-    """Return [ops] 1 + the sizes of the subtrees that earlier ops of the same program create."""
+    """Return [ops] 1 plus the number of tasks in the subtrees that earlier ops of the same program create."""
     created = np.zeros(len(work.op_code), np.int64)
-    created[work.creates] = work.sizes()[work.op_arg[work.creates]]
+    created[work.creates] = work.sizes[work.op_arg[work.creates]]
     before = offsets(created)
     return 1 + before[:-1] - np.repeat(before[work.op_ptr[:-1]], np.diff(work.op_ptr))
 
@@ -94,7 +94,7 @@ def _child_distance(work: Workload) -> I64:
 def _programs(
     work: Workload, row: I64, distance: I64
 ) -> tuple[I64, npt.NDArray[np.uint8], npt.NDArray[np.uint32], I64]:
-    """Return (op_ptr, op_code, op_arg) of all tasks, and [segments] the segment of ``work`` behind each segment."""
+    """Return (op_ptr, op_code, op_arg) of all tasks, and [segments] the segment of ``work`` that each one copies."""
     lengths = np.diff(work.op_ptr)[row]
     ops = ragged(work.op_ptr[row], lengths)
     code, arg = work.op_code[ops], work.op_arg[ops]
@@ -106,7 +106,7 @@ def _programs(
 
 
 def _accesses(work: Workload, segments: I64) -> tuple[I64, Accesses]:
-    """Return (segment_accesses, accesses) of copies of ``segments``."""
+    """Return the fields (segment_accesses, accesses) for copies of ``segments``."""
     counts = np.diff(work.segment_accesses)[segments]
     rows = ragged(work.segment_accesses[segments], counts)
     columns = {entry.name: frozen(getattr(work.accesses, entry.name)[rows]) for entry in fields(Accesses)}

@@ -8,6 +8,7 @@ import pickle
 import struct
 import warnings
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,12 @@ from numasim.workload.json_form.graph_io import text_of, unchecked
 from numasim.workload.packed_graph import FIELDS, to_arrays, workload_of, write
 
 Arrays = dict[str, Any]
+
+
+def ops_of(text: str) -> list[list[Any]]:
+    """Return the ops of words such as ``spawn 1, wait``."""
+    return [[int(word) if word.isdecimal() else word for word in op.split()] for op in text.split(", ")]
+
 
 EVERYTHING = {
     "name": "everything",
@@ -62,19 +69,7 @@ EVERYTHING = {
         },
     ],
     "tasks": [
-        {
-            "ops": [
-                ["spawn", 1],
-                ["spawn", 2],
-                ["wait"],
-                ["call", 3],
-                ["lock", 0],
-                ["unlock", 0],
-                ["atomic", 1],
-                ["group"],
-                ["end_group"],
-            ]
-        },
+        {"ops": ops_of("spawn 1, spawn 2, wait, call 3, lock 0, unlock 0, atomic 1, group, end_group")},
         {"ops": [["run", 0]], "then": [2]},
         {"ops": [["run", 1], ["signal", 2], ["broadcast", 2]]},
         {"kind": "call", "ops": [["spawn", 4], ["spawn", 5]]},
@@ -109,10 +104,10 @@ def everything() -> Workload:
     return unchecked(EVERYTHING)
 
 
-def packed(arrays: Arrays, **settings: Any) -> bytes:
+def packed(arrays: Arrays, save: Callable[..., None] = np.savez) -> bytes:
     """Return the file that numpy writes."""
     file = io.BytesIO()
-    np.savez(file, **settings, **arrays)
+    save(file, **arrays)
     return file.getvalue()
 
 
@@ -157,9 +152,7 @@ def test_any_type_of_whole_numbers_is_read(kind: str) -> None:
     work = unchecked({"tasks": [{"ops": [["run", 0]]}], "segments": [{"compute_ps": 2**30}]})
     arrays = {name: array if name == "document" else array.astype(kind) for name, array in to_arrays(work).items()}
     assert same(work, read(arrays))
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
-    assert same(work, workload_of(file.getvalue(), "g.npz"))
+    assert same(work, workload_of(packed(arrays, np.savez_compressed), "g.npz"))
 
 
 def test_the_codes_of_version_1_stay() -> None:
@@ -332,9 +325,7 @@ def test_what_is_wrong_with_an_archive_is_named(name: str) -> None:
 def test_nothing_is_unpickled() -> None:
     objects = np.empty(1, object)
     objects[0] = Trap()
-    file = io.BytesIO()
-    np.savez(file, version=objects)
-    assert "the elements are of another type; expected whole numbers" in refusal(file.getvalue())
+    assert "the elements are of another type; expected whole numbers" in refusal(packed({"version": objects}))
     assert not Trap.sprung
     pickle.loads(pickle.dumps(Trap()))
     assert Trap.sprung  # the trap works

@@ -29,10 +29,9 @@ def longest_path_ps(work: Workload, latency_ps: int) -> int:
         graph = nx.DiGraph()
         for root in phase.roots:
             add_task(graph, work, root, times)
-        for task in range(work.rows):
-            for successor in work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist():
-                if (task, "end") in graph:
-                    graph.add_edge((task, "end"), (successor, "begin"), weight=0)
+        for task, successor in zip(work.predecessor.tolist(), work.successor.tolist(), strict=True):
+            if (task, "end") in graph:
+                graph.add_edge((task, "end"), (successor, "begin"), weight=0)
         total += runs * nx.dag_longest_path_length(graph)
     return total
 

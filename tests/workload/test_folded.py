@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from hypothesis import strategies as st
 from workload_setup import make, program
 
 from numasim.errors import InputError
-from numasim.workload.builder import ACCESS_TYPES, accesses_of
+from numasim.workload.builder import ACCESS_TYPES, workload_of
 from numasim.workload.describe import describe
-from numasim.workload.graph import Accesses, Kind, Op, Phase, Region, Workload
+from numasim.workload.forest_arrays import offsets
+from numasim.workload.graph import Kind, Op, Phase, Region, Workload
 from numasim.workload.graph_rules import validate
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.registry import generate, workload_spec
@@ -28,10 +28,6 @@ REGION_BYTES = 1 << 20
 
 def folded_fib(n: int, **times: object) -> Workload:
     return generate(workload_spec("fib", n=n, **times), folded=True)
-
-
-def offsets(lengths: Sequence[int]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))]).astype(np.int64)
 
 
 @st.composite
@@ -55,11 +51,6 @@ accesses = st.tuples(
 )  # fmt: skip
 
 
-def table(rows: Sequence[tuple[int, ...]]) -> Accesses:
-    columns = zip(*rows, strict=True) if rows else [()] * len(ACCESS_TYPES)
-    return accesses_of(**{name: list(column) for name, column in zip(ACCESS_TYPES, columns, strict=True)})
-
-
 @st.composite
 def folded(draw: st.DrawFn) -> Workload:
     """A few classes, spawned and called often and by several others; roots of several phases, some of them twice."""
@@ -73,24 +64,19 @@ def folded(draw: st.DrawFn) -> Workload:
         for _ in range(draw(st.integers(1, 2)))
     ]
     ops = [op for program in rows for op in program]
-    return Workload(
-        name="classes",
-        parameters={},
+    columns = np.array([access for each in segments for access in each], np.int64).reshape(-1, len(ACCESS_TYPES)).T
+    return workload_of(
+        "classes",
         kernels=("a", "b"),
         regions=(Region("first", REGION_BYTES, True), Region("second", REGION_BYTES, False)),
-        phases=tuple(phases),
-        ranges=(),
-        op_ptr=offsets([len(program) for program in rows]),
-        op_code=np.array([code for code, _ in ops], np.uint8),
-        op_arg=np.array([arg for _, arg in ops], np.uint32),
-        kind=np.array(kinds, np.uint8),
-        parent=np.full(len(kinds), -1, np.int64),
-        segment_compute_ps=np.array([draw(st.integers(0, 10**6)) for _ in segments], np.int64),
-        segment_kernel=np.array([draw(st.integers(0, 1)) for _ in segments], np.uint8),
-        segment_accesses=offsets([len(rows) for rows in segments]),
-        accesses=table([access for rows in segments for access in rows]),
-        successor_ptr=np.zeros(len(kinds) + 1, np.int64),
-        successor=np.zeros(0, np.uint32),
+        phases=phases,
+        op_ptr=offsets(np.array([len(program) for program in rows])),
+        op_code=[code for code, _ in ops],
+        op_arg=[arg for _, arg in ops],
+        kind=np.array(kinds),
+        compute_ps=[draw(st.integers(0, 10**6)) for _ in segments],
+        kernel=np.array([draw(st.integers(0, 1)) for _ in segments]),
+        accesses=(offsets(np.array([len(each) for each in segments])), dict(zip(ACCESS_TYPES, columns, strict=True))),
         folded=True,
     )
 
@@ -155,7 +141,7 @@ def test_unfolding_is_the_recursion(work: Workload) -> None:
 @given(folded())
 def test_what_is_known_without_unfolding_is_true(work: Workload) -> None:
     whole = unfolded(work)
-    assert work.sizes().tolist() == [tasks_below(work, row) for row in range(work.rows)]
+    assert work.sizes.tolist() == [tasks_below(work, row) for row in range(work.rows)]
     assert work.tasks == whole.tasks
     assert serial_ps(work, 77_300) == serial_ps(whole, 77_300)
     assert span_ps(work, 77_300) == span_ps(whole, 77_300)
@@ -192,13 +178,13 @@ def test_fib_is_the_recursion(n: int, times: tuple[int, int, int]) -> None:
 def test_a_workload_that_is_not_folded_is_its_own_unfolding() -> None:
     work = make("sort", n=3000, quicksort_cutoff=64, merge_cutoff=32)
     assert unfolded(work) is work
-    assert work.sizes().tolist() == (work.subtree_end() - np.arange(work.rows)).tolist()
+    assert work.sizes.tolist() == (work.subtree_end() - np.arange(work.rows)).tolist()
 
 
 def test_the_times_of_forty_million_calls() -> None:
     # 29,860,703 calls, (calls + 1) / 2 of them leaves; the longest chain splits 34 times down to a leaf
     work, leaves = folded_fib(35, spawn_ns=1, leaf_ns=2, join_ns=4), 14_930_352
-    assert (work.tasks, work.sizes()[0]) == (2 * leaves - 1, 2 * leaves - 1)
+    assert (work.tasks, work.sizes[0]) == (2 * leaves - 1, 2 * leaves - 1)
     assert serial_ps(work, 0) == 1000 * (2 * leaves + 5 * (leaves - 1))
     assert (span_ps(work, 0), span_tasks(work)) == (1000 * (34 * 5 + 2), 35)
 

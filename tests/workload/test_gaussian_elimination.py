@@ -1,4 +1,4 @@
-"""Gaussian elimination: the work of every step, row by row, against the work of the leaves of its phase."""
+"""Gaussian elimination: the work of every step, row by row, equals the work of the leaves of the step's phase."""
 
 from __future__ import annotations
 

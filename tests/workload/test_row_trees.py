@@ -6,44 +6,24 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numasim.workload.algorithms.row_tree import RowTree, row_tree, tree_totals
+from numasim.workload.algorithms.row_tree import row_tree, tree_totals
 
 sizes = st.tuples(st.integers(1, 120), st.integers(2, 7), st.booleans())
 
 
-def spans(tree: RowTree) -> list[tuple[int, int, int]]:
-    return list(zip(tree.parent.tolist(), tree.first.tolist(), tree.end.tolist(), strict=True))
-
-
 def test_halves_of_five_blocks() -> None:
-    assert spans(row_tree(5, 2)) == [
-        (-1, 0, 5),
-        (0, 0, 2),
-        (0, 2, 5),
-        (1, 0, 1),
-        (1, 1, 2),
-        (2, 2, 3),
-        (2, 3, 5),
-        (6, 3, 4),
-        (6, 4, 5),
-    ]
+    tree = row_tree(5, 2)
+    assert tree.parent.tolist() == [-1, 0, 0, 1, 1, 2, 2, 6, 6]
+    assert tree.first.tolist() == [0, 0, 2, 0, 1, 2, 3, 3, 4]
+    assert tree.end.tolist() == [5, 2, 5, 1, 2, 3, 5, 4, 5]
 
 
 def test_degrees_of_an_irregular_tree_take_turns_level_by_level() -> None:
     """Twenty blocks: the root has 2 children of 10; the first of these 3, the second 4; then 2 again, 3 and 4."""
     tree = row_tree(20, 2, irregular=True)
-    assert spans(tree)[:10] == [
-        (-1, 0, 20),
-        (0, 0, 10),
-        (0, 10, 20),
-        (1, 0, 3),
-        (1, 3, 6),
-        (1, 6, 10),
-        (2, 10, 12),
-        (2, 12, 15),
-        (2, 15, 17),
-        (2, 17, 20),
-    ]
+    assert tree.parent[:10].tolist() == [-1, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    assert tree.first[:10].tolist() == [0, 0, 10, 0, 3, 6, 10, 12, 15, 17]
+    assert tree.end[:10].tolist() == [20, 10, 20, 3, 6, 10, 12, 15, 17, 20]
     degrees = np.bincount(tree.parent[1:], minlength=len(tree.parent))
     assert degrees[3:10].tolist() == [2, 3, 4, 2, 3, 2, 2]  # in turns 2, 3, 4, 2, 3, 4, 2, but no more than blocks
 
@@ -52,7 +32,7 @@ def test_degrees_of_an_irregular_tree_take_turns_level_by_level() -> None:
 def test_children_divide_the_blocks_of_their_parent_evenly_and_in_order(size: tuple[int, int, bool]) -> None:
     blocks, branching, irregular = size
     tree = row_tree(blocks, branching, irregular=irregular)
-    for task, (_, first, end) in enumerate(spans(tree)):
+    for task, (first, end) in enumerate(zip(tree.first.tolist(), tree.end.tolist(), strict=True)):
         children = np.flatnonzero(tree.parent == task)
         if end - first == 1:
             assert not len(children)

@@ -34,14 +34,10 @@ def pieces(work: Workload, phase: int) -> list[list[Piece]]:
     """Return the pieces that each leaf of a phase accesses, in the order of tasks."""
     row_bytes = work.regions[0].bytes // work.parameters["x"]
     (root,) = work.phases[phase].roots
-    found = []
-    for task in range(root, int(work.subtree_end()[root])):
-        for op in range(int(work.op_ptr[task]), int(work.op_ptr[task + 1])):
-            if work.op_code[op] == Op.RUN:
-                segment = work.op_arg[op]
-                accesses = range(*work.segment_accesses[segment : segment + 2].tolist())
-                found.append([piece for at in accesses for piece in pieces_of(work, at, row_bytes)])
-    return found
+    ops = slice(work.op_ptr[root], work.op_ptr[work.subtree_end()[root]])
+    leaves = work.op_arg[ops][work.op_code[ops] == Op.RUN].tolist()
+    each = [range(*work.segment_accesses[segment : segment + 2].tolist()) for segment in leaves]
+    return [[piece for at in accesses for piece in pieces_of(work, at, row_bytes)] for accesses in each]
 
 
 def pieces_of(work: Workload, at: int, row_bytes: int) -> list[Piece]:
@@ -77,7 +73,7 @@ def test_every_row_is_written_once_and_read_with_its_halo(name: str, form: str, 
             assert (read.region, written.region) == (
                 phase,
                 1 - phase,
-            )  # a sweep reads the buffer that the sweep before has written
+            )  # a sweep reads what the last sweep wrote
             assert (read.mode, written.mode) == (Mode.READ, Mode.WRITE)
             assert (written.first, written.end) == (at, min(x, at + leaf_rows))
             assert (read.first, read.end) == (max(0, at - HALO[name]), min(x, written.end + HALO[name]))
@@ -107,22 +103,6 @@ class Counted:
     __sub__ = __mul__ = __add__
 
 
-def heat(u: Counted, c: Counted) -> Counted:
-    return u + c * (u - c * u + u) + c * (u - c * u + u)
-
-
-def sor(u: Counted, c: Counted) -> Counted:
-    return c * (u + u + u + u) + c * u
-
-
-def nine_points(u: Counted, c: Counted) -> Counted:
-    return c * u + c * (u + u + u + u) + c * (u + u + u + u)
-
-
-def six_points(u: Counted, c: Counted) -> Counted:
-    return (u + u + u + u + u + u) * c
-
-
 def twenty_five_points(u: Counted, c: Counted) -> Counted:
     result = c * u
     for _ in range(4):
@@ -130,13 +110,19 @@ def twenty_five_points(u: Counted, c: Counted) -> Counted:
     return result
 
 
-@pytest.mark.parametrize(
-    ("name", "formula"),
-    [("heat", heat), ("sor", sor), ("9p", nine_points), ("6p", six_points), ("25p", twenty_five_points)],
-)
-def test_operations_are_those_of_the_formula(name: str, formula: Callable[[Counted, Counted], Counted]) -> None:
+FORMULAS: dict[str, Callable[[Counted, Counted], Counted]] = {
+    "heat": lambda u, c: u + c * (u - c * u + u) + c * (u - c * u + u),
+    "sor": lambda u, c: c * (u + u + u + u) + c * u,
+    "9p": lambda u, c: c * u + c * (u + u + u + u) + c * (u + u + u + u),
+    "6p": lambda u, c: (u + u + u + u + u + u) * c,
+    "25p": twenty_five_points,
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_operations_are_those_of_the_formula(name: str) -> None:
     Counted.ops = 0
-    formula(Counted(), Counted())
+    FORMULAS[name](Counted(), Counted())
     work = program(name, 40, ps_per_1000_ops=1000)
     points = 40 * 3 * (2 if name in SOLIDS else 1)
     assert work.parameters["ops_per_point"] == Counted.ops

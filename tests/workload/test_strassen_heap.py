@@ -12,8 +12,8 @@ from numasim.workload.graph import Mode, Workload
 
 HEAP = 3
 LEAST_QUADRANT_BYTES = 2 * 128**2  # bytes of a task of 128 x 128 doubles, the smallest task that is split
-SPLITS = {2048: (1, 7, 49, 343, 2401)}  # [levels] the number of tasks with temporaries
-QUADRANT_BYTES = {n: [2 * (n >> level) ** 2 for level in range(len(SPLITS[n]))] for n in SPLITS}
+N, SPLITS = 2048, (1, 7, 49, 343, 2401)  # the size, and [levels] the number of tasks with temporaries
+QUADRANT_BYTES = [2 * (N >> level) ** 2 for level in range(len(SPLITS))]
 
 
 def blocks(work: Workload) -> dict[int, np.ndarray]:
@@ -25,24 +25,14 @@ def blocks(work: Workload) -> dict[int, np.ndarray]:
     return {int(size): accesses.offset[whole][sizes == size] for size in np.unique(sizes)}
 
 
-@pytest.mark.parametrize("n", SPLITS)
-def test_fresh_blocks_are_never_taken_again(n: int) -> None:
-    work = make("strassen", n=n, heap="fresh")
-    assert work.regions[HEAP].bytes == work.facts["bytes_allocated"]
-    for tasks, quadrant in zip(SPLITS[n], QUADRANT_BYTES[n], strict=True):
-        assert len(set(blocks(work)[quadrant].tolist())) == tasks
-
-
-@pytest.mark.parametrize("n", SPLITS)
-def test_recycled_blocks_are_one_for_each_size_and_subtree(n: int) -> None:
-    work = make("strassen", n=n, heap="arenas")
-    in_use = [min(tasks, 49) for tasks in SPLITS[n]]
-    assert in_use == [1, 7, 49, 49, 49]
-    for blocks_in_use, quadrant in zip(in_use, QUADRANT_BYTES[n], strict=True):
+@pytest.mark.parametrize(("heap", "in_use"), [("fresh", SPLITS), ("arenas", (1, 7, 49, 49, 49))])
+def test_blocks_are_fresh_or_one_for_each_size_and_subtree(heap: str, in_use: tuple[int, ...]) -> None:
+    work = make("strassen", n=N, heap=heap)
+    for blocks_in_use, quadrant in zip(in_use, QUADRANT_BYTES, strict=True):
         assert len(set(blocks(work)[quadrant].tolist())) == blocks_in_use
-    assert work.regions[HEAP].bytes == sum(
-        11 * size * used for size, used in zip(QUADRANT_BYTES[n], in_use, strict=True)
-    )
+    size = sum(11 * quadrant * used for quadrant, used in zip(QUADRANT_BYTES, in_use, strict=True))
+    assert work.regions[HEAP].bytes == size
+    assert (size == work.facts["bytes_allocated"]) == (heap == "fresh")
 
 
 def test_blocks_do_not_overlap() -> None:

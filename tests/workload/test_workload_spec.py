@@ -85,6 +85,9 @@ def test_an_unknown_name_proposes_the_nearest() -> None:
             "threads: 9 makes 9,000,000 tasks, and at most 8,000,000 fit; expected at most 8",
         ),
         ("syncbench", {"construct": "for", "threads": 9, "repetitions": 1_000_000}, "threads: 9 makes 9,000,009 tasks"),
+        ("reduce", {"emits": 10, "key_range": 9}, "key_range: 9 keys are too few"),
+        ("reduce", {"emits": 10, "threads": 2, "nodes": (0, 1, 1)}, "got 3 nodes for 2 threads"),
+        ("ga", {"islands": 2, "individuals": 5, "migrants": 3}, "3 of 5 individuals; expected at most half"),
     ],
 )
 def test_bad_parameters(name: str, parameters: dict[str, Any], message: str) -> None:
@@ -94,14 +97,10 @@ def test_bad_parameters(name: str, parameters: dict[str, Any], message: str) -> 
 
 def test_layered_tasks_depend_on_the_layer_before() -> None:
     work = make("random-layered", layers=4, width=6, degree=3, **TIMES)
-    edges = [(task, after) for task in range(work.rows) for after in successors(work, task)]
+    edges = list(zip(work.predecessor.tolist(), work.successor.tolist(), strict=True))
     assert len(edges) == len(set(edges)) == work.facts["edges"]
     assert all((after - 1) // 6 == (task - 1) // 6 + 1 for task, after in edges)
     assert {after for _, after in edges} == set(range(7, 25))
-
-
-def successors(work: Any, task: int) -> list[int]:
-    return list(work.successor[work.successor_ptr[task] : work.successor_ptr[task + 1]].tolist())
 
 
 def test_who_names_a_file_as_a_workload_is_told_how_graphs_are_given(tmp_path: Path) -> None:

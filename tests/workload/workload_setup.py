@@ -47,10 +47,8 @@ def small(label: str) -> Workload:
 
 def program(workload: Workload, task: int) -> list[tuple[Op, int]]:
     """The ops of a task."""
-    at = slice(workload.op_ptr[task], workload.op_ptr[task + 1])
-    return [
-        (Op(code), arg) for code, arg in zip(workload.op_code[at].tolist(), workload.op_arg[at].tolist(), strict=True)
-    ]
+    ops = range(workload.op_ptr[task], workload.op_ptr[task + 1])
+    return [(Op(workload.op_code[op]), int(workload.op_arg[op])) for op in ops]
 
 
 def serial_segments(workload: Workload) -> Iterator[int]:

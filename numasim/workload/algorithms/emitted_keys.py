@@ -1,8 +1,8 @@
 """The container of a reduction: for each row the values that the threads of each node have emitted, and the keys.
 
-The container has a row for each value of a hash and a column for each thread, whose values lie on the thread's node
-(Souris 2020, section 3.3). A key is in the row `key mod rows`, and a thread emits a key at most once. There are
-no cells of single threads: the values of all threads of a node are drawn together (model 9.6).
+The container has a row for each value of a hash and a column for each thread; the values of a column lie on the node of
+its thread (Souris 2020, section 3.3). A key is in the row `key mod rows`, and a thread emits a key at most once. The
+values of all threads of a node are drawn together, not thread by thread (model 9.6).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from numasim.draws import DrawClass, U64Array, base, base_array, below_array, st
 from numasim.parts.unit_factors import MILLION
 from numasim.workload.graph import I64
 
-# ---- Whole numbers by the laws of drawing without replacement, from class-8 streams (model 1.4 and 9.6) --------------
+# ---- Numbers of a draw without replacement, from class-8 streams (model 1.4 and 9.6) ---------------------------------
 
 _UNIT = 2.0**-64
 WIDEST = 9.0  # standard deviations to either side of the mean that the tables cover
 
 
 def binomial(draws: U64Array, trials: I64, probability: float) -> I64:
-    """Return [draws] the successes in ``trials[i]`` trials: the number at which the distribution reaches the draw."""
+    """Return [draws] the number of successes in ``trials[i]`` trials: the quantile of the binomial distribution."""
     found = np.zeros(len(draws), np.int64)
     share = draws * _UNIT
     for count in np.unique(trials).tolist():
@@ -49,9 +49,9 @@ def _distribution(trials: int, probability: float) -> tuple[int, npt.NDArray[np.
 
 
 def shared_out(total: int, capacity: I64, stream: int) -> I64:
-    """Return [places] numbers of things that sum to ``total``, where place i has ``capacity[i]`` equally likely seats.
+    """Return [places] the parts of ``total`` things, if place i has ``capacity[i]`` equally likely seats.
 
-    Each place draws by itself. Then single things are added or removed at drawn places until the sum is right.
+    Each place draws by itself. Then single things are added or removed at drawn places until the sum is ``total``.
     """
     seats = int(capacity.sum())
     found = binomial(stream_array(stream, len(capacity)), capacity, total / seats)
@@ -66,12 +66,11 @@ def shared_out(total: int, capacity: I64, stream: int) -> I64:
 
 
 def newly_met(stream: int, drawn: I64, columns: int, keys: I64, met: I64) -> I64:
-    """Return [rows] the number of a row's ``keys`` that are met after ``drawn`` more cells, given ``met`` keys before.
+    """Return [rows] how many of a row's ``keys`` are met after ``drawn`` more cells, if ``met`` keys were met before.
 
-    Cells are drawn without replacement from the ``keys * columns`` cells of the row's keys; the keys met before come
-    from other columns.
-
-    One cell after the other is drawn, for all rows at once; a cell takes half of a number of the stream.
+    Cells are drawn without replacement from the ``keys * columns`` cells of the row's keys; the keys met before are met
+    in other columns. One cell after the other is drawn, for all rows at once; a cell takes half of a number of the
+    stream.
     """
     most = int(drawn.max(initial=0))
     order = np.argsort(-drawn, kind="stable")
@@ -174,10 +173,10 @@ def disjoint_subranges(columns: Columns, key_range: int, rows: int, seed: int) -
 
 
 def copies_of_growth(values: I64, vectors: int) -> I64:
-    """Return [rows] the number of values copied because vectors grow, to which row i appends ``values[i]`` values.
+    """Return [rows] the copies of values as vectors grow, if row i appends ``values[i]`` values to a vector.
 
-    A full vector doubles its capacity, from one value on. The ``vectors`` get equally many values; the copies of a
-    vector are divided evenly among the appended values.
+    A full vector doubles its capacity, which begins at one value. The ``vectors`` get equally many values; the copies
+    of a vector are divided evenly among the appended values.
     """
     each = -(-int(values.sum()) // vectors)
     copies = (1 << max(each - 1, 0).bit_length()) - 1 if each else 0
@@ -203,7 +202,5 @@ def met_on_nodes(columns: Columns, container: Container, key_range: int, seed: i
 
 
 def mean_keys(emits: I64, key_range: int) -> int:
-    """Return the mean number of keys of threads that emit ``emits[i]`` values each: K (1 - product of (1 - n / K)),
-    rounded.
-    """
+    """Return the mean number of keys of threads that emit ``emits[i]`` values each, rounded."""
     return round(key_range * (1 - float(np.prod(1 - emits / key_range))))

@@ -8,10 +8,10 @@ and the elements above are random merges again, independent of each other.
 
 If all interleavings can be counted in 64 bits, an interleaving is drawn. Larger merges draw by rejection (Devroye,
 Non-Uniform Random Variate Generation, 1986, section II.3). The weights g(d) = p(mode + d) / p(mode) fall ever faster on
-either side (the distribution is log-concave), so a width w with g(w) <= 1/2 gives g(j w + u) <= 2**-j: a distance
-j w + u is proposed with probability 2**-j / (4 w) and accepted with probability 2**j g. Bounds on g in fixed point
-decide nearly every comparison; exact products of integers decide the other comparisons. No float takes part, and the
-probability of a rank is exact up to the resolution 2**-64 of a draw.
+either side of the mode (the distribution is log-concave), so a width w with g(w) <= 1/2 gives g(j w + u) <= 2**-j. A
+distance j w + u is proposed with probability 2**-j / (4 w) and accepted with probability 2**j g. Bounds on g in fixed
+point decide nearly every comparison; exact products of integers decide the other comparisons. All numbers are integers,
+and the probability of a rank is exact up to the resolution 2**-64 of a draw.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Sides(NamedTuple):
-    """One side of the mode; arrays are [merges].
+    """The ranks on one side of the mode; arrays are [merges].
 
-    If the middle stands at the mode, these numbers of elements of its own run and of the other run lie behind and
-    ahead. The weight g(d) is the product over i = 1 .. d of
+    If the middle has the rank of the mode, these numbers of elements of its own run and of the other run lie behind and
+    ahead of the middle. The weight g(d) is the product over i = 1 .. d of
 
         (both_behind + i) (other_ahead - i + 1) / ((other_behind + i) (own_ahead + other_ahead - i + 1)).
     """
@@ -106,17 +106,14 @@ def ranks_by_rejection(below: I64, above: I64, other: I64, streams: U64Array) ->
         factor = _zeros_at_the_end(numbers[0] >> np.uint64(1))
         offset = below_array(numbers[1], width[open_rows].astype(np.uint64)).astype(np.int64)
         distance = factor * width[open_rows] + offset
-        side = _chosen(up, upward.take(open_rows), downward.take(open_rows))
+        both = zip(upward.take(open_rows), downward.take(open_rows), strict=True)
+        side = Sides(*(np.where(up, above_mode, below_mode) for above_mode, below_mode in both))
         taken = _accepted(side, distance, factor, numbers[2]) & (up | (distance > 0))
         done = open_rows[taken]
         ranks[done] = mode[done] + np.where(up, distance, -distance)[taken]
         open_rows = open_rows[~taken]
         attempt += 1
     return ranks
-
-
-def _chosen(up: Flags, upward: Sides, downward: Sides) -> Sides:
-    return Sides(*(np.where(up, a, b) for a, b in zip(upward, downward, strict=True)))
 
 
 def _zeros_at_the_end(numbers: U64Array) -> I64:

@@ -1,11 +1,11 @@
-"""Trees of tasks that divide the rows of an array until a leaf has a few of them (LAWS, Chen and Guo, section 6.4).
+"""Trees of tasks that divide the rows of an array down to leaves of a few rows (LAWS, Chen and Guo, section 6.4).
 
 The rows are cut into blocks of equal size; the last block may be smaller. Every leaf has one block. An inner task
 divides its n blocks evenly, in order, among d children: child c has the blocks from ``n c div d`` to
-``n (c + 1) div d`` - 1. All inner tasks of a regular tree have the same degree. In an irregular tree (Chen, Huang and
-Guo 2012) the degrees take turns: the inner tasks, level by level from the root, have ``branching``, ``branching + 1``,
-``branching + 2`` children, and again. In both trees, a task with fewer blocks than its degree has a child for each
-block.
+``n (c + 1) div d`` - 1. All inner tasks of a regular tree have the same number d of children. In an irregular tree
+(Chen, Huang and Guo 2012) the numbers take turns: the inner tasks, level by level from the root, have ``branching``,
+``branching + 1`` and ``branching + 2`` children, then again. In both trees, a task with fewer than d blocks has a child
+for each block.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IRREGULAR_DEGREES = 3  # number of degrees that take turns in an irregular tree
 
 
 class RowTree(NamedTuple):
-    """[tasks], level by level: the parent, -1 for the root, and the blocks from ``first`` to ``end - 1``."""
+    """The tasks level by level: the parent (-1 for the root), and the blocks from ``first`` to ``end - 1``."""
 
     parent: I64
     first: I64
@@ -47,21 +47,16 @@ def row_tree(blocks: int, branching: int, *, irregular: bool = False) -> RowTree
         turn = (inner_tasks + np.arange(len(inner))) % IRREGULAR_DEGREES if irregular else 0
         degree = np.minimum(branching + turn, (end - first)[inner])
         parents.append(np.repeat(tasks + inner, degree))
-        level = _children(first[inner], end[inner], degree)
+        child = ragged(np.zeros(len(degree), np.int64), degree)
+        begin, size, parts = (np.repeat(each, degree) for each in (first[inner], (end - first)[inner], degree))
+        level = begin + size * child // parts, begin + size * (child + 1) // parts
         found.append(level)
         tasks += len(first)
         inner_tasks += len(inner)
 
 
-def _children(first: I64, end: I64, degree: I64) -> tuple[I64, I64]:
-    """Return the even parts of the blocks of each task."""
-    child = ragged(np.zeros(len(degree), np.int64), degree)
-    begin, size, parts = (np.repeat(column, degree) for column in (first, end - first, degree))
-    return begin + size * child // parts, begin + size * (child + 1) // parts
-
-
 def planted(trees: Sequence[RowTree]) -> tuple[RowTree, I64]:
-    """Return (all ``trees`` one after the other, [tasks] the number of the tree that each task is in)."""
+    """Return (all ``trees`` one after the other, [tasks] the number of the tree of each task)."""
     begin = offsets(np.array([len(tree.parent) for tree in trees]))
     number = np.repeat(np.arange(len(trees)), np.diff(begin))
     parent, first, end = (np.concatenate(column) for column in zip(*trees, strict=True))
@@ -101,13 +96,12 @@ def _inner_sizes(blocks: int, branching: int) -> Iterator[tuple[int, int]]:
 def irregular_form(model: type[P]) -> type[P]:
     """Return the parameters of the same program with an irregular tree, called ``NAME-ir`` after the program's name."""
     (name,) = get_args(model.model_fields["name"].annotation)
-    literal: Any = Literal
-    own_name = literal[f"{name}-ir"]
+    literal: Any = Literal  # mypy knows no computed literals
     return create_model(
         f"Irregular{model.__name__}",
         __base__=model,
         __module__=model.__module__,
         __doc__=f"{(model.__doc__ or '').removesuffix('.')}, with an irregular tree.",
         irregular=(ClassVar[bool], True),
-        name=(own_name, Field(description="The name of this workload.")),
+        name=(literal[f"{name}-ir"], Field(description="The name of this workload.")),
     )

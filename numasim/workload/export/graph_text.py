@@ -51,7 +51,7 @@ def nanoseconds(time_ps: int) -> str:
 
 
 def dot(graph: PartGraph, times: Times | None) -> Iterator[str]:
-    """Yield the lines of a graph for Graphviz."""
+    """Yield the lines of a graph in the DOT language of Graphviz."""
     yield f"digraph {_in_dot(graph.name)} {{"
     for part, name in enumerate(graph.names):
         said = ", ".join(f"{key}={_in_dot(value)}" for key, value in attributes(graph, part, times).items())
@@ -135,7 +135,7 @@ def _execution(graph: PartGraph, times: Times | None, executed: Executed | None)
 
 
 def _task_execution(graph: PartGraph, part: int, times: Times | None, executed: Executed | None) -> dict[str, Any]:
-    """Return the execution of a task; the schema allows further keys: ``startInSeconds``, ``worker``."""
+    """Return the execution of a task, with the keys ``startInSeconds`` and ``worker``, which the schema allows."""
     found: dict[str, Any] = {"id": graph.names[part], "runtimeInSeconds": graph.compute_ps[part] / PS_PER_S}
     found |= {"coreCount": 1, "readBytes": graph.read_bytes[part], "writtenBytes": graph.written_bytes[part]}
     known = times[part] if times else None

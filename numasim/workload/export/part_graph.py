@@ -1,8 +1,8 @@
-"""A task graph as nodes that run without a break and edges from nodes to later nodes.
+"""A task graph as nodes that run without a break, and edges to nodes that start later.
 
-Formats of other tools only have tasks that start after other tasks have ended. A task is therefore cut at each op that
-spawns a task, waits for children or calls a task. The parts are nodes, and each reason to wait is an edge. A task of
-one part has the number of the task as its name; other parts have the name NUMBER.PART.
+Formats of other tools only have tasks that start after other tasks have ended. A task is therefore cut into parts, at
+each op that spawns a task, waits for children or calls a task. The parts are nodes, and each reason to wait is an edge.
+The only part of a task is called by the number of the task, the parts of other tasks are called NUMBER.PART.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_TASK = -1  # of the node between two phases
 
 @dataclass
 class PartGraph:
-    """Nodes [parts] and edges; ``remarks`` name the contents of the workload that nodes and edges do not hold."""
+    """Nodes [parts] and edges; ``remarks`` name data of the workload that the nodes and edges do not have."""
 
     name: str
     names: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class PartGraph:
         return len(self.names)
 
     def neighbours(self) -> tuple[list[list[int]], list[list[int]]]:
-        """Return ([parts] the nodes before each node, [parts] the nodes after each node), without repetition."""
+        """Return ([parts] the nodes before each node, [parts] the nodes after each node), each neighbour once."""
         before: list[dict[int, None]] = [{} for _ in self.names]
         after: list[dict[int, None]] = [{} for _ in self.names]
         for source, target, _ in self.edges:
@@ -58,25 +58,22 @@ class PartGraph:
         return max(longest_paths(np.array(self.compute_ps, np.int64), source, target), default=0)
 
 
+def require_no_ranges(workload: Workload, expected: str) -> None:
+    """Raise InputError for a workload with ranges, whose items have no rows; ``expected`` is the remedy."""
+    if workload.ranges:
+        raise InputError(f"{workload.name!r} has a range of tasks that are not written down", expected=expected)
+
+
 def part_graph(workload: Workload) -> PartGraph:
     """Return the nodes and edges of ``workload``; raise InputError for ranges and for a workload without tasks."""
-    if workload.ranges:
-        raise InputError(
-            f"{workload.name!r} has a range of tasks that are not written down",
-            expected="a graph without ranges, or the forms json and npz",
-        )
+    require_no_ranges(workload, "a graph without ranges, or the forms json and npz")
     work = unfolded(workload)
     if not work.rows:
         raise InputError(f"{workload.name!r} has no tasks", expected="a graph with some, or the forms json and npz")
-    return _parts_of(work)
-
-
-def _parts_of(work: Workload) -> PartGraph:
-    """Return the nodes and edges of a workload that is not folded."""
     code, task = work.op_code, np.repeat(np.arange(work.rows), np.diff(work.op_ptr))
     join, ended = joins_of(work)
     begins, ends_empty = _cuts(work, task, join)
-    counts = offsets(begins)  # the number of such parts before each op
+    counts = offsets(begins)  # the number of later parts that begin before each op
     pointer = offsets(1 + np.diff(counts[work.op_ptr]) + ends_empty)
     first, last = pointer[:-1], pointer[1:] - 1  # [tasks] part
     part = first[task] + counts[1:] - counts[work.op_ptr[task]]  # [ops]
@@ -103,10 +100,10 @@ def _parts_of(work: Workload) -> PartGraph:
 
 
 def _cuts(work: Workload, task: I64, join: I64) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return ([ops] whether a later part of the task begins with the op, [tasks] whether the last part has no ops).
+    """Return ([ops] whether the op begins a part other than the first, [tasks] whether the last part has no ops).
 
     ``task`` [ops] is the task of each op, ``join`` are the ops that wait. A part begins with the first run, spawn or
-    call behind a join, and with a run behind a spawn. A task that ends with a join has a last part without ops.
+    call behind a join, and with a run behind a spawn. If a task ends with a join, its last part has no ops.
     """
     code, joins = work.op_code, np.zeros(len(work.op_code), np.bool_)
     joins[join] = True
@@ -122,7 +119,7 @@ def _cuts(work: Workload, task: I64, join: I64) -> tuple[npt.NDArray[np.bool_], 
 
 
 def _add_segments(graph: PartGraph, work: Workload, part: I64) -> None:
-    """Add the compute times, bytes and kernels of the segments, given the part of each run in the order of the ops."""
+    """Add the compute times, bytes and kernels of segments; ``part`` has the part of each RUN, in the order of ops."""
     segment = work.op_arg[work.op_code == Op.RUN]
     for name, values in (
         ("compute_ps", work.segment_compute_ps),
@@ -161,7 +158,7 @@ def _add_phases(graph: PartGraph, work: Workload) -> None:
 
 
 def _remarks(work: Workload) -> Iterator[str]:
-    """Yield names of the contents that nodes and edges do not hold."""
+    """Yield the names of data that nodes and edges do not have."""
     if work.uses.any():
         counted = Counter(Op(code).name.lower() for code in work.op_code[work.uses].tolist())
         ops = ", ".join(f"{count:,} {name}" for name, count in sorted(counted.items()))
@@ -186,7 +183,7 @@ def _bytes_by_segment(work: Workload, mode: Mode) -> I64:
 
 @dataclass(frozen=True)
 class Executed:
-    """[executions] in the order of their beginnings; ``node`` [workers] is the node of each worker."""
+    """The executions of segments, in the order of their begins; ``node`` [workers] is the NUMA node of each worker."""
 
     task: I64
     segment: I64
@@ -200,7 +197,7 @@ class Executed:
 
 @dataclass(frozen=True)
 class PartTimes:
-    """The time of the first execution of a part, and the worker."""
+    """The times and the worker of the first execution of a part."""
 
     worker: int
     begin_ps: int

@@ -1,15 +1,15 @@
 """Tiled Cholesky factorisation whose tasks wait for the tiles that they read and write.
 
-The right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear algebra
-algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of doubles
-in tiles. Step k factors tile (k, k) (potrf), divides the tiles below it (trsm), and updates every tile (i, j) right of
-column k: diagonal tiles with a product of a tile and the tile's transpose (syrk), other tiles with a product of two
-tiles (gemm). One task spawns all other tasks in this order and then waits. A spawned task starts when the last earlier
-writer of every tile that the task reads or writes has finished, as with OpenMP's ``depend`` clause. No tile is written
-after another task has read the tile, so there are no other dependences.
+The program is the right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear
+algebra algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of
+doubles in tiles. Step k factors tile (k, k) (potrf), divides the tiles below tile (k, k) (trsm), and updates every tile
+(i, j) right of column k: diagonal tiles with a product of a tile and the tile's transpose (syrk), other tiles with a
+product of two tiles (gemm). One task spawns all other tasks in this order and then waits. A spawned task starts when
+the last earlier writer of every tile that the task reads or writes has finished, as with the ``depend`` clause of
+OpenMP. No tile is written after another task has read the tile, so there are no other dependences.
 
 A task is thus a triple ``0 <= k <= j <= i < tiles``: the work of step k on tile (i, j). Only the tiles on and below the
-diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles even if the kernel needs one triangle.
+diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles, even for work on one triangle.
 """
 
 from __future__ import annotations
@@ -54,13 +54,10 @@ class CholeskyParameters(WorkloadParameters):
         pairs = tiles * (tiles - 1) // 2
         counts = (tiles, pairs, pairs, pairs * (tiles - 2) // 3)
         read, updated = access(tile_bytes), access(tile_bytes, mode=Mode.READ_WRITE)
+        times = [compute_ps(flops(kernel, self.tile_size), self.ps_per_1000_flops) for kernel in range(len(KERNELS))]
         kernels = (
-            task(
-                segment(
-                    compute_ps(flops(kernel, self.tile_size), self.ps_per_1000_flops), *[read] * (used - 1), updated
-                )
-            ).times(count)
-            for kernel, (count, used) in enumerate(zip(counts, ACCESSES, strict=True))
+            task(segment(time, *[read] * (used - 1), updated)).times(count)
+            for time, count, used in zip(times, counts, ACCESSES, strict=True)
         )
         matrix = memory(tiles * (tiles + 1) // 2 * tile_bytes)
         return together(kernels) + task(ops=sum(counts) + 1) + matrix
@@ -148,14 +145,9 @@ def _fill(draft: Draft, steps: Steps, parameters: CholeskyParameters) -> None:
         read = {POTRF: [], TRSM: [(k, k)], SYRK: [(i, k)], GEMM: [(i, k), (j, k)]}[kernel]
         draft.compute(kernel, compute_ps(flops(kernel, parameters.tile_size), parameters.ps_per_1000_flops))
         for number, (row, column) in enumerate([*read, (i, j)]):
-            draft.access(
-                kernel,
-                number,
-                region=0,
-                offset=(row * (row + 1) // 2 + column) * _tile_bytes(parameters),
-                row_bytes=_tile_bytes(parameters),
-                mode=Mode.READ if number < count - 1 else Mode.READ_WRITE,
-            )
+            size, mode = _tile_bytes(parameters), Mode.READ if number < count - 1 else Mode.READ_WRITE
+            offset = (row * (row + 1) // 2 + column) * size
+            draft.access(kernel, number, region=0, offset=offset, row_bytes=size, mode=mode)
 
 
 def _tile_bytes(parameters: CholeskyParameters) -> int:

@@ -1,16 +1,16 @@
 """BOTS FFT: the Cooley-Tukey transform of n = 2**k complex numbers with radices 8 and 16.
 
-The program computes the roots of unity, then the transform. A transform of more than 32 numbers spawns the unshuffling
-of its input and waits, spawns a transform for every residue class and waits, spawns the butterflies with their twiddle
-factors and waits. A loop over more than 127 items is split into halves, two tasks. Input and output swap roles at every
-level. A transform of m numbers counts 5 m log2 m operations, a twiddle factor 6, a root of unity 40 (a sine and a
-cosine).
+The program computes the roots of unity, then the transform. A transform of more than 32 numbers has three parts, and
+waits for each: a task that unshuffles the input, a transform for every residue class, and a task for the butterflies
+with their twiddle factors. A loop over more than 127 items is split into halves, two tasks. Input and output swap roles
+at every level. A transform of m numbers counts 5 m log2 m operations, a twiddle factor 6, and a root of unity 40 (a
+sine and a cosine).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import AfterValidator, Field
@@ -216,31 +216,18 @@ def _parts(parent: Nodes, number: I64) -> Nodes:
 
 
 def _fill_roots(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Set the work on root k and its conjugate n - k, for k up to n / 2."""
+    """Set the time and accesses for root k and its conjugate n - k, for k up to n / 2."""
     part = nodes.at(draft.tasks(ROOTS_LOOP))
     draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
     for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):
-        draft.access(
-            ROOTS_LOOP,
-            number,
-            region=ROOTS,
-            offset=first * ELEMENT_BYTES,
-            row_bytes=part.length * ELEMENT_BYTES,
-            mode=Mode.WRITE,
-        )
+        draft.access(ROOTS_LOOP, number, region=ROOTS, mode=Mode.WRITE, **_elements(first, part.length))
 
 
 def _fill_unshuffles(draft: Draft, nodes: Nodes) -> None:
     part = nodes.at(draft.tasks(UNSHUFFLE_LOOP))
-    draft.access(
-        UNSHUFFLE_LOOP,
-        0,
-        region=part.source,
-        offset=(part.origin + part.first * part.radix) * ELEMENT_BYTES,
-        row_bytes=part.length * part.radix * ELEMENT_BYTES,
-        mode=Mode.READ,
-    )
-    _access_classes(draft, UNSHUFFLE_LOOP, 1, part, region=OUT - part.source, mode=Mode.WRITE)
+    read = _elements(part.origin + part.first * part.radix, part.length * part.radix)
+    draft.access(UNSHUFFLE_LOOP, 0, region=part.source, mode=Mode.READ, **read)
+    draft.access(UNSHUFFLE_LOOP, 1, region=OUT - part.source, mode=Mode.WRITE, **_classes(part))
 
 
 def _fill_bases(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
@@ -248,16 +235,15 @@ def _fill_bases(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
     flops = BUTTERFLY_FLOPS * part.length * _log2(part.length)
     draft.compute(BASE, compute_ps(flops, parameters.ps_per_1000_flops))
     for number, (region, mode) in enumerate(((part.source, Mode.READ), (OUT - part.source, Mode.WRITE))):
-        place = part.first * ELEMENT_BYTES
-        draft.access(BASE, number, region=region, offset=place, row_bytes=part.length * ELEMENT_BYTES, mode=mode)
+        draft.access(BASE, number, region=region, mode=mode, **_elements(part.first, part.length))
 
 
 def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Set the work on butterflies: an item combines a number of each class, and reads a root for each but the first."""
+    """Set the butterflies: an item combines a number of each class, and reads a root for each class but the first."""
     part = nodes.at(draft.tasks(TWIDDLE_LOOP))
     flops = BUTTERFLY_FLOPS * part.radix * _log2(part.radix) + TWIDDLE_FLOPS * (part.radix - 1)
     draft.compute(TWIDDLE_LOOP, compute_ps(flops * part.length, parameters.ps_per_1000_flops))
-    _access_classes(draft, TWIDDLE_LOOP, 0, part, region=part.source, mode=Mode.READ)
+    draft.access(TWIDDLE_LOOP, 0, region=part.source, mode=Mode.READ, **_classes(part))
     step_bytes = parameters.n // (part.radix * part.classes) * ELEMENT_BYTES
     dense = step_bytes == ELEMENT_BYTES
     draft.access(
@@ -272,21 +258,18 @@ def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> Non
         pattern=np.where(dense, Pattern.SEQUENTIAL, Pattern.STRIDED),
         passes=part.radix - 1,
     )
-    _access_classes(draft, TWIDDLE_LOOP, 2, part, region=OUT - part.source, mode=Mode.WRITE)
+    draft.access(TWIDDLE_LOOP, 2, region=OUT - part.source, mode=Mode.WRITE, **_classes(part))
 
 
-def _access_classes(draft: Draft, shape: int, number: int, part: Nodes, *, region: I64, mode: Mode) -> None:
-    """Set the access to the items of a loop, a piece for each residue class."""
-    draft.access(
-        shape,
-        number,
-        region=region,
-        offset=(part.origin + part.first) * ELEMENT_BYTES,
-        row_bytes=part.length * ELEMENT_BYTES,
-        rows=part.radix,
-        stride=part.classes * ELEMENT_BYTES,
-        mode=mode,
-    )
+def _elements(first: I64, length: I64) -> dict[str, Any]:
+    """Return the offset and size of accesses to ``length`` numbers from number ``first`` on."""
+    return {"offset": first * ELEMENT_BYTES, "row_bytes": length * ELEMENT_BYTES}
+
+
+def _classes(part: Nodes) -> dict[str, Any]:
+    """Return the pieces of the accesses to the items of loops: a piece for each residue class."""
+    stride = part.classes * ELEMENT_BYTES
+    return {**_elements(part.origin + part.first, part.length), "rows": part.radix, "stride": stride}
 
 
 def _log2(power_of_two: I64) -> I64:

@@ -1,7 +1,8 @@
 """The recursive Fibonacci function, a task per call: the workload of the theory of fork and join.
 
 A call of n >= 2 spawns calls of n - 1 and n - 2, waits for both and adds. Parts that take no time have no segment. All
-calls of one argument are equal, and calls of 0 equal calls of 1, so that ``n`` classes stand for all calls.
+calls with the same argument are equal, and calls of 0 are equal to calls of 1, so that ``n`` classes of equal subtrees
+are enough.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pydantic import Field
 from numasim.parts.base import Nanoseconds, Whole, ps
 from numasim.workload.builder import made_of, workload_of
 from numasim.workload.forest_arrays import offsets
-from numasim.workload.graph import I64, Op, Phase, Workload
+from numasim.workload.graph import Op, Phase, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.totals import Totals, segment, task
 from numasim.workload.unfold import unfolded
@@ -65,35 +66,29 @@ def fib(parameters: FibParameters) -> Workload:
 def folded_fib(parameters: FibParameters) -> Workload:
     """Return a row for every argument: row r stands for the calls of n - r, the last row for the calls of 1 and 0."""
     times = np.array([ps(parameters.spawn_ns), ps(parameters.leaf_ns), ps(parameters.join_ns)], np.int64)
-    timed = np.flatnonzero(times)  # a kernel's segment is the kernel's place among the kernels that take time
-    op_ptr, op_code, op_arg = _programs(max(1, parameters.n), timed)
-    calls, leaves = fib_calls(parameters.n)
-    return workload_of(
-        **made_of(parameters),
-        kernels=KERNELS,
-        phases=(Phase(roots=(0,)),),
-        op_ptr=op_ptr,
-        op_code=op_code,
-        op_arg=op_arg,
-        compute_ps=times[timed],
-        kernel=timed,
-        facts={"tasks": calls, "leaves": leaves},
-        folded=True,
-    )
-
-
-def _programs(rows: int, timed: I64) -> tuple[I64, I64, I64]:
-    """Return (op_ptr, op_code, op_arg) of ``rows`` arguments from the largest down to 1."""
-    segment = {kernel: [(Op.RUN, at)] for at, kernel in enumerate(timed.tolist())}
-    before, leaf, after = (segment.get(kernel, []) for kernel in (SPAWN, LEAF, JOIN))
+    timed = np.flatnonzero(times)  # the kernels that take time, each with one segment
+    runs = {kernel: [(Op.RUN, at)] for at, kernel in enumerate(timed.tolist())}
+    before, leaf, after = (runs.get(kernel, []) for kernel in (SPAWN, LEAF, JOIN))
+    rows = max(1, parameters.n)
     programs = [
         [*before, (Op.SPAWN, row + 1), (Op.SPAWN, min(row + 2, rows - 1)), (Op.WAIT, 0), *after]
         for row in range(rows - 1)
     ]
     programs.append(leaf)
     ops = np.array([op for program in programs for op in program], np.int64).reshape(-1, 2)
-    op_ptr = offsets(np.array([len(program) for program in programs]))
-    return op_ptr, ops[:, 0], ops[:, 1]
+    calls, leaves = fib_calls(parameters.n)
+    return workload_of(
+        **made_of(parameters),
+        kernels=KERNELS,
+        phases=(Phase(roots=(0,)),),
+        op_ptr=offsets(np.array([len(program) for program in programs])),
+        op_code=ops[:, 0],
+        op_arg=ops[:, 1],
+        compute_ps=times[timed],
+        kernel=timed,
+        facts={"tasks": calls, "leaves": leaves},
+        folded=True,
+    )
 
 
 FAMILIES = (Family(FibParameters, fib, folded=folded_fib, small={"n": 6}, benchmark={"n": 18}),)

@@ -1,10 +1,9 @@
 """The island model of a genetic algorithm, a CPU-bound program of LAWS (Chen and Guo 2015, Table III).
 
 Every island has a population in memory of its own. An iteration has two phases. In the first phase every island evolves
-for a number of generations. In the second phase every island replaces its last individuals by copies of the first
-individuals of the island before in the ring. A tree of tasks divides the islands; a leaf is an island. Evolving takes a
-time for each gene of each individual and generation. The copies are a phase of their own, so that islands give
-individuals after all islands have evolved.
+for a number of generations. In the second phase, after all islands have evolved, every island replaces its last
+individuals by copies of the first individuals of the island before in the ring. A tree of tasks divides the islands; a
+leaf is an island. Evolving takes a time for each gene of each individual and generation.
 """
 
 from __future__ import annotations

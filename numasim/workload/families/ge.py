@@ -1,25 +1,26 @@
 """Gaussian elimination, as in LAWS (Chen and Guo 2015, Table III): a tree of tasks over the rows below each pivot.
 
-Step k subtracts a multiple of row k from every row below row k, from column k on. A row takes a division for the
-factor, then a multiplication and a subtraction for every column behind k; column k keeps the factor. Rows are not
-exchanged. A leaf updates the rows of one block of the matrix and reads the pivot's row. Blocks before the pivot have no
-leaf.
+Step k subtracts a multiple of row k, the row of the pivot, from every row below row k, from column k on. A row takes a
+division for the factor, then a multiplication and a subtraction for every column behind k; column k keeps the factor.
+Rows are not exchanged. A leaf updates the rows of one block of the matrix and reads the row of the pivot. Blocks above
+the pivot have no leaf.
 
-``phase_steps`` consecutive steps are passes of one phase. Every pass is the mean of these steps: in every block the
-bytes of a row are rounded to whole bytes, and the time is rounded to a ps. The number of steps stays, each with its
-tree and its wait for all leaves. The bytes and operations of a block, summed over all steps, stay as well.
+``phase_steps`` consecutive steps are runs of one phase. Every run is the mean of these steps: in every block the bytes
+of a row are rounded to whole bytes, and the time is rounded to a ps. There are as many runs as steps, each with its
+tree and its wait for all leaves. The sums of a block's bytes and operations over all steps are those of the exact
+steps.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
 from numasim.workload.algorithms.row_tree import RowTree, irregular_form, planted, row_tree, tree_shapes
-from numasim.workload.builder import Draft, Numbers, Shape, made_of
+from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
 from numasim.workload.parameters import Family, Size, WorkloadParameters, WorkTime, compute_ps
@@ -139,33 +140,23 @@ def _fill(draft: Draft, leaves: Leaves, parameters: GeParameters) -> None:
     size, element_bytes = parameters.x, parameters.element_bytes
     rows = leaves.end - leaves.first
     changed, pairs = _work(leaves, size)
-    draft.compute(LEAF, _step_ps(parameters.ops_per_point * (changed - pairs) + pairs, leaves.steps, parameters))
+    whole, rest = np.divmod(parameters.ops_per_point * (changed - pairs) + pairs, leaves.steps)
+    rate = parameters.ps_per_1000_ops
+    draft.compute(LEAF, (whole * rate + rest * rate // leaves.steps + 500) // 1000)  # each product fits in 63 bits
     updated = np.maximum(1, _mean(changed * element_bytes, leaves.steps * rows))
     widest = size - leaves.pivot
     read = _mean((2 * widest - leaves.steps + 1) * element_bytes, np.full_like(widest, 2))
 
-    def access(number: int, row: I64, rows: Numbers, row_bytes: I64, mode: Mode) -> None:
-        draft.access(
-            LEAF,
-            number,
-            region=0,
-            offset=(row + 1) * parameters.row_bytes - row_bytes,
-            row_bytes=row_bytes,
-            rows=rows,
-            stride=parameters.row_bytes,
-            mode=mode,
-        )
-
-    access(0, leaves.first, rows, updated, Mode.READ_WRITE)
-    access(1, leaves.pivot + leaves.steps // 2, 1, read, Mode.READ)
-
-
-def _step_ps(ops: I64, steps: I64, parameters: GeParameters) -> I64:
-    """Return the time of a mean step, given the operations of all steps, in two parts that each fit in 63 bits."""
-    whole, rest = np.divmod(ops, steps)
-    rate = parameters.ps_per_1000_ops
-    found: I64 = (whole * rate + rest * rate // steps + 500) // 1000
-    return found
+    for number, row, count, row_bytes, mode in (
+        (0, leaves.first, rows, updated, Mode.READ_WRITE),
+        (1, leaves.pivot + leaves.steps // 2, 1, read, Mode.READ),
+    ):
+        place: dict[str, Any] = {
+            "region": 0,
+            "offset": (row + 1) * parameters.row_bytes - row_bytes,
+            "stride": parameters.row_bytes,
+        }
+        draft.access(LEAF, number, **place, row_bytes=row_bytes, rows=count, mode=mode)
 
 
 def _work(leaves: Leaves, size: int) -> tuple[I64, I64]:

@@ -1,10 +1,10 @@
 """Tasks that do nothing but refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
 
-One task for each core makes memory references to a region that no other task uses. The core's caches serve a share of
-the references, which the paper does not state (A-60). Every other reference fetches the next line of the region from
-the line's home. Lines are fetched one at a time, since a task cannot continue without the line. The regions lie one
-after the other; regions of 64 KiB begin at multiples of 64 KiB. Memory may thus be homed on the node that uses the
-memory, on one node, or on all nodes.
+One task for each core makes memory references to a region that no other task uses. The caches of the core serve a share
+of the references; the paper does not state this share (A-60). Every other reference fetches the next line of the region
+from the home of the line. Lines are fetched one at a time, since a task cannot continue without the line. The regions
+lie one after the other, and regions of 64 KiB begin at multiples of 64 KiB. A page policy can thus place each region on
+the node of its task, on one node, or on all nodes.
 """
 
 from __future__ import annotations
@@ -63,15 +63,8 @@ def home_test(parameters: HomeTestParameters) -> Workload:
     threads = parameters.team
     draft = Draft(np.full(threads, -1), np.zeros(threads, np.int64), (Shape((Op.RUN,), (0,), (1,)),))
     draft.compute(0, parameters.task_ps)
-    draft.access(
-        0,
-        0,
-        region=0,
-        offset=draft.tasks(0) * parameters.bytes,
-        row_bytes=parameters.bytes,
-        mode=Mode.READ,
-        pattern=Pattern.CHASE,
-    )
+    offset, size = draft.tasks(0) * parameters.bytes, parameters.bytes
+    draft.access(0, 0, region=0, offset=offset, row_bytes=size, mode=Mode.READ, pattern=Pattern.CHASE)
     return draft.finish(
         **made_of(parameters),
         kernels=("refer",),

@@ -1,13 +1,13 @@
 """The 0-1 knapsack problem by branch and bound, as in the example of Cilk and in BOTS; a CPU-bound program of LAWS.
 
-Items stand in the order of value per weight, the best item first. A task decides on the next item: the task spawns the
-search without the item and the search with the item, and waits. The task ends at once if the weight is above the
+Items are in the order of value per weight, the best item first. A task decides on the next item: the task spawns the
+search without the item and the search with the item, and waits. A task ends at once if the weight is above the
 capacity, if no item or no capacity is left, or if the remaining capacity, filled at the next item's value per weight,
-would bring less than the best value found so far. In a parallel program the best value so far depends on the order of
-execution. Here a serial run, with the first spawned search before the second, gives the best value so far, so that the
-tree is always the same.
+cannot bring the best value found so far. In a parallel program the best value so far depends on the order of execution.
+Here the best value so far is that of a serial run, with the first spawned search before the second, so that the tree is
+always the same.
 
-Weights and values are drawn from 1 to 100 (class 8); the knapsack holds half of all weight.
+Weights and values are drawn from 1 to 100 (class-8 streams); the knapsack holds half of the weight of all items.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The Mandelbrot set: rows of a picture, whose costs differ by orders of magnitude; a CPU-bound program of LAWS.
 
-A point c counts the steps of z := z^2 + c, from z = 0 on, until |z| > 2, at most ``most_steps``. The points are the
-centres of x by y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers in units of 2^-28 and
-products are rounded down, so that the counts are the same on all machines. Rows above and below the real axis have
-equal counts. A tree of tasks divides the rows, and a leaf writes the counts of its rows.
+The count of a point c is the number of steps z := z^2 + c, from z = 0 on, until |z| > 2, at most ``most_steps``. The
+points are the centres of x by y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers in units
+of 2^-28, and products are rounded down, so that counts are the same on all machines. Rows at equal distances above and
+below the real axis have equal counts. A tree of tasks divides the rows, and a leaf writes the counts of its rows.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def mandelbrot(parameters: MandelbrotParameters) -> Workload:
 
 
 def row_steps(rows: int, columns: int, most: int) -> I64:
-    """Return [rows] the steps of all points of each row: the upper half, then its mirror image."""
+    """Return [rows] the number of steps of all points of each row: the upper half, then its mirror image."""
     half = np.array([_steps(row, rows, columns, most) for row in range((rows + 1) // 2)], np.int64)
     return np.concatenate([half, half[: rows // 2][::-1]])
 

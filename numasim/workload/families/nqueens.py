@@ -1,9 +1,9 @@
-"""BOTS N-Queens: the number of ways to put n queens on a board so that none attacks another.
+"""BOTS N-Queens: the number of ways to put n queens on a board so that no queen attacks another queen.
 
-A task tries one column of the next row. The task copies the board and tests the new queen against all earlier queens.
-If the queen stands (no earlier queen attacks it), the task spawns a task for every column of the following row and
-waits. From row ``cutoff`` on, a task searches the remaining rows serially. A tried column of row j costs (j + 1) times
-``row_ns``.
+A task tries one column of the next row: the task copies the board and tests the new queen against all earlier queens.
+If no earlier queen attacks the new queen, the new queen stands; the task then spawns a task for every column of the
+following row and waits. From row ``cutoff`` on, a task searches the remaining rows serially. A try in row j takes
+(j + 1) times ``row_ns``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class NqueensParameters(WorkloadParameters):
 
 
 class Boards(NamedTuple):
-    """Placements of queens in the first rows without attacks; bit c of a mask is column c of the next row."""
+    """Ways to put queens into the first rows without attacks; bit c of a mask stands for column c of the next row."""
 
     columns: I64
     rising: I64
@@ -88,12 +88,25 @@ def nqueens(parameters: NqueensParameters) -> Workload:
         rows.append(np.full(len(ok), level))
         stands.append(ok)
         boards = _advance(tries, ok, np.arange(first, first + len(ok)))
-    work, solutions = _search(boards, depth, n, first + len(rows[-1]))
     row = np.concatenate(rows)
-    work += row + 1
+    work = row + 1  # the work of each task in units of ``row_ns``: its own try, and the tries of its serial search
+    for level in range(depth, n):
+        work += np.bincount(boards.origin, minlength=len(row)) * n * (level + 1)
+        tries, ok = _try(boards, n)
+        boards = _advance(tries, ok, tries.origin)
     splits = np.concatenate(stands) & (row < depth - 1)
     shape = np.where(row < 0, ROOT, np.where(splits, STANDING, PRUNED))
-    return _build(parameters, np.concatenate(parents), shape, work, solutions)
+    spawns = [Op.SPAWN] * n
+    shapes = (Shape((Op.RUN,), (0,), (0,)), Shape((Op.RUN, *spawns, Op.WAIT), (0,), (0,)), Shape((*spawns, Op.WAIT)))
+    draft = Draft(np.concatenate(parents), shape, shapes)
+    for kind in (PRUNED, STANDING):
+        draft.compute(kind, work[draft.tasks(kind)] * ps(parameters.row_ns))
+    return draft.finish(
+        **made_of(parameters),
+        kernels=("try",),
+        phases=[Phase(roots=(0,), repeat=parameters.iterations)],
+        facts={"tasks": len(row) * parameters.iterations, "solutions": len(boards.columns)},
+    )
 
 
 def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
@@ -107,30 +120,6 @@ def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
 def _advance(tries: Boards, ok: Flags, origin: I64) -> Boards:
     """Return the boards whose last queen stands, with masks for the next row."""
     return Boards(tries.columns[ok], tries.rising[ok] << 1, tries.falling[ok] >> 1, origin[ok])
-
-
-def _search(boards: Boards, depth: int, n: int, tasks: int) -> tuple[I64, int]:
-    """Return ([tasks] cost units of the serial search of each task, number of solutions)."""
-    work = np.zeros(tasks, np.int64)
-    for row in range(depth, n):
-        work += np.bincount(boards.origin, minlength=tasks) * n * (row + 1)
-        tries, ok = _try(boards, n)
-        boards = _advance(tries, ok, tries.origin)
-    return work, len(boards.columns)
-
-
-def _build(parameters: NqueensParameters, parent: I64, shape: I64, work: I64, solutions: int) -> Workload:
-    spawns = [Op.SPAWN] * parameters.n
-    shapes = (Shape((Op.RUN,), (0,), (0,)), Shape((Op.RUN, *spawns, Op.WAIT), (0,), (0,)), Shape((*spawns, Op.WAIT)))
-    draft = Draft(parent, shape, shapes)
-    for kind in (PRUNED, STANDING):
-        draft.compute(kind, work[draft.tasks(kind)] * ps(parameters.row_ns))
-    return draft.finish(
-        **made_of(parameters),
-        kernels=("try",),
-        phases=[Phase(roots=(0,), repeat=parameters.iterations)],
-        facts={"tasks": len(parent) * parameters.iterations, "solutions": solutions},
-    )
 
 
 FAMILIES = (Family(NqueensParameters, nqueens, small={"n": 4}, benchmark={"n": 8}),)

@@ -75,7 +75,12 @@ def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
     parent = np.array([-1] + [below(draw(s, STRUCTURE), i + 1) for i, s in enumerate(streams[1:].tolist())])
     children = np.bincount(parent[1:], minlength=parameters.tasks)
     counts, reads = np.unique(children), int(parameters.task_bytes > 0)
-    draft = Draft(parent, np.searchsorted(counts, children), [_fork_join(count, reads) for count in counts.tolist()])
+    leaf = Shape((Op.RUN,), (FORK_KERNEL,), (reads,))
+    shapes = [
+        Shape((Op.RUN, *[Op.SPAWN] * count, Op.WAIT, Op.RUN), (FORK_KERNEL, JOIN_KERNEL), (reads, 0)) if count else leaf
+        for count in counts.tolist()
+    ]
+    draft = Draft(parent, np.searchsorted(counts, children), shapes)
     for shape, count in enumerate(counts.tolist()):
         ids = draft.tasks(shape)
         draft.compute(shape, _times_ps(parameters, streams[ids], FORK))
@@ -111,12 +116,6 @@ def random_layered(parameters: RandomLayeredParameters) -> Workload:
         edges=(1 + source, 1 + target),
         facts={"tasks": tasks + 1, "edges": len(source)},
     )
-
-
-def _fork_join(children: int, reads: int) -> Shape:
-    if not children:
-        return Shape((Op.RUN,), (FORK_KERNEL,), (reads,))
-    return Shape((Op.RUN, *[Op.SPAWN] * children, Op.WAIT, Op.RUN), (FORK_KERNEL, JOIN_KERNEL), (reads, 0))
 
 
 def _edges(parameters: RandomLayeredParameters, streams: U64Array) -> tuple[I64, I64]:

@@ -1,8 +1,8 @@
 """The reduce phase of MapReduce on a container of rows and columns (Souris 2020; Phoenix++, Talbot et al. 2011).
 
-Threads have emitted values under keys; a value lies on the node of the thread that emitted the value. An item reduces a
-row: the item reads the values of all columns, combines the values of each key, and appends a value for each key to the
-vector of the executing worker. `map-reduce` begins with the map phase that emits the values.
+Threads have emitted values under keys. A value lies on the node of the thread that emitted the value. An item reduces a
+row: the item reads the values of the row in all columns, combines the values of each key, and appends a value for each
+key to the vector of the executing worker. `map-reduce` begins with the map phase, which emits the values.
 """
 
 from __future__ import annotations
@@ -254,18 +254,12 @@ def map_reduce(parameters: MapReduceParameters) -> Workload:
     return replace(made, ranges=(reduced(parameters, container),))
 
 
-SMALL = {"emits": 60, "rows": 12, "value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10}
+TIMES = {"value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10}
+SMALL = {"emits": 60, "rows": 12, **TIMES}
+BENCHMARK = {"emits": 40_000, "rows": 4_000, **TIMES}
+TEAM = {**SMALL, "threads": 2, "nodes": (0, 1)}
+HEAVY = {"map_ns": 30, "emit_filler": "one-numa-heavy"}
 FAMILIES = (
-    Family(
-        ReduceParameters,
-        reduce,
-        small={**SMALL, "threads": 2, "nodes": (0, 1), "key_range": 80},
-        benchmark={"emits": 40_000, "rows": 4_000, "value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10},
-    ),
-    Family(
-        MapReduceParameters,
-        map_reduce,
-        small={**SMALL, "threads": 2, "nodes": (0, 1), "map_ns": 30, "emit_filler": "one-numa-heavy"},
-        benchmark={"emits": 40_000, "rows": 4_000, "value_bytes": 100, "emit_ns": 20, "key_ns": 50, "copy_ns": 10},
-    ),
+    Family(ReduceParameters, reduce, small={**TEAM, "key_range": 80}, benchmark=BENCHMARK),
+    Family(MapReduceParameters, map_reduce, small={**TEAM, **HEAVY}, benchmark=BENCHMARK),
 )

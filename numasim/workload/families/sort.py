@@ -1,9 +1,9 @@
 """BOTS Sort (thesis, section 3.6): a merge sort in four parts that merges in parallel.
 
 A task of n elements spawns the sorts of its quarters, waits, spawns the merges of the first two and of the last two
-quarters into the temporary array, waits, and calls the merge of the two halves back. A task below the cut-off sorts
-serially. A serial sort of m elements takes m ceil(log2 m) comparisons, a merge one comparison for each element. The
-search for the point at which a merge splits takes some twenty comparisons, which are left out.
+quarters into the temporary array, waits, and calls the merge of the two halves back into the array. A task below the
+cut-off sorts serially. A serial sort of m elements takes m ceil(log2 m) comparisons, a merge one comparison for each
+element. The search for the point at which a merge splits takes some twenty comparisons, which are left out.
 
 The keys are random: the point at which a merge splits is drawn from its distribution, and nothing is sorted.
 """
@@ -30,18 +30,18 @@ from numasim.workload.totals import Totals, access, memory, segment, task
 # ---- The merge recursion of BOTS Sort --------------------------------------------------------------------------------
 #
 # A merge of two sorted runs splits if the shorter run exceeds the cut-off. The merge takes the middle element of the
-# longer run, finds the element's rank in the shorter run by bisection, puts the element in its final place, and merges
-# the elements below and the elements above as two tasks. The rank depends on the values; the caller of the recursion
-# gives the ranks. All merges of one depth are split at once.
+# longer run, finds the rank of this element in the shorter run by bisection, puts the element in its final place, and
+# merges the elements below and the elements above as two tasks. The caller of the recursion gives the ranks, which
+# depend on the values. All merges of one depth are split at once.
 
 ARRAY, TEMPORARY = range(2)
 Flags = npt.NDArray[np.bool_]
 
 
 class Runs(NamedTuple):
-    """Merges of [low1, low1 + size1) with [low2, low2 + size2) into [target, ..); arrays are [merges], in elements.
+    """Merges of the elements [low1, low1 + size1) with [low2, low2 + size2) into [target, ..); arrays are [merges].
 
-    The merges of one ``stage`` work on runs of one level of sorts; no element is in two merges of a stage.
+    A ``stage`` has merges of runs of one level of sorts; no element is in two merges of a stage.
     """
 
     low1: I64
@@ -53,15 +53,9 @@ class Runs(NamedTuple):
 
     def ordered(self) -> Runs:
         """Return the same merges with the longer run first."""
+        pairs = (self.low1, self.low2), (self.size1, self.size2), (self.low2, self.low1), (self.size2, self.size1)
         swap = self.size2 > self.size1
-        return Runs(
-            np.where(swap, self.low2, self.low1),
-            np.where(swap, self.size2, self.size1),
-            np.where(swap, self.low1, self.low2),
-            np.where(swap, self.size1, self.size2),
-            self.target,
-            self.stage,
-        )
+        return Runs(*(np.where(swap, other, own) for own, other in pairs), self.target, self.stage)
 
     def halves(self, rank: I64) -> Runs:
         """Return the two merges below and above the middle of the first run, alternating; the split places the middle.
@@ -218,7 +212,7 @@ def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) ->
 
 @lru_cache(maxsize=1)
 def _recursion(n: int, quicksort_cutoff: int, merge_cutoff: int) -> tuple[Sorts, SortGraph]:
-    """Return the recursion on random keys, kept for the next graph: ranks are slow to draw and depend on no rate."""
+    """Return the recursion on random keys. The last result is kept: ranks are slow to draw and depend on no rate."""
     return recursion(n, quicksort_cutoff, merge_cutoff, lambda merges: drawn_ranks(merges, n))
 
 
@@ -234,22 +228,17 @@ def drawn_ranks(merges: Runs, n: int) -> I64:
 
 
 def _roots(sorts: Sorts) -> tuple[Runs, I64]:
-    """Return the merges that sorts begin, in the order of sorts, quarters before halves, and the merges' sorts."""
+    """Return the merges that sorts begin, and the sort of each merge: first the merges of quarters, then of halves."""
     ids = np.flatnonzero(sorts.split)
-    low, half, size = sorts.low[ids], 2 * (sorts.size[ids] // 4), sorts.size[ids]
+    low, size, quarter = sorts.low[ids], sorts.size[ids], sorts.size[ids] // 4
+    middle = low + 2 * quarter
     stage = QUARTERS + 2 * (np.searchsorted(sorts.first, ids, side="right") - 1)
-    pairs = _pairs(low, half, size, stage)
-    wholes = Runs(low, half, low + half, size - half, low, stage + HALVES - QUARTERS)
+    first = (low, quarter, low + quarter, quarter, low, stage)
+    last = (middle, quarter, middle + quarter, size - 3 * quarter, middle, stage)
+    pairs = (np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True))  # first and last alternate
+    wholes = (low, 2 * quarter, middle, size - 2 * quarter, low, stage + HALVES - QUARTERS)
     runs = Runs(*(np.concatenate(columns) for columns in zip(pairs, wholes, strict=True)))
     return runs, np.concatenate([np.repeat(ids, 2), ids])
-
-
-def _pairs(low: I64, half: I64, size: I64, stage: I64) -> Runs:
-    """Return the merges of the first two and of the last two quarters of each sort, alternating."""
-    quarter = half // 2
-    first = (low, quarter, low + quarter, quarter, low, stage)
-    last = (low + half, quarter, low + half + quarter, size - half - quarter, low + half, stage)
-    return Runs(*(np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True)))
 
 
 def _join(sorts: Sorts, runs: Runs, parent: I64, serial: Flags) -> SortGraph:
@@ -268,15 +257,11 @@ def _join(sorts: Sorts, runs: Runs, parent: I64, serial: Flags) -> SortGraph:
 def _fill_sorts(draft: Draft, sorts: Sorts, parameters: SortParameters) -> None:
     ids = draft.tasks(SORT_SERIAL)
     size = sorts.size[ids]
-    draft.compute(SORT_SERIAL, compute_ps(quicksort_comparisons(size), parameters.ps_per_1000_comparisons))
+    distinct, which = np.unique(size, return_inverse=True)
+    comparisons = size * np.array([(m - 1).bit_length() for m in distinct.tolist()], np.int64)[which]
+    draft.compute(SORT_SERIAL, compute_ps(comparisons, parameters.ps_per_1000_comparisons))
     first, length = sorts.low[ids] * parameters.element_bytes, size * parameters.element_bytes
     draft.access(SORT_SERIAL, 0, region=ARRAY, offset=first, row_bytes=length, mode=Mode.READ_WRITE)
-
-
-def quicksort_comparisons(size: I64) -> I64:
-    """Return [sorts] ``m ceil(log2 m)`` for each size m."""
-    distinct, which = np.unique(size, return_inverse=True)
-    return size * np.array([(m - 1).bit_length() for m in distinct.tolist()], np.int64)[which]
 
 
 def _fill_merges(draft: Draft, graph: SortGraph, parameters: SortParameters) -> None:

@@ -1,9 +1,9 @@
 """BOTS SparseLU (thesis, section 3.6): LU decomposition of a sparse matrix of blocks, in its two versions.
 
-`sparselu_single`: one task runs every lu0 and spawns all other tasks. The task waits after the divisions and after the
-updates of every step. `sparselu_for`: lu0 runs alone. The rows of a step are dealt to all threads in contiguous pieces,
-as in a static loop, and the thread of a row spawns the row's tasks. A barrier ends each part. Row i of the divisions
-spawns its fwd and its bdiv together, because no barrier lies between the two loops.
+In `sparselu_single` one task runs every lu0 and spawns all other tasks. This task waits after the divisions and after
+the updates of every step. In `sparselu_for` lu0 runs alone. The rows of a step are then dealt to all threads in
+contiguous pieces, as in a static loop, and the thread of a row spawns the tasks of the row. A barrier ends each part.
+The thread of row i spawns fwd and bdiv of the row together, because no barrier lies between the two loops of divisions.
 
 Blocks that exist at the start lie in one region in row order. Blocks that fill in later lie in another region, in the
 order of a serial run.
@@ -25,17 +25,17 @@ from numasim.workload.graph import I64, Deal, Kind, Mode, Op, Phase, Region, Wor
 from numasim.workload.parameters import Family, WorkloadParameters, WorkTime, compute_ps, power_of_two
 from numasim.workload.totals import Totals, access, memory, segment, task, together
 
-# ---- The elimination as a list of block operations, with the fill-in that it creates ---------------------------------
+# ---- The elimination as a list of operations on blocks, with the blocks that fill in ---------------------------------
 #
 # Step k factors the diagonal block (lu0), divides the blocks right of the diagonal (fwd) and below (bdiv), and updates
-# a block for every pair of divided blocks (bmod). An update allocates an empty block.
+# a block for every pair of divided blocks (bmod). An update of an empty block allocates the block.
 
 MATRIX, FILL = range(2)
 
 
 @dataclass(frozen=True)
 class Elimination:
-    """``columns[k]`` and ``rows[k]`` are the blocks that step k divides; step k updates their product, row by row.
+    """Step k divides the blocks ``columns[k]`` and ``rows[k]``, and updates a block for each pair of both, row by row.
 
     ``region`` and ``place`` [blocks, blocks] are the region of each block and the position there, -1 for a block that
     stays empty.
@@ -176,7 +176,7 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
     _fill(draft, pattern, Calls(*(np.concatenate([[0], column]) for column in calls)), parameters)
     for k in range(parameters.blocks):
         draft.compute(CREATOR, _kernel_ps(LU0, parameters), run=k)
-        _access_block(draft, CREATOR, 0, pattern, (k, k), parameters, run=k, mode=Mode.READ_WRITE)
+        draft.access(CREATOR, 0, run=k, mode=Mode.READ_WRITE, **_block(pattern, (k, k), parameters))
     return _finish(draft, parameters, pattern, None)
 
 
@@ -195,7 +195,7 @@ def sparselu_for(parameters: SparseLuParameters) -> Workload:
 
 
 class _Rows:
-    """The bodies and tasks of the loop version, numbered phase by phase: first the bodies, then their tasks."""
+    """The bodies and tasks of `sparselu_for`, numbered phase by phase: first bodies of threads, then tasks."""
 
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
@@ -212,7 +212,7 @@ class _Rows:
         self._add(np.array([-1]), np.array([LU0]), Kind.IMPLICIT, _calls(LU0, k, k, k))
 
     def deal(self, k: int, calls: Calls, row: I64, name: str) -> None:
-        """Add a loop over the rows below k; the body of row r spawns the calls whose ``row`` is r, even if none is."""
+        """Add a loop over the rows below k: a body for each row, which spawns the ``calls`` of this ``row``, if any."""
         bodies, first = self.blocks - k - 1, self.count
         self._phases.append((f"{name} {k}", first, bodies))
         spawns = np.bincount(row - k - 1, minlength=bodies)
@@ -245,8 +245,7 @@ class _Rows:
 
 
 def _calls(kernel: int, i: I64 | int, j: I64 | int, k: int) -> Calls:
-    columns = np.broadcast_arrays(np.atleast_1d(kernel), i, j, k)
-    return Calls(*columns)
+    return Calls(*np.broadcast_arrays(np.atleast_1d(kernel), i, j, k))
 
 
 def _concatenate(parts: list[Calls]) -> Calls:
@@ -283,82 +282,41 @@ def _kernel_ps(kernel: int, parameters: SparseLuParameters) -> int:
 
 def _fill(draft: Draft, pattern: Elimination, calls: Calls, parameters: SparseLuParameters) -> None:
     """Set times and accesses of every kernel; ``calls`` is [tasks] in the numbering given to the draft."""
-    read_blocks: dict[int, Any] = {
-        LU0: lambda i, j, k: [],
-        FWD: lambda i, j, k: [(k, k)],
-        BDIV: lambda i, j, k: [(k, k)],
-        BMOD: lambda i, j, k: [(i, k), (k, j)],
-    }
-    for kernel, reads in read_blocks.items():
-        ids = draft.tasks(kernel)
-        i, j, k = calls.i[ids], calls.j[ids], calls.k[ids]
+    for kernel, count in enumerate(ACCESSES):
+        i, j, k = (column[draft.tasks(kernel)] for column in calls[1:])
         draft.compute(kernel, _kernel_ps(kernel, parameters))
-        operands = reads(i, j, k)
-        for number, block in enumerate(operands):
-            _access_block(draft, kernel, number, pattern, block, parameters, mode=Mode.READ)
-        _access_block(draft, kernel, len(operands), pattern, (i, j), parameters, mode=Mode.READ_WRITE)
+        read = {LU0: [], FWD: [(k, k)], BDIV: [(k, k)], BMOD: [(i, k), (k, j)]}[kernel]
+        for number, block in enumerate([*read, (i, j)]):
+            mode = Mode.READ if number < count - 1 else Mode.READ_WRITE
+            draft.access(kernel, number, mode=mode, **_block(pattern, block, parameters))
 
 
-def _access_block(
-    draft: Draft,
-    shape: int,
-    number: int,
-    pattern: Elimination,
-    block: Any,
-    parameters: SparseLuParameters,
-    *,
-    run: int = 0,
-    mode: Mode,
-) -> None:
-    draft.access(
-        shape,
-        number,
-        run=run,
-        region=pattern.region[block],
-        offset=pattern.place[block] * parameters.block_stride,
-        row_bytes=parameters.block_bytes,
-        mode=mode,
-    )
+def _block(pattern: Elimination, block: Any, parameters: SparseLuParameters) -> dict[str, Any]:
+    """Return the region, offset and size of the accesses to the ``block`` (row, column) of every task."""
+    offset = pattern.place[block] * parameters.block_stride
+    return {"region": pattern.region[block], "offset": offset, "row_bytes": parameters.block_bytes}
 
 
 def _finish(draft: Draft, parameters: SparseLuParameters, pattern: Elimination, phases: list[Phase] | None) -> Workload:
-    stride = parameters.block_stride
-    filled = pattern.final_blocks - pattern.initial_blocks
+    stride, counts = parameters.block_stride, calls_of(parameters.blocks)
+    initial, final = pattern.initial_blocks, pattern.final_blocks
     return draft.finish(
         **made_of(parameters),
         kernels=KERNELS,
-        regions=(Region("matrix", pattern.initial_blocks * stride, True), Region("fill", filled * stride, False)),
+        regions=(Region("matrix", initial * stride, True), Region("fill", (final - initial) * stride, False)),
         phases=phases,
-        facts=_facts(parameters, pattern),
+        facts={
+            "tasks_spawned": sum(counts[FWD:]),
+            **dict(zip(KERNELS[FWD:], counts[FWD:], strict=True)),
+            "blocks_initial": initial,
+            "blocks_final": final,
+            "bytes_final": final * parameters.block_bytes,
+            "flops": sum(count * flops(kernel, parameters.block_size) for kernel, count in enumerate(counts)),
+        },
     )
 
 
-def _facts(parameters: SparseLuParameters, pattern: Elimination) -> dict[str, int]:
-    counts = calls_of(parameters.blocks)
-    _, fwd, bdiv, bmod = counts
-    return {
-        "tasks_spawned": fwd + bdiv + bmod,
-        "fwd": fwd,
-        "bdiv": bdiv,
-        "bmod": bmod,
-        "blocks_initial": pattern.initial_blocks,
-        "blocks_final": pattern.final_blocks,
-        "bytes_final": pattern.final_blocks * parameters.block_bytes,
-        "flops": sum(count * flops(kernel, parameters.block_size) for kernel, count in enumerate(counts)),
-    }
-
-
-FAMILIES = (
-    Family(
-        SparseLuSingleParameters,
-        sparselu_single,
-        small={"blocks": 3, "block_size": 8},
-        benchmark={"blocks": 20, "block_size": 16},
-    ),
-    Family(
-        SparseLuForParameters,
-        sparselu_for,
-        small={"blocks": 3, "block_size": 8},
-        benchmark={"blocks": 20, "block_size": 16},
-    ),
+FAMILIES = tuple(
+    Family(model, generate, small={"blocks": 3, "block_size": 8}, benchmark={"blocks": 20, "block_size": 16})
+    for model, generate in ((SparseLuSingleParameters, sparselu_single), (SparseLuForParameters, sparselu_for))
 )

@@ -1,9 +1,9 @@
 """The stencils of LAWS (Chen and Guo 2015, Table III): heat, sor, 9p, 6p and 25p, each also with an irregular tree.
 
-A sweep computes every point from the points around it. The operations of a point are the additions, subtractions and
-multiplications of the point's formula below. In the formulas, u is the old value, n1 the sum of the nearest values (up,
-down, left, right; in three dimensions also before and behind), and n2 to n4 the sums of the values two to four steps
-away along the axes:
+A sweep computes every point from the points around the point. The operations of a point are the additions, subtractions
+and multiplications of a formula. In the formulas, u is the old value, n1 the sum of the nearest values (up, down, left,
+right; in three dimensions also before and behind), and n2 to n4 the sums of the values two to four steps away along the
+axes:
 
 - heat, as in the example of Cilk: ``u + cx (up - 2 u + down) + cy (left - 2 u + right)``: 6 and 4.
 - sor: ``w/4 n1 + (1 - w) u``, with both factors computed before: 4 and 2. Half sweeps update red and black points.
@@ -12,11 +12,11 @@ away along the axes:
 - 25p: ``c0 u + c1 n1 + c2 n2 + c3 n3 + c4 n4``: 24 and 5.
 
 A sweep needs ``halo`` rows to either side of a row. With two buffers a sweep reads one buffer and writes the other, and
-the next sweep goes back. With one buffer a sweep updates the array in place. The two sweeps have a tree of tasks each
-and are repeated as a loop; the last sweep of an odd number is a phase behind the loop, with the tree of the first. A
-leaf has one RUN: the leaf computes its rows, and accesses the rows and the rows of the halo that exist. No region is
-initialised before the program: the first sweep places the pages. A half sweep of a red-black order computes every other
-point and touches all rows nevertheless.
+the next sweep goes back. With one buffer a sweep updates the array in place. Two sweeps, with a tree of tasks each, are
+repeated as a loop. If the number of sweeps is odd, the last sweep is a phase behind the loop, with the tree of the
+first sweep. A leaf computes its rows in one segment, and accesses its rows and the rows of the halo that exist. No
+region is initialised before the program: the first sweep places the pages. A half sweep (red or black points) computes
+every other point, but touches all rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
-from numasim.workload.algorithms.row_tree import RowTree, irregular_form, planted, row_tree, tree_shapes, tree_totals
+from numasim.workload.algorithms.row_tree import irregular_form, planted, row_tree, tree_shapes, tree_totals
 from numasim.workload.builder import Draft, Numbers, Shape, made_of
 from numasim.workload.graph import I64, Loop, Mode, Op, Phase, Region, Workload
 from numasim.workload.parameters import Family, Size, Sizes, WorkloadParameters, WorkTime, compute_ps
@@ -183,8 +183,12 @@ def stencil(parameters: StencilParameters) -> Workload:
     halo = parameters.arrays == 2 or parameters.blocks > 1
     shape, shapes = tree_shapes(trees, Shape((Op.RUN,), (0,), (1 + halo,)))
     draft = Draft(trees.parent, shape, shapes)
-    leaves = _leaves(parameters, trees, sweep, draft.tasks(LEAF))
-    points = _points(parameters, leaves)
+    ids = draft.tasks(LEAF)
+    first = trees.first[ids] * parameters.leaf_rows
+    leaves = Leaves(first, np.minimum(first + parameters.leaf_rows, parameters.x), sweep[ids])
+    points = (leaves.end - leaves.first) * parameters.row_points
+    if parameters.halved:  # of an odd number of points, the colour of the first point has one point more
+        points = (points + (leaves.first + leaves.sweep + 1) % 2) // 2
     draft.compute(LEAF, compute_ps(points * parameters.ops_per_point, parameters.ps_per_1000_ops))
     (_access_two if parameters.arrays == 2 else _access_one)(parameters, draft, leaves)
     phases, loops = _phases(parameters, draft.position[trees.parent < 0].tolist())
@@ -198,21 +202,8 @@ def stencil(parameters: StencilParameters) -> Workload:
     )
 
 
-def _leaves(parameters: StencilParameters, trees: RowTree, sweep: I64, ids: I64) -> Leaves:
-    first = trees.first[ids] * parameters.leaf_rows
-    return Leaves(first, np.minimum(first + parameters.leaf_rows, parameters.x), sweep[ids])
-
-
-def _points(parameters: StencilParameters, leaves: Leaves) -> I64:
-    """Return [leaves] the points that each leaf computes; of an odd number, the first point's colour has one more."""
-    points = (leaves.end - leaves.first) * parameters.row_points
-    if not parameters.halved:
-        return points
-    return (points + (leaves.first + leaves.sweep + 1) % 2) // 2
-
-
 def _access_two(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> None:
-    """Read the rows and the halo in one buffer, write the rows in the other."""
+    """Set the accesses with two buffers: read the rows and the halo in one buffer, write the rows in the other."""
     low = np.maximum(leaves.first - parameters.halo, 0)
     high = np.minimum(leaves.end + parameters.halo, parameters.x)
     _access_rows(parameters, draft, 0, leaves.sweep, low, high, Mode.READ)
@@ -220,33 +211,20 @@ def _access_two(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> 
 
 
 def _access_one(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> None:
-    """Update the rows; read the row above and the row below. The first and the last leaf have only one of the two."""
+    """Set the accesses with one buffer: update the rows, read the row above and the row below as far as they exist."""
     _access_rows(parameters, draft, 0, 0, leaves.first, leaves.end, Mode.READ_WRITE)
     if parameters.blocks > 1:
-        above, below = leaves.first > 0, leaves.end < parameters.x
-        draft.access(
-            LEAF,
-            1,
-            region=0,
-            offset=np.where(above, leaves.first - 1, leaves.end) * parameters.row_bytes,
-            row_bytes=parameters.row_bytes,
-            rows=above.astype(np.int64) + below,
-            stride=(leaves.end - leaves.first + 1) * parameters.row_bytes,
-            mode=Mode.READ,
-        )
+        above, below, row = leaves.first > 0, leaves.end < parameters.x, parameters.row_bytes
+        offset = np.where(above, leaves.first - 1, leaves.end) * row
+        rows, stride = above.astype(np.int64) + below, (leaves.end - leaves.first + 1) * row
+        draft.access(LEAF, 1, region=0, offset=offset, row_bytes=row, rows=rows, stride=stride, mode=Mode.READ)
 
 
 def _access_rows(
     parameters: StencilParameters, draft: Draft, number: int, buffer: Numbers, first: I64, end: I64, mode: Mode
 ) -> None:
-    draft.access(
-        LEAF,
-        number,
-        region=buffer,
-        offset=first * parameters.row_bytes,
-        row_bytes=(end - first) * parameters.row_bytes,
-        mode=mode,
-    )
+    row = parameters.row_bytes
+    draft.access(LEAF, number, region=buffer, offset=first * row, row_bytes=(end - first) * row, mode=mode)
 
 
 def _phases(parameters: StencilParameters, roots: Sequence[int]) -> tuple[list[Phase], list[Loop]]:

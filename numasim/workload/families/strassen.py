@@ -1,16 +1,16 @@
 """BOTS Strassen (thesis, section 3.6): matrix product by seven half-size products, one task each.
 
-A task of size n allocates eleven quadrants, fills eight quadrants with sums of the quadrants of A and B, spawns seven
-products, waits, and adds up. C is written in place. Temporaries come from a heap. The C library keeps freed blocks of
-up to 32 MiB (glibc, DEFAULT_MMAP_THRESHOLD_MAX); later tasks of the same size reuse these blocks. The pages of a reused
-block are on the node of the first task that touched the block and, after a short time, still in a cache. Larger blocks
-are fresh memory each time. ``heap`` says which tasks reuse a block:
+A task of size n allocates eleven temporary quadrants, fills eight of them with sums of the quadrants of A and B, spawns
+seven products, waits, and adds up. C is written in place. Temporaries come from a heap. The C library keeps freed
+blocks of up to 32 MiB (glibc, DEFAULT_MMAP_THRESHOLD_MAX), and later tasks of the same size reuse these blocks. The
+pages of a reused block are on the node of the first task that touched the block; after a short time they are still in a
+cache. Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
 
-- ``shared``: the next task, from one heap for all threads: 32 blocks of a size are taken in turn.
+- ``shared``: the next task. There is one heap for all threads, and 32 blocks of a size are taken in turn.
 - ``arenas``: tasks of the thread that freed the block, as with glibc's heap for each thread. A worker executes a
-  subtree depth first and needs one block of each size at a time. The tasks of one size therefore share a block if they
-  are in the same of the first 49 subtrees, which are enough for the threads of most machines.
-- ``fresh``: no task; every block is fresh memory.
+  subtree depth first and needs one block of each size at a time. The tasks of one size therefore share a block if all
+  are in the same one of the first 49 subtrees; 49 subtrees are enough for the threads of most machines.
+- ``fresh``: no task. Every block is fresh memory.
 """
 
 from __future__ import annotations

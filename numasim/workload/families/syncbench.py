@@ -1,16 +1,17 @@
 """Synchronisation constructs of OpenMP, again and again: EPCC syncbench (thesis section 6.4.1, Table 6.4; model 5.5).
 
-Every construct surrounds a delay. The overhead of a construct is the time of the program less the time of the delays on
-the critical path (the fact ``reference_ps``), over the number of constructs (the fact ``constructs``). The constructs
-are those of `CONSTRUCT_MEANINGS`. OMPi implements an atomic operation by a lock (thesis section 6.4.1), which is held
-during the transfer of the variable's line.
+Every construct surrounds a delay. The overhead of a construct is the time of the program minus the time of the delays
+on the critical path (the fact ``reference_ps``), over the number of constructs (the fact ``constructs``). The
+constructs are those of `CONSTRUCT_MEANINGS`. OMPi implements an atomic operation by a lock (thesis section 6.4.1),
+which is held during the transfer of the variable's cache line.
 
-The work of the runtime for a construct, besides locks and lines, takes ``construct_ns`` on the critical path. The
-master does this work before waking other threads; every thread does the work before a construct for which all are
-awake; the holder of a lock does the work inside the section. The holder also writes ``construct_lines`` lines, which
-move from holder to holder with the lock. Nearer holders shorten the transfer of these lines, but not ``construct_ns``.
+The work of the runtime for a construct, besides locks and cache lines, takes ``construct_ns`` on the critical path. The
+master does this work before waking other threads. If all threads are awake before a construct, every thread does the
+work. The holder of a lock does the work inside the critical section, and also writes ``construct_lines`` cache lines,
+which move from holder to holder with the lock. Nearer holders shorten the transfer of these lines, but not
+``construct_ns``.
 
-A condition is owned by the thread that waits on the condition, every other object by the master.
+The thread that waits on a condition owns the condition; the master owns every other object.
 """
 
 from __future__ import annotations

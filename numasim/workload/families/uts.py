@@ -3,8 +3,8 @@
 The number of children of a node follows from the node's random state. In a binomial tree the root has a given number of
 children; every other node has m children with probability q, else no children. In a geometric tree the number of
 children is geometric with a mean b(d) that depends on the depth d. The state of a child is a hash of the parent's
-state. The published trees hash with SHA-1. Here states are streams of class 8 (model 1.4), so trees have the published
-distribution, not the published sizes. A node hashes the states of its children.
+state. The published program hashes with SHA-1. Here states are class-8 streams (model 1.4), so that trees have the
+published distribution, but not the published sizes. The work of a node is to hash the states of its children.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numasim.parts.base import Fraction as ShareSpec
 from numasim.parts.base import Nanoseconds, Seed, Whole, ps
 from numasim.parts.choices import Choices
 from numasim.workload.builder import Draft, Shape, made_of
-from numasim.workload.forest_arrays import offsets
+from numasim.workload.forest_arrays import ragged
 from numasim.workload.graph import I64, Op, Workload
 from numasim.workload.parameters import Family, WorkloadParameters
 from numasim.workload.totals import MAX_TASKS, Totals, segment, task
@@ -146,20 +146,12 @@ def grow(parameters: UtsParameters) -> tuple[I64, I64]:
         parents.append(np.repeat(nodes + np.arange(len(states)), children))
         nodes += len(states)
         if nodes + len(parents[-1]) > MAX_TASKS:
-            raise InputError(
-                f"this uts tree has more than {MAX_TASKS} nodes",
-                expected="a smaller tree, or one with fewer expected children",
-            )
-        states = _child_states(states, children)
+            problem = f"this uts tree has more than {MAX_TASKS} nodes"
+            raise InputError(problem, expected="a smaller tree, or one with fewer expected children")
+        number = ragged(np.ones(len(children), np.int64), children)  # number 0 of a stream gives the number of children
+        states = draws_array(np.repeat(states, children), number)
         depth += 1
     return np.concatenate(counts), np.concatenate(parents)
-
-
-def _child_states(states: U64Array, children: I64) -> U64Array:
-    """Return the states of children: number i + 1 of a node's stream is child i; number 0 gives how many children."""
-    begin = offsets(children)
-    number = np.arange(begin[-1]) - np.repeat(begin[:-1], children)
-    return draws_array(np.repeat(states, children), number + 1)
 
 
 def _binomial(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
@@ -170,9 +162,7 @@ def _binomial(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
 
 
 def _geometric(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
-    """Return [nodes] numbers of children: at least c children have probability (b / (1 + b))^c, and a draw exceeds
-    the threshold of every c up to the number.
-    """
+    """Return [nodes] the numbers of children: c or more children have the probability (b / (1 + b))^c."""
     root, bound = parameters.root_children or 1, parameters.depth or 1
     mean = Fraction(round(SHAPES[parameters.shape or "fixed"](root, bound, depth) * ROUNDING), ROUNDING)
     more = mean / (1 + mean)

@@ -1,9 +1,9 @@
 """Units of work in a worklist, as plain work or as transactions (Goes et al. 2014, section 3).
 
-A unit looks up records of shared data by drawn keys and computes for a drawn time. Some units are added by other units;
-the adding unit writes the data of the added unit. A unit of `transactions` does a part of this work in a transaction
-(model 4.11): the transaction reads, loads objects, stores objects, and writes at its end. An iteration may begin with
-work that one thread does alone.
+A unit looks up records of shared data by drawn keys and computes for a drawn time. A unit may add other units, and
+writes the data of the units that it adds. A unit of `transactions` does a part of this work in a transaction (model
+4.11): the transaction reads records, loads objects, stores objects, and writes records at its end. An iteration may
+begin with work that one thread does alone.
 """
 
 from __future__ import annotations
@@ -190,12 +190,15 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
     if alone:
         draft.compute(len(shapes), ps(parameters.alone_ns))
     roots = draft.position[np.flatnonzero(rows < 0)].tolist()
+    handed = (units - seeds) * parameters.added_bytes
+    regions = [Region("data", parameters.records * parameters.record_bytes, True)]
+    regions += [Region("added", handed, False)] * bool(handed)
     work = Phase(roots=tuple(sorted(roots[:seeds])), deal=Deal.CYCLIC, name="worklist")
     before = [Phase(roots=tuple(roots[seeds:]), serial=True, name="alone")] * alone
     return draft.finish(
         **made_of(parameters),
         kernels=KERNELS,
-        regions=_regions(parameters),
+        regions=regions,
         phases=[*before, work],
         loops=[Loop(0, 1 + alone, parameters.iterations)] if parameters.iterations > 1 else [],
         words=words,
@@ -244,7 +247,8 @@ def _fill(draft: Draft, shape: int, parameters: UnitParameters, streams: U64Arra
     first, parts = _first_lookups(parameters), len(parameters.parts)
     ends_ps = np.rint(times_ps[units][:, None] * _done(parameters)).astype(np.int64)
     draft.compute_runs(shape, np.diff(ends_ps, axis=1))
-    places = _places(parameters)
+    records = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(parameters.records))
+    places = np.argsort(draw_array(records, PLACE), kind="stable")  # [keys] in drawn order: popular records lie apart
     for part in range(parts):
         count = int(first[part + 1] - first[part])
         written = round(count * parameters.written_share) if part == parts - 1 else 0
@@ -262,12 +266,6 @@ def _fill(draft: Draft, shape: int, parameters: UnitParameters, streams: U64Arra
             )
 
 
-def _places(parameters: UnitParameters) -> I64:
-    """Return [keys] the position of each key's record, in drawn order, so that popular records lie apart."""
-    records = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(parameters.records))
-    return np.argsort(draw_array(records, PLACE), kind="stable")
-
-
 def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64, children: int, is_added: int) -> None:
     """Set that an added unit reads the data that the adding unit has written."""
     if not parameters.added_bytes:
@@ -283,13 +281,6 @@ def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64
     for child in range(children):
         offset = (kids[begin + child] - seeds) * size
         draft.access(shape, number + child, run=parts - 1, region=ADDED, offset=offset, row_bytes=size, mode=Mode.WRITE)
-
-
-def _regions(parameters: UnitParameters) -> tuple[Region, ...]:
-    """Return the region of shared data, initialised before the program, and the region of data for added units."""
-    data = Region("data", parameters.records * parameters.record_bytes, True)
-    handed = (parameters.units - parameters.seeds) * parameters.added_bytes
-    return (data, Region("added", handed, False)) if handed else (data,)
 
 
 FAMILIES = (

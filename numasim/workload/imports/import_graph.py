@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +28,6 @@ from numasim.workload.json_form.graph_io import MOST_ENTRIES, of_text
 from numasim.workload.json_form.graph_models import MOST_KERNELS
 from numasim.workload.span import cycle_of
 from numasim.workload.totals import MOST_PS
-
-if TYPE_CHECKING:
-    from numasim.workload.imports.readers.grain_graph import Grains
 
 MOST_NAMES = 1_000  # most names that are compared to find the nearest name
 OWN = "task graph of numasim"
@@ -72,7 +68,7 @@ def imported(path: Path, choices: Choices) -> Imported:
         graph.remarks.append(f"{len(kinds):,} kernels are more than {MOST_KERNELS}: tasks have none")
     times = _times_ps(graph, choices)
     workload = (
-        grain_workload(found, times) if isinstance(found, Grains) else read_workload(found, times, choices.memory)
+        grain_workload(found, times) if isinstance(found, Grains) else read_workload(graph, times, choices.memory)
     )
     return Imported(workload, graph.format, graph.names, graph.remarks)
 
@@ -84,9 +80,7 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
     open_ = [task for task in range(len(graph.times)) if task not in chosen]
     said = [task for task in open_ if graph.times[task] is not None]
     if said and choices.unit_ps is not None and graph.unit_ps is not None:
-        raise InputError(
-            f"the times of this {graph.format} are {graph.unit_means}", place=graph.path, expected="no --unit"
-        )
+        graph.refuse(f"the times of this {graph.format} are {graph.unit_means}", "no --unit")
     usual_ps = choices.usual_ps
     if usual_ps is None and not said and choices.unit_ps is not None:
         usual_ps = choices.unit_ps
@@ -94,20 +88,15 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
     if len(said) < len(open_) and usual_ps is None:
         _refuse_missing(graph, [task for task in open_ if graph.times[task] is None], bool(said))
     if said and unit_ps is None:
-        raise InputError(
-            f"the times of a {graph.format} have no unit of their own",
-            place=graph.path,
-            expected=f"--unit with {graph.unit_means}, such as --unit 1us",
-        )
+        expected = f"--unit with {graph.unit_means}, such as --unit 1us"
+        graph.refuse(f"the times of a {graph.format} have no unit of their own", expected)
     found = np.zeros(len(graph.times), np.int64)
     total = 0
     for task, time in enumerate(graph.times):
-        if task in chosen:
-            product = whole_ps(Decimal(1), chosen[task])
-        elif time is None:
-            product = whole_ps(Decimal(1), usual_ps or Decimal(0))
-        else:
-            product = whole_ps(time, unit_ps or Decimal(0))
+        count, each_ps = Decimal(1), chosen.get(task, usual_ps)
+        if time is not None and task not in chosen:
+            count, each_ps = time, unit_ps
+        product = whole_ps(count, each_ps or Decimal(0))
         if product is None or total + product > MOST_PS:
             what = f"the time {shortened(time)} of task {shortened(graph.names[task])}"
             expected = f"all tasks together at most {MOST_PS:,} ps, or a smaller --unit"
@@ -118,24 +107,18 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
 
 
 def _chosen(graph: ReadGraph, times: Mapping[str, Decimal]) -> dict[int, Decimal]:
-    """Return times in ps by the number of a task: times that the user gives, and 0 for tasks without work.
+    """Return times in ps by task: ``times`` of the user by name, label or kernel, and 0 for tasks without work.
 
-    The user gives times by name, label or kernel; raise InputError for a name that no task has.
+    Raise InputError for a name that no task has.
     """
     chosen = dict.fromkeys(graph.still, Decimal(0))
     called = list(zip(graph.names, graph.labels, graph.kinds, strict=True))
     for name, time in times.items():
         found = [task for task, names in enumerate(called) if name in names]
         if not found:
-            raise InputError(
-                f"no task has the name, label or kernel {name!r} of --time",
-                place=graph.path,
-                expected="one of this file",
-                value=name,
-                known=dict.fromkeys(
-                    each for names in reversed(called[-MOST_NAMES:]) for each in reversed(names) if each
-                ),
-            )
+            problem = f"no task has the name, label or kernel {name!r} of --time"
+            last = (each for names in reversed(called[-MOST_NAMES:]) for each in reversed(names) if each)
+            graph.refuse(problem, "one of this file", value=name, known=dict.fromkeys(last))
         chosen |= dict.fromkeys(found, time)
         graph.remarks.append(f"--time {name} is the time of {len(found):,} tasks")
     return chosen
@@ -214,7 +197,7 @@ def _memory(graph: ReadGraph) -> tuple[tuple[Region, ...], tuple[I64, dict[str, 
     return regions, (offsets(np.array([len(own) for own in rows])), columns)
 
 
-# ---- A table of grain graphs as a workload: tasks spawn their children and wait for children at joins ---------
+# ---- A table of grain graphs as a workload: tasks spawn their children, and wait for the children at joins -----
 
 WAIT = -1  # a step that waits instead of spawning a child
 
@@ -265,7 +248,7 @@ def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[
 
 
 def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int, int]]:
-    """Yield the ops of a task, which computes between spawns and joins for the recorded times."""
+    """Yield (op, argument) of a task; the argument of a RUN, between spawns and joins, is its time in ps."""
     steps: list[int] = []
     for _, joined in groupby(grains[task].children, key=lambda child: grains[child].join):
         steps += [*joined, WAIT]
@@ -278,9 +261,9 @@ def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int
 
 
 def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
-    """Return the cycles recorded before each step and after the last step; empty if not known.
+    """Return the recorded cycles before each step and after the last step; an empty list if they are not known.
 
-    The instant of a wait is its end, so that the piece before the wait includes the time of waiting.
+    The recorded instant of a wait is the end of the wait, so that the piece before the wait includes the waiting time.
     """
     grain = grains[task]
     waits = iter(grain.waits)
@@ -300,7 +283,7 @@ def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
 
 
 def _split(work_ps: int, lengths: list[int], steps: int) -> list[int]:
-    """Return ``work_ps`` in proportion to ``lengths``; the first part has all work if lengths are unknown."""
+    """Return ``work_ps`` in parts in proportion to ``lengths``; the first part is everything if lengths are unknown."""
     total = sum(lengths)
     if not total:
         return [work_ps, *[0] * steps]
@@ -312,7 +295,7 @@ def _split(work_ps: int, lengths: list[int], steps: int) -> list[int]:
     return parts
 
 
-# ---- The format of a file, told by its content -----------------------------------------------------------------------
+# ---- The format of a file, which the contents of the file tell -------------------------------------------------------
 
 MOST_LINES = 3  # lines of a table that tell the format
 MOST_ELEMENTS = 4_000_000  # most elements of an XML file
@@ -352,11 +335,8 @@ def _read_xml(text: str, name: str, choices: Choices) -> ReadGraph:
         return dax.read_dax(root, name)
     if local(root) == graphml.ROOT:
         return graphml.read_graphml(root, name, choices)
-    raise InputError(
-        f"this is not JSON, and the root element of this XML is {local(root)[:40]!r}",
-        place=f"{name}:{root.line}:1",
-        expected=OTHER_GRAPH.name,
-    )
+    problem = f"this is not JSON, and the root element of this XML is {local(root)[:40]!r}"
+    raise InputError(problem, place=f"{name}:{root.line}:1", expected=OTHER_GRAPH.name)
 
 
 def _read_lines(text: str, name: str, choices: Choices) -> ReadGraph | Workload | Grains:
@@ -385,10 +365,8 @@ def _unknown(text: str, name: str) -> InputError:
         columns = [column.strip().strip('"') for column in lines[0].split(sign)]
         if len(columns) > 1 and all(line.count(sign) >= len(columns) - 1 for line in lines[:MOST_LINES]):
             shown = ", ".join(columns[:MOST_SHOWN]) + (", ..." if len(columns) > MOST_SHOWN else "")
-            return InputError(
-                f"this is a table with {kind}, of the columns {shown}: it has no dependences between tasks",
-                place=place,
-                expected=f"{OTHER_GRAPH.name}, which has the columns task and parent",
-            )
+            problem = f"this is a table with {kind}, of the columns {shown}: it has no dependences between tasks"
+            expected = f"{OTHER_GRAPH.name}, which has the columns task and parent"
+            return InputError(problem, place=place, expected=expected)
     problem = f"this is not JSON, and no other format begins with the line {shortened(lines[0])}"
     return InputError(problem, place=place, expected=OTHER_GRAPH.name)

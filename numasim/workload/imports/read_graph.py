@@ -1,6 +1,6 @@
 """The graph that a reader finds in a file: tasks, dependences, and the files that tasks write and read.
 
-The user chooses the values that a file leaves open.
+The user chooses the values that a file does not have (`Choices`).
 """
 
 from __future__ import annotations
@@ -56,20 +56,19 @@ def number(text: object) -> Decimal | None:
 def whole_ps(value: Decimal, unit_ps: Decimal) -> int | None:
     """Return ``value`` times ``unit_ps``, rounded; None if the time is negative or longer than engines allow."""
     product = value * unit_ps
-    if value < 0 or product > LONGEST_PS:
-        return None
-    return int(product.to_integral_value())
+    return int(product.to_integral_value()) if value >= 0 and product <= LONGEST_PS else None
 
 
-# ---- Choices of the user about values that a file leaves open --------------------------------------------------------
+# ---- Choices of the user about values that a file does not have ------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Choices:
     """The choices of a user about an import.
 
-    These are the unit of the file's times, the usual time of tasks without a time, the attributes with costs and with
-    bytes, whether files become memory of the graph, and the times of tasks in ps by name, label or kernel.
+    These are the unit of the file's times in ps, the usual time in ps of tasks without a time, the names of the
+    attributes of ``cost`` and ``bytes``, whether files become memory of the graph, and times of tasks in ps by name,
+    label or kernel.
     """
 
     unit_ps: Decimal | None = None
@@ -89,13 +88,13 @@ class Choices:
         memory: bool = True,
         times: Iterable[str] = (),
     ) -> Self:
-        """Return the choices in options; times are texts such as ``1us``, ``times`` texts such as ``potrf=1us``."""
+        """Return the choices of options: ``unit`` and ``usual`` such as ``1us``, ``times`` such as ``potrf=1us``."""
         unit_ps = None if unit is None else time_ps(unit, "--unit")
         usual_ps = None if usual is None else time_ps(usual, "--usual", least=0)
         return cls(unit_ps, usual_ps, cost, bytes, memory, dict(map(_named_time, times)))
 
     def refuse_all(self, path: str, reason: str) -> None:
-        """Raise InputError if options are given for a file that leaves nothing open."""
+        """Raise InputError for any option, because of ``reason``, for a file that has all values."""
         options = {"--unit": self.unit_ps, "--usual": self.usual_ps, "--cost": self.cost, "--bytes": self.bytes}
         given = [option for option, value in options.items() if value is not None]
         for option in [*given, *["--time"] * bool(self.times), *["--no-memory"] * (not self.memory)]:
@@ -127,10 +126,10 @@ class ReadFile:
 class ReadGraph:
     """The graph as in the file; tasks are numbered in the order of the file.
 
-    ``unit_ps`` is the length of the file's unit of time, None if the file has no unit; ``unit_means`` says what a
-    number stands for. ``times`` has None for tasks without a time in the file; ``still`` are tasks without work, such
-    as points of synchronisation. ``labels`` are further texts of the file at tasks. ``not_known`` lists values that no
-    file of the format has.
+    ``unit_ps`` is the length of the file's unit of time, None if the file has no unit; ``unit_means`` is the meaning of
+    a unit in words. ``times`` has None for tasks without a time in the file. ``still`` are tasks without work, such as
+    points of synchronisation. ``labels`` are other texts at tasks. ``not_known`` lists values that no file of the
+    format has.
     """
 
     path: str
@@ -155,17 +154,16 @@ class ReadGraph:
     remarks: list[str] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)  # numbers of tasks by id
 
-    def refuse(self, problem: str, expected: str, where: Where = None) -> NoReturn:
+    def refuse(
+        self, problem: str, expected: str, where: Where = None, value: str | None = None, known: Collection[str] = ()
+    ) -> NoReturn:
         """Raise an InputError with the file and the line, or the path inside the document."""
-        raise InputError(
-            problem,
-            place=f"{self.path}:{where}" if isinstance(where, int) else self.path,
-            path=where if isinstance(where, tuple) else (),
-            expected=expected,
-        )
+        place = f"{self.path}:{where}" if isinstance(where, int) else self.path
+        path = where if isinstance(where, tuple) else ()
+        raise InputError(problem, place=place, path=path, expected=expected, value=value, known=known)
 
     def take(self, fields: Iterable[str], known: Collection[str]) -> None:
-        """Count the fields of an entry of the file: ``known`` fields are used, other fields left out."""
+        """Count the fields of an entry of the file: the reader uses ``known`` fields and leaves out other fields."""
         for name in fields:
             if name in known:
                 self.used[name] = None
@@ -194,38 +192,29 @@ class ReadGraph:
         found = number(given)
         if found is None or found < 0:
             what = "is negative" if found is not None else "is not a finite number"
-            self.refuse(
-                f"the time {shortened(given)} of task {shortened(name)} {what}", "a number of at least 0", where
-            )
+            problem = f"the time {shortened(given)} of task {shortened(name)} {what}"
+            self.refuse(problem, "a number of at least 0", where)
         return found
 
     def task(self, key: str, needed_by: str, where: Where) -> int:
         """Return the number of a task that another task, or an edge, names."""
         if key not in self.numbers:
-            raise InputError(
-                f"{needed_by} names the task {shortened(key)}, which is not there",
-                place=f"{self.path}:{where}" if isinstance(where, int) else self.path,
-                path=where if isinstance(where, tuple) else (),
-                expected="the id of a task of this file",
-                value=key if len(self.numbers) <= 10_000 else None,
-                known=self.numbers,
-            )
+            problem = f"{needed_by} names the task {shortened(key)}, which is not there"
+            value = key if len(self.numbers) <= 10_000 else None  # among more tasks the nearest id is slow to find
+            self.refuse(problem, "the id of a task of this file", where, value, self.numbers)
         return self.numbers[key]
 
     def add_edge(self, source: int, target: int, line: int = 0) -> None:
         """Let ``target`` wait for ``source``."""
         if source == target:
-            self.refuse(
-                f"the task {shortened(self.names[source])} waits for itself",
-                "a graph without cycles",
-                line or self.places[source],
-            )
+            problem = f"the task {shortened(self.names[source])} waits for itself"
+            self.refuse(problem, "a graph without cycles", line or self.places[source])
         self.edges.append((source, target))
 
     def size(self, given: object, name: str, where: Where) -> int:
         """Return a size in bytes as a whole number; raise InputError for a size that is too large or no number.
 
-        Some public files have negative sizes, which were once held in 32 bits: these sizes are unknown, with a remark.
+        A negative size, as in public files whose writer had 32 bits for it, counts as unknown: 0 bytes, with a remark.
         """
         found = number(0 if given is None or given == "" else given)
         if found is None or found > MOST_BYTES:
@@ -236,10 +225,8 @@ class ReadGraph:
         return max(0, int(found.to_integral_value()))
 
     def file(self, name: str, size: int) -> ReadFile:
-        """Return the file ``name``; the size is the largest size in the input."""
-        found = self.files.get(name)
-        if found is None:
-            found = self.files[name] = ReadFile(name)
+        """Return the file ``name``, with ``size`` bytes if an earlier mention had fewer."""
+        found = self.files.setdefault(name, ReadFile(name))
         found.bytes = max(found.bytes, size)
         return found
 
@@ -277,22 +264,16 @@ MOST_PAIRS = 20_000_000
 def file_edges(graph: ReadGraph) -> list[tuple[int, int]]:
     """Return (writer, reader) of every file.
 
-    Several tasks that write a file, or both read and write a file, wait for each other in the order of the input.
+    A task that reads and writes a file waits only for the writers that come before the task in the input.
     """
     if not graph.files_order:
         return []
     pairs = sum(len(each.writers) * len(each.readers) for each in graph.files.values())
     if pairs > MOST_PAIRS:
         graph.refuse(f"files are written and read by {pairs:,} pairs of tasks", f"at most {MOST_PAIRS:,}")
-    return [edge for each in graph.files.values() if each.writers for edge in _edges_of(each)]
-
-
-def _edges_of(used: ReadFile) -> list[tuple[int, int]]:
-    writers, readers = sorted(set(used.writers)), sorted(set(used.readers))
-    own = set(writers)
-    return [
-        (writer, reader)
-        for reader in readers
-        for writer in writers
-        if writer != reader and (reader not in own or writer < reader)
-    ]
+    found: list[tuple[int, int]] = []
+    for each in graph.files.values():
+        writers = dict.fromkeys(sorted(each.writers))
+        for reader in sorted(set(each.readers)) if writers else ():
+            found += [(other, reader) for other in writers if reader not in writers or other < reader]
+    return found

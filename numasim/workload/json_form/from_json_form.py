@@ -1,4 +1,4 @@
-"""The arrays of a task graph in JSON: columns of checked entries, in which names become numbers."""
+"""The arrays of a task graph in JSON, made from checked entries; names become numbers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Columns:
-    """The tasks and segments of a file; kernels and regions are numbers of names, in the order of their first use."""
+    """The tasks and segments of a file; kernels and regions of accesses are places in ``kernels`` and ``regions``."""
 
     op_ptr: I64
     op_code: npt.NDArray[np.uint8]
@@ -72,20 +72,19 @@ class Columns:
     accesses: dict[str, npt.NDArray[Any]]
     regions: tuple[str, ...]
 
-    def path_of_access(self, access: int) -> Path:
-        """Return the path of an access in the file."""
-        segment = int(np.searchsorted(self.access_ptr, access, side="right")) - 1
-        return ("segments", segment, "accesses", access - int(self.access_ptr[segment]))
-
 
 def to_workload(file: GraphFile, columns: Columns) -> Workload:
-    """Return the arrays of a file whose tasks and segments are ``columns``; raise `InputError` for unknown names."""
-    op_ptr, op_code, op_arg = columns.op_ptr, columns.op_code, columns.op_arg
+    """Return the workload of a file with the tasks and segments ``columns``; raise `InputError` for unknown names."""
+    op_ptr, op_code, op_arg, access_ptr = columns.op_ptr, columns.op_code, columns.op_arg, columns.access_ptr
     phases, loops = _phases(file, columns)
-    regions = [region.name for region in file.regions]
-    used = columns.accesses["region"]
-    found = _positions(columns.regions, used, regions, lambda access: ("region", columns.path_of_access(access)))
-    kernel = _positions(columns.kernels, columns.kernel, file.kernels, lambda at: ("kernel", ("segments", at)))
+    regions, kernels = _numbered(region.name for region in file.regions), _numbered(file.kernels)
+
+    def path_of_access(access: int) -> Path:
+        segment = int(np.searchsorted(access_ptr, access, side="right")) - 1
+        return ("segments", segment, "accesses", access - int(access_ptr[segment]))
+
+    found = _positions(columns.regions, columns.accesses["region"], regions, "region", path_of_access)
+    kernel = _positions(columns.kernels, columns.kernel, kernels, "kernel", lambda at: ("segments", at))
     return workload_of(
         file.name,
         parameters=file.parameters,
@@ -93,7 +92,7 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         regions=[Region(entry.name, entry.bytes, entry.initialised) for entry in file.regions],
         phases=phases,
         loops=loops,
-        ranges=_ranges(file, regions),
+        ranges=[_range(entry, ("ranges", at), regions, kernels) for at, entry in enumerate(file.ranges)],
         op_ptr=op_ptr,
         op_code=op_code,
         op_arg=op_arg,
@@ -101,7 +100,7 @@ def to_workload(file: GraphFile, columns: Columns) -> Workload:
         parent=parents_of(op_ptr, op_code, op_arg),
         compute_ps=columns.compute_ps,
         kernel=kernel,
-        accesses=(columns.access_ptr, {**columns.accesses, "region": found}),
+        accesses=(access_ptr, {**columns.accesses, "region": found}),
         successors=(columns.then_ptr, columns.successor),
         facts=file.facts,
         recorded=Recorded(**dict(file.recorded)) if file.recorded else None,
@@ -128,7 +127,8 @@ def _phases(file: GraphFile, columns: Columns) -> tuple[tuple[Phase, ...], tuple
 def _flatten(entries: Sequence[PhaseEntry], path: Path, phases: list[Phase], loops: list[Loop]) -> None:
     for number, entry in enumerate(entries):
         if "loop" not in entry.model_fields_set:
-            phases.append(_phase(entry))
+            deal = member(Deal, entry.deal)
+            phases.append(Phase(tuple(entry.roots), entry.range, deal, entry.serial, entry.repeat, entry.name))
             continue
         if not entry.loop:
             raise InputError("the loop is empty", path=(*path, number, "loop"), expected="phases, or loops over phases")
@@ -141,31 +141,11 @@ def _flatten(entries: Sequence[PhaseEntry], path: Path, phases: list[Phase], loo
         loops[place] = Loop(first, len(phases), entry.repeat)
 
 
-def _phase(entry: PhaseEntry) -> Phase:
-    return Phase(
-        roots=tuple(entry.roots),
-        range_family=entry.range,
-        deal=member(Deal, entry.deal),
-        serial=entry.serial,
-        repeat=entry.repeat,
-        name=entry.name,
-    )
-
-
-def _ranges(file: GraphFile, regions: Sequence[str]) -> tuple[RangeFamily, ...]:
-    places = {name: number for number, name in enumerate(regions)}
-    return tuple(_range(file, number, regions, places) for number in range(len(file.ranges)))
-
-
-def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[str, int]) -> RangeFamily:
-    entry = file.ranges[number]
-    path: Path = ("ranges", number)
+def _range(entry: RangeEntry, path: Path, regions: dict[str, int], kernels: dict[str, int]) -> RangeFamily:
     columns: dict[str, Any] = {name: [getattr(each, name) for each in entry.accesses] for name in ACCESS_TYPES}
-    kernel = _position(entry.kernel, file.kernels, "kernel", path)
+    kernel = _position(entry.kernel, kernels, "kernel", path)
     columns["region"] = [
-        places[each.region]
-        if each.region in places
-        else _position(each.region, regions, "region", (*path, "accesses", place))
+        _position(each.region, regions, "region", (*path, "accesses", place))
         for place, each in enumerate(entry.accesses)
     ]
     columns["mode"] = [member(Mode, each.mode) for each in entry.accesses]
@@ -185,14 +165,15 @@ def _range(file: GraphFile, number: int, regions: Sequence[str], places: dict[st
         freed=amounts_of(entry.freed, entry.count, (*path, "freed")) if entry.freed else None,
         kernel=kernel,
         accesses=accesses_of(**columns),
-        divisor=frozen(np.array([access.divisor for access in entry.accesses], np.int64)),
-        step_div=frozen(np.array([access.step_div for access in entry.accesses], np.int64)),
-        step_mod=frozen(np.array([access.step_mod for access in entry.accesses], np.int64)),
+        **{
+            rule: frozen(np.array([getattr(access, rule) for access in entry.accesses], np.int64))
+            for rule in ("divisor", "step_div", "step_mod")
+        },
     )
 
 
 def _compute_times(entry: RangeEntry, path: Path) -> tuple[int, int, Amounts | None]:
-    """Return (lowest, highest, times that are not uniform between the two) of a range."""
+    """Return (lowest, highest, given amounts) of the compute times of a range in ps; None for uniform times."""
     for key in ("low_ps", "high_ps"):
         if (getattr(entry, key) is None) == (entry.compute_ps is None):
             problem = "the time is missing" if entry.compute_ps is None else "the time is given twice"
@@ -204,23 +185,28 @@ def _compute_times(entry: RangeEntry, path: Path) -> tuple[int, int, Amounts | N
     return compute_bounds(amounts_of(entry.compute_ps, entry.count, (*path, "compute_ps")))
 
 
-def _positions(used: Sequence[str], number: I64, names: Sequence[str], place: Callable[[int], tuple[str, Path]]) -> I64:
-    """Return the positions in ``names`` of the names ``used[number]``; raise `InputError` for the first unknown name.
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
 
-    ``place`` returns (the key, the path) of an entry for the error.
+
+def _positions(
+    used: Sequence[str], number: I64, places: dict[str, int], key: str, path_of: Callable[[int], Path]
+) -> I64:
+    """Return [entries] the places of the names ``used[number]``; raise `InputError` for the first unknown name.
+
+    ``path_of`` returns the path of an entry for the error.
     """
-    places = {name: at for at, name in enumerate(names)}
     found = np.array([places.get(name, -1) for name in used], np.int64)[number]
     for at in np.flatnonzero(found < 0)[:1].tolist():
-        _position(used[number[at]], names, *place(at))
+        _position(used[number[at]], places, key, path_of(at))
     return found
 
 
-def _position(name: str, names: Sequence[str], key: str, path: Path) -> int:
-    if name not in names:
-        expected = f"one of {', '.join(map(repr, names))}" if names else f"a {key} that the file declares"
-        raise InputError(f"there is no {key} {name!r}", path=(*path, key), expected=expected, value=name, known=names)
-    return names.index(name)
+def _position(name: str, places: dict[str, int], key: str, path: Path) -> int:
+    if name not in places:
+        expected = f"one of {', '.join(map(repr, places))}" if places else f"a {key} that the file declares"
+        raise InputError(f"there is no {key} {name!r}", path=(*path, key), expected=expected, value=name, known=places)
+    return places[name]
 
 
 # ---- Amounts of range items, and accesses that name nodes -----------------------------------------------------------
@@ -250,14 +236,11 @@ def amounts_of(entry: AmountsEntry, count: int, path: Path) -> Amounts:
 def node_access_of(entry: NodeAccessEntry, count: int, path: Path) -> NodeAccess:
     """Return the access of ``entry``, for a range of ``count`` items."""
     nodes, shares = tuple(entry.nodes), tuple(entry.shares) or (1,) * len(entry.nodes)
+    where = (*path, "shares")
     if len(shares) != len(nodes):
-        raise InputError(
-            f"there are {len(shares)} shares", path=(*path, "shares"), expected=f"{len(nodes)}, one for each node"
-        )
+        raise InputError(f"there are {len(shares)} shares", path=where, expected=f"{len(nodes)}, one for each node")
     if sum(shares) > MOST_SHARES:
-        raise InputError(
-            f"the shares add up to {sum(shares):,}", path=(*path, "shares"), expected=f"at most {MOST_SHARES:,}"
-        )
+        raise InputError(f"the shares add up to {sum(shares):,}", path=where, expected=f"at most {MOST_SHARES:,}")
     amounts = amounts_of(entry.bytes, count, (*path, "bytes"))
     mode, pattern = int(member(Mode, entry.mode)), int(member(Pattern, entry.pattern))
     return NodeAccess(nodes, shares, mode, pattern, amounts, entry.returned_ppm)
@@ -266,23 +249,19 @@ def node_access_of(entry: NodeAccessEntry, count: int, path: Path) -> NodeAccess
 # ---- Columns of tasks and segments: a batch of checked entries at a time becomes arrays ------------------------------
 
 
-def codes_of(kind: Iterable[Any]) -> dict[str, int]:
-    """Return the number of each member of an enumeration by the member's name in a file."""
-    return {member_name(each): int(each) for each in kind}
-
-
-CODES = {"op": codes_of(Op), "kind": codes_of(Kind), "mode": codes_of(Mode), "pattern": codes_of(Pattern)}
+ENUMERATIONS: dict[str, Iterable[Any]] = {"op": Op, "kind": Kind, "mode": Mode, "pattern": Pattern}
+CODES = {key: {member_name(each): int(each) for each in kind} for key, kind in ENUMERATIONS.items()}  # by name in files
 _ACCESS = attrgetter(*ACCESS_TYPES)
 
 
 @cache
 def many(item: Any) -> TypeAdapter[list[Any]]:
-    """Return the check of a list of items of a type."""
+    """Return the validator of lists whose items have the type ``item``."""
     return TypeAdapter(list[item])
 
 
 class EntryColumns:
-    """The columns of entries of one kind; ``names`` numbers the names of kernels and regions in the entries."""
+    """The columns of entries of one kind; ``names`` has a number for each name of a kernel or region in the entries."""
 
     model: type[TaskEntry] | type[SegmentEntry]
 
@@ -291,7 +270,7 @@ class EntryColumns:
         self._parts = [self.columns([])]
 
     def take(self, batch: Batch) -> bool:
-        """Append the entries of ``batch`` and return True, if all entries are right."""
+        """Append the entries of ``batch`` if all are right; return whether all are right."""
         try:
             entries = many(self.model).validate_python(batch.values)
         except ValidationError:
@@ -344,15 +323,15 @@ class SegmentColumns(EntryColumns):
         columns = dict(zip(ACCESS_TYPES, list(zip(*rows, strict=True)) or [()] * len(ACCESS_TYPES), strict=True))
         found = {
             "compute_ps": np.array([entry.compute_ps for entry in entries], np.int64),
-            "kernel": self._numbered("kernel", [entry.kernel for entry in entries]),
+            "kernel": self._numbers("kernel", [entry.kernel for entry in entries]),
             "accesses": _lengths(entry.accesses for entry in entries),
-            "region": self._numbered("region", columns.pop("region")),
+            "region": self._numbers("region", columns.pop("region")),
             "mode": _coded("mode", columns.pop("mode")),
             "pattern": _coded("pattern", columns.pop("pattern")),
         }
         return found | {name: np.array(values, ACCESS_TYPES[name]) for name, values in columns.items()}
 
-    def _numbered(self, key: str, names: Sequence[str]) -> Array:
+    def _numbers(self, key: str, names: Sequence[str]) -> Array:
         """Return the numbers of names of kernels or regions, in the order of first use."""
         numbers = self.names[key]
         return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)

@@ -2,9 +2,9 @@
 
 A task has ops (``["run", segment]``, ``["spawn", task]``, ``["call", task]``, ``["wait"]``, ``["group"]``,
 ``["end_group"]``, and ``["lock", number]`` and the other synchronisation ops), and ``then`` lists the tasks that wait
-for the task. Names refer to kernels and regions; positions refer to tasks, segments, synchronisation objects
-(``words``) and ranges. A key that is left out has the default of `graph_models`. Without ``phases`` all tasks that no
-task spawns start together.
+for the task. A graph refers to kernels and regions by name, and to tasks, segments, synchronisation objects (``words``)
+and ranges by their places in lists. `graph_models` has the defaults of keys. Without ``phases`` all tasks that no task
+spawns start together.
 """
 
 from __future__ import annotations
@@ -69,12 +69,15 @@ def of_text(text: str, name: str) -> Workload:
 
 
 def unchecked(document: Mapping[str, Any]) -> Workload:
-    """Return the workload of a document, of which `validate` has not checked the whole."""
+    """Return the workload of a document whose entries are checked, but not the rules of `validate`."""
     return to_workload(*parsed(json.dumps(document), "this document"))
 
 
 def parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
-    """Return (the file ``name`` with contents ``text``, tasks and segments as columns); raise `InputError` if wrong."""
+    """Return (the document without tasks and segments, tasks and segments as columns) of the text of the file ``name``.
+
+    Raise `InputError` for a wrong text.
+    """
     expected = f"{GRAPH.name}; numasim workload import reads other forms"
     with json_errors(text, name, expected), _without_collection():
         return _walked(JsonWalk(text))
@@ -82,10 +85,7 @@ def parsed(text: str, name: str) -> tuple[GraphFile, Columns]:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Suspend the garbage collector of Python.
-
-    The collector would take as long as all else while a million entries are made, which have no circles of references.
-    """
+    """Suspend Python's garbage collector, which finds nothing in a million entries but takes as long as all else."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -96,7 +96,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
-    """Return (the file, tasks and segments as columns), checking entry after entry."""
+    """Return the result of `parsed`, after checking entry after entry."""
     if not walk.begins("{"):
         _checked(GraphFile.model_validate, _sample(walk), ())
     parts: dict[str, Any] = {}
@@ -117,7 +117,7 @@ def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
 
 
 def _few(numbers: Iterator[int], key: str) -> Iterator[int]:
-    """Yield the same numbers; `InputError` for too many."""
+    """Yield ``numbers``; raise InputError for more than `MOST_ENTRIES`."""
     for number in numbers:
         if number == MOST_ENTRIES:
             raise InputError(f"there are more than {MOST_ENTRIES:,}", path=(key,), expected="fewer")
@@ -190,19 +190,14 @@ def _checked(check: Callable[[Any], T], value: Any, path: FieldPath) -> T:
 def _first(problem: ValidationError, path: FieldPath) -> InputError:
     """Return the first error of pydantic in the value at ``path`` as an `InputError`.
 
-    Unknown keys come before missing keys, since an unknown key may be a missing key with a typing error.
+    Unknown keys come before missing keys, since an unknown key may be the missing key with a typing error.
     """
     errors = problem.errors(include_url=False, include_context=False)
     error = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     path += tuple(error["loc"])
     if error["type"] == "extra_forbidden":
         known = known_keys(GraphFile, path[:-1])
-        return InputError(
-            f"there is no key {path[-1]!r}",
-            path=path,
-            value=path[-1],
-            known=known,
-        )
+        return InputError(f"there is no key {path[-1]!r}", path=path, value=path[-1], known=known)
     if error["type"] == "missing":
         return InputError("this key is missing", path=path, expected="a value for it")
     message = "a whole number is needed here" if error["type"] == "int_type" else error["msg"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -51,7 +51,7 @@ def around_tasks(workload: Workload) -> dict[str, Any]:
         "parameters": workload.parameters,
         "kernels": list(workload.kernels),
         "regions": [asdict(region) for region in workload.regions],
-        "phases": _phase_entries(workload, parts(0, len(workload.phases), workload.loops)),
+        "phases": _phase_entries(workload, 0, len(workload.phases), workload.loops),
         "ranges": [_range_entry(workload, family) for family in workload.ranges],
         "tasks": [],
         "segments": [],
@@ -103,12 +103,12 @@ def _word_entry(word: SyncObject) -> dict[str, Any]:
     return {key: entry[key] for key in ("name", "role", "owner", "parties", *drawn, *["same"] * word.same)}
 
 
-def _phase_entries(workload: Workload, those: Iterable[int | tuple[Loop, Sequence[Loop]]]) -> list[dict[str, Any]]:
+def _phase_entries(workload: Workload, first: int, end: int, loops: Sequence[Loop]) -> list[dict[str, Any]]:
     return [
         _phase_entry(workload.phases[part])
         if isinstance(part, int)
-        else {"loop": _phase_entries(workload, parts(part[0].first, part[0].end, part[1])), "repeat": part[0].repeat}
-        for part in those
+        else {"loop": _phase_entries(workload, part[0].first, part[0].end, part[1]), "repeat": part[0].repeat}
+        for part in parts(first, end, loops)
     ]
 
 

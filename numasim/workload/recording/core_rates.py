@@ -1,13 +1,13 @@
 """Compute times of recorded programs on cores of another rate.
 
-Compute times of a recorded program are times on the recording machine. On a simulated machine the times are multiplied
-by the rate of the recording machine's cores over the rate of the simulated machine's cores, if both are known. A rate
-is the number of steps per second of a fixed loop (`MachineSpec.core_steps_per_s`).
+Compute times of a recorded program are times on the recording machine. For a simulated machine these times are
+multiplied by the rate of the recording machine's cores over the rate of the simulated machine's cores, if both rates
+are known. A rate is the number of steps per second of a fixed loop (`MachineSpec.core_steps_per_s`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +16,8 @@ from numasim.errors import InputError
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.unit_factors import GIGA
 from numasim.schema.enumerations import LONGEST_PS
-from numasim.workload.graph import I64, RangeFamily, Workload
+from numasim.workload.builder import frozen
+from numasim.workload.graph import I64, Workload
 from numasim.workload.recording.recorded import Recorded
 
 
@@ -47,39 +48,25 @@ def at_rate(workload: Workload, core_steps_per_s: int) -> Workload:
     here = workload.recorded.core_steps_per_s if workload.recorded else 0
     if not here or not core_steps_per_s or here == core_steps_per_s:
         return workload
-    scale = _Scale(here, core_steps_per_s)
-    times = scale.of(workload.segment_compute_ps)
-    return replace(workload, segment_compute_ps=times, ranges=tuple(map(scale.of_range, workload.ranges)))
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """A factor of times, ``here`` over ``there``, both at most `MOST_STEPS_PER_S`, in integers."""
-
-    here: int
-    there: int
-
-    def of(self, times_ps: I64) -> I64:
-        """Return [times] the times, rounded to the nearest ps."""
-        longest = int(times_ps.max(initial=0))
-        if longest * self.here // self.there >= LONGEST_PS:
-            raise InputError(
-                f"a time of {longest:,} ps, on cores of {self.there:,} steps per second in place of {self.here:,}, is "
-                "too long for a run",
-                expected="a rate of a core nearer to that of the recording",
-            )
-        whole, rest = np.divmod(times_ps, self.there)  # the parts of the product have at most 63 bits each
-        scaled: I64 = whole * self.here + (rest * self.here + self.there // 2) // self.there
-        scaled.setflags(write=False)
-        return scaled
-
-    def of_range(self, family: RangeFamily) -> RangeFamily:
-        """Return a range whose items compute for the scaled times."""
-        low, high = self.of(np.array([family.low_ps, family.high_ps])).tolist()
+    times = _scaled(workload.segment_compute_ps, here, core_steps_per_s)
+    ranges = []
+    for family in workload.ranges:
+        low, high = _scaled(np.array([family.low_ps, family.high_ps]), here, core_steps_per_s).tolist()
         given = family.compute
-        compute = (
-            None
-            if given is None
-            else replace(given, items=self.of(given.items), low=self.of(given.low), high=self.of(given.high))
+        columns = ("items", "low", "high") if given else ()
+        scaled = {name: _scaled(getattr(given, name), here, core_steps_per_s) for name in columns}
+        ranges.append(replace(family, low_ps=low, high_ps=high, compute=given and replace(given, **scaled)))
+    return replace(workload, segment_compute_ps=times, ranges=tuple(ranges))
+
+
+def _scaled(times_ps: I64, here: int, there: int) -> I64:
+    """Return [times] the times multiplied by the rate ``here`` over the rate ``there``, rounded to the nearest ps."""
+    longest = int(times_ps.max(initial=0))
+    if longest * here // there >= LONGEST_PS:
+        raise InputError(
+            f"a time of {longest:,} ps, on cores of {there:,} steps per second in place of {here:,}, is "
+            "too long for a run",
+            expected="a rate of a core nearer to that of the recording",
         )
-        return replace(family, low_ps=low, high_ps=high, compute=compute)
+    whole, rest = np.divmod(times_ps, there)  # rates are at most MOST_STEPS_PER_S: both products have at most 63 bits
+    return frozen(whole * here + (rest * here + there // 2) // there)

@@ -1,4 +1,4 @@
-"""The recording of a program: the cores, and the number of guessed sizes."""
+"""The system on which a program was recorded, and how many sizes of accesses are guesses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Recorded:
 
     @property
     def place(self) -> str:
-        """The cores, in words: ``Intel Xeon, 250.0 million steps per second``."""
+        """The cores of the system in words: ``Intel Xeon, 250.0 million steps per second``."""
         rate = f"{self.core_steps_per_s / 10**6:.1f} million steps per second" if self.core_steps_per_s else ""
         return ", ".join(part for part in (self.processor, rate) if part) or "cores that its file does not name"
 
@@ -54,7 +54,7 @@ class Recorded:
 
 
 def scaled_on(program: str, factors: Mapping[str, float | None]) -> Iterator[str]:
-    """Return a sentence with the factors of a recorded program's compute times on several machines.
+    """Yield sentences on the factors of a recorded program's compute times on several machines.
 
     ``factors`` has `Recorded.factor` by the name of the machine.
     """
@@ -70,6 +70,6 @@ def scaled_on(program: str, factors: Mapping[str, float | None]) -> Iterator[str
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Return ``a``, ``a and b``, ``a, b and c``; of many names the first names."""
+    """Return ``parts`` as the text ``a``, ``a and b`` or ``a, b and c``; of more than 9 parts, the first 8."""
     shown = [*parts[:MOST_LISTED], f"{len(parts) - MOST_LISTED:,} more"] if len(parts) > MOST_LISTED + 1 else parts
     return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)

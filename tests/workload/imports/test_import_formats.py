@@ -31,8 +31,7 @@ def read_text(text: str | bytes, folder: Path, name: str = "given", **choices: A
 
 def edges(work: Workload) -> set[tuple[int, int]]:
     """(before, after) of each dependence."""
-    before = np.repeat(np.arange(work.rows), np.diff(work.successor_ptr))
-    return set(zip(before.tolist(), work.successor.tolist(), strict=True))
+    return set(zip(work.predecessor.tolist(), work.successor.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -1,4 +1,4 @@
-"""Graphs whose nodes and edges have attributes: one attribute has the costs of tasks, another the bytes of edges."""
+"""Graphs with attributes at nodes and edges: one attribute has the costs of tasks, another the bytes of edges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numasim.errors import InputError
 from numasim.workload.imports.read_graph import UNITS_PS, Choices, ReadGraph, number, shortened
 
 Attributes = dict[str, str]
-COST_NS = "cost_ns"  # the name in numasim's own graphs in networkx, which has a unit
+COST_NS = "cost_ns"  # the attribute of numasim's own graphs in networkx, whose unit is known
 COSTS = ("cost", "weight", "runtime", "time", "duration", "exec_time", "execution_time", "computation", "work", "size")
 KINDS = ("kind", "kernel", "category", "type")
 BYTES = "bytes"
@@ -18,14 +18,7 @@ OTHER_BYTES = ("size", "data", "weight", "volume", "communication", "comm", "cos
 UNIT_MEANS = "what one unit of the attribute is"
 LABEL, SHAPE, STYLE = "label", "shape", "style"
 PICTURES = ("plaintext", "plain", "none")  # shapes of nodes that are only text, such as a legend
-POINTS = (
-    "sync",
-    "synchro",
-    "synchronization",
-    "synchronisation",
-    "barrier",
-    "taskwait",
-)  # in lower case, without numbers
+POINTS = ("sync", "synchro", "synchronization", "synchronisation", "barrier", "taskwait")  # without case and number
 _TAG = re.compile(r"<[^>]*>")
 _FIRST_LINE = re.compile(r"\\[nlr]|\n|[(\[]")  # the end of the kernel's name in a label
 _NUMBERED = re.compile(r"[\s_\-.,:#0-9]+$")
@@ -35,7 +28,7 @@ _NUMBERED = re.compile(r"[\s_\-.,:#0-9]+$")
 class Attributed:
     """The graph in a file: nodes in the order of first mention, with their lines.
 
-    ``legend`` has the nodes of subgraphs called legend.
+    ``legend`` are the nodes of subgraphs with the word legend in their names.
     """
 
     name: str = ""
@@ -48,8 +41,8 @@ class Attributed:
 def graph_of(found: Attributed, path: str, format_name: str, name: str, choices: Choices) -> ReadGraph:
     """Return a task for each node, with the edges as dependences; raise InputError for ambiguous attributes.
 
-    Nodes of a legend, and text nodes without edges to tasks, are left out, as are invisible edges. Points of
-    synchronisation without a time take no time.
+    Nodes of a legend, text nodes without edges to tasks, and invisible edges are left out. Points of synchronisation
+    without a time take no time.
     """
     cost = _cost_name(found, path, choices)
     unit_ps = Decimal(UNITS_PS["ns"]) if cost == COST_NS else None
@@ -84,7 +77,7 @@ def graph_of(found: Attributed, path: str, format_name: str, name: str, choices:
 
 
 def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
-    """Remove decoration from ``found``; return the number of invisible edges."""
+    """Remove legends, text nodes and invisible edges from ``found``; return the number of invisible edges."""
     seen = [edge for edge in found.edges if "invis" not in edge[2].get(STYLE, "")]
     invisible, found.edges = len(found.edges) - len(seen), seen
     drawn = {
@@ -114,7 +107,7 @@ def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
 
 
 def _plain(label: str, node: str) -> str:
-    """Return a label without tags of HTML; empty if the label is the node's name."""
+    """Return the text of a label without HTML tags; an empty text if the label is the name of the node."""
     html = label.startswith("<") and label.endswith(">")
     text = (_TAG.sub(" ", label[1:-1]) if html else label).strip()
     return "" if text == "\\N" else text.replace("\\N", node)
@@ -127,7 +120,7 @@ def _kernel_of(label: str) -> str:
 
 
 def _is_point(node: str, attributes: Attributes, kind: str) -> bool:
-    """Return whether a node is a point of synchronisation: by its shape, or by its kernel or name without a number."""
+    """Return whether the shape, kernel or name of a node tells that the node is a point of synchronisation."""
     named = (kind, _NUMBERED.sub("", node))
     return attributes.get(SHAPE) == "point" or any(name.lower() in POINTS for name in named)
 
@@ -137,24 +130,17 @@ def _cost_name(found: Attributed, path: str, choices: Choices) -> str | None:
     said = dict.fromkeys(key for attributes, _ in found.nodes.values() for key in attributes)
     if choices.cost is not None:
         if choices.cost not in said:
-            raise InputError(
-                f"no node has the attribute {choices.cost!r}",
-                place=path,
-                expected="an attribute of nodes that is the time of a task",
-                value=choices.cost,
-                known=said,
-            )
+            expected = "an attribute of nodes that is the time of a task"
+            problem = f"no node has the attribute {choices.cost!r}"
+            raise InputError(problem, place=path, expected=expected, value=choices.cost, known=said)
         return choices.cost
     if COST_NS in said:
         return COST_NS
     values = [attributes for attributes, _ in found.nodes.values()]
     likely = [key for key in COSTS if key in said and any(number(each.get(key)) is not None for each in values)]
     if len(likely) > 1:
-        raise InputError(
-            f"nodes have the attributes {' and '.join(likely)}",
-            place=path,
-            expected=f"--cost with the one that is the time of a task, such as --cost {likely[0]}",
-        )
+        expected = f"--cost with the one that is the time of a task, such as --cost {likely[0]}"
+        raise InputError(f"nodes have the attributes {' and '.join(likely)}", place=path, expected=expected)
     return likely[0] if likely else None
 
 
@@ -163,13 +149,8 @@ def _add_bytes(graph: ReadGraph, found: Attributed, choices: Choices) -> None:
     said = dict.fromkeys(key for *_, attributes, _ in found.edges for key in attributes)
     key = choices.bytes or BYTES
     if choices.bytes is not None and key not in said:
-        raise InputError(
-            f"no edge has the attribute {key!r}",
-            place=graph.path,
-            expected="an attribute of edges that is a number of bytes",
-            value=key,
-            known=said,
-        )
+        expected = "an attribute of edges that is a number of bytes"
+        graph.refuse(f"no edge has the attribute {key!r}", expected, value=key, known=said)
     if key not in said:
         for other in OTHER_BYTES:
             if other in said:

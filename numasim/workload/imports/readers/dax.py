@@ -1,8 +1,8 @@
 """Abstract workflows of Pegasus in XML (DAX, versions 2 and 3).
 
-A job is a task; its ``runtime``, or the key ``runtime`` of its profile ``pegasus``, is in seconds. A job that reads a
-file waits for the jobs that write the file, with or without elements ``child`` and ``parent``. Schemas: DAX
-2.1 and 3.6 of Pegasus.
+A job is a task. Its attribute ``runtime``, or the key ``runtime`` of its profile ``pegasus``, is its time in seconds. A
+job that reads a file waits for the jobs that write the file, also without elements ``child`` and ``parent``. Schemas:
+DAX 2.1 and 3.6 of Pegasus.
 """
 
 from __future__ import annotations
@@ -54,9 +54,8 @@ def read_dax(root: PlacedElement, path: str) -> ReadGraph:
     for child in own(root, "child"):
         target = graph.task(_needed(graph, child, "ref"), "an element child", child.line)
         for parent in own(child, "parent"):
-            graph.add_edge(
-                graph.task(_needed(graph, parent, "ref"), "an element parent", parent.line), target, parent.line
-            )
+            source = graph.task(_needed(graph, parent, "ref"), "an element parent", parent.line)
+            graph.add_edge(source, target, parent.line)
     return graph.finish()
 
 
@@ -82,7 +81,7 @@ def _add_job(graph: ReadGraph, job: PlacedElement) -> None:
 
 
 def _called(element: PlacedElement) -> str:
-    """Return the name of an element inside a job for the count of used and unused fields."""
+    """Return the name under which `ReadGraph.take` counts an element inside a job."""
     key = (element.get("key") or "").lower()
     return f"profile {key}" if local(element) == "profile" else local(element)
 

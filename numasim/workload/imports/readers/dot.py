@@ -28,7 +28,7 @@ _ANGLE = re.compile("[<>]")
 
 
 class Word(NamedTuple):
-    """A word: the kind, the text, and the position."""
+    """A word: the kind, the text, and the place of its first character."""
 
     kind: str
     text: str
@@ -92,8 +92,8 @@ class DotText:
 # ---- A digraph in the DOT language as nodes and edges with their attributes ------------------------------------------
 #
 # The parser reads the whole grammar that Graphviz publishes: strict graphs, chains of edges, subgraphs as ends of
-# edges, ports, defaults of nodes and edges within their subgraph, quoted, joined and HTML names, remarks. Pydot takes
-# seconds for ten thousand edges, does not keep the lines of a file, and tells ``a`` from ``"a"``.
+# edges, ports, defaults of nodes and edges within their subgraph, quoted, joined and HTML names, remarks. The library
+# Pydot takes seconds for ten thousand edges, loses the lines of a file, and treats ``a`` and ``"a"`` as two nodes.
 
 DEEPEST = 100  # most levels of nested subgraphs
 Scope = tuple[Attributes, Attributes]  # defaults of nodes and of edges
@@ -159,21 +159,14 @@ class DotParser:
             ends.append(self._end(scope))
         given = self._attributes()
         line = self._text.line(at)
-        if len(ends) == 1:
-            return self._node_statement(ends[0], given, line, scope)
         groups = [[self._node(end, line, scope)] if isinstance(end, str) else end for end in ends]
+        if len(ends) == 1 and isinstance(ends[0], str):
+            self.found.nodes[ends[0]][0].update(given)
         for before, after in pairwise(groups):
             for source in before:
                 for target in after:
                     self.found.edges.append((source, target, {**scope[1], **given}, line))
         return [node for group in groups for node in group]
-
-    def _node_statement(self, end: str | list[str], given: Attributes, line: int, scope: Scope) -> list[str]:
-        if not isinstance(end, str):
-            return end
-        self._node(end, line, scope)
-        self.found.nodes[end][0].update(given)
-        return [end]
 
     def _node(self, name: str, line: int, scope: Scope) -> str:
         if name not in self.found.nodes:

@@ -1,8 +1,9 @@
 """Tables of grain graphs: the tasks of OpenMP programs, recorded by the runtime system MIR, a task in each line.
 
-A task has its parent, its number among the parent's children, the join at which the parent waits for it, and its work
-in processor cycles; names identify columns. Tables of chunks of loops have the loop's number first in
-``chunk_lineage``. Source: A. Muddukrishna et al., "Grain Graphs: OpenMP Performance Analysis Made Easy", PPoPP 2016.
+A line has the parent of the task, the number among the parent's children, the join at which the parent waits for the
+task, and the work in processor cycles. Columns are found by their names. In tables of chunks of loops,
+``chunk_lineage`` begins with the number of the loop. Source: A. Muddukrishna et al., "Grain Graphs: OpenMP Performance
+Analysis Made Easy", PPoPP 2016.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Row = dict[str, str]
 
 @dataclass
 class Grain:
-    """A task of the table: the parent's number, the join at which the parent waits for the task, and known instants."""
+    """A task of the table: its parent, the join at which the parent waits for the task, and recorded instants."""
 
     parent: str
     join: int
@@ -36,7 +37,7 @@ class Grain:
     waits: list[int]
     executed: int | None
     overhead: int
-    children: list[int] = field(default_factory=list)
+    children: list[int] = field(default_factory=list)  # in the order of creation
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Grains:
 
 
 def looks_like_grains(text: str) -> bool:
-    """Return whether the first line is a heading with the columns task and parent; remarks do not count."""
+    """Return whether the first line that is no remark is a heading with the columns task and parent."""
     heading = next((line for line in text.split("\n", 100) if line.strip() and not line.startswith("#")), "")
     return {"task", "parent"} <= {word.strip().strip('"') for word in heading.split(",")}
 
@@ -63,10 +64,13 @@ def read_grains(text: str, path: str) -> Grains:
             continue
         graph.take(row, USED)
         grains.append(_grain(graph, row, line))
-    found = Grains(graph, grains)
-    _link(found)
+    for task, grain in enumerate(grains):
+        if grain.parent in graph.numbers:
+            grains[graph.numbers[grain.parent]].children.append(task)
+    for grain in grains:
+        grain.children.sort(key=lambda child: (grains[child].join, grains[child].order))
     graph.finish()
-    return found
+    return Grains(graph, grains)
 
 
 def _rows(graph: ReadGraph, text: str) -> Iterator[tuple[int, Row]]:
@@ -116,13 +120,3 @@ def _whole(graph: ReadGraph, row: Row, key: str, line: int) -> int | None:
     if found is None or found < 0 or found > Decimal(2**62):
         graph.refuse(f"{key} is {shortened(row[key])}", "a number of at least 0", line)
     return int(found)
-
-
-def _link(found: Grains) -> None:
-    """Give every task its children in the order of creation."""
-    numbers = found.graph.numbers
-    for task, grain in enumerate(found.grains):
-        if grain.parent in numbers:
-            found.grains[numbers[grain.parent]].children.append(task)
-    for grain in found.grains:
-        grain.children.sort(key=lambda child: (found.grains[child].join, found.grains[child].order))

@@ -1,7 +1,7 @@
 """Graphs in GraphML: nodes are tasks, edges lead to tasks that wait; keys of nodes and edges are their attributes.
 
-The project's own reader of XML makes the tree, with bounds, without entities, and with lines for errors. The reader of
-networkx parses the text without these.
+`parse_xml` makes the tree, with bounds, without entities, and with lines for errors; networkx's reader of GraphML
+parses a text without bounds and lines, and with entities.
 """
 
 from __future__ import annotations

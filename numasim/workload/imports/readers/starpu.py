@@ -1,9 +1,9 @@
 """Tasks that StarPU has executed: ``tasks.rec``, which ``starpu_fxt_tool`` writes in the format of recutils.
 
-A record has lines ``Field: value``; empty lines separate records. A task waits for the jobs of ``DependsOn``, took
+A record has lines ``Field: value``; empty lines separate records. A task waits for the jobs of ``DependsOn``, takes
 ``EndTime`` - ``StartTime`` milliseconds, and accesses the data ``Handles`` by ``Modes``, of ``Sizes`` bytes. If some
-records have these times, a record without times belongs to a task that never ran. A task that never ran is left out,
-or takes no time and accesses nothing if a task that ran depends on the task.
+records have times, the tasks of records without times never ran. A task that never ran is left out, unless a task that
+ran depends on this task: the task then takes no time and accesses nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOT_KNOWN = "where data lay; the time of a task is that of the worker that ran t
 
 
 def looks_like_records(text: str) -> bool:
-    """Return whether the first line is a field of recutils, or a remark, and some record is of a job."""
+    """Return whether the first line is a field of recutils or a remark, and some line is the field ``JobId``."""
     first = next((line for line in text.split("\n") if line.strip()), "").rstrip()
     return bool((first.startswith("#") or _FIELD.fullmatch(first)) and _JOB.search(text))
 
@@ -71,9 +71,9 @@ def _tasks(graph: ReadGraph, text: str) -> Iterator[tuple[int, Record]]:
 
 
 def _never_ran(records: Sequence[tuple[int, Record]]) -> dict[str, str]:
-    """Return by job that never ran whether the job is `DROPPED`, or `KEPT` because a job that ran depends on the job.
+    """Return `DROPPED` or `KEPT` for each job that never ran; a job is kept if a job that ran depends on the job.
 
-    If no job has times, no job counts as a job that never ran.
+    If no job has times, the result is empty.
     """
     before = {record["JobId"].strip(): record.get("DependsOn", "").split() for _, record in records}
     ran = {record["JobId"].strip() for _, record in records if all(key in record for key in TIMES)}

@@ -1,9 +1,9 @@
 """Standard task graphs (STG) of Kasahara's laboratory.
 
-The first number is the number of tasks, mostly without the first and the last task, which take no time; the prototypes
-of the set have a number of processors behind the first number. Then each task has a line: the number, the time, the
-number of predecessors, and the predecessors. Remarks begin with ``#``. Source: T. Tobita and H. Kasahara, J. Sched. 5
-(2002) 379-394. Times have no unit.
+The first number of a file is the number of tasks. In most files this number excludes the first and the last task, which
+take no time. Some files have a number of processors behind the first number. Then each task has a line: the number, the
+time, the number of predecessors, and the predecessors. Remarks begin with ``#``. Times have no unit. Source: T. Tobita
+and H. Kasahara, J. Sched. 5 (2002) 379-394.
 """
 
 from __future__ import annotations
@@ -37,11 +37,14 @@ def read_stg(text: str, path: str) -> ReadGraph:
     waits: list[tuple[int, int, list[str]]] = []
     for line, words in lines:
         if len(words) < 3:
-            graph.refuse(
-                f"a line has {len(words)} numbers", "a task's number, its time, and for how many it waits", line
-            )
+            expected = "a task's number, its time, and for how many it waits"
+            graph.refuse(f"a line has {len(words)} numbers", expected, line)
         task = graph.add_task(str(_whole(graph, words[0], line)), words[1], line)
-        waits.append((line, task, _sources(graph, words, line)))
+        number, sources = _whole(graph, words[2], line), words[3:]
+        if number != len(sources):
+            problem = f"the task {words[0]} waits for {number} tasks, and {len(sources)} are named"
+            graph.refuse(problem, "as many as it says", line)
+        waits.append((line, task, [str(_whole(graph, word, line)) for word in sources]))
     for line, task, sources in waits:
         for source in sources:
             graph.add_edge(graph.task(source, f"the task {graph.names[task]}", line), task, line)
@@ -49,15 +52,6 @@ def read_stg(text: str, path: str) -> ReadGraph:
         expected = f"{count:,} to {count + 2:,}, with one before and one behind them"
         graph.refuse(f"there are {len(graph.names):,} tasks, and the first number says {count:,}", expected, line)
     return graph.finish()
-
-
-def _sources(graph: ReadGraph, words: list[str], line: int) -> list[str]:
-    number = _whole(graph, words[2], line)
-    if number != len(words) - 3:
-        graph.refuse(
-            f"the task {words[0]} waits for {number} tasks, and {len(words) - 3} are named", "as many as it says", line
-        )
-    return [str(_whole(graph, word, line)) for word in words[3:]]
 
 
 def _whole(graph: ReadGraph, word: str, line: int) -> int:

@@ -1,9 +1,9 @@
 """Workflow instances in WfFormat, versions 1.0 to 1.5 (WfCommons, once WorkflowHub).
 
 Versions 1.0 to 1.2 have a list ``jobs``, versions 1.3 and 1.4 a list ``tasks``, with files, time and parents in each
-entry. Version 1.5 has tasks and files under ``specification`` and times under ``execution``. These keys tell the
-layout, not the number of the version. Times are seconds. Sizes are bytes: the schemas before 1.4 say KB, but WfCommons'
-own conversion to 1.4 takes the numbers for bytes, and so do their files.
+entry. Version 1.5 has tasks and files under ``specification`` and times under ``execution``. The reader tells the
+layout by these keys, not by the number of the version. Times are seconds. Sizes are bytes: the schemas before 1.4 say
+KB, but WfCommons' own conversion to 1.4 takes the numbers for bytes, and the numbers in their files are bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ WORKFLOW = ("workflow",)
 NOT_KNOWN = "which memory tasks use beside their files, nor how busy the cores of a task were"
 FILE_USED = {"name", "id", "path", "link", *SIZES}
 TASK_USED = {"name", "id", "category", "command", "files", "inputFiles", "outputFiles", "parents", "children", *TIMES}
+JsonPath = tuple[str | int, ...]
+Entry = tuple[JsonPath, dict[str, Any]]  # an entry of a list, and its path inside the document
 
 
 def looks_like_wfformat(document: Any) -> bool:
@@ -47,23 +49,25 @@ def read_wfformat(document: dict[str, Any], path: str) -> ReadGraph:
     return graph.finish()
 
 
-def _read_tasks(graph: ReadGraph, tasks: list[Any], path: tuple[str | int, ...]) -> None:
+def _read_tasks(graph: ReadGraph, tasks: list[Any], path: JsonPath) -> None:
     """Read versions 1.0 to 1.4, in which an entry has all data of a task."""
     entries = list(_entries(graph, tasks, path))
-    names = Counter(str(named(graph, entry, ("name", "id"), where)) for where, entry in entries)
-    for where, entry in entries:
-        name = str(named(graph, entry, ("name", "id"), where))
+    called = [str(named(graph, entry, ("name", "id"), where)) for where, entry in entries]
+    names = Counter(called)
+    for name, (where, entry) in zip(called, entries, strict=True):
         key = name if names[name] == 1 or "id" not in entry else str(text_at(graph, entry, "id", where))
         kind = entry.get("category") or _program(entry) or _kind_of(name)
         task = graph.add_task(name, _first(entry, TIMES), where, str(kind), key)
         graph.take(entry, TASK_USED)
         for at, file in enumerate(listed(graph, entry, "files", where, needed=False)):
             _use_file(graph, task, file, (*where, "files", at))
-    _add_ids(graph, entries)
+    for task, (_, entry) in enumerate(entries):  # an id also refers to its task, unless it is the name of another task
+        if isinstance(entry.get("id"), str | int):
+            graph.numbers.setdefault(str(entry["id"]), task)
     _add_relatives(graph, entries)
 
 
-def _use_file(graph: ReadGraph, task: int, file: Any, where: tuple[str | int, ...]) -> None:
+def _use_file(graph: ReadGraph, task: int, file: Any, where: JsonPath) -> None:
     if not isinstance(file, dict):
         graph.refuse(f"got {shortened(file)}", "an object with name, size and link", where)
     graph.take((f"{key} of a file" for key in file), {f"{key} of a file" for key in FILE_USED})
@@ -102,11 +106,14 @@ def _read_specification(graph: ReadGraph, workflow: dict[str, Any]) -> None:
     for key, (place, _) in runs.items():
         graph.task(key, "an entry of the execution", place)
     _use_files(graph, specification, entries, path)
-    _add_names(graph, entries)
+    names = Counter(entry.get("name") for _, entry in entries if isinstance(entry.get("name"), str))
+    for task, (_, entry) in enumerate(entries):  # a name of a single task also refers to the task, unless it is an id
+        if names.get(entry.get("name"), 0) == 1:
+            graph.numbers.setdefault(entry["name"], task)
     _add_relatives(graph, entries)
 
 
-def _use_files(graph: ReadGraph, specification: dict[str, Any], entries: Any, path: tuple[str | int, ...]) -> None:
+def _use_files(graph: ReadGraph, specification: dict[str, Any], entries: list[Entry], path: JsonPath) -> None:
     sizes = {}
     for where, file in _entries(graph, listed(graph, specification, "files", path, needed=False), (*path, "files")):
         name = str(named(graph, file, ("id", "name"), where))
@@ -120,7 +127,7 @@ def _use_files(graph: ReadGraph, specification: dict[str, Any], entries: Any, pa
                 (used.readers if key == "inputFiles" else used.writers).append(task)
 
 
-def _add_relatives(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
+def _add_relatives(graph: ReadGraph, entries: list[Entry]) -> None:
     for task, (where, entry) in enumerate(entries):
         for key in ("parents", "children"):
             for at, other in enumerate(listed(graph, entry, key, where, needed=False)):
@@ -131,24 +138,7 @@ def _add_relatives(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], 
                 graph.edges.append((found, task) if key == "parents" else (task, found))
 
 
-def _add_ids(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
-    """Let ids also refer to tasks; a name takes precedence over the id of another task."""
-    for task, (_, entry) in enumerate(entries):
-        if isinstance(entry.get("id"), str | int):
-            graph.numbers.setdefault(str(entry["id"]), task)
-
-
-def _add_names(graph: ReadGraph, entries: list[tuple[tuple[str | int, ...], dict[str, Any]]]) -> None:
-    """Let unique names also refer to tasks, unless a name is an id."""
-    names = Counter(entry.get("name") for _, entry in entries if isinstance(entry.get("name"), str))
-    for task, (_, entry) in enumerate(entries):
-        if names.get(entry.get("name"), 0) == 1:
-            graph.numbers.setdefault(entry["name"], task)
-
-
-def _entries(
-    graph: ReadGraph, entries: list[Any], path: tuple[str | int, ...]
-) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+def _entries(graph: ReadGraph, entries: list[Any], path: JsonPath) -> Iterator[Entry]:
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
             graph.refuse(f"got {shortened(entry)}", "an object", (*path, number))
@@ -173,7 +163,7 @@ def _kind_of(name: str) -> str:
 # ---- Parts of a document of JSON, checked for the expected type -----------------------------------------
 
 
-def object_at(graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[str | int, ...]) -> dict[str, Any]:
+def object_at(graph: ReadGraph, parent: dict[str, Any], key: str, path: JsonPath) -> dict[str, Any]:
     """Return the object under a key; InputError for anything else."""
     found = parent.get(key)
     if not isinstance(found, dict):
@@ -181,10 +171,8 @@ def object_at(graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[st
     return found
 
 
-def listed(
-    graph: ReadGraph, parent: dict[str, Any], key: str, path: tuple[str | int, ...], *, needed: bool = True
-) -> list[Any]:
-    """Return the list under a key; an empty list if there is no list and the list is not ``needed``."""
+def listed(graph: ReadGraph, parent: dict[str, Any], key: str, path: JsonPath, *, needed: bool = True) -> list[Any]:
+    """Return the list under a key; an empty list if there is no such key and the list is not ``needed``."""
     found = parent.get(key)
     if found is None and not needed:
         return []
@@ -193,7 +181,7 @@ def listed(
     return found
 
 
-def named(graph: ReadGraph, entry: dict[str, Any], keys: tuple[str, ...], path: tuple[str | int, ...]) -> str | int:
+def named(graph: ReadGraph, entry: dict[str, Any], keys: tuple[str, ...], path: JsonPath) -> str | int:
     """Return the name of an entry: the text or whole number under the first of ``keys`` in the entry."""
     for key in keys:
         if entry.get(key) not in (None, ""):
@@ -201,7 +189,7 @@ def named(graph: ReadGraph, entry: dict[str, Any], keys: tuple[str, ...], path: 
     graph.refuse(f"this entry has no {keys[0]}", f"the key {keys[0]}", path)
 
 
-def text_at(graph: ReadGraph, entry: dict[str, Any], key: str, path: tuple[str | int, ...]) -> str | int:
+def text_at(graph: ReadGraph, entry: dict[str, Any], key: str, path: JsonPath) -> str | int:
     """Return the text or whole number under a key."""
     found = entry.get(key)
     if isinstance(found, bool) or not isinstance(found, str | int):
