@@ -10,18 +10,22 @@ evidence for the model.
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal
 from pathlib import Path
 
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.parameter_search import Axis, Source, identified_root
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.quantities import Outcome, task_us
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import Assignment, from_mapping
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import Axis, Source, calibration_yaml, identified_root
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -24,11 +25,14 @@ from statistics import fmean, stdev
 from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, identified_root
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.programs import Change, Fields, Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, calibration_yaml, identified_root
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"

@@ -23,6 +23,7 @@ of the study (paper.yaml, "memory of entries"), and writes nothing.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -30,21 +31,26 @@ from pathlib import Path
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.reproduce.calibration_file import Calibration, calibration_yaml, rms
-from numasim.reproduce.parameter_search import (
+from numasim.reproduce.calibration_file import Calibration
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study, read_study
+from numasim.spec.overrides import Assignment, from_mapping
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import (
     Axis,
     Evidence,
     Point,
     Readings,
     Source,
+    calibration_yaml,
     fit,
     identified_root,
+    rms,
     values_at,
 )
-from numasim.reproduce.programs import Wanted
-from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study, read_study
-from numasim.spec.overrides import Assignment, from_mapping
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"

@@ -14,17 +14,21 @@ range, one object, is the smallest possible number.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.parameter_search import Axis, Source, Verdict
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import from_mapping
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import Axis, Source, Verdict, calibration_yaml
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -38,28 +39,32 @@ from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_NS, PS_PER_S
 from numasim.plan.build_plan import build_plan
 from numasim.plan.serial_time import alone
-from numasim.reproduce.calibration_file import Calibration, StepScore, calibration_yaml, read_calibration, rms
-from numasim.reproduce.parameter_search import (
-    Axis,
-    Evidence,
-    Point,
-    Readings,
-    Source,
-    Verdict,
-    fit,
-    identified_root,
-    rising_root,
-    root_at,
-    values_at,
-)
+from numasim.reproduce.calibration_file import Calibration, StepScore, read_calibration
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.quantities import QUANTITIES, Outcome
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import from_mapping
 from numasim.sweep.planned_runs import PlannedRun
-from numasim.sweep.pool import LocalWorkers
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import (
+    Axis,
+    Evidence,
+    Point,
+    Readings,
+    Source,
+    Verdict,
+    calibration_yaml,
+    fit,
+    identified_root,
+    rising_root,
+    rms,
+    root_at,
+    values_at,
+)
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -508,7 +513,7 @@ def calibrate(
     """
     data = read_data(Readings(study))
     found = before
-    with LocalWorkers(jobs).executor(jobs) as executor:
+    with ProcessPoolExecutor(jobs) as executor:
         for step in sorted(steps):
             bench = Bench(study, found.of(BUILDS_ON[step]), executor, say)
             done = STEPS[step](bench, data)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -139,42 +137,9 @@ class Calibration(Model):
         )
 
 
-def rms(errors: Iterable[float]) -> float:
-    """Return the root mean square of ``errors``."""
-    squares = [error**2 for error in errors]
-    return math.sqrt(math.fsum(squares) / len(squares))
-
-
 def read_calibration(path: Path) -> Calibration:
     """Read the file at ``path``, or return an empty calibration if there is no file.
 
     Raise InputError for a bad file.
     """
     return validate(Calibration, load(path)) if path.is_file() else Calibration()
-
-
-def calibration_yaml(calibration: Calibration, comment: str) -> str:
-    """Return the calibration as YAML below ``comment``; fields with their default values are left out."""
-    from ruamel.yaml import YAML
-
-    yaml = YAML()
-    yaml.width = 120
-    text = io.StringIO()
-    yaml.dump(_plain(calibration.model_dump(by_alias=True, exclude_defaults=True)), text)
-    return "".join(f"# {line}\n" for line in comment.splitlines()) + text.getvalue()
-
-
-def _plain(value: Any) -> Any:
-    """Return ``value`` with lists of scalars on one line, and decimals as numbers."""
-    from ruamel.yaml.comments import CommentedSeq
-
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, Decimal):
-        return float(value)
-    if not isinstance(value, list | tuple):
-        return value
-    found = CommentedSeq([_plain(each) for each in value])
-    if not any(isinstance(each, dict) for each in value):
-        found.fa.set_flow_style()
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -17,10 +18,15 @@ from numasim.reproduce.calibration_file import (
     FittedParameter,
     RefusedParameter,
     StepScore,
-    calibration_yaml,
     read_calibration,
 )
-from numasim.reproduce.parameter_search import (
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
+
+from parameter_search import (
     Axis,
     Evidence,
     Explored,
@@ -28,15 +34,13 @@ from numasim.reproduce.parameter_search import (
     Reading,
     Readings,
     Verdict,
+    calibration_yaml,
     fit,
     identified_root,
     lowest,
     rising_root,
     root_at,
 )
-from numasim.reproduce.programs import Wanted
-from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import read_study
 
 # ---- The searches ----
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
@@ -13,13 +14,16 @@ from typing import Any
 import pytest
 
 from numasim.plan.build_plan import build_plan
-from numasim.reproduce.calibration_file import Calibration, StepScore, rms
-from numasim.reproduce.parameter_search import Axis, Reading, Readings, values_at
+from numasim.reproduce.calibration_file import Calibration, StepScore
 from numasim.reproduce.study import Study, read_study
 from numasim.reproduce.table_cells import Role
 from numasim.spec.run_spec import resolve
 from numasim.sweep.planned_runs import PlannedRun, repeated
 from numasim.sweep.pool import InProcess
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
+
+from parameter_search import Axis, Reading, Readings, rms, values_at
 
 DRIFT = 0.02  # the largest change of an error before the values must be fitted again
 

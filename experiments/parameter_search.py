@@ -11,9 +11,10 @@ such values reaches an end of the searched range, since the end was chosen and n
 
 from __future__ import annotations
 
+import io
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
@@ -452,3 +453,39 @@ class _Profile:
         starts = [(*each[:at], number, *each[at + 1 :]) for each in (nearest, self.point)]
         costs = self.explored(starts)
         return min(zip(starts, costs, strict=True), key=lambda each: each[1])
+
+
+# ---- Errors, and the file of a calibration ---------------------------------------------------------------------------
+
+
+def rms(errors: Iterable[float]) -> float:
+    """Return the root mean square of ``errors``."""
+    squares = [error**2 for error in errors]
+    return math.sqrt(math.fsum(squares) / len(squares))
+
+
+def calibration_yaml(calibration: Calibration, comment: str) -> str:
+    """Return the calibration as YAML below ``comment``; fields with their default values are left out."""
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = 120
+    text = io.StringIO()
+    yaml.dump(_plain(calibration.model_dump(by_alias=True, exclude_defaults=True)), text)
+    return "".join(f"# {line}\n" for line in comment.splitlines()) + text.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """Return ``value`` with lists of scalars on one line, and decimals as numbers."""
+    from ruamel.yaml.comments import CommentedSeq
+
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Decimal):
+        return float(value)
+    if not isinstance(value, list | tuple):
+        return value
+    found = CommentedSeq([_plain(each) for each in value])
+    if not any(isinstance(each, dict) for each in value):
+        found.fa.set_flow_style()
+    return found
