@@ -458,6 +458,24 @@ class _Profile:
 # ---- Errors, and the file of a calibration ---------------------------------------------------------------------------
 
 
+def of_steps(calibration: Calibration, steps: Collection[int]) -> Calibration:
+    """Return the results of some steps."""
+    return Calibration(
+        parameters=tuple(each for each in calibration.parameters if each.step in steps),
+        refused=tuple(each for each in calibration.refused if each.step in steps),
+        scores=tuple(each for each in calibration.scores if each.step in steps),
+    )
+
+
+def joined(one: Calibration, other: Calibration) -> Calibration:
+    """Return the results of both calibrations, in the order of steps."""
+    return Calibration(
+        parameters=tuple(sorted((*one.parameters, *other.parameters), key=lambda each: each.step)),
+        refused=tuple(sorted((*one.refused, *other.refused), key=lambda each: each.step)),
+        scores=tuple(sorted((*one.scores, *other.scores), key=lambda each: each.step)),
+    )
+
+
 def rms(errors: Iterable[float]) -> float:
     """Return the root mean square of ``errors``."""
     squares = [error**2 for error in errors]

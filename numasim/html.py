@@ -133,7 +133,7 @@ def shaded_table(corner: object, names: Sequence[object], values: Sequence[Seque
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a bar with its share of the whole, from 0 to 1; a gain has a negative share."""
+    """A part of a bar, with its share of the whole, from 0 to 1."""
 
     label: str
     share: float
@@ -141,16 +141,15 @@ class Part:
 
 
 def bar(parts: Sequence[Part], height: int = 16) -> Html:
-    """Return a bar of parts, whose names and shares are shown on hovering; parts with a negative share are left out."""
-    whole = max(1.0, sum(part.share for part in parts if part.share > 0))
+    """Return a bar of parts; hovering over a part shows its name and its share."""
     shown = (
         element(
             "div",
-            style=f"width: {100 * part.share / whole:.3f}%; height: {height}px; background-color: {part.colour}",
+            style=f"width: {100 * part.share:.3f}%; height: {height}px; background-color: {part.colour}",
             title=f"{part.label} {_percent(part.share)}",
         )
         for part in parts
-        if part.share > 0
+        if part.share
     )
     return element("div", *shown, style="display: flex; max-width: 720px; margin: 2px 0")
 

@@ -32,7 +32,7 @@ from numasim.reproduce.study import Study, read_study
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
 
-from parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, calibration_yaml, identified_root
+from parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, calibration_yaml, identified_root, joined
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -108,7 +108,7 @@ def calibrate(study: Study, seeds: int, say: Callable[[str], None]) -> Calibrati
     readings = Readings(study)
     found = Calibration()
     for machine in MACHINES:
-        found = found.joined(fit(study, readings, machine, seeds, say))
+        found = joined(found, fit(study, readings, machine, seeds, say))
     return found
 
 

@@ -48,6 +48,7 @@ from parameter_search import (
     calibration_yaml,
     fit,
     identified_root,
+    joined,
     rms,
     values_at,
 )
@@ -97,7 +98,7 @@ def searched(column: Column, axes: Sequence[Axis], base: Mapping[str, object], s
 
     found = Calibration()
     for verdict in fit(axes, costs, Evidence(len(column.counts), noise=NOISE), say):
-        found = found.joined(verdict.calibration(source))
+        found = joined(found, verdict.calibration(source))
     return found
 
 
@@ -122,7 +123,7 @@ def calibrate(study: Study) -> Calibration:
     source = Source(1, PARAGON, table, (COLUMN,), column.counts)
     found = searched(column, (VALUE, PARAGON_KEY), {UNMAP.sets: 0, FLUSH.sets: 0}, source)
 
-    found = for_all_machines(found.joined(on_parade(study, readings, {})))
+    found = for_all_machines(joined(found, on_parade(study, readings, {})))
 
     table = "parade-32-heavy"
     column = Column(study, readings, "parade", table, (4,))
@@ -132,7 +133,7 @@ def calibrate(study: Study) -> Calibration:
         return column.errors({**base, HEAVY.sets: HEAVY.value(number)})[0]
 
     root = identified_root(error, HEAVY, NOISE, tolerance=NOISE / 10)
-    return found.joined(root.calibration(Source(3, PARADE, table, (COLUMN,), column.counts)))
+    return joined(found, root.calibration(Source(3, PARADE, table, (COLUMN,), column.counts)))
 
 
 def for_all_machines(found: Calibration) -> Calibration:

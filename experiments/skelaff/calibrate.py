@@ -28,7 +28,7 @@ from numasim.spec.overrides import from_mapping
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
 
-from parameter_search import Axis, Source, Verdict, calibration_yaml
+from parameter_search import Axis, Source, Verdict, calibration_yaml, joined
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -67,7 +67,7 @@ def calibrate(study: Study) -> Calibration:
         printed = published[row]
         root = fitted(lambda objects, row=row, printed=printed: math.log2(fastest_at(study, row, objects) / printed))
         source = Source(2, (PROGRAM,), TABLE, (COLUMN,), (row,))
-        found = found.joined(root.calibration(source, rows=(row,)))
+        found = joined(found, root.calibration(source, rows=(row,)))
         print(f"{row}: {root.text}", flush=True)
     return found
 

@@ -60,6 +60,8 @@ from parameter_search import (
     calibration_yaml,
     fit,
     identified_root,
+    joined,
+    of_steps,
     rising_root,
     rms,
     root_at,
@@ -225,7 +227,7 @@ class Bench:
 
     def also(self, found: Calibration) -> Bench:
         """Return the bench with the parameters of one more step."""
-        return self.only(self.found.joined(found))
+        return self.only(joined(self.found, found))
 
 
 # Errors and scores
@@ -248,7 +250,7 @@ def with_residual(found: Calibration, scored: StepScore) -> Calibration:
         each.model_copy(update={"residual": scored.rms}) if each.step == scored.step else each
         for each in found.parameters
     )
-    return found.model_copy(update={"parameters": tuple(parameters)}).joined(Calibration(scores=(scored,)))
+    return joined(found.model_copy(update={"parameters": tuple(parameters)}), Calibration(scores=(scored,)))
 
 
 # Step 1: serial times of the BOTS programs
@@ -285,7 +287,7 @@ def rates_on(bench: Bench, data: Data) -> Calibration:
     for family, root, each in zip(FAMILIES.values(), roots, errors, strict=True):
         verdict = replace(root, axis=replace(root.axis, sets=family.field, unit=family.unit))
         source = Source(1, ("bots",), "3.4", (SERIAL,), family.rows)
-        found = found.joined(verdict.calibration(source, family.rows, rms(each.values())))
+        found = joined(found, verdict.calibration(source, family.rows, rms(each.values())))
     return found
 
 
@@ -330,7 +332,7 @@ def fit_streaming(bench: Bench, data: Data) -> Calibration:
 def with_rates(bench: Bench, data: Data, found: Calibration) -> Calibration:
     """Return ``found`` with the rates that are fitted with it."""
     bench.say("rates and serial times of all sizes")
-    return found.joined(fit_rates(bench.also(found), data))
+    return joined(found, fit_rates(bench.also(found), data))
 
 
 def search(
@@ -344,7 +346,7 @@ def search(
     bench.say(f"step {source.step}")
     found = Calibration()
     for verdict in fit(axes, costs, evidence, bench.say):
-        found = found.joined(verdict.calibration(source))
+        found = joined(found, verdict.calibration(source))
     return found
 
 
@@ -486,8 +488,8 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
         root = identified_root(error, axis, data.overheads_rounding[row], tolerance=1e-3)
         bench.say(f"step 5: {row} {root.found} {own.unit}, error {root.residual:.4f}")
         source = Source(5, ("syncbench",), "6.4", (OBLIVIOUS,), (row,))
-        found = found.joined(root.calibration(source, (row,)))
-    return found.joined(Calibration(scores=(score_constructs(bench.also(found), data),)))
+        found = joined(found, root.calibration(source, (row,)))
+    return joined(found, Calibration(scores=(score_constructs(bench.also(found), data),)))
 
 
 def score_constructs(bench: Bench, data: Data) -> StepScore:
@@ -515,9 +517,9 @@ def calibrate(
     found = before
     with ProcessPoolExecutor(jobs) as executor:
         for step in sorted(steps):
-            bench = Bench(study, found.of(BUILDS_ON[step]), executor, say)
+            bench = Bench(study, of_steps(found, BUILDS_ON[step]), executor, say)
             done = STEPS[step](bench, data)
-            found = found.of(set(STEPS) - {step} - {each.step for each in done.parameters}).joined(done)
+            found = joined(of_steps(found, set(STEPS) - {step} - {each.step for each in done.parameters}), done)
             for each in done.scores:
                 say(f"step {each.step}: rms {each.rms}; {each.errors}")
             yield found

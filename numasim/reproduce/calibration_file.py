@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -59,11 +59,6 @@ class Parameter(Model):
         """Return the published columns that were read, as text."""
         return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
-    @property
-    def cells(self) -> set[tuple[str, str, str]]:
-        """Table, column and row of every published value that the parameter was fitted to."""
-        return {(self.table, column, row) for column in self.columns for row in self.fitted_rows}
-
 
 class FittedParameter(Parameter):
     """A parameter with its fitted value.
@@ -119,22 +114,6 @@ class Calibration(Model):
     parameters: tuple[FittedParameter, ...] = Field((), description="Parameters that are set.")
     refused: tuple[RefusedParameter, ...] = Field((), description="Parameters that the data do not identify.")
     scores: tuple[StepScore, ...] = Field((), description="Errors of every step.")
-
-    def of(self, steps: Collection[int]) -> Calibration:
-        """Return the results of some steps."""
-        return Calibration(
-            parameters=tuple(each for each in self.parameters if each.step in steps),
-            refused=tuple(each for each in self.refused if each.step in steps),
-            scores=tuple(each for each in self.scores if each.step in steps),
-        )
-
-    def joined(self, other: Calibration) -> Calibration:
-        """Return the results of both calibrations, in the order of steps."""
-        return Calibration(
-            parameters=tuple(sorted((*self.parameters, *other.parameters), key=lambda each: each.step)),
-            refused=tuple(sorted((*self.refused, *other.refused), key=lambda each: each.step)),
-            scores=tuple(sorted((*self.scores, *other.scores), key=lambda each: each.step)),
-        )
 
 
 def read_calibration(path: Path) -> Calibration:

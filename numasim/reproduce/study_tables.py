@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numasim.reproduce.programs import Names, Program, Wanted, check_known, listed, looked_up
 from numasim.reproduce.quantities import QUANTITIES, Outcome, PublishedTable, read_published, task_us
@@ -510,8 +510,3 @@ class Claims(Kind):
         means = {name: math.fsum(each[name] for each in values) / len(values) for name in claim.variants}
         note = f"{quantity.meaning}{unit}: {', '.join(f'{name} {mean:.4g}' for name, mean in means.items())}"
         return noted(replace(cell, simulated=tuple(float(claim.holds(each)) for each in values)), note)
-
-
-def every(variants: Mapping[str, str], **column: Any) -> dict[str, Column]:
-    """Return a column of the same kind for each variant. ``variants`` maps column names to variants."""
-    return {name: Column(variant=variant, **column) for name, variant in variants.items()}

@@ -248,13 +248,6 @@ def test_a_bar_is_as_wide_as_its_shares():
     assert widths(pieces.bar(parts)) == [25.0, 75.0]
 
 
-def test_what_is_gained_is_in_the_legend_and_not_in_the_bar():
-    """1.25 of work and -0.25 of distance are 1: the bar has the work alone and is full."""
-    parts = [Part("work", 1.25, "#111111"), Part("distance", -0.25, "#222222")]
-    assert widths(pieces.bar(parts)) == [100.0]
-    assert Walked(pieces.legend(parts)).words.split() == ["work", "125.0%", "distance", "-25.0%"]
-
-
 def test_an_object_shows_what_was_entered_for_its_class():
     class Thing(Shown):
         pass

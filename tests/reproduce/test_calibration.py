@@ -37,7 +37,9 @@ from parameter_search import (
     calibration_yaml,
     fit,
     identified_root,
+    joined,
     lowest,
+    of_steps,
     rising_root,
     root_at,
 )
@@ -265,10 +267,10 @@ def test_the_text_is_read_again_and_a_mistake_in_it_has_its_place(tmp_path: Path
 
 
 def test_steps_are_taken_out_and_put_back_in_their_order() -> None:
-    first, second = CALIBRATION.of([1]), CALIBRATION.of({2})
+    first, second = of_steps(CALIBRATION, [1]), of_steps(CALIBRATION, {2})
     assert [each.name for each in first.parameters] == ["overlap"]
     assert [len(each.refused) for each in (first, second)] == [0, 1]
-    assert second.joined(first) == CALIBRATION
+    assert joined(second, first) == CALIBRATION
 
 
 def test_a_study_runs_with_what_was_fitted_and_not_with_what_was_refused(small_study: Path) -> None:

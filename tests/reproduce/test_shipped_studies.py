@@ -14,6 +14,7 @@ from statistics import fmean
 
 import pandas as pd
 import pytest
+from cells_by_hand import fitted_cells
 
 from numasim.engine.simulate import simulate_spec
 from numasim.machine.build_machine import build
@@ -91,7 +92,7 @@ def test_mean_ratios_are_those_of_the_tables(shape: str, without: set[str]) -> N
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_no_fitted_value_is_called_a_prediction(study: Study) -> None:
-    fitted = {cell for each in study.parameters for cell in each.cells}
+    fitted = fitted_cells(study.parameters)
     assert fitted
     for table, name, row in fitted:
         column = study.tables[table].columns[name]
