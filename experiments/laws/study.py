@@ -8,10 +8,11 @@ from typing import Any
 
 from numasim.reproduce.programs import read_programs
 from numasim.reproduce.study import ScoreRule, make_study, read_paper
-from numasim.reproduce.study_tables import NOTHING, Column, Compared, Elsewhere, Quotient, StudyTable
+from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Role
 
-from .straggler import MISSES
+from .relative import Relative
+from .straggler import COMPARED
 
 HERE = Path(__file__).resolve().parent
 GUESS = "mean_of_the_others_percent"  # the null model: the mean of the other three values
@@ -22,7 +23,7 @@ def compared(
 ) -> StudyTable:
     """Return a table that compares each program under a strategy with a reference."""
     file = HERE / "published" / f"laws_{published}.csv"
-    kind = Compared(known=MISSES, **kind)
+    kind = Relative(known=COMPARED, **kind)
     return StudyTable(id, title, f"LAWS {source}", file, "program", columns, program, kind=kind)
 
 

@@ -275,7 +275,8 @@ class Totals(Kind):
         return planned_sum(setting, replace(cell, variant=variant), *wanted)
 
 
-def _time(run: Outcome) -> float:
+def time_ps(run: Outcome) -> float:
+    """Return the makespan of a run in picoseconds."""
     return float(run.counters["makespan_ps"])
 
 
@@ -289,11 +290,6 @@ def reduction(value: float, reference: float) -> float:
     return 100 * (1 - ratio(value, reference))
 
 
-def less(value: float, reference: float) -> float:
-    """Return 1 if ``value`` is less than ``reference``, otherwise 0."""
-    return float(value < reference)
-
-
 @dataclass(frozen=True)
 class Comparison:
     """A quantity of two runs: the unit, the value ``of`` a run, and how to ``compare`` a value with the reference."""
@@ -304,29 +300,20 @@ class Comparison:
 
 
 COMPARISONS = {
-    "time_ratio": Comparison("1", _time, ratio),
-    "time_reduction": Comparison("%", _time, reduction),
+    "time_ratio": Comparison("1", time_ps, ratio),
+    "time_reduction": Comparison("%", time_ps, reduction),
     "task_time_reduction": Comparison("%", task_us, reduction),
-    "faster": Comparison("1", _time, less),
 }
 
 
 @dataclass(frozen=True)
 class Compared(Kind):
-    """A cell compares a run under the column's variant with a reference: another variant or another row.
+    """A cell compares a run under the column's variant with the run of the same row under the variant ``against``.
 
-    ``against`` is the variant of the reference: one variant for all columns or one for each column, by default the
-    column's own. ``row`` is the row of the reference, by default the same row. For values that the paper does not
-    print, ``expected`` replaces the published value; with ``within``, the value in this range that is nearest to the
-    simulated value does. ``null`` is the null model's prediction of every cell. ``known`` has the quantities that
-    columns may have.
+    ``known`` has the quantities that columns may have.
     """
 
-    against: str | Mapping[str, str] = ""
-    row: str = ""
-    expected: float | None = None
-    within: tuple[float, float] | None = None
-    null: float | None = None
+    against: str
     known: Mapping[str, Comparison] = field(default_factory=lambda: COMPARISONS)
 
     def unit(self, quantity: str) -> str:
@@ -334,43 +321,18 @@ class Compared(Kind):
         return looked_up("quantity", quantity, self.known).unit
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """Raise InputError for an unknown variant or row of the reference."""
-        against = [self.against] if isinstance(self.against, str) else self.against.values()
-        check_known("variant", filter(None, against), program.variants)
-        check_known("row", filter(None, [self.row]), table.labels)
-
-    def cells(self, setting: Setting, table: StudyTable) -> list[Cell]:
-        """Return a cell with the published comparison for each column and each row but the reference."""
-        cells = cells_of(setting, table)
-        if self.row:
-            reference = {cell.column: cell.published for cell in cells if cell.row == self.row}
-            compare = {name: self.known[column.quantity].compare for name, column in table.columns.items()}
-            cells = [
-                replace(cell, published=compare[cell.column](cell.published, reference[cell.column]))
-                for cell in cells
-                if cell.row != self.row
-            ]
-        return [self._expected(cell) for cell in cells]
-
-    def _expected(self, cell: Cell) -> Cell:
-        null = cell.null if self.null is None else float(self.null)
-        unknown = self.expected if math.isnan(cell.published) else None
-        return replace(cell, published=cell.published if unknown is None else float(unknown), null=null)
+        """Raise InputError for an unknown variant ``against``."""
+        check_known("variant", [self.against], program.variants)
 
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
         """Plan the run of a cell and its reference."""
-        against = self.against if isinstance(self.against, str) else self.against.get(cell.column, "")
         mine = wanted_for(setting, table, cell)
-        other = wanted_for(setting, table, replace(cell, row=self.row or cell.row))
-        return planned_cell(setting, cell, (mine, replace(other, variant=against or other.variant)), self._fill)
+        return planned_cell(setting, cell, (mine, replace(mine, variant=self.against)), self.filled)
 
-    def _fill(self, cell: Cell, samples: Samples) -> Cell:
+    def filled(self, cell: Cell, samples: Samples) -> Cell:
+        """Return the cell with the comparison of each seed."""
         told = self.known[cell.quantity]
-        filled = replace(cell, simulated=tuple(told.compare(told.of(mine), told.of(other)) for mine, other in samples))
-        if self.within is None or not math.isnan(cell.published):
-            return filled
-        least, most = self.within
-        return replace(filled, published=min(max(filled.mean, least), most))
+        return replace(cell, simulated=tuple(told.compare(told.of(mine), told.of(other)) for mine, other in samples))
 
 
 NEAR = 1.05  # a run is near the fastest run if it takes at most 1.05 times the shortest time
@@ -427,7 +389,7 @@ class Peaks(Kind):
 
     def _fill(self, cell: Cell, samples: Samples) -> Cell:
         (_, measure), count = PEAKS[cell.quantity], len(self.values)
-        times = ([_time(run) for run in sample] for sample in samples)
+        times = ([time_ps(run) for run in sample] for sample in samples)
         return replace(cell, simulated=tuple(measure(self.values, each[:count], each[count:]) for each in times))
 
 
