@@ -55,8 +55,9 @@ def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.Mon
     from matplotlib.figure import Figure
 
     monkeypatch.chdir(tmp_path)
-    for measurement in ("_bench_rates", "_bench_scale"):
-        monkeypatch.setattr(f"numasim.cli.measurements.{measurement}", lambda as_json: Figure)
+    for measurement in ("simulation_rates.measure", "scale.measure_scale"):
+        monkeypatch.setattr(f"numasim.validate.benchmark.{measurement}", lambda progress: [])
+    monkeypatch.setattr("numasim.validate.benchmark.simulation_rates.rates_figure", lambda found: Figure())
     monkeypatch.setattr(
         "numasim.runtime.record.openmp_costs.measured", lambda library: dict.fromkeys(MEASURED, Decimal(50))
     )
