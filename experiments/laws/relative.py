@@ -25,9 +25,9 @@ class Relative(Compared):
     """A cell compares a run under the column's variant with a reference: another variant or another row.
 
     ``against`` is the variant of the reference: one variant for all columns or one for each column, by default the
-    column's own. ``row`` is the row of the reference, by default the same row. For values that the paper does not
-    print, ``expected`` replaces the published value; with ``within``, the value in this range that is nearest to the
-    simulated value does. ``null`` is the null model's prediction of every cell.
+    column's own. ``row`` is the row of the reference, by default the same row. If the paper does not print a value,
+    ``expected`` is the published value; or, with the range ``within``, the published value is the value in the range
+    that is nearest to the simulated value. ``null`` is the null model's prediction of every cell.
     """
 
     against: str | Mapping[str, str] = ""
@@ -61,7 +61,7 @@ class Relative(Compared):
         return replace(cell, published=cell.published if unknown is None else float(unknown), null=null)
 
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
-        """Plan the run of a cell and its reference."""
+        """Plan the run of a cell and the run of the reference."""
         against = self.against if isinstance(self.against, str) else self.against.get(cell.column, "")
         mine = wanted_for(setting, table, cell)
         other = wanted_for(setting, table, replace(cell, row=self.row or cell.row))

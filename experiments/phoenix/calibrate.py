@@ -1,4 +1,4 @@
-"""Fit the costs that the thesis does not print, only to the times at fitted numbers of threads.
+"""Fit the costs that the thesis of Souris does not print, only to the times that the study marks as fitted.
 
     python experiments/phoenix/calibrate.py
 
@@ -8,11 +8,11 @@ writes calibrated.yaml beside this file. Steps:
    giving back memory takes no time;
 2. the times of interleave with six numbers of threads on parade give the time of a key on parade, of returning a page,
    and of a flush for each other thread. parallax has the processors of parade and gets the same values; paragon gets
-   the time of a page and of a flush;
+   the time of a page and the time of a flush;
 3. the time of One-Numa-Heavy with one number of threads on parade gives the share of the heavy node.
 
-A parameter is refused if the data cannot tell its value from an end of the searched range. The field of a refused
-parameter keeps the value of its own file.
+A parameter is refused if the data cannot distinguish the best value from an end of the searched range. The field of a
+refused parameter keeps the value of the machine's or the program's file.
 
     python experiments/phoenix/calibrate.py --entries 0.235
 

@@ -27,8 +27,7 @@ FIRST_STEP = 1  # the step that fits rates to serial times, which depend on no p
 
 
 class Parameter(Model):
-    """A parameter: the field that the parameter sets in the runs of ``programs``, or only of their ``rows``, and its
-    data.
+    """A parameter, which sets ``field`` in the runs of ``programs``, or only in their ``rows``.
 
     The parameter was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``interval`` has the lowest
     and the highest value that these data cannot distinguish from the best value.
@@ -64,8 +63,8 @@ class FittedParameter(Parameter):
     """A parameter with its fitted value.
 
     ``residual`` is the root mean square of the errors over the fitted rows. An error is relative, or for counts
-    ln((simulated + 1) / (published + 1)). ``alone`` is the value found with only the first step fitted, if this value
-    differs from ``value``: a rate depends on the machine for which the rate was fitted.
+    ln((simulated + 1) / (published + 1)). A rate depends on the machine for which the rate was fitted: ``alone`` is the
+    value found with only the first step fitted, if this value differs from ``value``.
     """
 
     value: Value = Field(description="The fitted value.")
@@ -89,7 +88,7 @@ class FittedParameter(Parameter):
 
 
 class RefusedParameter(Parameter):
-    """A parameter that the data do not identify: its field keeps the value of the machine, program or runtime file.
+    """A parameter that the data do not identify. The field keeps the value of the machine, program or runtime file.
 
     ``found`` was the best of the values ``searched``, with the residual ``residual``.
     """

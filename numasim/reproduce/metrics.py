@@ -1,6 +1,6 @@
 """Metrics, which sum up the errors of many predicted cells as one number, and questions about predictions (model 7.2).
 
-The input of a metric is the cells, as arrays, and a prediction of the cells. The prediction is the mean over seeds, a
+The input of a metric is the cells, as arrays, with a prediction of each cell. The prediction is the mean over seeds, a
 matrix with one resample of the seeds per line, or the null model. A metric has the same name in studies, in CSV columns
 and on pages.
 

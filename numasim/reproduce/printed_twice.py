@@ -1,5 +1,4 @@
-"""The ceiling "printed twice": if the paper prints one value twice with different numbers, no model predicts both
-(model 7.4).
+"""The ceiling "printed twice" (model 7.4): if a paper prints different numbers for one value, no model predicts all.
 
 If the paper prints b_1 ... b_k for one prediction p, the least error is the minimum over p of the mean error of p
 against b_1 ... b_k (`least_error`). The ceiling bounds a score that counts several of these prints. A score that counts
@@ -125,8 +124,8 @@ def twice_bound(scored: ScoredClass, groups: Iterable[Group]) -> ScoreBound | No
 def printed_again(study: Study, same: Iterable[Sequence[Elsewhere]]) -> list[Group]:
     """Return the values that are printed more than once, as groups of cells in the order of the study.
 
-    Cells are in one group if the study simulates them by the same runs, or if ``same`` declares their columns to be
-    one quantity. Columns of quotients, and columns that show the same column of the same file, are not a second print.
+    Cells are in one group if the study simulates the cells by the same runs, or if ``same`` declares that their columns
+    print one quantity. A column of quotients is no print; a column of a file that several tables show is one print.
     """
     cells = _printed(study)
     groups = {key: {key: cell} for key, cell in cells.items()}

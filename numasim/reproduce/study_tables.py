@@ -47,11 +47,11 @@ class Quotient:
 class Column:
     """A column of values: a quantity of the runs of a variant, and its role for the simulation.
 
-    ``published`` says where the published values are: by default in the column of the same name; `NOTHING` for
+    ``published`` is the place of the published values: by default the column of the same name; `NOTHING` for
     predictions without a published value. ``score`` names the class in which a predicted column is scored. ``baseline``
-    names the column with the state before a change; the published value of this column is the null model's prediction.
-    Without a baseline, the null model's prediction is the value ``null_from``. ``fitted`` lists the rows of a predicted
-    column to which parameters were fitted.
+    names the column with the state before a change; the null model predicts the published value of this column. Without
+    a baseline, the null model predicts the value ``null_from``. Parameters were fitted to the rows ``fitted`` of an
+    otherwise predicted column.
     """
 
     quantity: str
@@ -95,7 +95,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Runs(Kind):
-    """A cell is a quantity of one run. Its row is a row of the program, or the value of a field."""
+    """A cell is a quantity of one run. The row of the cell is a row of the program, or the value of a field."""
 
     def check(self, table: StudyTable, program: Program) -> None:
         """Raise InputError for a row that the program does not have, unless rows are values of a field."""
@@ -111,7 +111,7 @@ class Runs(Kind):
 class StudyTable:
     """A table or figure of a study.
 
-    ``file`` is a CSV file with the published values. Its columns ``rows`` name a row. With ``key``, the name of a row
+    ``file`` is a CSV file with the published values; its columns ``rows`` name a row. With ``key``, the name of a row
     is the value of the run's field ``key``; otherwise the name is a row of the program. ``repeat`` is the number of
     seeds, by default the study's number.
     """
@@ -156,7 +156,7 @@ class PlannedTable:
 class PlannedCell:
     """A cell without simulated values, its runs for each seed, and the function that fills the cell.
 
-    If a cell has no runs, its note has the reason.
+    The note of a cell without runs has the reason.
     """
 
     cell: Cell
@@ -222,7 +222,7 @@ def _role(column: Column, row: str, resized: bool) -> Role:
 
 
 def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
-    """Return the request for the runs of a cell. Its row is a row of the program, or the value of the field ``key``."""
+    """Return the request for the runs of a cell; a row is a row of the program, or the value of the field ``key``."""
     changes = assigned(table.key, cell.row) if table.key else ()
     row = "" if table.key else cell.row
     variant = table.columns[cell.column].variant
@@ -232,8 +232,8 @@ def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
 def planned_cell(
     setting: Setting, cell: Cell, wanted: Sequence[Wanted], fill: Callable[[Cell, Samples], Cell]
 ) -> PlannedCell:
-    """Plan a cell whose value ``fill`` computes from the runs of ``wanted``. A cell without runs gets the reason as its
-    note.
+    """Plan a cell; ``fill`` computes the value from the runs of ``wanted``. The note of a cell without runs has the
+    reason.
     """
     try:
         runs = [setting.runs(each) for each in wanted]
@@ -243,7 +243,7 @@ def planned_cell(
 
 
 def planned_sum(setting: Setting, cell: Cell, *wanted: Wanted) -> PlannedCell:
-    """Plan a cell whose value is the sum of its quantity over the runs of ``wanted``."""
+    """Plan a cell with the sum of the cell's quantity over the runs of ``wanted``."""
     of = QUANTITIES[cell.quantity].of
 
     def fill(cell: Cell, samples: Samples) -> Cell:
@@ -325,7 +325,7 @@ class Compared(Kind):
         check_known("variant", [self.against], program.variants)
 
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
-        """Plan the run of a cell and its reference."""
+        """Plan the run of a cell, and the run with which it is compared."""
         mine = wanted_for(setting, table, cell)
         return planned_cell(setting, cell, (mine, replace(mine, variant=self.against)), self.filled)
 
@@ -335,7 +335,7 @@ class Compared(Kind):
         return replace(cell, simulated=tuple(told.compare(told.of(mine), told.of(other)) for mine, other in samples))
 
 
-NEAR = 1.05  # a run is near the fastest run if it takes at most 1.05 times the shortest time
+NEAR = 1.05  # a run near the fastest run takes at most 1.05 times the shortest time
 Times = Sequence[float]  # the time of each run, by value of the field
 
 
@@ -440,8 +440,8 @@ class Claim:
 class Claims(Kind):
     """A cell is the share of the seeds for which a claim holds. ``claims`` has the claim of each row.
 
-    A paper without numbers still says which of its programs or strategies is the fastest. The null model is a random
-    order of the variants. Claims on sizes have no null model.
+    A paper without numbers still says which program or strategy is the fastest. The null model is a random order of the
+    variants. Claims on sizes have no null model.
     """
 
     claims: Mapping[str, Claim]

@@ -151,7 +151,7 @@ def _answer(answer: bool | None) -> Text:
 
 
 def report(found: Reproduction, directory: Path) -> None:
-    """Print tables and scores, write the report to ``directory``, and print its path."""
+    """Print tables and scores, write the report to ``directory``, and print the path of the page."""
     findings, console = findings_of(found), _console()
     for table in findings.tables:
         print_table(table, console)
@@ -253,7 +253,7 @@ def page(findings: Findings, figures: Mapping[str, str]) -> str:
 
 
 def markdown(findings: Findings, figures: Mapping[str, str]) -> str:
-    """Return the report in Markdown, with links to its figures."""
+    """Return the report in Markdown, with links to the figures."""
     return _render("report.md.jinja", findings, {name: figure_file(name) for name in figures})
 
 
@@ -294,13 +294,13 @@ def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> s
 
 
 def _lead(findings: Findings) -> Score | None:
-    """Return the score whose cells are drawn first."""
+    """Return the score with the cells that the page draws first."""
     return text.named(findings.lead, findings.scores)
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A study whose report is in a folder with the study's name, beside the page of all studies."""
+    """A study with a report, which is in a folder with the study's name, beside the page of all studies."""
 
     name: str
     findings: Findings
