@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
 
 MANY_RUNS = 10_000  # so many runs are announced before the first run starts
-MANY_TASKS = 1_000_000  # a graph of so many tasks is announced before it is built
+MANY_TASKS = 1_000_000  # the building of a graph of so many tasks is announced
 
 
 @examples(

@@ -1,7 +1,7 @@
 """Options and printing that commands share, examples in their help, and the completions that shells offer.
 
-The examples of a command are the lines of its epilog. A line is a whole command line or, after ``#``, a remark on the
-lines below. A test runs all examples unchanged, in the order of the commands.
+The examples of a command are the lines of the command's epilog. A line is a whole command line or, after ``#``, a
+remark on the lines below. A test runs all examples unchanged, in the order of the commands.
 """
 
 import sys
@@ -138,7 +138,7 @@ _KEPT = "__examples__"
 
 
 def examples(*lines: str) -> Callable[[F], F]:
-    """Return a decorator that keeps the examples of a command as an attribute of its function."""
+    """Return a decorator that keeps ``lines``, the examples of a command, as an attribute of the command's function."""
 
     def keep(function: F) -> F:
         setattr(function, _KEPT, lines)
@@ -166,11 +166,11 @@ class _Examples:
 
 
 class ExampleCommand(_Examples, TyperCommand):
-    """A command whose help ends with examples."""
+    """A command with examples at the end of the help."""
 
 
 class ExampleGroup(_Examples, TyperGroup):
-    """A group of commands whose help ends with examples."""
+    """A group of commands with examples at the end of the help."""
 
 
 class Commands(typer.Typer):

@@ -128,7 +128,7 @@ def _listed(texts: list[str]) -> str:
 
 
 def _axis(frame: pd.DataFrame, columns: list[str]) -> Axis:
-    """Return the axis of ``columns``: a part stands before its own fields, and before the workers."""
+    """Return the axis of ``columns``: parts such as the machine come first, then fields of parts, then the workers."""
     order = ("machine", "workload", "strategy")
     columns = sorted(columns, key=lambda name: (order.index(name) if name in order else len(order), name == "workers"))
     number = codes(frame, columns[:1])

@@ -177,7 +177,7 @@ def _nested(part: Any) -> str:
 
 # ---- Two columns of recorded programs, which tables of other programs lack -------------------------------------------
 #
-# ``time_factor`` is the factor of compute times on the machine, or null if the rate of a core is unknown for the machine
+# ``time_factor`` is the factor of compute times on the machine, null if the rate of a core is unknown for the machine
 # of the run or of the recording. ``recording`` has sentences about the recording, one on each line.
 
 TIME_FACTOR, RECORDING = "time_factor", "recording"
