@@ -19,7 +19,7 @@ from numasim.parts import catalog
 from numasim.report.figures.plots import PLOTS, RUN_PLOTS
 from numasim.report.sweep_result import SweepResult
 
-INTERRUPTED = 130  # the status of a program that SIGINT ends: 128 + SIGINT
+INTERRUPTED = 130  # the status of a program that ends by SIGINT: 128 + SIGINT
 
 SPEC = """\
 machine: xeon-e5-2620-2s
@@ -45,7 +45,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def printed(capture: Capture, *arguments: str) -> str:
-    """Return the output of a successful command. Standard error has at most the notice of a missing engine."""
+    """Return the output of a successful command; on standard error only the notice of a missing engine is allowed."""
     assert main(arguments) == OK
     out, err = capture.readouterr()
     assert err in SILENCE

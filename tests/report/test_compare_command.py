@@ -1,4 +1,4 @@
-"""`numasim compare` prints the answers of the Python function, as text and as JSON; a mistake is one sentence."""
+"""`numasim compare` prints the answers of `compare`, as text and as JSON; for a mistake, one sentence."""
 
 from __future__ import annotations
 

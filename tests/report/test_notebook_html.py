@@ -1,4 +1,4 @@
-"""Runs, sweeps and comparisons in a notebook: their numbers in units, their sentences, and all text escaped."""
+"""Runs, sweeps and comparisons in a notebook: numbers with units, sentences, and escaped text."""
 
 import html
 import re

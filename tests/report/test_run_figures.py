@@ -1,4 +1,4 @@
-"""Figures of one run show the run's numbers, with 1 to 128 workers, and say which data is left out."""
+"""Figures of one run, with 1 to 128 workers, show the numbers of the run and name the data that are left out."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_traffic_is_drawn_on_every_link_and_node(name: str) -> None:
 
 
 def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
-    """Busy is the time of all workers of a node without overhead and idleness, as a share of all their time."""
+    """A node is busy for the time of all its workers without overhead and idleness, as a share of all their time."""
     result, over_time = watched("a mesh")
     machine = over_time.plan.machine
     loads = loads_of(machine, result)

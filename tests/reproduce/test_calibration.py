@@ -1,4 +1,4 @@
-"""The searches of a calibration against closed forms, the published values that a calibration reads, and its file."""
+"""Searches of calibrations against closed forms, published values that calibrations read, and calibrated.yaml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of tables: every cell is compared with a value computed by hand from the cell's runs."""
+"""Kinds of tables: every cell is compared with a value that the test computes from single runs."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_mistakes_in_a_study(tmp_path: Path, old: str, new: str, says: str) -> N
     ],
 )
 def test_mistakes_in_kinds_of_tables(tmp_path: Path, kind: str, says: str) -> None:
-    """Such mistakes must be found before a reproduction begins."""
+    """A mistake in a kind of table is found before a reproduction begins."""
     quantities = {"Compared": "time_ratio", "Relative": "time_ratio", "Peaks": "rise", "Totals": "speedup"}
     quantity = quantities.get(kind.partition("(")[0], "holds")
     column = f'{{"share": Column("{quantity}", "plain")}}'

@@ -134,7 +134,7 @@ def _with_other_predictions(study: Study, folder: Path, script: ModuleType) -> S
 def test_the_committed_values_give_the_committed_errors(
     script: ModuleType, study: Study, committed: Calibration, score: str, more: list[Any]
 ) -> None:
-    """A failure shows that a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
+    """A failure shows that a simulated rule has changed: experiments/thesis/calibrate.py fits the values again."""
     data, bench = script.read_data(Readings(study)), script.Bench(study, committed, InProcess(), str)
     found: StepScore = getattr(script, score)(bench, data, *more)
     (kept,) = of_steps(committed, [found.step]).scores

@@ -66,7 +66,7 @@ def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
 
 @pytest.mark.parametrize("name", [RESULTS, WORKERS])
 def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
-    """Half of the rows are gone. No command uses the other half as if all rows were there."""
+    """Half of the rows are gone, and every command refuses the table."""
     sweep_toy(toy_sweep(), tmp_path)
     table = pq.read_table(tmp_path / name)
     pq.write_table(table.slice(0, len(table) // 2), tmp_path / name)

@@ -1,4 +1,4 @@
-"""A sweep whose runs are arithmetic, to test the store and the dispatch without an engine."""
+"""A sweep with runs that only do arithmetic, to test the store and the dispatch without an engine."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def stall() -> None:
 
 
 def stalled(directory: Path) -> list[int]:
-    """Return the ids of the processes of ``directory`` that stall, or stalled before they were killed."""
+    """Return the ids of the processes in ``directory`` that stall, or stalled until a kill."""
     return [int(mark.read_text()) for mark in directory.glob("*.stalls")]
 
 
@@ -213,7 +213,7 @@ def be_patient(change: Callable[[ModuleType, str, float], None] = setattr) -> No
 
 
 def main(directory: str, workers: str, runner: str, repeat: str) -> None:
-    """Sweep in this process, which a test kills; ``workers`` is a number of jobs, or a cluster."""
+    """Sweep in this process; ``workers`` is a number of jobs, or the address of a cluster."""
     be_patient()
     chosen: Callable[..., Result] = globals()[runner]
     where: dict[str, Any] = {"jobs": int(workers)} if workers.isdigit() else {"jobs": None, "cluster": workers}
