@@ -75,7 +75,7 @@ def test_a_sweep_says_how_many_runs_it_keeps_and_continues(
 
 def test_a_run_says_that_it_begins_anew(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr("numasim.api.simulate_spec", interrupted_at(1, simulate_spec))
-    assert main(["run", "spec.yaml", "--engine", "reference"]) == INTERRUPTED
+    assert main(["run", "spec.yaml", "--engine", "reference"]) == INTERRUPTED == 130  # 128 + SIGINT
     assert capsys.readouterr().err == "numasim: interrupted: the same command begins anew\n"
 
 

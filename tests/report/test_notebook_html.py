@@ -95,11 +95,6 @@ def test_names_and_remarks_of_a_run_are_escaped(result, monkeypatch):
     assert "nobody &lt; stole" in page
 
 
-def test_text_names_the_run_in_one_line(result):
-    makespan_ms = result.counters["makespan_ps"] / 1e9
-    assert repr(result) == f"<Result: strassen, xeon-e5-2620-2s, randomized, 4 workers; makespan {makespan_ms:.3f} ms>"
-
-
 # ---- a sweep ---------------------------------------------------------------------------------------------------------
 
 

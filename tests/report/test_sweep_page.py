@@ -67,6 +67,7 @@ def test_the_same_sweep_leaves_the_same_page_wherever_and_however_often(results,
     assert main([*arguments, "--set", "repeat=1"]) == OK  # the whole sweep uses these runs again
     assert main(arguments) == OK
     assert (tmp_path / "again" / "index.html").read_text() == text
+    assert (tmp_path / "again" / "answers.csv").read_bytes() == (results / "answers.csv").read_bytes()
     assert sweep_page(*tables(results), (results / "spec.yaml").read_text(), None).count("<figure>") == 0
 
 

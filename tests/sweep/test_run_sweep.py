@@ -186,12 +186,6 @@ def test_a_failure_after_a_success_counts_for_nothing(tmp_path: Path) -> None:
     assert (tmp_path / RESULTS).read_bytes() == before
 
 
-def test_a_sweep_of_failures_alone_has_tables(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(workers=(2,)), tmp_path, fail_at_two_workers)
-    assert pq.read_table(tmp_path / RESULTS).num_rows == 4
-    assert pq.read_table(tmp_path / WORKERS).num_rows == 0
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_fail_fast_ends_at_the_first_failure_and_can_be_resumed(tmp_path: Path, jobs: int) -> None:
     sweep = toy_sweep(repeat=20)
