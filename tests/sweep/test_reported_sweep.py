@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from toy_sweep import ToySweep, fail_at_two_workers, run_toy, toy_sweep
+from toy_sweep import fail_at_two_workers, run_toy, toy_sweep
 
 import numasim.report.sweep_result as reported_sweep_module
 from numasim.errors import InputError, Interrupted
 from numasim.report.sweep_result import reported_sweep
+from numasim.spec.sweep_spec import SweepSpec
 from numasim.sweep.store.results_store import ANSWERS, REPORT
 
 
@@ -19,7 +20,7 @@ def no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numasim.report.sweep_page.page_pictures", lambda *_: [])
 
 
-def sweep_and_report(sweep: ToySweep, directory: Path, runner: object = run_toy, **options: object) -> None:
+def sweep_and_report(sweep: SweepSpec, directory: Path, runner: object = run_toy, **options: object) -> None:
     reported_sweep(sweep, directory, jobs=1, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
 
 
