@@ -130,8 +130,8 @@ TABLES = (
 RULES = (
     ScoreRule("time reductions", "mean-absolute-error", 5),  # percentage points
     ScoreRule("time reductions, AMD", "mean-absolute-error", 5, of="time reductions", tables=("times-amd",)),
-    ScoreRule("gains", "largest-absolute-error", 3),  # beyond the range of Figure 7, percentage points
-    ScoreRule("orders", "mean-absolute-error", 0.1),  # the share that is the other way round
+    ScoreRule("gains", "largest-absolute-error", 3),  # percentage points beyond the range of Figure 7
+    ScoreRule("orders", "mean-absolute-error", 0.1),  # the share of orders that are the other way round
     ScoreRule("Cilk's misses", "largest-relative-error", 0.1),
     ScoreRule("Cilk's misses, irregular", "largest-relative-error"),
     ScoreRule("misses", "mean-log-error", 0.151),  # half of what "no change" has

@@ -129,7 +129,7 @@ LEVEL = Fraction(1, 100)  # a column with a smaller probability by chance was co
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio of two printed numbers, all exact."""
+    """The ratio of two printed numbers; all fields are exact."""
 
     value: Fraction
     low: Fraction  # the least and the largest ratio that the printed digits allow

@@ -278,9 +278,9 @@ def follows_from(runs: pd.DataFrame, known: Sequence[str], other: str) -> bool:
 
 
 def _usual_x(runs: pd.DataFrame, varying: Sequence[str], contenders: Sequence[str]) -> str:
-    """Return x among the axes that vary. Numbers that follow from an axis of names are not x.
+    """Return the usual x among the axes that vary. An axis of numbers that follow from an axis of names is not x.
 
-    An example is the number of workers that follows from the machine: each machine is filled with workers.
+    For example, the number of workers follows from the machine if each machine is filled with workers.
     """
     names = [name for name in varying if not is_numeric(runs, name)]
     numeric = [

@@ -51,7 +51,7 @@ class Posed:
 class Metric:
     """A metric, and how it is printed."""
 
-    measure: Callable[[Posed], FloatArray]  # returns [...]; NaN for too few cells
+    measure: Callable[[Posed], FloatArray]  # returns the value of each prediction [...]; NaN for too few cells
     label: str  # the name for people
     meaning: str
     rising: bool = False  # whether more is better

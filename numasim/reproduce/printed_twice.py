@@ -25,7 +25,7 @@ Group = list[Cell]  # the cells of one quantity
 HEADINGS = ("printed as", "rows", "not alike", "most apart", "least mean error", "scored")
 MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances between values
 
-_PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # value -> place on the scale of a metric, weight
+_PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # by metric: value -> (place on its scale, weight)
     "mape": lambda value: (value, 1 / abs(value) if value else 0.0),
     "mean-absolute-error": lambda value: (value, 1.0),
     "median-factor": lambda value: (math.copysign(math.log1p(abs(value)), value), 1.0),
@@ -204,7 +204,7 @@ def _finding(groups: Sequence[Group], apart: Sequence[Group]) -> str:
 
 
 def _by_columns(groups: Sequence[Group]) -> Iterable[tuple[tuple[Elsewhere, ...], list[Group]]]:
-    """Return the groups by their columns."""
+    """Return pairs of columns and of the groups that are printed in these columns."""
     found: dict[tuple[Elsewhere, ...], list[Group]] = {}
     for group in groups:
         found.setdefault(tuple(Elsewhere(cell.table, cell.column) for cell in group), []).append(group)

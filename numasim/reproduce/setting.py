@@ -180,7 +180,7 @@ class Setting:
         return [self._counted(each) for each in made]
 
     def _counted(self, given: Assignment) -> Assignment:
-        """Return the assignment. If its value is a word of `WORKERS_ON`, replace the word by the number of workers."""
+        """Return the assignment, with a number of workers in place of a word of `WORKERS_ON`."""
         if given.path != (WORKERS,) or given.value.content not in WORKERS_ON:
             return given
         count = getattr(self._machine, str(given.value.content))

@@ -297,7 +297,7 @@ def _folder(name: str) -> Path:
 
 
 def _executed(folder: Path) -> ModuleType:
-    """Execute the module of a study as part of a package of its own, so that the module can import its neighbours."""
+    """Execute the module ``study.py`` in a new package, in which the module can import other modules of the folder."""
     folder = folder.resolve()
     package = f"numasim_study_{next(_numbers)}"
     parent = ModuleType(package)

@@ -253,7 +253,7 @@ def planned_sum(setting: Setting, cell: Cell, *wanted: Wanted) -> PlannedCell:
 
 
 def table_of(setting: Setting, table: StudyTable, cells: Sequence[Cell], **extra: tuple[float, ...]) -> Table:
-    """Return a filled table."""
+    """Return ``table`` with the filled ``cells`` and with the series ``extra``."""
     notes = setting.study.notes(table.id)
     return Table(table.id, table.title, table.source, table.keys, tuple(cells), notes, extra, table.kind.figure)
 

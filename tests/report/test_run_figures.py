@@ -242,7 +242,9 @@ def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
         loads.busy_percent[used], 100 * executed[used] / (counts[used] * result.counters["makespan_ps"])
     )
     assert np.isnan(loads.busy_percent[~used]).all()
-    assert np.isnan(loads_of(machine, replace(result, per_worker={})).busy_percent).all()  # as of a run in a table
+    assert np.isnan(
+        loads_of(machine, replace(result, per_worker={})).busy_percent
+    ).all()  # a row has no times of workers
     node = int(np.flatnonzero(used)[0])
     assert f"{loads.busy_percent[node]:.0f} %" in texts(node_traffic(machine, result))
 

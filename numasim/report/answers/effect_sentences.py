@@ -122,7 +122,7 @@ def _too_few(cells: Sequence[Cell]) -> str:
 
 
 def _summary(question: Question, cells: Sequence[Cell]) -> str:
-    """Return how many settings have a sure difference of each sign, the sizes, and the setting of the largest."""
+    """Return how many settings have sure differences of each sign, with sizes and the setting of the largest size."""
     compared = [each for each in cells if each.effect.pairs]
     relative = all(each.effect.relative for each in compared)
     sizes = [(each, each.effect.percent if relative else each.effect.difference) for each in compared]

@@ -82,7 +82,7 @@ def find_axis(axes: list[Axis], name: str | None) -> Axis:
 
 
 def find_value(axis: Axis, given: object) -> int:
-    """Return the place of a value of ``axis``: given as in the table, as text, as a mapping, or as a value a column.
+    """Return the place of the value ``given``: as in the table, as text, as a mapping, or as a value for each column.
 
     A machine, strategy or graph stands for its name. Raises `InputError` for a value that the axis does not have, and
     for an object if several values have the object's name.
