@@ -37,7 +37,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from numasim.engine.simulate import simulate_spec
-from numasim.reproduce.parameter_search import Readings
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import read_study
@@ -192,9 +191,9 @@ for axes, (keys, name) in zip(panels, TABLES.items(), strict=True):
     if keys == "disjoint":
         dealt = [run("parade", each, keys, "locality-interleave")["makespan_ps"] for each in counts]
         axes.plot(counts, dealt, "C0--", label="locality-interleave")
-        dots = Readings(study).values(name, "locality_interleave_s")
+        dots = study.published(name, "locality_interleave_s")
         axes.plot([int(count) for count in dots], list(dots.values()), "k.", fillstyle="none")
-    dots = Readings(study).values(name, "interleave_s")
+    dots = study.published(name, "interleave_s")
     axes.plot([int(count) for count in dots], list(dots.values()), "k.", label="published")
     axes.set(title=KEYS[keys], xlabel="threads", ylim=(0, 10))
 panels[0].set_ylabel("time of the reduce phase (s)")

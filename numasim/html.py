@@ -1,8 +1,8 @@
 """Pieces of HTML for notebooks, and the templates of pages that are files.
 
-All text in a piece is escaped, each style is on its element, and equal contents give equal bytes. There is no style
-sheet, because notebooks remove style sheets from outputs that they do not trust, and because a style on an element
-cannot change the page around it. Text and lines have the colours of the notebook, dark or light.
+All text in a piece is escaped, each element has a style of its own, and equal contents give equal bytes. There is no
+style sheet, because a notebook removes style sheets from outputs without trust, and because the style of an element
+cannot change the page around the element. Text and lines have the colours of the notebook, dark or light.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def text(content: object) -> Html:
 
 
 def element(name: str, *children: object, style: str = "", title: str = "") -> Html:
-    """Return an element with its children, escaped unless they are `Html`; ``title`` is shown on hovering."""
+    """Return an element with children; a child that is not `Html` is escaped. ``title`` is shown on hovering."""
     attributes = "".join(
         f' {attribute}="{text(value)}"' for attribute, value in (("style", style), ("title", title)) if value
     )
@@ -55,7 +55,7 @@ def joined(*children: object) -> Html:
 
 
 def panel(heading: object, *children: object) -> Html:
-    """Return what a notebook shows of one object: a bold heading, and children below the heading."""
+    """Return the view of an object in a notebook: a bold heading, and children below the heading."""
     first = element("div", heading, style="font-weight: bold; font-size: 14px")
     return element("div", first, *children, style=PANEL)
 
@@ -98,7 +98,7 @@ def names_and_values(rows: Sequence[tuple[object, object, str]]) -> Html:
 def table(
     head: Sequence[object], rows: Sequence[Sequence[object]], left: int = 1, ends_with_text: bool = False
 ) -> Html:
-    """Return a table with a line below its head.
+    """Return a table with a line below the head.
 
     The first ``left`` columns, and the last column if it ``ends_with_text``, are text; the others are numbers.
     """
@@ -133,7 +133,7 @@ def shaded_table(corner: object, names: Sequence[object], values: Sequence[Seque
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a bar with its share of the whole, from 0 to 1; a gain has a negative share."""
+    """A part of a bar, with its share of the whole, from 0 to 1."""
 
     label: str
     share: float
@@ -141,16 +141,15 @@ class Part:
 
 
 def bar(parts: Sequence[Part], height: int = 16) -> Html:
-    """Return a bar of parts, whose names and shares are shown on hovering; parts with a negative share are left out."""
-    whole = max(1.0, sum(part.share for part in parts if part.share > 0))
+    """Return a bar of parts; hovering over a part shows its name and its share."""
     shown = (
         element(
             "div",
-            style=f"width: {100 * part.share / whole:.3f}%; height: {height}px; background-color: {part.colour}",
+            style=f"width: {100 * part.share:.3f}%; height: {height}px; background-color: {part.colour}",
             title=f"{part.label} {_percent(part.share)}",
         )
         for part in parts
-        if part.share > 0
+        if part.share
     )
     return element("div", *shown, style="display: flex; max-width: 720px; margin: 2px 0")
 
@@ -177,7 +176,7 @@ def listed(items: Sequence[object]) -> Html:
 
 
 def folded(summary: object, *children: object) -> Html:
-    """Return children behind a line that opens when it is clicked."""
+    """Return children behind a line; a click on the line shows the children."""
     return element("details", element("summary", summary, style="cursor: pointer"), *children)
 
 
@@ -189,7 +188,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-# ---- What notebooks show of objects: modules further up enter the view of a class ------------------------------------
+# ---- Views of objects in notebooks: modules further up enter the view of a class -------------------------------------
 
 _VIEWS: dict[type, Callable[[Any], str]] = {}
 
@@ -200,7 +199,7 @@ def show_as(kind: type, view: Callable[[Any], str]) -> None:
 
 
 class Shown:
-    """An object that notebooks show as HTML if the view of its class is known, and else as text."""
+    """An object that notebooks show as HTML if the class has a view, and else as text."""
 
     def _repr_html_(self) -> str | None:
         """Return the HTML, or None, for which a notebook shows the text."""

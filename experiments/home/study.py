@@ -5,11 +5,13 @@ The paper has no tables, and prints a single number. Each sentence of the paper 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from numasim.reproduce.programs import read_programs
 from numasim.reproduce.study import ScoreRule, make_study, read_paper
-from numasim.reproduce.study_tables import NOTHING, Claim, Claims, Column, Compared, StudyTable, every
+from numasim.reproduce.study_tables import NOTHING, Claim, Claims, Column, Compared, StudyTable
 from numasim.reproduce.table_cells import Role
 
 HERE = Path(__file__).resolve().parent
@@ -17,6 +19,11 @@ PUBLISHED = HERE / "published"
 VARIANTS = ("home-1", "home-4", "home-16", "home-50", "nanos-bf", "nanos-cilk")
 STEALING = VARIANTS[1:]
 BARS = {"homed": "homed", "hashed": "hashed", "single tile": "single"}
+
+
+def every(variants: Mapping[str, str], **column: Any) -> dict[str, Column]:
+    """Return a column of the same kind for each variant. ``variants`` maps column names to variants."""
+    return {name: Column(variant=variant, **column) for name, variant in variants.items()}
 
 
 def bars(id: str, title: str, figure: str, quantity: str) -> StudyTable:

@@ -1,19 +1,20 @@
-"""Fit the time of an operation on each of the two servers to one saving of LAWS; the study marks this saving as fitted.
+"""Fit the time of an operation on each of the two servers of LAWS to one printed saving of time.
 
     python experiments/laws/calibrate.py [--seeds N]
 
-writes calibrated.yaml beside this file. The paper prints no time, so that the ratio of computing to waiting is not
-known. One number for each machine is therefore fitted: the time of a thousand operations. With the fitted time LAWS
-saves the printed share of Cilk's time, for the smaller size of one program (section 6.4 of the paper). All other values
-are predictions. The interval has all times whose savings differ from the printed saving by at most the rounding and the
-scatter over seeds. If no time gives the printed saving, or if the interval reaches an end of the range, the time is
-refused, and the workloads keep their own time.
+writes calibrated.yaml beside this file. The paper prints no time, so the ratio of computing to waiting is unknown. One
+number for each machine is therefore fitted: the time of a thousand operations. With the fitted time, LAWS saves the
+printed share of Cilk's time for the smaller size of one program (section 6.4 of the paper). The study marks this share
+as fitted; all other values are predictions. The interval has all times whose savings differ from the printed saving by
+at most the rounding and the scatter over seeds. The time is refused if no time gives the printed saving, or if the
+interval reaches an end of the range. The workloads then keep the time of their own files.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -24,11 +25,14 @@ from statistics import fmean, stdev
 from numasim.draws import repeat_seed
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, identified_root
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.programs import Change, Fields, Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import TWO_SIDED, Axis, Readings, Source, Verdict, calibration_yaml, identified_root, joined
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -44,7 +48,7 @@ GRAIN = 1_000
 
 @dataclass(frozen=True)
 class Machine:
-    """A server: the study's program with its sizes, the table and the row of the fit, all programs of the server."""
+    """A server: the program, the table and the row of the fit, and all programs of the study on this server."""
 
     name: str
     program: str
@@ -104,7 +108,7 @@ def calibrate(study: Study, seeds: int, say: Callable[[str], None]) -> Calibrati
     readings = Readings(study)
     found = Calibration()
     for machine in MACHINES:
-        found = found.joined(fit(study, readings, machine, seeds, say))
+        found = joined(found, fit(study, readings, machine, seeds, say))
     return found
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from numasim.machine.build_machine import build
 from numasim.parts.models.machine_model import MachineSpec
+from numasim.reproduce.metrics import METRICS, Metric, mean_of
 from numasim.reproduce.quantities import Outcome
-from numasim.reproduce.study_tables import COMPARISONS, Comparison, less, ratio, reduction
+from numasim.reproduce.study_tables import COMPARISONS, Comparison, ratio, reduction, time_ps
 
 LINE_BYTES = 64
 FETCHED = ("bytes_read", "bytes_ownership")  # from memory
@@ -55,10 +56,28 @@ def _local(run: Outcome) -> float:
     return straggler(run.spec.machine, run.pairs).local
 
 
-MISSES = COMPARISONS | {
+COMPARED = COMPARISONS | {  # all quantities of two runs that tables of LAWS have
+    "faster": Comparison("1", time_ps, lambda value, reference: float(value < reference)),
     "straggler_miss_ratio": Comparison("1", _misses, ratio),
     "straggler_miss_reduction": Comparison("%", _misses, reduction),
-    "fewer_straggler_misses": Comparison("1", _misses, less),
     "straggler_local_ratio": Comparison("1", _local, ratio),
     "straggler_local_increase": Comparison("%", _local, lambda value, reference: -reduction(value, reference)),
 }
+
+METRICS.update(
+    {
+        "mean-log-error": Metric(
+            lambda posed: mean_of(np.abs(np.log(posed.said / posed.published))),
+            "mean logarithmic error",
+            "mean of |ln (simulated / published)|, of ratios",
+            each_cell=True,
+        ),
+        "largest-relative-error": Metric(
+            lambda posed: np.asarray(np.abs(posed.said / posed.published - 1).max(axis=-1)),
+            "largest relative error",
+            "the largest |simulated - published| / published",
+            percent=True,
+            each_cell=True,
+        ),
+    }
+)

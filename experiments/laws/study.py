@@ -8,10 +8,11 @@ from typing import Any
 
 from numasim.reproduce.programs import read_programs
 from numasim.reproduce.study import ScoreRule, make_study, read_paper
-from numasim.reproduce.study_tables import NOTHING, Column, Compared, Elsewhere, Quotient, StudyTable
+from numasim.reproduce.study_tables import NOTHING, Column, Elsewhere, Quotient, StudyTable
 from numasim.reproduce.table_cells import Role
 
-from .straggler import MISSES
+from .relative import Relative
+from .straggler import COMPARED
 
 HERE = Path(__file__).resolve().parent
 GUESS = "mean_of_the_others_percent"  # the null model: the mean of the other three values
@@ -22,7 +23,7 @@ def compared(
 ) -> StudyTable:
     """Return a table that compares each program under a strategy with a reference."""
     file = HERE / "published" / f"laws_{published}.csv"
-    kind = Compared(known=MISSES, **kind)
+    kind = Relative(known=COMPARED, **kind)
     return StudyTable(id, title, f"LAWS {source}", file, "program", columns, program, kind=kind)
 
 
@@ -129,8 +130,8 @@ TABLES = (
 RULES = (
     ScoreRule("time reductions", "mean-absolute-error", 5),  # percentage points
     ScoreRule("time reductions, AMD", "mean-absolute-error", 5, of="time reductions", tables=("times-amd",)),
-    ScoreRule("gains", "largest-absolute-error", 3),  # beyond the range of Figure 7, percentage points
-    ScoreRule("orders", "mean-absolute-error", 0.1),  # the share that is the other way round
+    ScoreRule("gains", "largest-absolute-error", 3),  # percentage points beyond the range of Figure 7
+    ScoreRule("orders", "mean-absolute-error", 0.1),  # the share of orders that are the other way round
     ScoreRule("Cilk's misses", "largest-relative-error", 0.1),
     ScoreRule("Cilk's misses, irregular", "largest-relative-error"),
     ScoreRule("misses", "mean-log-error", 0.151),  # half of what "no change" has

@@ -1,4 +1,4 @@
-"""Fit the costs that the thesis does not print, only to the times at fitted numbers of threads.
+"""Fit the costs that the thesis of Souris does not print, only to the times that the study marks as fitted.
 
     python experiments/phoenix/calibrate.py
 
@@ -8,11 +8,11 @@ writes calibrated.yaml beside this file. Steps:
    giving back memory takes no time;
 2. the times of interleave with six numbers of threads on parade give the time of a key on parade, of returning a page,
    and of a flush for each other thread. parallax has the processors of parade and gets the same values; paragon gets
-   the time of a page and of a flush;
+   the time of a page and the time of a flush;
 3. the time of One-Numa-Heavy with one number of threads on parade gives the share of the heavy node.
 
-A parameter is refused if the data cannot tell its value from an end of the searched range. The field of a refused
-parameter keeps the value of its own file.
+A parameter is refused if the data cannot distinguish the best value from an end of the searched range. The field of a
+refused parameter keeps the value of the machine's or the program's file.
 
     python experiments/phoenix/calibrate.py --entries 0.235
 
@@ -23,6 +23,7 @@ of the study (paper.yaml, "memory of entries"), and writes nothing.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -30,21 +31,27 @@ from pathlib import Path
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_S
-from numasim.reproduce.calibration_file import Calibration, calibration_yaml, rms
-from numasim.reproduce.parameter_search import (
+from numasim.reproduce.calibration_file import Calibration
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import Study, read_study
+from numasim.spec.overrides import Assignment, from_mapping
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import (
     Axis,
     Evidence,
     Point,
     Readings,
     Source,
+    calibration_yaml,
     fit,
     identified_root,
+    joined,
+    rms,
     values_at,
 )
-from numasim.reproduce.programs import Wanted
-from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import Study, read_study
-from numasim.spec.overrides import Assignment, from_mapping
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -91,7 +98,7 @@ def searched(column: Column, axes: Sequence[Axis], base: Mapping[str, object], s
 
     found = Calibration()
     for verdict in fit(axes, costs, Evidence(len(column.counts), noise=NOISE), say):
-        found = found.joined(verdict.calibration(source))
+        found = joined(found, verdict.calibration(source))
     return found
 
 
@@ -116,7 +123,7 @@ def calibrate(study: Study) -> Calibration:
     source = Source(1, PARAGON, table, (COLUMN,), column.counts)
     found = searched(column, (VALUE, PARAGON_KEY), {UNMAP.sets: 0, FLUSH.sets: 0}, source)
 
-    found = for_all_machines(found.joined(on_parade(study, readings, {})))
+    found = for_all_machines(joined(found, on_parade(study, readings, {})))
 
     table = "parade-32-heavy"
     column = Column(study, readings, "parade", table, (4,))
@@ -126,7 +133,7 @@ def calibrate(study: Study) -> Calibration:
         return column.errors({**base, HEAVY.sets: HEAVY.value(number)})[0]
 
     root = identified_root(error, HEAVY, NOISE, tolerance=NOISE / 10)
-    return found.joined(root.calibration(Source(3, PARADE, table, (COLUMN,), column.counts)))
+    return joined(found, root.calibration(Source(3, PARADE, table, (COLUMN,), column.counts)))
 
 
 def for_all_machines(found: Calibration) -> Calibration:

@@ -54,7 +54,7 @@ def peaks(
 
 
 def mean_ratios(keys: str, name: str, figure: str, counts: tuple[int, ...]) -> StudyTable:
-    """Return a table: for each policy the mean, over numbers of threads, of its time over the time of interleave."""
+    """Return a table: for each policy the mean of time / time of interleave over the numbers of threads."""
     word = keys.replace("-", "_")
     return peaks(
         f"mean-ratio-{keys}",

@@ -1,30 +1,34 @@
-"""Fit the numbers of objects of three programs only to the numbers of cores up to which they scale (Table 2).
+"""Fit the numbers of objects of three programs to the numbers of cores up to which the programs scale (Table 2).
 
     python experiments/skelaff/calibrate.py
 
 writes calibrated.yaml beside this file. The transactions of a program conflict on a number of objects. With few objects
 more workers only waste more time; with many objects the program scales to all cores. The fitted programs are those
-whose ratio of aborts is high in Table 2. The tried numbers have two steps for each doubling. The error is the number of
+with a high ratio of aborts in Table 2. The tried numbers have two steps for each doubling. The error is the number of
 doublings between the number of workers of the fastest run and the printed number of workers. Of the numbers with the
-least error the largest is taken, which has the fewest conflicts. If the largest number is the end of the range, Table 2
-cannot tell the number from larger numbers, and the program keeps the number of its own file. The other end of the
-range, one object, is the smallest possible number.
+least error, the largest is taken, which has the fewest conflicts. If this number is the end of the range, Table 2 does
+not exclude larger numbers, and the program keeps the number of its own file. The other end of the range, one object, is
+the smallest possible number.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from numasim.engine.simulate import simulate_spec
 from numasim.files.writer import write_text
-from numasim.reproduce.calibration_file import Calibration, calibration_yaml
-from numasim.reproduce.parameter_search import Axis, Source, Verdict
+from numasim.reproduce.calibration_file import Calibration
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import from_mapping
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import Axis, Source, Verdict, calibration_yaml, joined
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -48,7 +52,7 @@ def fastest_at(study: Study, row: str, objects: int) -> int:
 
 
 def fitted(doublings: Callable[[int], float]) -> Verdict:
-    """Return the largest number of objects with the least error, refused if it is an end of the range."""
+    """Return the largest number of objects with the least error; an end of the range is refused."""
     errors = {objects: doublings(objects) for objects in TRIED}
     least = min(map(abs, errors.values()))
     best = [objects for objects in TRIED if abs(errors[objects]) == least]
@@ -63,7 +67,7 @@ def calibrate(study: Study) -> Calibration:
         printed = published[row]
         root = fitted(lambda objects, row=row, printed=printed: math.log2(fastest_at(study, row, objects) / printed))
         source = Source(2, (PROGRAM,), TABLE, (COLUMN,), (row,))
-        found = found.joined(root.calibration(source, rows=(row,)))
+        found = joined(found, root.calibration(source, rows=(row,)))
         print(f"{row}: {root.text}", flush=True)
     return found
 

@@ -1,4 +1,4 @@
-"""Fit what the thesis does not say about its machine and runtimes, only to the columns that are marked as fitted.
+"""Fit parameters that the thesis does not give, only to the columns that the study marks as fitted.
 
     python experiments/thesis/calibrate.py [--step N]... [--jobs N]
 
@@ -7,26 +7,27 @@ writes calibrated.yaml beside this file. Steps (model 7.1), each of which keeps 
 1. the serial times of Table 3.4 give one compute rate for each family of programs;
 2. the serial times of Strassen's three sizes give the number of misses under way of a single thread;
 3. the counts of Table 3.1 give the spread of the workers' speeds. The capacity of a queue and the first back-off are
-   searched together with the spread. Of the capacity only the product with the share of time in which a worker alone on
-   its core is ahead can be identified;
+   searched together with the spread. The counts identify only the product of the capacity and the share of time in
+   which a worker that is alone on a core is ahead;
 4. the steal attempts of Strassen-4096 in Table 3.6 give the time between two polls;
 5. the NUMA-oblivious overheads of Table 6.4 give the runtime's own work for each construct.
 
 No parameter is fitted to the randomized times: predictions of absolute times know only the serial times.
 
-A parameter is refused if the data cannot tell its value from an end of the searched range. The field of a refused
-parameter keeps the value of the machine's, the model's or the runtime's own file, where every search starts.
+A parameter is refused if the data cannot distinguish the best value from an end of the searched range. The field of a
+refused parameter keeps the value of the machine's, the model's or the runtime's file, at which the search starts.
 
-``--step`` repeats some steps and takes the results of the others from calibrated.yaml.
+``--step`` repeats some steps; calibrated.yaml has the results of the other steps.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -38,28 +39,34 @@ from numasim.files.writer import write_text
 from numasim.parts.unit_factors import PS_PER_NS, PS_PER_S
 from numasim.plan.build_plan import build_plan
 from numasim.plan.serial_time import alone
-from numasim.reproduce.calibration_file import Calibration, StepScore, calibration_yaml, read_calibration, rms
-from numasim.reproduce.parameter_search import (
-    Axis,
-    Evidence,
-    Point,
-    Readings,
-    Source,
-    Verdict,
-    fit,
-    identified_root,
-    rising_root,
-    root_at,
-    values_at,
-)
+from numasim.reproduce.calibration_file import Calibration, StepScore, read_calibration
 from numasim.reproduce.programs import Wanted
 from numasim.reproduce.quantities import QUANTITIES, Outcome
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
 from numasim.spec.overrides import from_mapping
 from numasim.sweep.planned_runs import PlannedRun
-from numasim.sweep.pool import LocalWorkers
 from numasim.workload.one_worker import serial_ps as declared_serial_ps
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of the studies
+
+from parameter_search import (
+    Axis,
+    Evidence,
+    Point,
+    Readings,
+    Source,
+    Verdict,
+    calibration_yaml,
+    fit,
+    identified_root,
+    joined,
+    of_steps,
+    rising_root,
+    rms,
+    root_at,
+    values_at,
+)
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "calibrated.yaml"
@@ -79,7 +86,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Family:
-    """Programs whose kernels share a rate: the workload parameter ``rate``, and the number of averaged runs."""
+    """Programs whose kernels share the workload parameter ``rate``, and the number ``repeat`` of averaged runs."""
 
     rate: str
     unit: str
@@ -93,7 +100,7 @@ class Family:
 
 
 FAMILIES = {
-    "strassen": Family(  # its times vary by some percent from seed to seed, others by less than a tenth
+    "strassen": Family(  # by seed, times of Strassen vary by some percent, others by a tenth as much
         "ps_per_1000_flops", "ps per 1000 flops", ("Strassen-2048", "Strassen-4096", "Strassen-8192"), repeat=3
     ),
     "sort": Family("ps_per_1000_comparisons", "ps per 1000 comparisons", ("Sort-33554432",)),
@@ -139,7 +146,7 @@ def counters(run: PlannedRun) -> dict[str, Any]:
 
 
 def serial_ps(run: PlannedRun) -> int:
-    """Return the time of a task program on one worker alone, equal to ``serial_ps`` of its parallel runs."""
+    """Return the time of the program on one worker alone, in ps; parallel runs have the same time as ``serial_ps``."""
     return int(simulate(alone(build_plan(run.spec)), run.seed).counters["makespan_ps"])
 
 
@@ -152,18 +159,18 @@ def mean_task_ns(run: PlannedRun) -> int:
 
 
 def told(run: PlannedRun, quantity: str) -> float:
-    """Return the value of a published quantity in one run, in its unit."""
+    """Return the value of a quantity of `QUANTITIES` in one run."""
     return QUANTITIES[quantity].of(Outcome(run.spec, counters(run)))
 
 
 def at_rate(run: PlannedRun, name: str, value: Any) -> PlannedRun:
-    """Return the run with another value of one parameter of its workload."""
+    """Return the run with ``value`` as the parameter ``name`` of the workload."""
     return replace(run, spec=replace(run.spec, workload=run.spec.workload.model_copy(update={name: value})))
 
 
 @dataclass(frozen=True)
 class SharedRate:
-    """Programs whose kernels share one rate: the workload parameter, and runs and serial seconds by row."""
+    """Programs whose kernels share the workload parameter ``rate``, with their runs and serial seconds by row."""
 
     rate: str
     runs: Mapping[str, Sequence[PlannedRun]]
@@ -220,7 +227,7 @@ class Bench:
 
     def also(self, found: Calibration) -> Bench:
         """Return the bench with the parameters of one more step."""
-        return self.only(self.found.joined(found))
+        return self.only(joined(self.found, found))
 
 
 # Errors and scores
@@ -238,12 +245,12 @@ def score(step: int, errors: Errors) -> StepScore:
 
 
 def with_residual(found: Calibration, scored: StepScore) -> Calibration:
-    """Return what a step found, with its score, whose rms is the residual of all parameters of the step."""
+    """Return the results of a step with its score; the rms of the score is the residual of the step's parameters."""
     parameters = (
         each.model_copy(update={"residual": scored.rms}) if each.step == scored.step else each
         for each in found.parameters
     )
-    return found.model_copy(update={"parameters": tuple(parameters)}).joined(Calibration(scores=(scored,)))
+    return joined(found.model_copy(update={"parameters": tuple(parameters)}), Calibration(scores=(scored,)))
 
 
 # Step 1: serial times of the BOTS programs
@@ -271,7 +278,7 @@ def fit_rates(bench: Bench, data: Data) -> Calibration:
 
 
 def rates_on(bench: Bench, data: Data) -> Calibration:
-    """Return the rates with the parameters of ``bench``, each the root of the mean error of its family."""
+    """Return the rate of each family with a mean error of zero, with the parameters of ``bench``."""
     groups = [shared_rate_of(bench, data, family, {}) for family in FAMILIES]
     roots = bench.map(rate_root, FAMILIES, groups, [data.serial_rounding] * len(groups))
     seconds = bench.map(serial_seconds, groups, [root.found for root in roots])
@@ -280,7 +287,7 @@ def rates_on(bench: Bench, data: Data) -> Calibration:
     for family, root, each in zip(FAMILIES.values(), roots, errors, strict=True):
         verdict = replace(root, axis=replace(root.axis, sets=family.field, unit=family.unit))
         source = Source(1, ("bots",), "3.4", (SERIAL,), family.rows)
-        found = found.joined(verdict.calibration(source, family.rows, rms(each.values())))
+        found = joined(found, verdict.calibration(source, family.rows, rms(each.values())))
     return found
 
 
@@ -323,9 +330,9 @@ def fit_streaming(bench: Bench, data: Data) -> Calibration:
 
 
 def with_rates(bench: Bench, data: Data, found: Calibration) -> Calibration:
-    """Return ``found`` with the rates that are fitted with it."""
+    """Return ``found`` with the rates that are fitted if ``found`` is set."""
     bench.say("rates and serial times of all sizes")
-    return found.joined(fit_rates(bench.also(found), data))
+    return joined(found, fit_rates(bench.also(found), data))
 
 
 def search(
@@ -335,11 +342,11 @@ def search(
     evidence: Evidence,
     source: Source,
 ) -> Calibration:
-    """Return the parameters that the data identify, and the refused ones."""
+    """Return the parameters that the data identify, and the refused parameters."""
     bench.say(f"step {source.step}")
     found = Calibration()
     for verdict in fit(axes, costs, evidence, bench.say):
-        found = found.joined(verdict.calibration(source))
+        found = joined(found, verdict.calibration(source))
     return found
 
 
@@ -374,7 +381,7 @@ def fit_steals(bench: Bench, data: Data) -> Calibration:
 
 
 def steals_at(task_ns: int) -> tuple[Axis, ...]:
-    """Return the axes of the search for tasks of the mean time ``task_ns``; the first back-off is a multiple of it."""
+    """Return the axes of the search; the first back-off is a multiple of the mean time of a task, ``task_ns``."""
     *others, backoff = STEALS
     return (*others, replace(backoff, grain=Decimal(task_ns) / 100))
 
@@ -450,7 +457,7 @@ def scatter_of_mean(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class OwnPart:
-    """The runtime's own work for a construct, and the parameter of syncbench that has its amount."""
+    """The runtime's own work for a construct; ``parameter`` is the parameter of syncbench with the amount of work."""
 
     name: str
     parameter: str
@@ -463,7 +470,7 @@ class OwnPart:
 
 OWN_TIME = OwnPart("runtime's own time", "construct_ns", "ns", 100, 1_000_000, 100, Decimal)
 OWN_LINES = OwnPart("runtime's own lines", "construct_lines", "lines", 8, 64, 8, int)
-LINES_IN = ("atomic",)  # the reading "what an atomic operation pays": lines that move with its lock
+LINES_IN = ("atomic",)  # by the reading "what an atomic operation pays", lines move with the lock of the operation
 
 
 def fit_constructs(bench: Bench, data: Data) -> Calibration:
@@ -481,8 +488,8 @@ def fit_constructs(bench: Bench, data: Data) -> Calibration:
         root = identified_root(error, axis, data.overheads_rounding[row], tolerance=1e-3)
         bench.say(f"step 5: {row} {root.found} {own.unit}, error {root.residual:.4f}")
         source = Source(5, ("syncbench",), "6.4", (OBLIVIOUS,), (row,))
-        found = found.joined(root.calibration(source, (row,)))
-    return found.joined(Calibration(scores=(score_constructs(bench.also(found), data),)))
+        found = joined(found, root.calibration(source, (row,)))
+    return joined(found, Calibration(scores=(score_constructs(bench.also(found), data),)))
 
 
 def score_constructs(bench: Bench, data: Data) -> StepScore:
@@ -508,11 +515,11 @@ def calibrate(
     """
     data = read_data(Readings(study))
     found = before
-    with LocalWorkers(jobs).executor(jobs) as executor:
+    with ProcessPoolExecutor(jobs) as executor:
         for step in sorted(steps):
-            bench = Bench(study, found.of(BUILDS_ON[step]), executor, say)
+            bench = Bench(study, of_steps(found, BUILDS_ON[step]), executor, say)
             done = STEPS[step](bench, data)
-            found = found.of(set(STEPS) - {step} - {each.step for each in done.parameters}).joined(done)
+            found = joined(of_steps(found, set(STEPS) - {step} - {each.step for each in done.parameters}), done)
             for each in done.scores:
                 say(f"step {each.step}: rms {each.rms}; {each.errors}")
             yield found

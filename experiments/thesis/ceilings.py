@@ -85,15 +85,15 @@ def noise_ceiling(study: Study, tables: Sequence[Table], rules: Sequence[ScoreRu
 
 
 def expected_error(deviation: float, runs: int) -> float:
-    """Return the mean absolute error of a mean of ``runs`` runs whose single runs have the standard ``deviation``."""
+    """Return the mean absolute error of a mean of ``runs`` runs; a single run has the standard ``deviation``."""
     return math.sqrt(2 / math.pi) * deviation / math.sqrt(runs)
 
 
 def noisy_bound(tables: Sequence[Table], rule: ScoreRule, deviation: float) -> ScoreBound | None:
     """Return the mean score of a perfect model if every published mean has the relative standard ``deviation``.
 
-    The expectations of the published means are unknown. They are drawn from a normal distribution around the published
-    values, and scored like simulated values. None if no cell is scored, or if the cells do not determine the score.
+    The expectations of the published means are unknown. Expectations are drawn from a normal distribution around the
+    published values, and scored like simulated values. None if no cell is scored, or if no score can be computed.
     """
     pairs = scored_pairs(tables, rule)
     if not pairs:
@@ -129,7 +129,7 @@ LEVEL = Fraction(1, 100)  # a column with a smaller probability by chance was co
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio of two printed numbers, all exact."""
+    """The ratio of two printed numbers; all fields are exact."""
 
     value: Fraction
     low: Fraction  # the least and the largest ratio that the printed digits allow
@@ -189,7 +189,7 @@ def printed(study: Study, asked: Elsewhere) -> dict[str, Decimal]:
 def digits_ceiling(
     study: Study, name: str, over: Elsewhere, under: Elsewhere, source: str, classes: Sequence[ScoredClass]
 ) -> Ceiling:
-    """Return whether the column ``under`` was computed from ``over``, and the error that its rounding then leaves."""
+    """Return whether the column ``under`` was computed from ``over``, and the least error that this rounding leaves."""
     above, below = printed(study, over), printed(study, under)
     ratios = {row: ratio_of(above[row], below[row]) for row in above if row in below}
     rounded = {row: ratio for row, ratio in ratios.items() if ratio.of_few_decimals}

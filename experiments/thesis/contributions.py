@@ -1,8 +1,8 @@
 """The gain of each contribution of the thesis, program by program, on the thesis' machine and on other machines.
 
-On the thesis' own machine all fitted parameters are set. Another machine has the values of its own file; the fitted
-parameters of programs and runtime are set there too. The two runs of a pair share their seed, so that task durations
-are equal under both variants.
+On the thesis' own machine all fitted parameters are set. Another machine has the values of its own file, with only the
+fitted parameters of programs and runtime. The two runs of a pair share the seed, so that task durations are equal under
+both variants.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ TICK_CHARACTERS = 11
 def gains_figure(gains: Sequence[Gain]) -> Figure:
     """Draw a panel for each contribution, with a row for each program and a column for each machine. Gains are blue.
 
-    Every gain is in percent, above half the width of its interval. The text is grey if the interval includes 0.
+    A gain is written in percent above half the width of the interval, in grey if the interval includes 0.
     """
     if not gains:
         return empty_figure("nothing was compared")

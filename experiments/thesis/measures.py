@@ -5,10 +5,10 @@ simulation:
 
 - ``one-step``: the prediction is the published value before a change times the simulated ratio of after to before. The
   null model predicts no change.
-- ``interaction``: how a change acts on one row more than on another. A single row reveals the strength of the change:
-  the row's published ratio over its simulated ratio is a factor for the simulated ratios of all other rows. Each row in
-  turn is the revealing row. The null model knows the same row, and predicts that the other rows change like this row.
-  The arrays of this question have an element for each ordered pair of rows of a column.
+- ``interaction``: how a change acts on one row more than on another. One row, the revealing row, gives the strength of
+  the change: the published ratio over the simulated ratio of this row is a factor for the simulated ratios of all other
+  rows. Each row in turn is the revealing row. The null model knows the revealing row, and predicts that all rows change
+  like this row. The arrays of this question have an element for each ordered pair of rows of a column.
 - ``departure``: whether a row gains more or less from a change than the rows do on average (geometric mean). Only the
   sign counts.
 """
@@ -32,7 +32,7 @@ from numasim.workload.parameters import TeamParameters
 from numasim.workload.registry import generate
 
 EQUAL = 1e-9  # rank correlations that differ by less are equal
-PART = "steal_attempts_remote"  # the quantity whose share in all counts the metric ``pooled-share`` compares
+PART = "steal_attempts_remote"  # the metric ``pooled-share`` compares the share of this quantity in all counts
 
 
 def _pooled_share(posed: Posed) -> FloatArray:
@@ -51,8 +51,8 @@ def _share(values: FloatArray, part: npt.NDArray[np.bool_]) -> FloatArray:
 def each_variant(pairs: Sequence[Pair], quantities: Collection[str]) -> list[Pair]:
     """Return every variant, fitted variants included, once per row of the ``quantities``.
 
-    If a variant has the same published value as an earlier variant of its row, the variant is left out, since the
-    published values give no order of both.
+    A variant with the same published value as an earlier variant of the row is left out, since the published values
+    give no order of the two.
     """
     found: dict[tuple[str, str], Pair] = {}
     values: set[tuple[str, float]] = set()

@@ -39,7 +39,7 @@ def regression_figure(table: Table) -> Figure:
 
 
 def _line(axes: Axes, whose: str, statistics: Sequence[float], style: Any, colour: str) -> Line2D:
-    """Draw a line across the figure, labelled with its equation and with a remark if the line is outside the limits."""
+    """Draw a line across the figure. The label has the equation, and a remark if the line is outside of the limits."""
     slope, intercept, correlation = statistics
     ends = np.array(axes.get_xlim())
     values = intercept + slope * ends

@@ -5,8 +5,8 @@ holds if its bound stays met or stays missed. One input is changed at a time, to
 (`sensitivity.yaml`), and the tables are simulated again with one seed. Combined changes are not examined. The result is
 drawn as tornado charts with a panel for each conclusion, or printed as a table.
 
-Any change of a program's schedule changes its duration slightly. Other seeds show the size of this change: a bar within
-their range may be due to chance.
+Any change of a schedule slightly changes the duration of the program. Other seeds show the size of such changes: a bar
+within the range of the seeds may be due to chance.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SEEDS = 3  # seeds of the unchanged model, to estimate the effect of chance
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A conclusion of a reproduction: its value with the unchanged model, and the limit up to which it holds."""
+    """A conclusion of a reproduction: its value with the unchanged model, and the bound up to which it holds."""
 
     name: str
     metric: str  # `EFFECT`, or the metric of the class
@@ -79,7 +79,7 @@ class End:
 
 @dataclass(frozen=True)
 class Influence:
-    """A changed input, and the ends of its range."""
+    """A changed input, and the ends of the range of the input."""
 
     name: str
     kind: str  # fitted, vendor or reading

@@ -314,9 +314,9 @@ ABLATIONS = {  # fields that switch a mechanism off, set after all others
     "caches": {"model.cache": "none"},
     "contention": {"model.contention": "none"},
     "smt": {"model.smt": "none"},
-    "placement": {"strategy.placement": "first-touch"},  # chapters 5 and 6 initialise data as those before them
+    "placement": {"strategy.placement": "first-touch"},  # chapters 5 and 6 then place data as earlier chapters
     "lock-lines": {"runtime.costs.line": False},  # queues are reached without moving their cache lines
-    "thresholds": {"strategy.thresholds": {"max": 2, "min": 1, "when": "fixed"}},  # the least: two tasks are enough
+    "thresholds": {"strategy.thresholds": {"max": 2, "min": 1, "when": "fixed"}},  # the smallest thresholds
 }
 STUDY = make_study(
     HERE,

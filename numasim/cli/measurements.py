@@ -3,9 +3,8 @@
 `calibrate` measures this machine, and `bench` the rate at which the machine simulates.
 """
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,10 +22,6 @@ from numasim.cli.shared import (
     shipped,
     studies,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ALL = "all"  # studies
 
@@ -181,27 +176,20 @@ def bench(
 ) -> None:
     """Measure how fast this machine simulates. With --scale, measure how the rates scale. Both take a few minutes."""
     from numasim.report.figures.plots import kind_of, save
+    from numasim.validate.benchmark.sampling import print_findings
 
     if plot is not None:
         kind_of(plot)  # report a wrong file name before the measurements, not after them
-    figure = _bench_scale(as_json) if scale else _bench_rates(as_json)
+    if not scale:
+        from numasim.validate.benchmark.simulation_rates import measure, measured_on, rates_figure
+
+        found, draw = measure(progress=True), rates_figure
+        sentences = [measured_on()]
+    else:
+        from numasim.validate.benchmark.scale import growth_sentences, measure_scale, scale_figure
+
+        found, draw = measure_scale(progress=True), scale_figure
+        sentences = growth_sentences(found)
+    print_findings(found, sentences, as_json)
     if plot is not None:
-        save(figure(), plot)
-
-
-def _bench_rates(as_json: bool) -> "Callable[[], Figure]":
-    from numasim.validate.benchmark.sampling import print_findings
-    from numasim.validate.benchmark.simulation_rates import measure, measured_on, rates_figure
-
-    found = measure(progress=True)
-    print_findings(found, [measured_on()], as_json)
-    return lambda: rates_figure(found)
-
-
-def _bench_scale(as_json: bool) -> "Callable[[], Figure]":
-    from numasim.validate.benchmark.sampling import print_findings
-    from numasim.validate.benchmark.scale import growth_sentences, measure_scale, scale_figure
-
-    found = measure_scale(progress=True)
-    print_findings(found, growth_sentences(found), as_json)
-    return lambda: scale_figure(found)
+        save(draw(found), plot)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numasim.spec.sweep_spec import SweepSpec
 
 MANY_RUNS = 10_000  # so many runs are announced before the first run starts
-MANY_TASKS = 1_000_000  # a graph of so many tasks is announced before it is built
+MANY_TASKS = 1_000_000  # the building of a graph of so many tasks is announced
 
 
 @examples(
@@ -70,7 +70,11 @@ def run(
     print_run(result, as_json)
     if not as_json:
         _try_assumed(loaded, result, chosen_engine(engine))
-    _announce_left_out(trace)
+    if trace is not None:
+        from numasim.report.trace.watched_run import notice
+
+        if sentence := notice(trace):
+            say(f"numasim: {sentence}", err=True)
 
 
 def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
@@ -86,15 +90,6 @@ def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
         )
         for line in lines(found):
             say(f"      {line}")
-
-
-def _announce_left_out(trace: Path | None) -> None:
-    """Print the data that the format of the trace cannot hold."""
-    if trace is not None:
-        from numasim.report.trace.watched_run import notice
-
-        if sentence := notice(trace):
-            say(f"numasim: {sentence}", err=True)
 
 
 def _announce_cell(one: "OneRun") -> None:

@@ -1,11 +1,12 @@
 """Options and printing that commands share, examples in their help, and the completions that shells offer.
 
-The examples of a command are the lines of its epilog. A line is a whole command line or, after ``#``, a remark on the
-lines below. A test runs all examples unchanged, in the order of the commands.
+The examples of a command are the lines of the command's epilog. A line is a whole command line or, after ``#``, a
+remark on the lines below. A test runs all examples unchanged, in the order of the commands.
 """
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -47,34 +48,18 @@ def _catalog(*kinds: str) -> list[str]:
     return [name for kind in kinds or catalog.KINDS for name in catalog.names(kind)]
 
 
-def _workloads() -> Iterable[str]:
-    from numasim.workload.registry import MODULES
-
-    return MODULES
-
-
-def _studies() -> Iterable[str]:
-    from numasim.reproduce.study import study_names
-
-    return study_names()
+def _of(module: str, name: str) -> Iterable[str]:
+    """Return the names that ``name`` has, or returns, in a module of numasim, which is imported here."""
+    found = getattr(import_module(f"numasim.{module}"), name)
+    names: Iterable[str] = found() if callable(found) else found
+    return names
 
 
-def _parts() -> Iterable[str]:
-    from numasim.validate.part_files import part_names
-
-    return part_names()
-
-
-def _engines() -> Iterable[str]:
-    from numasim.engine.simulate import ENGINES
-
-    return ENGINES
-
-
-workloads, engines = offered(_workloads), offered(_engines)
-shipped_names = offered(lambda: [*_catalog(), *_workloads(), *_studies()])
-studies = offered(lambda: [*_studies(), "all"], ())
-parts_of_validation = offered(_parts, YAML)
+WORKLOADS, STUDIES = ("workload.registry", "MODULES"), ("reproduce.study", "study_names")
+workloads, engines = offered(lambda: _of(*WORKLOADS)), offered(lambda: _of("engine.simulate", "ENGINES"))
+shipped_names = offered(lambda: [*_catalog(), *_of(*WORKLOADS), *_of(*STUDIES)])
+studies = offered(lambda: [*_of(*STUDIES), "all"], ())
+parts_of_validation = offered(lambda: _of("validate.part_files", "part_names"), YAML)
 
 
 def _files(incomplete: str, suffixes: Sequence[str]) -> Iterator[str]:
@@ -153,7 +138,7 @@ _KEPT = "__examples__"
 
 
 def examples(*lines: str) -> Callable[[F], F]:
-    """Return a decorator that keeps the examples of a command as an attribute of its function."""
+    """Return a decorator that keeps ``lines``, the examples of a command, as an attribute of the command's function."""
 
     def keep(function: F) -> F:
         setattr(function, _KEPT, lines)
@@ -181,11 +166,11 @@ class _Examples:
 
 
 class ExampleCommand(_Examples, TyperCommand):
-    """A command whose help ends with examples."""
+    """A command with examples at the end of the help."""
 
 
 class ExampleGroup(_Examples, TyperGroup):
-    """A group of commands whose help ends with examples."""
+    """A group of commands with examples at the end of the help."""
 
 
 class Commands(typer.Typer):

@@ -199,7 +199,7 @@ def words_and_file(words: list[str], output: Path | None) -> tuple[list[str], Pa
 
 
 def export_to(workload: "Workload", file: Path) -> None:
-    """Write the graph, and print its path and the data that the format leaves out."""
+    """Write the graph, and print the path of the file and the data that the format leaves out."""
     from numasim.workload.graph_forms import export
 
     for sentence in export(workload, file):

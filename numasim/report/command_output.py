@@ -1,6 +1,6 @@
 """The output of the commands `run`, `sweep` and `plot`: printed tables and figures.
 
-Modules of tables and figures are imported inside functions, so that a run that only prints its counters starts quickly.
+Modules of tables and figures are imported inside functions, so that a run without tables and figures starts quickly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_run(result: Result, as_json: bool) -> None:
-    """Print one run: a summary, or one JSON object with its columns and the wall-clock time of the engine."""
+    """Print one run: a summary, or one JSON object with the columns and the wall-clock time of the engine."""
     row = result.row()
     if as_json:
         print(json.dumps({**row, "engine_s": round(result.engine_s, 6), "remarks": result.remarks}))
@@ -37,7 +37,7 @@ def print_run(result: Result, as_json: bool) -> None:
 
 
 def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunSpec] = ()) -> None:
-    """Print the answer of a finished sweep, whose cells were ``specs``, and the paths of its tables."""
+    """Print the answer of a finished sweep with the cells ``specs``, and the paths of the tables."""
     from rich.console import Console
 
     from numasim.engine.remarks import free_operations
@@ -84,7 +84,7 @@ def _without_memory(frame: pd.DataFrame, specs: Collection[RunSpec]) -> list[str
 
 
 def require_plots(results: Path) -> None:
-    """Raise `InputError` before a sweep if its figures cannot be written."""
+    """Raise `InputError` before a sweep if the figures of the sweep cannot be written."""
     from numasim.files.owned_folder import require_free
     from numasim.report.figures.plots import FIGURES, PLOTS, USUAL_FOLDER, files_of
 

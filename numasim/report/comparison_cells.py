@@ -1,4 +1,4 @@
-"""The results table as answers, figures and pages use it: its cells and contenders, values as text, and medians.
+"""The results table for answers, figures and pages: cells and contenders, values as text, and medians.
 
 A *cell* is a combination of all varied values except the repeat. The *contender* of a cell is the strategy with all
 axes inside of the strategy; readers compare contenders. The *facet* of a cell is every other varied value except the
@@ -58,7 +58,7 @@ def table_of(results: HasFrame | pd.DataFrame) -> pd.DataFrame:
 
 
 def contender_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that distinguish contenders: ``strategy`` and the axes inside of it."""
+    """Return the columns that distinguish contenders: ``strategy``, and the axes inside of the strategy."""
     return ["strategy", *(name for name in _axes(frame) if name.startswith("strategy."))]
 
 
@@ -69,7 +69,7 @@ def setting_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def cell_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that identify a cell: its setting, then its contender."""
+    """Return the columns that identify a cell: the columns of the setting, then of the contender."""
     return setting_columns(frame) + contender_columns(frame)
 
 
@@ -98,7 +98,7 @@ def failures(frame: pd.DataFrame, columns: Sequence[str]) -> list[tuple[int, str
 
 
 def codes(frame: pd.DataFrame, columns: Sequence[str]) -> Rows:
-    """Return for each row the number of its group: rows that agree in ``columns`` have one number, from 0."""
+    """Return the number of each row's group, from 0: rows that agree in ``columns`` are one group."""
     return np.asarray(frame.groupby(list(columns), sort=False, dropna=False, observed=True).ngroup(), np.intp)
 
 
@@ -136,7 +136,7 @@ def panels(
 
 
 def largest_panels(runs: pd.DataFrame) -> list[Panel]:
-    """Return `panels`, each with the runs at its largest number of workers, which the subtitle names."""
+    """Return `panels` with only the runs at the largest number of workers of each panel; subtitles name this number."""
     largest = []
     for panel in panels(runs):
         most = panel.runs["workers"].max()
@@ -171,15 +171,15 @@ def numbers(frame: pd.DataFrame, column: str) -> FloatArray:
 
 
 def estimate(runs: pd.DataFrame, column: str) -> Estimate:
-    """Return the median of ``column`` over ``runs`` with its interval."""
+    """Return the median of ``column`` over ``runs`` with an interval (`median_estimate`)."""
     return median_estimate(numbers(runs, column))
 
 
 def median_estimates(values: FloatArray, cell_of: Rows) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the `median_estimate` of many cells at once: medians [cells], and the ends of their intervals.
+    """Return the `median_estimate` of many cells at once: medians, lower and upper ends of intervals, each [cells].
 
-    ``cell_of`` [runs] is the number, from 0, of the cell to which each of ``values`` [runs] belongs. A cell without a
-    value has NaN, and a cell with a single value has NaN for the ends of its interval.
+    ``cell_of`` [runs] has for each of ``values`` [runs] the number of the cell, from 0. A cell without a value has NaN,
+    and a cell with a single value has NaN for the ends of the interval.
     """
     known = ~np.isnan(values)
     counts = np.bincount(cell_of[known], minlength=int(cell_of.max()) + 1)
@@ -207,11 +207,11 @@ ITERATION_COLUMNS = {
 
 
 def by_iteration(frame: pd.DataFrame, iterations: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each finished run of a results table and each of its iterations, with the axes of the run.
+    """Return a row for each iteration of each finished run of a results table, with the axes of the run.
 
-    ``iterations`` has a row for each run of a phase (`SweepResult.iterations`). The rows of one iteration are added up;
-    if a program has several loops, iterations with the same number are added up. If a program has a loop, phases that
-    run only once, such as a phase that initialises, are left out.
+    ``iterations`` has a row for each run of a phase (`SweepResult.iterations`). The rows of one iteration are added up,
+    and so are the rows of equal iterations of several loops. In a program with a loop, phases that run only once, such
+    as a phase that initialises, are left out.
     """
     runs = finished(frame)
     axes = [name for name in ("run_id", "repeat", *cell_columns(runs)) if name in runs]
@@ -278,9 +278,9 @@ def follows_from(runs: pd.DataFrame, known: Sequence[str], other: str) -> bool:
 
 
 def _usual_x(runs: pd.DataFrame, varying: Sequence[str], contenders: Sequence[str]) -> str:
-    """Return x among the axes that vary. Numbers that follow from an axis of names are not x.
+    """Return the usual x among the axes that vary. An axis of numbers that follow from an axis of names is not x.
 
-    An example is the number of workers that follows from the machine: each machine is filled with workers.
+    For example, the number of workers follows from the machine if each machine is filled with workers.
     """
     names = [name for name in varying if not is_numeric(runs, name)]
     numeric = [

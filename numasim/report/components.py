@@ -17,7 +17,7 @@ LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 
 @dataclass(frozen=True)
 class Component:
-    """One component of a worker's time; ``column`` is its name in the results table, in picoseconds."""
+    """One component of a worker's time; the results table has the component in ``column``, in picoseconds."""
 
     column: str
     colour: str

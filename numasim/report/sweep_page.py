@@ -88,14 +88,14 @@ def page_cells(frame: pd.DataFrame) -> PageCells | None:
     columns = [DESCRIBED[name] for name in DRAWN_COLUMNS if not np.isnan(numbers(runs, name)).all()]
     kept, left_out = _thinned(runs, varying_columns(runs) or ["workers"], MOST_NUMBERS // (3 * len(columns)))
     x = choose_axes(kept).x
-    # over workers the efficiency and not the makespan, whose fall hides how strategies differ
+    # over workers the efficiency: the fall of the makespan would hide the differences between strategies
     first = EFFICIENCY if x == "workers" and DESCRIBED[EFFICIENCY] in columns else columns[0].name
     plot = _plot(kept, columns, varying_columns(kept) or ["workers"], x, first)
     return PageCells(plot, tuple(f"{each} The results table has all." for each in left_out))
 
 
 def page_iterations(frame: pd.DataFrame, iterations: pd.DataFrame) -> PageCells | None:
-    """Return the iterations of the finished runs, each as a cell of its own; None if no program has iterations."""
+    """Return each iteration of the finished runs as a cell; None if no program has iterations."""
     runs = by_iteration(frame, iterations)
     if runs.empty:
         return None
@@ -168,7 +168,7 @@ def _values(runs: pd.DataFrame, name: str) -> list[Any]:
 
 
 def _axis(cells: pd.DataFrame, name: str) -> dict[str, Any]:
-    """Return an axis of the plot, and for each cell the place of its value among the axis's values."""
+    """Return an axis of the plot; ``of`` has for each cell the place of the cell's value in ``values``."""
     values, numeric = _values(cells, name), is_numeric(cells, name)
     names = [plain_value(value) for value in values]
     place = {text: at for at, text in enumerate(names)}
@@ -233,7 +233,7 @@ def sweep_page(
 ) -> str:
     """Return the page of the results table ``frame``.
 
-    ``sweep`` is the specification of the runs, if it is known: the page then has pictures of the machine.
+    ``sweep`` is the specification of the runs. If ``sweep`` is known, the page has pictures of the machine.
     ``iterations`` has the runs of phases (`SweepResult.iterations`), shown in a second plot.
     """
     cells = page_cells(frame)
@@ -274,9 +274,9 @@ def sweep_page(
 
 
 def page_scripts() -> list[str]:
-    """Return the scripts of the page: BokehJS, and the plot. No script contains text that would end its element.
+    """Return the scripts of the page: BokehJS, and the plot. No script contains text that would end a script element.
 
-    BokehJS is read from the files of the package bokeh without importing the package, which would take long.
+    BokehJS is read from the files of the package bokeh. An import of the package would take long.
     """
     package = find_spec("bokeh")
     if package is None or package.origin is None:
@@ -296,10 +296,10 @@ def content_policy(scripts: list[str]) -> str:
 
 
 def _questions(frame: pd.DataFrame, stated: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return how the makespan differs along every axis, the natural question first, and sentences on skipped axes.
+    """Return the differences of the makespan along every axis, the natural question first; and notes on skipped axes.
 
-    The seed is no question, because its values only show how far repeats differ. The notes ``stated`` above all
-    questions are left out.
+    The seed is no question, because different seeds only show how far repeats differ. The notes ``stated`` stand above
+    all questions and are left out.
     """
     axes = [axis.name for axis in varying_axes(frame) if axis.columns != ("seed",)]
     cells = len(groups(frame, cell_columns(frame)))  # about the number of contrasts of each question
@@ -330,7 +330,7 @@ def _values_text(frame: pd.DataFrame, name: str) -> str:
     return f"{', '.join(values[: MOST_VALUES - 1])}, ... {values[-1]} ({len(values)} values)"
 
 
-# ---- Pictures of the machine with its traffic: in the first repeat of the baseline and of the fastest contender ------
+# ---- Pictures of the machine with traffic: in the first repeat of the baseline and of the fastest contender ----------
 
 
 def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpec | None) -> list[tuple[str, str]]:
@@ -372,7 +372,7 @@ def _places(frame: pd.DataFrame) -> list[int]:
 def _run(
     frame: pd.DataFrame, place: int, node_pairs: pd.DataFrame, sweep: SweepSpec
 ) -> tuple[str, Machine, Result] | None:
-    """Return the caption of a run, its machine, and its traffic."""
+    """Return the caption, the machine and the traffic of a run; None if the picture would be wrong or too large."""
     from numasim.machine.build_machine import build
 
     run = frame.iloc[place]

@@ -1,4 +1,4 @@
-"""The results of a sweep: its tables, the answers to questions, and the files that follow from the tables.
+"""The results of a sweep: the tables, the answers to questions, and the files that follow from the tables.
 
 answers.csv   every axis against its first value, in every setting, for a set of columns
 index.html    the page: sentences, an interactive plot, tables, the machine's traffic, the specification
@@ -79,7 +79,7 @@ class SweepResult:
 
 
 def reported_sweep(sweep: SweepSpec, directory: str | Path, **options: Any) -> SweepOutcome:
-    """Call `run_sweep` with the same ``options``; after a complete sweep, write its report beside the tables."""
+    """Call `run_sweep` with the same ``options``; after a complete sweep, write the report beside the tables."""
     outcome = run_sweep(sweep, directory, **options)
     if outcome.complete:
         kept = f"all runs are kept in {outcome.directory}; the same command writes the report"
@@ -91,7 +91,7 @@ def reported_sweep(sweep: SweepSpec, directory: str | Path, **options: Any) -> S
 def leave_report(directory: Path, sweep: SweepSpec | None) -> None:
     """Write the files that follow from the tables of a results directory. Equal tables give equal bytes.
 
-    ``sweep`` is the specification of the runs, if it is known: the page then has pictures of the machine.
+    ``sweep`` is the specification of the runs. If ``sweep`` is known, the page has pictures of the machine.
     """
     from numasim.report.answers.answers_file import answers_csv
     from numasim.report.sweep_page import sweep_page

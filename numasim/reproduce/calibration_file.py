@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,8 +27,7 @@ FIRST_STEP = 1  # the step that fits rates to serial times, which depend on no p
 
 
 class Parameter(Model):
-    """A parameter: the field that the parameter sets in the runs of ``programs``, or only of their ``rows``, and its
-    data.
+    """A parameter, which sets ``field`` in the runs of ``programs``, or only in their ``rows``.
 
     The parameter was fitted to ``fitted_rows`` of ``columns`` of the published ``table``. ``interval`` has the lowest
     and the highest value that these data cannot distinguish from the best value.
@@ -61,18 +58,13 @@ class Parameter(Model):
         """Return the published columns that were read, as text."""
         return f"table {self.table}: {', '.join(self.columns)}".replace("_", " ") if self.table else ""
 
-    @property
-    def cells(self) -> set[tuple[str, str, str]]:
-        """Table, column and row of every published value that the parameter was fitted to."""
-        return {(self.table, column, row) for column in self.columns for row in self.fitted_rows}
-
 
 class FittedParameter(Parameter):
     """A parameter with its fitted value.
 
     ``residual`` is the root mean square of the errors over the fitted rows. An error is relative, or for counts
-    ln((simulated + 1) / (published + 1)). ``alone`` is the value found with only the first step fitted, if this value
-    differs from ``value``: a rate depends on the machine for which the rate was fitted.
+    ln((simulated + 1) / (published + 1)). A rate depends on the machine for which the rate was fitted: ``alone`` is the
+    value found with only the first step fitted, if this value differs from ``value``.
     """
 
     value: Value = Field(description="The fitted value.")
@@ -96,7 +88,7 @@ class FittedParameter(Parameter):
 
 
 class RefusedParameter(Parameter):
-    """A parameter that the data do not identify: its field keeps the value of the machine, program or runtime file.
+    """A parameter that the data do not identify. The field keeps the value of the machine, program or runtime file.
 
     ``found`` was the best of the values ``searched``, with the residual ``residual``.
     """
@@ -122,28 +114,6 @@ class Calibration(Model):
     refused: tuple[RefusedParameter, ...] = Field((), description="Parameters that the data do not identify.")
     scores: tuple[StepScore, ...] = Field((), description="Errors of every step.")
 
-    def of(self, steps: Collection[int]) -> Calibration:
-        """Return the results of some steps."""
-        return Calibration(
-            parameters=tuple(each for each in self.parameters if each.step in steps),
-            refused=tuple(each for each in self.refused if each.step in steps),
-            scores=tuple(each for each in self.scores if each.step in steps),
-        )
-
-    def joined(self, other: Calibration) -> Calibration:
-        """Return the results of both calibrations, in the order of steps."""
-        return Calibration(
-            parameters=tuple(sorted((*self.parameters, *other.parameters), key=lambda each: each.step)),
-            refused=tuple(sorted((*self.refused, *other.refused), key=lambda each: each.step)),
-            scores=tuple(sorted((*self.scores, *other.scores), key=lambda each: each.step)),
-        )
-
-
-def rms(errors: Iterable[float]) -> float:
-    """Return the root mean square of ``errors``."""
-    squares = [error**2 for error in errors]
-    return math.sqrt(math.fsum(squares) / len(squares))
-
 
 def read_calibration(path: Path) -> Calibration:
     """Read the file at ``path``, or return an empty calibration if there is no file.
@@ -151,30 +121,3 @@ def read_calibration(path: Path) -> Calibration:
     Raise InputError for a bad file.
     """
     return validate(Calibration, load(path)) if path.is_file() else Calibration()
-
-
-def calibration_yaml(calibration: Calibration, comment: str) -> str:
-    """Return the calibration as YAML below ``comment``; fields with their default values are left out."""
-    from ruamel.yaml import YAML
-
-    yaml = YAML()
-    yaml.width = 120
-    text = io.StringIO()
-    yaml.dump(_plain(calibration.model_dump(by_alias=True, exclude_defaults=True)), text)
-    return "".join(f"# {line}\n" for line in comment.splitlines()) + text.getvalue()
-
-
-def _plain(value: Any) -> Any:
-    """Return ``value`` with lists of scalars on one line, and decimals as numbers."""
-    from ruamel.yaml.comments import CommentedSeq
-
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, Decimal):
-        return float(value)
-    if not isinstance(value, list | tuple):
-        return value
-    found = CommentedSeq([_plain(each) for each in value])
-    if not any(isinstance(each, dict) for each in value):
-        found.fa.set_flow_style()
-    return found

@@ -61,8 +61,8 @@ class Findings:
 
 
 def findings_of(found: Reproduction) -> Findings:
-    """Return the scored findings. On a machine other than the study's there are no scores, since no values are
-    published.
+    """Return the scored findings. For a machine other than the study's, no values are published, so there are no
+    scores.
     """
     study, setting, rules = found.study, found.setting, found.study.score_rules
     published = comparable(setting)
@@ -107,8 +107,8 @@ def findings_of(found: Reproduction) -> Findings:
 def _worst(score: Score, ceilings: Iterable[Ceiling]) -> float | None:
     """Return the best value of a score that all ceilings allow; None without a ceiling.
 
-    The best value is the largest of the least errors, or the smallest of the largest values if more is better.
-    Ceilings do not add up, since one error may have several of these causes.
+    The best value is the largest of the least errors; for a metric for which more is better, the smallest of the
+    largest values. Ceilings do not add up, since one error may have several causes.
     """
     values = [bound.value for each in ceilings for bound in each.bounds if bound.score == score.name]
     worst = min if METRICS[score.metric].rising else max

@@ -1,6 +1,6 @@
 """Metrics, which sum up the errors of many predicted cells as one number, and questions about predictions (model 7.2).
 
-The input of a metric is the cells, as arrays, and a prediction of the cells. The prediction is the mean over seeds, a
+The input of a metric is the cells, as arrays, with a prediction of each cell. The prediction is the mean over seeds, a
 matrix with one resample of the seeds per line, or the null model. A metric has the same name in studies, in CSV columns
 and on pages.
 
@@ -51,7 +51,7 @@ class Posed:
 class Metric:
     """A metric, and how it is printed."""
 
-    measure: Callable[[Posed], FloatArray]  # returns [...]; NaN for too few cells
+    measure: Callable[[Posed], FloatArray]  # returns the value of each prediction [...]; NaN for too few cells
     label: str  # the name for people
     meaning: str
     rising: bool = False  # whether more is better
@@ -75,7 +75,7 @@ class Metric:
 def _mape(posed: Posed) -> FloatArray:
     known = posed.published != 0
     published = posed.published[known]
-    return _mean(np.abs(posed.said[..., known] - published) / np.abs(published))
+    return mean_of(np.abs(posed.said[..., known] - published) / np.abs(published))
 
 
 def _median_factor(posed: Posed) -> FloatArray:
@@ -88,7 +88,7 @@ def _absolute_errors(posed: Posed) -> FloatArray:
 
 def _sign_agreement(posed: Posed) -> FloatArray:
     published = np.sign(posed.published - posed.before)
-    return _mean((np.sign(posed.said - posed.said_before) == published).astype(np.float64))
+    return mean_of((np.sign(posed.said - posed.said_before) == published).astype(np.float64))
 
 
 def _coin(posed: Posed) -> float:
@@ -96,7 +96,8 @@ def _coin(posed: Posed) -> float:
     return float((posed.published != posed.before).mean()) / 2 if posed.published.size else math.nan
 
 
-def _mean(errors: FloatArray) -> FloatArray:
+def mean_of(errors: FloatArray) -> FloatArray:
+    """Return the mean over the cells, the last axis; NaN without cells."""
     return np.asarray(errors.mean(axis=-1)) if errors.shape[-1] else np.full(errors.shape[:-1], np.nan)
 
 
@@ -116,32 +117,19 @@ METRICS = {
         best=1.0,
     ),
     "mean-absolute-error": Metric(
-        lambda posed: _mean(_absolute_errors(posed)),
+        lambda posed: mean_of(_absolute_errors(posed)),
         "mean absolute error",
         "mean of |simulated - published|, in the unit of the cells",
         each_cell=True,
     ),
     "claims-held": Metric(
-        lambda posed: 1 - _mean(_absolute_errors(posed)),
+        lambda posed: 1 - mean_of(_absolute_errors(posed)),
         "claims that hold",
         "share of the source's claims that hold, each counted by the share of the seeds with which it does",
         rising=True,
         percent=True,
         each_cell=True,
         best=1.0,
-    ),
-    "mean-log-error": Metric(
-        lambda posed: _mean(np.abs(np.log(posed.said / posed.published))),
-        "mean logarithmic error",
-        "mean of |ln (simulated / published)|, of ratios",
-        each_cell=True,
-    ),
-    "largest-relative-error": Metric(
-        lambda posed: np.asarray(np.abs(posed.said / posed.published - 1).max(axis=-1)),
-        "largest relative error",
-        "the largest |simulated - published| / published",
-        percent=True,
-        each_cell=True,
     ),
     "largest-absolute-error": Metric(
         lambda posed: np.asarray(_absolute_errors(posed).max(axis=-1)),

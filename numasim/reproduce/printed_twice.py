@@ -1,5 +1,4 @@
-"""The ceiling "printed twice": if the paper prints one value twice with different numbers, no model predicts both
-(model 7.4).
+"""The ceiling "printed twice" (model 7.4): if a paper prints different numbers for one value, no model predicts all.
 
 If the paper prints b_1 ... b_k for one prediction p, the least error is the minimum over p of the mean error of p
 against b_1 ... b_k (`least_error`). The ceiling bounds a score that counts several of these prints. A score that counts
@@ -26,7 +25,7 @@ Group = list[Cell]  # the cells of one quantity
 HEADINGS = ("printed as", "rows", "not alike", "most apart", "least mean error", "scored")
 MEANS = ("mape", "mean-absolute-error")  # metrics that are a mean of distances between values
 
-_PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # value -> place on the scale of a metric, weight
+_PLACES: dict[str, Callable[[float], tuple[float, float]]] = {  # by metric: value -> (place on its scale, weight)
     "mape": lambda value: (value, 1 / abs(value) if value else 0.0),
     "mean-absolute-error": lambda value: (value, 1.0),
     "median-factor": lambda value: (math.copysign(math.log1p(abs(value)), value), 1.0),
@@ -125,8 +124,8 @@ def twice_bound(scored: ScoredClass, groups: Iterable[Group]) -> ScoreBound | No
 def printed_again(study: Study, same: Iterable[Sequence[Elsewhere]]) -> list[Group]:
     """Return the values that are printed more than once, as groups of cells in the order of the study.
 
-    Cells are in one group if the study simulates them by the same runs, or if ``same`` declares their columns to be
-    one quantity. Columns of quotients, and columns that show the same column of the same file, are not a second print.
+    Cells are in one group if the study simulates the cells by the same runs, or if ``same`` declares that their columns
+    print one quantity. A column of quotients is no print; a column of a file that several tables show is one print.
     """
     cells = _printed(study)
     groups = {key: {key: cell} for key, cell in cells.items()}
@@ -205,7 +204,7 @@ def _finding(groups: Sequence[Group], apart: Sequence[Group]) -> str:
 
 
 def _by_columns(groups: Sequence[Group]) -> Iterable[tuple[tuple[Elsewhere, ...], list[Group]]]:
-    """Return the groups by their columns."""
+    """Return pairs of columns and of the groups that are printed in these columns."""
     found: dict[tuple[Elsewhere, ...], list[Group]] = {}
     for group in groups:
         found.setdefault(tuple(Elsewhere(cell.table, cell.column) for cell in group), []).append(group)

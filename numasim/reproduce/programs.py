@@ -41,7 +41,7 @@ class Fields(dict[str, Any]):
 
     @cached_property
     def assignments(self) -> tuple[Assignment, ...]:
-        """Return the fields as assignments, always the same objects, so that a `Resolver` recognises the objects."""
+        """Return the fields as assignments, always the same objects, which a `Resolver` recognises."""
         return tuple(from_mapping(self))
 
 

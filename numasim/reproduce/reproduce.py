@@ -66,8 +66,8 @@ class Reproduction:
 
     ``only_rates`` has the scored tables with only rates fitted, for the study's own machine. ``alternatives`` has the
     scored tables under each other choice of a reading and at both ends of each fitted range, with the first seed.
-    ``ablations`` has the scored tables of a quick reproduction without each mechanism. For comparison, the tables under
-    `NOTHING` have all mechanisms.
+    ``ablations`` has the scored tables of a quick reproduction without each mechanism; for comparison, the tables under
+    the key `NOTHING` have all mechanisms.
     """
 
     study: Study

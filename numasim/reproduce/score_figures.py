@@ -1,9 +1,9 @@
 """Figures of scores: chains of values from strategy to strategy, the score sheet, and the effect of each mechanism.
 
-A chain has a panel for each row of a class: the published and the simulated values under each strategy. The grey band
-of a chain shows the ceiling of the class: no model can be nearer to the published values on average. The score sheet
-has a strip for each class: its score, its intervals, the null model and the bound. The figure of ablations has a panel
-for each class: the score with all mechanisms and without each mechanism.
+The figure of chains has a panel for each row of a class: the published and the simulated values under each strategy. A
+grey band shows the ceiling of the class: no model can be nearer to the published values on average. The score sheet has
+a strip for each class: the score with intervals, the null model and the bound. The figure of ablations has a panel for
+each class: the score with all mechanisms and without each mechanism.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ HEADROOM = 1.08  # over the largest value, and below the smallest if it is negat
 
 
 def chains(tables: Sequence[Table], score: str) -> dict[str, list[Cell]]:
-    """Return row -> cells of a class in the order of tables, beginning with the baseline of the first cell.
+    """Return row -> cells of the class ``score`` in the order of tables, beginning with the baseline of the first cell.
 
     Rows with a single cell are left out.
     """

@@ -8,9 +8,9 @@ model of orders and directions is a random guess.
 An interval over seeds is a percentile bootstrap. Seeds are drawn with replacement, the same seeds for all cells with
 the same number of seeds, and the score is computed from the means over the drawn seeds. For few seeds, percentiles are
 widened as in `numasim.report.answers.statistics`. With fewer than six seeds the interval is the range of all resamples,
-and even this range is too narrow. A single seed gives no interval. The interval always includes the score itself: a
-resampled mean is noisier than the mean, so the errors of all resamples can be larger than the error of the mean. An
-interval over rows draws rows instead of seeds, with the means over the seeds.
+which is still too narrow. A single seed gives no interval. The interval always includes the score: a resampled mean is
+noisier than the mean, so the errors of all resamples can be larger than the error of the mean. For an interval over
+rows, rows are drawn instead of seeds, with the means over the seeds.
 """
 
 from __future__ import annotations

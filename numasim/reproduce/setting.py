@@ -2,8 +2,8 @@
 
 The fields of a run are set in this order, and later fields override earlier fields: the study's machine, seed and
 repeat; the program; fitted parameters; the quick form; the row; the variant and its exceptions; the readings; the cell;
-ablations; other changes; another machine. Another machine is simulated as described by its own file: fields of machines
-that the study sets are left out.
+ablations; other changes; another machine. Another machine is simulated as its own file describes it: the fields of
+machines that the study sets are left out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SIDES = ("low", "high")
 
 
 class NotSimulatedError(Exception):
-    """Raised if a cell has no runs in this setting. The message is the reason."""
+    """An error for a cell without runs in a setting. The message is the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,12 +143,11 @@ class Setting:
         return read_machine(self.machine or self.study.machine)
 
     def _refuse_many_workers(self, made: Iterable[Assignment]) -> None:
-        """Raise NotSimulatedError for more workers than hardware threads. The last assignment of workers in ``made``
-        counts.
+        """Raise NotSimulatedError if the last assignment of workers in ``made`` exceeds the number of hardware threads.
 
         Another machine may be smaller than the study's machine, so any part of the study may ask for too many workers.
-        On the study's own machine only a cell may ask for too many workers: in other parts this is a mistake of the
-        study.
+        On the study's own machine only a cell may ask for too many workers: in another part, too many workers are a
+        mistake of the study.
         """
         workers = [each.value.content for each in made if each.path == (WORKERS,)]
         if workers and isinstance(workers[-1], int) and workers[-1] > self.threads:
@@ -181,7 +180,7 @@ class Setting:
         return [self._counted(each) for each in made]
 
     def _counted(self, given: Assignment) -> Assignment:
-        """Return the assignment. If its value is a word of `WORKERS_ON`, replace the word by the number of workers."""
+        """Return the assignment, with a number of workers in place of a word of `WORKERS_ON`."""
         if given.path != (WORKERS,) or given.value.content not in WORKERS_ON:
             return given
         count = getattr(self._machine, str(given.value.content))

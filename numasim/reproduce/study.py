@@ -44,7 +44,7 @@ def imported(module: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class ScoreRule:
-    """A class of quantities and the rule of its score."""
+    """A class of quantities, and the rule by which the class is scored."""
 
     name: str
     metric: str  # one of `METRICS`
@@ -62,9 +62,9 @@ class ScoreRule:
 class Tried:
     """An attempt to improve a score: the hypothesis, the change, and the score before and after the change.
 
-    Scores are on the scale of their metric, and belong to the model of that time. ``of`` names the examined cells of
-    the score, "" for all cells. ``seen`` says whether the scored figures were known. ``kept`` says whether the study
-    has the change.
+    Scores are on the scale of the metric, and belong to the model at the time of the attempt. ``of`` names the examined
+    cells of the score, "" for all cells. ``seen``: the scored figures were known before the attempt. ``kept``: the
+    study has the change.
     """
 
     score: str
@@ -81,10 +81,10 @@ class Tried:
 class Paper:
     """A paper and the remarks on it, as plain data.
 
-    ``readings`` are questions that the paper leaves open. ``learned`` are the first sentences of the page, in which
-    ``{times}`` stands for the score ``times``, ``{times/null}`` for the score of its null model and ``{times/ceiling}``
-    for its ceiling. ``inconsistencies`` are contradictions within the paper, each with the affected tables. ``notes``
-    are remarks by table. ``unknown`` has, by score, the facts that the paper does not reveal.
+    ``readings`` are questions that the paper leaves open. ``learned`` are the first sentences of the page. In these
+    sentences ``{times}`` stands for the score ``times``, ``{times/null}`` for the score of the null model and
+    ``{times/ceiling}`` for the ceiling. ``inconsistencies`` are contradictions within the paper, each with the affected
+    tables. ``notes`` are remarks by table. ``unknown`` has, by score, the facts that the paper does not reveal.
     """
 
     title: str
@@ -276,7 +276,7 @@ def read_study(name: str, tables: Collection[str] = (), begin: Callable[[Path], 
 
 
 def describe(study: Study) -> str:
-    """Return title, source, and each table with its id as lines of text. The id is the value of ``--table``."""
+    """Return lines of text: title, source, and the id and title of each table. The option ``--table`` takes the id."""
     width = max(len(table) for table in study.tables)
     tables = (f"  {each.id:<{width}}  {each.title}" for each in study.tables.values())
     return "\n".join([study.paper.title, study.paper.source, "tables", *tables])
@@ -297,7 +297,7 @@ def _folder(name: str) -> Path:
 
 
 def _executed(folder: Path) -> ModuleType:
-    """Execute the module of a study as part of a package of its own, so that the module can import its neighbours."""
+    """Execute the module ``study.py`` in a new package, in which the module can import other modules of the folder."""
     folder = folder.resolve()
     package = f"numasim_study_{next(_numbers)}"
     parent = ModuleType(package)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numasim.reproduce.programs import Names, Program, Wanted, check_known, listed, looked_up
 from numasim.reproduce.quantities import QUANTITIES, Outcome, PublishedTable, read_published, task_us
@@ -47,11 +47,11 @@ class Quotient:
 class Column:
     """A column of values: a quantity of the runs of a variant, and its role for the simulation.
 
-    ``published`` says where the published values are: by default in the column of the same name; `NOTHING` for
+    ``published`` is the place of the published values: by default the column of the same name; `NOTHING` for
     predictions without a published value. ``score`` names the class in which a predicted column is scored. ``baseline``
-    names the column with the state before a change; the published value of this column is the null model's prediction.
-    Without a baseline, the null model's prediction is the value ``null_from``. ``fitted`` lists the rows of a predicted
-    column to which parameters were fitted.
+    names the column with the state before a change; the null model predicts the published value of this column. Without
+    a baseline, the null model predicts the value ``null_from``. Parameters were fitted to the rows ``fitted`` of an
+    otherwise predicted column.
     """
 
     quantity: str
@@ -95,7 +95,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Runs(Kind):
-    """A cell is a quantity of one run. Its row is a row of the program, or the value of a field."""
+    """A cell is a quantity of one run. The row of the cell is a row of the program, or the value of a field."""
 
     def check(self, table: StudyTable, program: Program) -> None:
         """Raise InputError for a row that the program does not have, unless rows are values of a field."""
@@ -111,7 +111,7 @@ class Runs(Kind):
 class StudyTable:
     """A table or figure of a study.
 
-    ``file`` is a CSV file with the published values. Its columns ``rows`` name a row. With ``key``, the name of a row
+    ``file`` is a CSV file with the published values; its columns ``rows`` name a row. With ``key``, the name of a row
     is the value of the run's field ``key``; otherwise the name is a row of the program. ``repeat`` is the number of
     seeds, by default the study's number.
     """
@@ -156,7 +156,7 @@ class PlannedTable:
 class PlannedCell:
     """A cell without simulated values, its runs for each seed, and the function that fills the cell.
 
-    If a cell has no runs, its note has the reason.
+    The note of a cell without runs has the reason.
     """
 
     cell: Cell
@@ -222,7 +222,7 @@ def _role(column: Column, row: str, resized: bool) -> Role:
 
 
 def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
-    """Return the request for the runs of a cell. Its row is a row of the program, or the value of the field ``key``."""
+    """Return the request for the runs of a cell; a row is a row of the program, or the value of the field ``key``."""
     changes = assigned(table.key, cell.row) if table.key else ()
     row = "" if table.key else cell.row
     variant = table.columns[cell.column].variant
@@ -232,8 +232,8 @@ def wanted_for(setting: Setting, table: StudyTable, cell: Cell) -> Wanted:
 def planned_cell(
     setting: Setting, cell: Cell, wanted: Sequence[Wanted], fill: Callable[[Cell, Samples], Cell]
 ) -> PlannedCell:
-    """Plan a cell whose value ``fill`` computes from the runs of ``wanted``. A cell without runs gets the reason as its
-    note.
+    """Plan a cell; ``fill`` computes the value from the runs of ``wanted``. The note of a cell without runs has the
+    reason.
     """
     try:
         runs = [setting.runs(each) for each in wanted]
@@ -243,7 +243,7 @@ def planned_cell(
 
 
 def planned_sum(setting: Setting, cell: Cell, *wanted: Wanted) -> PlannedCell:
-    """Plan a cell whose value is the sum of its quantity over the runs of ``wanted``."""
+    """Plan a cell with the sum of the cell's quantity over the runs of ``wanted``."""
     of = QUANTITIES[cell.quantity].of
 
     def fill(cell: Cell, samples: Samples) -> Cell:
@@ -253,7 +253,7 @@ def planned_sum(setting: Setting, cell: Cell, *wanted: Wanted) -> PlannedCell:
 
 
 def table_of(setting: Setting, table: StudyTable, cells: Sequence[Cell], **extra: tuple[float, ...]) -> Table:
-    """Return a filled table."""
+    """Return ``table`` with the filled ``cells`` and with the series ``extra``."""
     notes = setting.study.notes(table.id)
     return Table(table.id, table.title, table.source, table.keys, tuple(cells), notes, extra, table.kind.figure)
 
@@ -275,7 +275,8 @@ class Totals(Kind):
         return planned_sum(setting, replace(cell, variant=variant), *wanted)
 
 
-def _time(run: Outcome) -> float:
+def time_ps(run: Outcome) -> float:
+    """Return the makespan of a run in picoseconds."""
     return float(run.counters["makespan_ps"])
 
 
@@ -289,11 +290,6 @@ def reduction(value: float, reference: float) -> float:
     return 100 * (1 - ratio(value, reference))
 
 
-def less(value: float, reference: float) -> float:
-    """Return 1 if ``value`` is less than ``reference``, otherwise 0."""
-    return float(value < reference)
-
-
 @dataclass(frozen=True)
 class Comparison:
     """A quantity of two runs: the unit, the value ``of`` a run, and how to ``compare`` a value with the reference."""
@@ -304,29 +300,20 @@ class Comparison:
 
 
 COMPARISONS = {
-    "time_ratio": Comparison("1", _time, ratio),
-    "time_reduction": Comparison("%", _time, reduction),
+    "time_ratio": Comparison("1", time_ps, ratio),
+    "time_reduction": Comparison("%", time_ps, reduction),
     "task_time_reduction": Comparison("%", task_us, reduction),
-    "faster": Comparison("1", _time, less),
 }
 
 
 @dataclass(frozen=True)
 class Compared(Kind):
-    """A cell compares a run under the column's variant with a reference: another variant or another row.
+    """A cell compares a run under the column's variant with the run of the same row under the variant ``against``.
 
-    ``against`` is the variant of the reference: one variant for all columns or one for each column, by default the
-    column's own. ``row`` is the row of the reference, by default the same row. For values that the paper does not
-    print, ``expected`` replaces the published value; with ``within``, the value in this range that is nearest to the
-    simulated value does. ``null`` is the null model's prediction of every cell. ``known`` has the quantities that
-    columns may have.
+    ``known`` has the quantities that columns may have.
     """
 
-    against: str | Mapping[str, str] = ""
-    row: str = ""
-    expected: float | None = None
-    within: tuple[float, float] | None = None
-    null: float | None = None
+    against: str
     known: Mapping[str, Comparison] = field(default_factory=lambda: COMPARISONS)
 
     def unit(self, quantity: str) -> str:
@@ -334,46 +321,21 @@ class Compared(Kind):
         return looked_up("quantity", quantity, self.known).unit
 
     def check(self, table: StudyTable, program: Program) -> None:
-        """Raise InputError for an unknown variant or row of the reference."""
-        against = [self.against] if isinstance(self.against, str) else self.against.values()
-        check_known("variant", filter(None, against), program.variants)
-        check_known("row", filter(None, [self.row]), table.labels)
-
-    def cells(self, setting: Setting, table: StudyTable) -> list[Cell]:
-        """Return a cell with the published comparison for each column and each row but the reference."""
-        cells = cells_of(setting, table)
-        if self.row:
-            reference = {cell.column: cell.published for cell in cells if cell.row == self.row}
-            compare = {name: self.known[column.quantity].compare for name, column in table.columns.items()}
-            cells = [
-                replace(cell, published=compare[cell.column](cell.published, reference[cell.column]))
-                for cell in cells
-                if cell.row != self.row
-            ]
-        return [self._expected(cell) for cell in cells]
-
-    def _expected(self, cell: Cell) -> Cell:
-        null = cell.null if self.null is None else float(self.null)
-        unknown = self.expected if math.isnan(cell.published) else None
-        return replace(cell, published=cell.published if unknown is None else float(unknown), null=null)
+        """Raise InputError for an unknown variant ``against``."""
+        check_known("variant", [self.against], program.variants)
 
     def planned(self, setting: Setting, table: StudyTable, cell: Cell) -> PlannedCell:
-        """Plan the run of a cell and its reference."""
-        against = self.against if isinstance(self.against, str) else self.against.get(cell.column, "")
+        """Plan the run of a cell, and the run with which it is compared."""
         mine = wanted_for(setting, table, cell)
-        other = wanted_for(setting, table, replace(cell, row=self.row or cell.row))
-        return planned_cell(setting, cell, (mine, replace(other, variant=against or other.variant)), self._fill)
+        return planned_cell(setting, cell, (mine, replace(mine, variant=self.against)), self.filled)
 
-    def _fill(self, cell: Cell, samples: Samples) -> Cell:
+    def filled(self, cell: Cell, samples: Samples) -> Cell:
+        """Return the cell with the comparison of each seed."""
         told = self.known[cell.quantity]
-        filled = replace(cell, simulated=tuple(told.compare(told.of(mine), told.of(other)) for mine, other in samples))
-        if self.within is None or not math.isnan(cell.published):
-            return filled
-        least, most = self.within
-        return replace(filled, published=min(max(filled.mean, least), most))
+        return replace(cell, simulated=tuple(told.compare(told.of(mine), told.of(other)) for mine, other in samples))
 
 
-NEAR = 1.05  # a run is near the fastest run if it takes at most 1.05 times the shortest time
+NEAR = 1.05  # a run near the fastest run takes at most 1.05 times the shortest time
 Times = Sequence[float]  # the time of each run, by value of the field
 
 
@@ -427,7 +389,7 @@ class Peaks(Kind):
 
     def _fill(self, cell: Cell, samples: Samples) -> Cell:
         (_, measure), count = PEAKS[cell.quantity], len(self.values)
-        times = ([_time(run) for run in sample] for sample in samples)
+        times = ([time_ps(run) for run in sample] for sample in samples)
         return replace(cell, simulated=tuple(measure(self.values, each[:count], each[count:]) for each in times))
 
 
@@ -478,8 +440,8 @@ class Claim:
 class Claims(Kind):
     """A cell is the share of the seeds for which a claim holds. ``claims`` has the claim of each row.
 
-    A paper without numbers still says which of its programs or strategies is the fastest. The null model is a random
-    order of the variants. Claims on sizes have no null model.
+    A paper without numbers still says which program or strategy is the fastest. The null model is a random order of the
+    variants. Claims on sizes have no null model.
     """
 
     claims: Mapping[str, Claim]
@@ -510,8 +472,3 @@ class Claims(Kind):
         means = {name: math.fsum(each[name] for each in values) / len(values) for name in claim.variants}
         note = f"{quantity.meaning}{unit}: {', '.join(f'{name} {mean:.4g}' for name, mean in means.items())}"
         return noted(replace(cell, simulated=tuple(float(claim.holds(each)) for each in values)), note)
-
-
-def every(variants: Mapping[str, str], **column: Any) -> dict[str, Column]:
-    """Return a column of the same kind for each variant. ``variants`` maps column names to variants."""
-    return {name: Column(variant=variant, **column) for name, variant in variants.items()}

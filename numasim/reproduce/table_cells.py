@@ -90,7 +90,7 @@ class Table:
     key_columns: tuple[str, ...]
     cells: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
-    # named series that a kind of table adds, such as the points of a regression
+    # series by name, which a kind of table may add, such as the points of a regression
     extra: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     # the figure of a kind of table
     figure: Callable[[Table], Figure | None] = field(default=lambda table: None, compare=False)
@@ -121,7 +121,7 @@ class Ceiling:
     name: str
     finding: str
     assumes: str
-    source: str  # the place in the paper that the inputs are from; "" without such inputs
+    source: str  # the place of the inputs in the paper; "" without inputs from the paper
     bounds: tuple[ScoreBound, ...]
     no_bound: str = ""
     headings: tuple[str, ...] = ()

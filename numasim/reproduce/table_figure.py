@@ -48,7 +48,7 @@ def compact_counts(axes: Axes) -> None:
 
 COMMON_AXIS_FACTOR = 12  # the largest factor between the largest and the smallest row on one axis
 PANEL_COLUMNS = 3
-NARROW_COLUMNS = 4  # four columns if they leave fewer places empty
+NARROW_COLUMNS = 4  # for panels that leave fewer places empty in four columns
 PANEL_INCHES = 1.75  # height of a panel of one row
 WIDE_INCHES = 3.0  # height of a panel of all rows
 BAR_WIDTH = 0.8
@@ -205,7 +205,7 @@ def table_figure(table: Table) -> Figure | None:
 
 
 def shown_groups(table: Table) -> list[Group]:
-    """Return the columns whose quantity has a prediction in the table, or all columns without predictions."""
+    """Return the columns of quantities that have a prediction in the table; all columns if no quantity has one."""
     groups = column_groups(table)
     predicted = {group.first.quantity for group in groups if Role.PREDICTED in group.roles}
     return [group for group in groups if not predicted or group.first.quantity in predicted]

@@ -41,28 +41,6 @@ from numasim.reproduce.score_figures import ablation_figure, chain_figure, chain
 from numasim.reproduce.study import read_study, study_names
 from numasim.reproduce.table_cells import READING_ROLES, Cell, Role, Score, Table
 from numasim.reproduce.table_figure import shown_groups, table_figure
-from numasim.reproduce.text import (
-    EXPLANATIONS,
-    MARKS,
-    Group,
-    beats_null,
-    bound_sentence,
-    bound_text,
-    column_groups,
-    column_label,
-    error_text,
-    filled,
-    interval_text,
-    markdown_text,
-    met,
-    published_text,
-    role_counts,
-    row_keys,
-    score_number,
-    simulated_text,
-    unsimulated,
-    yes_no,
-)
 from numasim.sweep.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -77,19 +55,21 @@ MARGIN = 4  # the width of the margins around the row names, in columns of the t
 
 def print_table(table: Table, console: Console) -> None:
     """Print one table; columns that do not fit the width are printed below the others."""
-    groups = column_groups(table)
+    groups = text.column_groups(table)
     console.print(Text(f"{table.id}  {table.title}", style="bold"))
-    keys = max(map(len, (_key_label(table), *row_keys(table))))
+    keys = max(map(len, (_key_label(table), *text.row_keys(table))))
     for abreast in _lines(groups, console.width - keys - MARGIN):
         console.print(_grid(table, abreast))
-    for note in (*unsimulated(table), *table.notes):
+    for note in (*text.unsimulated(table), *table.notes):
         console.print(Text(f"  {note}", style="dim"))
     console.print()
 
 
 def legend() -> Text:
     """Return the meaning of each mark, one per line."""
-    lines = [Text(f"{MARKS[role]} {role}: {meaning}", style=STYLES[role]) for role, meaning in EXPLANATIONS.items()]
+    lines = [
+        Text(f"{text.MARKS[role]} {role}: {meaning}", style=STYLES[role]) for role, meaning in text.EXPLANATIONS.items()
+    ]
     return Text("\n").join(lines)
 
 
@@ -109,15 +89,15 @@ def print_scores(scores: Sequence[Score], console: Console) -> None:
             console.print(Text(f"  {score.name}: {score.remark}", style="dim"))
 
 
-def _grid(table: Table, groups: Sequence[Group]) -> Grid:
+def _grid(table: Table, groups: Sequence[text.Group]) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     grid.add_column(_key_label(table), no_wrap=True)
     for group in groups:
-        grid.add_column(column_label(group.first), justify="right", min_width=_widths(group)[0])
+        grid.add_column(text.column_label(group.first), justify="right", min_width=_widths(group)[0])
         grid.add_column("simulated", justify="right", no_wrap=True)
         grid.add_column("error", justify="right", no_wrap=True)
-    for row in row_keys(table):
-        grid.add_row(row, *(text for group in groups for text in _cell_texts(group.cells.get(row))))
+    for row in text.row_keys(table):
+        grid.add_row(row, *(each for group in groups for each in _cell_texts(group.cells.get(row))))
     return grid
 
 
@@ -125,9 +105,9 @@ def _key_label(table: Table) -> str:
     return ", ".join(table.key_columns).replace("_", " ")
 
 
-def _lines(groups: Sequence[Group], width: int) -> Iterable[list[Group]]:
+def _lines(groups: Sequence[text.Group], width: int) -> Iterable[list[text.Group]]:
     """Split the columns into lines that fit ``width``, with at least one column on each line."""
-    line: list[Group] = []
+    line: list[text.Group] = []
     for group in groups:
         if line and sum(map(_needed, [*line, group])) > width:
             yield line
@@ -137,41 +117,41 @@ def _lines(groups: Sequence[Group], width: int) -> Iterable[list[Group]]:
         yield line
 
 
-def _needed(group: Group) -> int:
+def _needed(group: text.Group) -> int:
     return sum(width + 2 for width in _widths(group))
 
 
-def _widths(group: Group) -> list[int]:
+def _widths(group: text.Group) -> list[int]:
     """Return the widths of published values, simulated values and errors. Headings break only between words."""
     texts = zip(*map(_cell_texts, group.cells.values()), strict=True)
-    headings = (max(column_label(group.first).split(), key=len), "simulated", "error")
+    headings = (max(text.column_label(group.first).split(), key=len), "simulated", "error")
     return [max(map(len, (heading, *column))) for heading, column in zip(headings, texts, strict=True)]
 
 
 def _cell_texts(cell: Cell | None) -> tuple[Text, Text, Text]:
     if cell is None:
         return Text(), Text(), Text()
-    simulated = f"{MARKS[cell.role]} {simulated_text(cell)}" if cell.simulated else MISSING
-    return Text(published_text(cell)), Text(simulated, style=STYLES[cell.role]), Text(error_text(cell))
+    simulated = f"{text.MARKS[cell.role]} {text.simulated_text(cell)}" if cell.simulated else MISSING
+    return Text(text.published_text(cell)), Text(simulated, style=STYLES[cell.role]), Text(text.error_text(cell))
 
 
 def _score_row(score: Score) -> Iterable[Text]:
     yield from (Text(score.name, style="bold"), Text(score.metric), Text(str(score.cells)))
-    yield from (Text(score_number(score, score.value), style="bold"), Text(interval_text(score, score.rows)))
-    yield from (Text(bound_text(score)), _answer(met(score)))
-    yield from (Text(score_number(score, score.null)), _answer(beats_null(score)))
-    yield Text(score_number(score, score.ceiling))
+    yield from (Text(text.score_number(score, score.value), style="bold"), Text(text.interval_text(score, score.rows)))
+    yield from (Text(text.bound_text(score)), _answer(text.met(score)))
+    yield from (Text(text.score_number(score, score.null)), _answer(text.beats_null(score)))
+    yield Text(text.score_number(score, score.ceiling))
 
 
 def _answer(answer: bool | None) -> Text:
-    return Text(yes_no(answer), style=ANSWER_STYLES[answer])
+    return Text(text.yes_no(answer), style=ANSWER_STYLES[answer])
 
 
 # ---- The command ----
 
 
 def report(found: Reproduction, directory: Path) -> None:
-    """Print tables and scores, write the report to ``directory``, and print its path."""
+    """Print tables and scores, write the report to ``directory``, and print the path of the page."""
     findings, console = findings_of(found), _console()
     for table in findings.tables:
         print_table(table, console)
@@ -239,8 +219,8 @@ def report_environment(*, escaped: bool) -> Environment:
         "READING_ROLES": READING_ROLES,
         "file_stem": file_stem,
         "shown": shown_groups,
-        "bound_sentence": bound_sentence,
-        "m": markdown_text,
+        "bound_sentence": text.bound_sentence,
+        "m": text.markdown_text,
     }
     return environment
 
@@ -273,7 +253,7 @@ def page(findings: Findings, figures: Mapping[str, str]) -> str:
 
 
 def markdown(findings: Findings, figures: Mapping[str, str]) -> str:
-    """Return the report in Markdown, with links to its figures."""
+    """Return the report in Markdown, with links to the figures."""
     return _render("report.md.jinja", findings, {name: figure_file(name) for name in figures})
 
 
@@ -308,19 +288,19 @@ def _render(template: str, findings: Findings, pictures: Mapping[str, str]) -> s
         found=findings,
         pictures=pictures,
         lead=_lead(findings),
-        learned=filled(findings.paper.learned, findings.scores),
-        roles=role_counts(findings.tables, readings, len(fits.parameters), len(fits.refused)),
+        learned=text.filled(findings.paper.learned, findings.scores),
+        roles=text.role_counts(findings.tables, readings, len(fits.parameters), len(fits.refused)),
     )
 
 
 def _lead(findings: Findings) -> Score | None:
-    """Return the score whose cells are drawn first."""
+    """Return the score with the cells that the page draws first."""
     return text.named(findings.lead, findings.scores)
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A study whose report is in a folder with the study's name, beside the page of all studies."""
+    """A study with a report, which is in a folder with the study's name, beside the page of all studies."""
 
     name: str
     findings: Findings
@@ -333,7 +313,7 @@ class Reported:
     @property
     def learned(self) -> tuple[str, ...]:
         """Return the first sentences."""
-        return filled(self.findings.paper.learned, self.findings.scores)
+        return text.filled(self.findings.paper.learned, self.findings.scores)
 
     @property
     def picture(self) -> str:

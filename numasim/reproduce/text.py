@@ -28,7 +28,7 @@ from numasim.reproduce.table_cells import (
 
 @dataclass(frozen=True)
 class Group:
-    """A column of a table: its cells by row."""
+    """A column of a table, with the cells by row."""
 
     column: str
     cells: Mapping[str, Cell]
@@ -57,7 +57,7 @@ def column_groups(table: Table) -> tuple[Group, ...]:
 
 
 def unsimulated(table: Table) -> tuple[str, ...]:
-    """Return the reasons why cells were not simulated, each reason once with its rows."""
+    """Return each reason why cells were not simulated, with the rows of these cells."""
     reasons: dict[str, dict[str, None]] = {}
     for cell in table.cells:
         if not cell.simulated:
@@ -107,7 +107,7 @@ def simulated_estimate(cell: Cell) -> Estimate:
 
 
 def simulated_text(cell: Cell) -> str:
-    """Return the mean and half the width of its 95 % interval."""
+    """Return the mean over the seeds, and half the width of the 95 % interval of the mean."""
     found = simulated_estimate(cell)
     text = number_text(found.value, cell.unit)
     half = found.high - found.value
@@ -165,8 +165,8 @@ def met(score: Score) -> bool | None:
 
 
 def beats_null(score: Score) -> bool | None:
-    """Return whether the simulation is better than the null model on the cells with a null model; None without such
-    cells.
+    """Return whether the simulation is better than the null model, on the cells with a null model; None if no cell has
+    a null model.
     """
     if score.null is None or score.against_null is None:
         return None
@@ -215,7 +215,7 @@ def missed(scores: Sequence[Score]) -> tuple[Score, ...]:
 
 
 def nearest_tried(score: Score, found: Findings) -> tuple[Tried, ...]:
-    """Return the attempts that came nearest for a score, or for its class, and were not kept: three at most."""
+    """Return at most three attempts that were not kept: the nearest for a score, or else for the class of the score."""
     classes = {rule.name: rule.of for rule in found.rules}
     names = [name for name in (score.name, classes.get(score.name)) if name]
     of_name = ([each for each in found.paper.tried if each.score == name and not each.kept] for name in names)
@@ -242,7 +242,7 @@ def named(name: str, scores: Sequence[Score]) -> Score | None:
 
 
 def degenerate(columns: Sequence[TableScore]) -> tuple[TableScore, ...]:
-    """Return the predicted columns whose predictions are all alike."""
+    """Return the predicted columns in which all predictions are alike."""
     return tuple(each for each in columns if each.degenerate and each.role is Role.PREDICTED)
 
 
@@ -254,7 +254,7 @@ def table_name(table: Table) -> str:
 
 
 def left_out_of_figure(groups: Sequence[Group], shown: Sequence[Group]) -> tuple[str, ...]:
-    """Return the columns of a table that its figure does not show."""
+    """Return the names of the columns that the figure of a table does not show."""
     drawn = {group.column for group in shown}
     return tuple(column_label(group.first) for group in groups if group.column not in drawn)
 

@@ -1,12 +1,11 @@
 """Batches of runs: simulated in one process each, dispatched to the workers of a sweep, and stored as shards.
 
-A batch has about a second's worth of runs. Each run depends only on its own specification and seed, so that the
-division into batches changes no result. The process of a batch needs no results directory: it returns the bytes of a
-shard (a file of the results directory with the rows of the batch) to the sweep, and the sweep writes them.
+A batch has runs of about a second in all. A run depends only on its specification and seed, so the division into
+batches changes no result. The process of a batch needs no results directory: the process returns the bytes of a shard
+(a file of the results directory with the rows of the batch) to the sweep, and the sweep writes the shard.
 
-If a worker process dies, it is unknown which run of its batch killed the process. The runs of a lost batch are
-therefore simulated again one at a time. A run that kills its process again is recorded as failed; the others are not
-affected.
+If a worker process dies, nobody knows which run of the batch killed the process. The runs of a lost batch are therefore
+simulated again one at a time. A run that kills a process again is recorded as failed; other runs are not affected.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 TARGET_S = 1.0
 LONGEST_S = 2 * TARGET_S  # after this time a batch starts no further run
-LEAST_S = TARGET_S / 20  # a shorter batch is not worth its shard, which takes milliseconds to write and to read
+LEAST_S = TARGET_S / 20  # the least time of a batch, since a shard takes milliseconds to write and to read
 GROWTH = 32  # largest ratio of a batch's size to the largest earlier size
 MINIMUM_S = 1e-6  # least estimate of a run's duration
 DIED = "the process died during this run: it was killed, or ran out of memory"
@@ -51,7 +50,7 @@ class Task:
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """The outcome of a batch: its first ``done`` runs have ended, and there was no time for the other runs.
+    """The outcome of a batch: the first ``done`` runs have ended, and there was no time for the other runs.
 
     ``shard`` has the rows of the runs as Parquet. ``failures`` has the message of each failed run, by run_id.
     ``interruption`` is the exception that ended the batch and must end the sweep after the shard is written.
@@ -75,14 +74,14 @@ def execute(runs: Sequence[PlannedRun], task: Task) -> BatchOutcome:
             ended.append(_attempt(run, task, failures))
             if (failures and task.fail_fast) or time.perf_counter() - start > LONGEST_S:
                 break
-    except BaseException as error:  # an interrupt: the sweep raises the error again after it has written the shard
+    except BaseException as error:  # an interrupt, which the sweep raises again after writing the shard
         interruption = error
     elapsed_s = time.perf_counter() - start
     return BatchOutcome(len(ended), elapsed_s, failures, shard_bytes(rows_of(ended)), interruption)
 
 
 def _attempt(run: PlannedRun, task: Task, failures: dict[str, str]) -> EndedRun:
-    # A run may fail in any way, even by a defect of numasim, and must not stop the others.
+    # A run may fail in any way, even by a defect of numasim, and must not stop other runs.
     try:
         result = task.runner(run.spec, run.seed, task.engine, task.check)
         return finished(run.run_id, task.engine, result, run.spec.workers)
@@ -106,8 +105,8 @@ class BatchSize:
     def learn(self, outcome: BatchOutcome) -> None:
         """Update the estimate with a finished batch.
 
-        The estimate is the mean over all runs so far. Each batch halves the weight of the batches before it, so that
-        the first run of a process, which prepares what all runs share, soon counts for little.
+        The estimate is the mean over all runs so far. Each batch halves the weight of earlier batches. The first run of
+        a process, which also prepares data for all runs, therefore soon counts for little.
         """
         self._elapsed_s = self._elapsed_s / 2 + outcome.elapsed_s
         self._runs = self._runs / 2 + max(1, outcome.done)
@@ -150,7 +149,7 @@ class Dispatch:
         self._flying: dict[Future[BatchOutcome], tuple[PlannedRun, ...]] = {}  # running batches
 
     def do(self, runs: Iterable[PlannedRun]) -> None:
-        """Simulate ``runs``; stop at the first failure if the task requires it."""
+        """Simulate ``runs``; with ``fail_fast`` of the task, stop at the first failure."""
         self._queue.extend(runs)
         while self._queue and not self._stopped():
             suspects = self._deal()
@@ -158,7 +157,7 @@ class Dispatch:
                 self._do_alone(suspects)
 
     def _deal(self) -> deque[PlannedRun]:
-        """Process the queue until it is empty or no worker is left; return the runs that were lost with a worker."""
+        """Simulate queued runs until no run or no worker is left; return the runs that were lost with a worker."""
         size = BatchSize()
         self._flying = {}
         suspects: deque[PlannedRun] = deque()

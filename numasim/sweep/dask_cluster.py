@@ -1,15 +1,15 @@
 """The workers of a Dask cluster as an executor of batches.
 
-Only the results directory of this process records which runs have ended. Workers return the rows of their batch.
+Only the results directory of this process records which runs have ended. A worker returns the rows of a batch.
 Therefore workers need no common file system, and a failure of the scheduler loses only the running batches. If a worker
 dies, the scheduler gives the worker's batch to another worker. After several deaths (distributed's
-``allowed-failures``) the batch counts as lost, and its runs are simulated one at a time.
+``allowed-failures``) the batch counts as lost, and the runs of the batch are simulated one at a time.
 
-A cluster on this machine lasts for one sweep: its scheduler is in this process, and its workers are processes that
-Dask's command starts, as on any cluster. Therefore workers never import the caller's main module, an interrupt from the
-terminal does not reach them, and they end when their scheduler is gone. A scheduler executes the code that it receives,
-and a port of this machine is open to all users of the machine. Therefore scheduler and workers speak only TLS, with a
-key and a certificate that are made for the sweep and that only the user can read. Dask's HTTP pages are left out.
+A cluster on this machine lasts for one sweep. The scheduler is in this process; the workers are processes that Dask's
+command starts, as on any cluster. Therefore a worker never imports the caller's main module, an interrupt from the
+terminal does not reach a worker, and a worker ends when the scheduler is gone. A scheduler executes any received code,
+and a port of this machine is open to all users of the machine. Therefore scheduler and workers speak only TLS. The key
+and the certificate are made for the sweep, and only the user can read both files. Dask's HTTP pages are left out.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 # ---- Checks before a sweep: the address, the scheduler at the address, and the numasim of all processes --------------
 
-# A client that cannot connect gives little information and leaves threads behind. A single request distinguishes a
-# refused connection, an unknown host, no answer, and a listener of another kind.
+# A client that cannot connect gives little information and leaves threads behind. Therefore a single request comes
+# first. The request distinguishes a refused connection, an unknown host, no answer, and a listener of another kind.
 
 REQUEST_S = 4.0  # time limit of all attempts to connect for this request
 ANSWER_S = 5.0  # time limit of the answer, including the connection
@@ -96,7 +96,7 @@ def require_scheduler(address: str) -> None:
     """Raise `InputError`, after `ANSWER_S` seconds at most, unless a Dask scheduler answers at ``address``."""
     expected = "the address that `dask scheduler` prints when it starts"
     try:
-        with ThreadPoolExecutor(1) as thread:  # a thread of its own, because the caller's may have a running event loop
+        with ThreadPoolExecutor(1) as thread:  # another thread: the caller's thread may have an event loop
             kind = thread.submit(asyncio.run, _kind(address)).result()
     except Exception as error:  # any error that bytes of an unknown protocol may cause
         problem = f"no Dask scheduler answers within {ANSWER_S:.0f} s ({_refusal(address) or _reason(error)})"
@@ -156,9 +156,9 @@ def installed(engine: str | None = None) -> Installed:
 
 
 def require_agreement(answers: Mapping[str, Any]) -> None:
-    """Raise `InputError` for the first process, by its address, whose answer differs from the answer of this process.
+    """Raise `InputError` for the first process whose answer differs from the answer of this process.
 
-    A value of ``answers`` is the return value of `installed` in a process, or the exception that `installed` raised.
+    ``answers`` has by address the return value of `installed` in a process, or the exception that `installed` raised.
     """
     for place, answer in answers.items():
         if isinstance(answer, InputError):
@@ -202,8 +202,8 @@ SETTINGS: Mapping[str, str | bool | list[str]] = {  # without monitoring, which 
 def cluster_workers(text: str, engine: str) -> Iterator[ClusterWorkers]:
     """Connect to the cluster at the address ``text``, or start a cluster if the address is ``local:N``.
 
-    Raises `InputError` if there is no such cluster, if it has no worker, or if its processes lack this version of
-    numasim or ``engine``.
+    Raises `InputError` if there is no such cluster, if the cluster has no worker, or if a process of the cluster lacks
+    this version of numasim or ``engine``.
     """
     address = parse_address(text)
     try:
@@ -318,8 +318,8 @@ class ClusterExecutor(Executor):
     def ask_again_if_idle(self) -> None:
         """Submit all unanswered calls again if no worker has been busy at two checks in a row.
 
-        A result may be lost with its worker on the way, and be computed again before distributed has noticed the loss.
-        distributed then waits for a message that has already come.
+        If a worker dies while sending a result, the result may be lost, and be computed again before distributed has
+        noticed the loss. distributed then waits for a message that has already come.
         """
         is_idle = not any(self._client.processing().values())
         if is_idle and self._was_idle:
@@ -390,7 +390,7 @@ def _scheduler_lost(scheduler: str) -> InputError:
 
 
 def _require_agreement(client: Client, scheduler: str, engine: str) -> None:
-    """Ask every worker, and the scheduler (which unpickles the data it passes on), for their numasim."""
+    """Raise `InputError` unless the scheduler, which unpickles data, and all workers have this numasim."""
     try:
         answer: Any = client.run_on_scheduler(installed)
     except Exception as error:
@@ -419,7 +419,7 @@ def local_cluster(count: int) -> Iterator[tuple[str, Security, Callable[[], bool
     except ImportError:
         problem = "a local cluster needs the package cryptography, which is not installed"
         raise InputError(problem, expected="pip install 'numasim[cluster]', or --jobs in place of --cluster") from None
-    status_page = {"dashboard_address": f"{HOST}:0"}  # Dask always starts the page; its usual port may be in use
+    status_page = {"dashboard_address": f"{HOST}:0"}  # Dask always starts the page; the usual port may be in use
     with dask.config.set(SETTINGS):
         scheduler = LocalCluster(
             n_workers=0, host=HOST, dashboard_address=None, scheduler_kwargs=status_page, security=security

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One simulation."""
+    """One simulation, identified by specification and seed."""
 
     run_id: str
     spec: RunSpec
@@ -29,7 +29,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """One row of the results table: a cell, a repeat, and its run."""
+    """One row of the results table: a cell, a repeat, and the run of both."""
 
     cell: Cell
     repeat: int  # from zero

@@ -1,8 +1,8 @@
 """The local workers of a sweep: this process, or other processes of this machine.
 
-Worker processes start afresh (spawn) and never import the caller's main module. Therefore they start quickly, and a
-script without a main guard does not run itself again. Worker processes end when their parent ends. An interrupt from
-the terminal reaches only the parent.
+Worker processes start afresh (spawn) and never import the caller's main module. Therefore worker processes start
+quickly, and a script without a main guard does not run itself again. Worker processes end when the parent ends. An
+interrupt from the terminal reaches only the parent.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def processes(count: int) -> Iterator[Executor]:
 
 class _MainlessProcess(SpawnProcess):
     def start(self) -> None:
-        """Start with an empty main module, so that the child does not import the parent's, and block interrupts.
+        """Start the child with an empty main module instead of the parent's main module, and with interrupts blocked.
 
-        An interrupt could otherwise meet the child in the middle of its imports.
+        An interrupt could otherwise meet the child in the middle of an import.
         """
         resource_tracker.ensure_running()  # here, because the start of the tracker would let interrupts through
         main = sys.modules["__main__"]

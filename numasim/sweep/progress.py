@@ -42,8 +42,8 @@ def progress_bar(total: int, wanted: bool, what: str = "runs") -> Iterator[Calla
 class NotebookBar:
     """A bar for ``total`` of ``what`` in the output of a notebook's cell; in the end, one line of text.
 
-    The line contains no time, so that a notebook that is kept with its outputs is the same after each execution. The
-    bar needs only IPython, which every notebook has: a bar of widgets would be gone when the notebook is opened again.
+    The line contains no time, so a kept notebook with outputs is the same after each execution. The bar needs only
+    IPython, which every notebook has. A bar of widgets would be gone when the notebook is opened again.
     """
 
     def __init__(self, total: int, what: str, show: Callable[..., Any] | None = None) -> None:
@@ -79,7 +79,7 @@ class NotebookBar:
         return text + (f", about {seconds:,.0f} s left" if seconds >= 1 else "")
 
     def _repr_html_(self) -> str:
-        """Return the bar with its text, or the line of the end."""
+        """Return the bar with a text, or after the end the last line."""
         if self._closed:
             return pieces.element("div", repr(self), style="font-size: 12px; opacity: 0.75")
         filled = pieces.element("div", style=f"{FILLED}{100 * self._done / self._total:.1f}%")

@@ -57,8 +57,8 @@ def run_sweep(
 ) -> SweepOutcome:
     """Simulate the runs of ``sweep`` that ``directory`` lacks and write its tables.
 
-    ``runner(spec, seed, engine, check)`` simulates one run and must be importable by name. A failed run is recorded
-    with its message and tried again by the next call. With ``fail_fast`` the first failure ends the sweep as soon as
+    ``runner(spec, seed, engine, check)`` simulates one run and must be importable by name. The message of a failed run
+    is recorded, and the next call tries the run again. With ``fail_fast`` the first failure ends the sweep as soon as
     the running batches are written. The tables are written when every run has ended. An interrupt leaves a directory
     from which the next call continues. Raises `InputError` if ``directory`` cannot be written or is of another sweep.
     """
@@ -125,7 +125,7 @@ def do_missing(
 
 # ---- Runs of many specifications in one directory --------------------------------------------------------------------
 #
-# Such a results directory has no tables. It belongs to no single specification, so that any later call may add runs.
+# A directory of such runs has no tables and belongs to no single specification, so any later call may add runs.
 
 MANY = Identity(f"many-{MODEL_VERSION}", MODEL_VERSION, "# runs of many specifications\n")
 

@@ -1,6 +1,6 @@
-"""Every shipped strategy, machine and runtime works in commands that name them, or a true sentence refuses the name.
+"""Every shipped strategy, machine and runtime works in each command that takes its name, or a true sentence refuses.
 
-The programs are a handful of tasks: a failure here occurs before, or as soon as, a command simulates anything.
+The programs have a handful of tasks, so a failure here occurs before a simulation or at its first events.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from numasim.validate.part_files import part_names, part_of
 from numasim.workload.json_form.graph_io import write
 
 MACHINES, RUNTIMES, STRATEGIES = (catalog.names(kind) for kind in ("machines", "runtimes", "strategies"))
-FEWEST_WORKERS_OF_HOME = 50  # of SparseLU, in section 5.1 of the paper; home-test has 64
+FEWEST_WORKERS_OF_HOME = 50  # of SparseLU, by section 5.1 of the paper on home scheduling; home-test has 64 workers
 
 Capture = pytest.CaptureFixture[str]
 

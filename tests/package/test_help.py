@@ -50,13 +50,14 @@ def test_every_argument_and_option_is_described() -> None:
 
 def test_every_example_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """All examples run one after the other in one folder. Three steps are replaced: the measurements of `bench`, which
-    take minutes; the measurement of an OpenMP runtime, whose threads spin; and the recording of a program.
+    take minutes; the measurement of an OpenMP runtime with spinning threads; and the recording of a program.
     """
     from matplotlib.figure import Figure
 
     monkeypatch.chdir(tmp_path)
-    for measurement in ("_bench_rates", "_bench_scale"):
-        monkeypatch.setattr(f"numasim.cli.measurements.{measurement}", lambda as_json: Figure)
+    for measurement in ("simulation_rates.measure", "scale.measure_scale"):
+        monkeypatch.setattr(f"numasim.validate.benchmark.{measurement}", lambda progress: [])
+    monkeypatch.setattr("numasim.validate.benchmark.simulation_rates.rates_figure", lambda found: Figure())
     monkeypatch.setattr(
         "numasim.runtime.record.openmp_costs.measured", lambda library: dict.fromkeys(MEASURED, Decimal(50))
     )
@@ -105,7 +106,7 @@ def test_shells_complete_what_ships_and_files(
     assert completions(line, monkeypatch, capsys) == offered
 
 
-WRONG_WORDS = {  # and how the refusal begins, behind the name of the program
+WRONG_WORDS = {  # words -> the begin of the refusal, behind the name of the program
     "rnu": "no such command 'rnu'; did you mean 'run'? (see numasim --help)",
     "run": "run: missing argument 'spec'; for example: numasim run quickstart (see numasim run --help)",
     "run x --engin y": "run: no such option: --engin",

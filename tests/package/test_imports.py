@@ -78,11 +78,11 @@ def test_no_module_name_means_two_modules() -> None:
 
 
 # ---- the reference engine --------------------------------------------------------------------------------------------
-# Ruff checks that no component uses private parts of another component, and that only the clock and actors know SimPy.
+# Ruff checks two other rules: no component uses private parts of another, and only the clock and actors import SimPy.
 
 
 def steps() -> dict[str, int]:
-    """Return the number of the step in the package's docstring in which each module is named first."""
+    """Return module -> number of the first step in the package's docstring that names the module."""
     page = numasim.engine.reference.__doc__
     assert page is not None
     numbered = page[page.index("1. ") : page.index("Three calls")]

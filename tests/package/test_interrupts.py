@@ -36,7 +36,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """Handle interrupts, which a shell disables for background jobs and their children."""
+    """Handle interrupts: a shell disables interrupts for a background job and for the children of the job."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -75,7 +75,7 @@ def test_a_sweep_says_how_many_runs_it_keeps_and_continues(
 
 def test_a_run_says_that_it_begins_anew(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setattr("numasim.api.simulate_spec", interrupted_at(1, simulate_spec))
-    assert main(["run", "spec.yaml", "--engine", "reference"]) == INTERRUPTED
+    assert main(["run", "spec.yaml", "--engine", "reference"]) == INTERRUPTED == 130  # 128 + SIGINT
     assert capsys.readouterr().err == "numasim: interrupted: the same command begins anew\n"
 
 
@@ -116,7 +116,7 @@ def test_an_interrupt_of_an_import_is_one_line(module: str) -> None:
 
 
 def test_the_status_is_the_same_where_an_interrupt_meets_code_in_a_text(tmp_path: Path) -> None:
-    """Without precautions, Python itself would end by the signal here, with another status."""
+    """Without precautions, Python would end by the signal here, with another status."""
     program = "import numasim.cli, numasim.__main__ as entrance, sys\n"
     program += "numasim.cli.main = lambda: exec('raise KeyboardInterrupt')\nsys.exit(entrance.main())"
     (tmp_path / "program.py").write_text(program)

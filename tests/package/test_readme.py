@@ -1,4 +1,4 @@
-"""The commands and examples of README.md work, and no file of the project names a folder of its author's machine."""
+"""The commands and examples of README.md work, and no file of the project names a folder of an author's machine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_test_it_is_one_line_that_checks_everything(tool: str) -> None:
 
 @pytest.mark.parametrize(("first", "slow"), [(0, 0), (3, 0), (0, 4)])
 def test_ci_runs_the_test_command_and_then_the_slow_tests(tmp_path: Path, first: int, slow: int) -> None:
-    """Both run in a copy of the tree, the second also after a failure of the first; any failure fails the script."""
+    """Both commands run in a copy of the tree, the slow tests also after a failure; any failure fails the script."""
     tree = tmp_path / "tree"
     (tree / ".ci").mkdir(parents=True)
     (tree / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())

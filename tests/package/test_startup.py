@@ -31,7 +31,7 @@ FAMILY_FOLDER = "numasim.workload.families."
 
 
 def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]:
-    """Return all modules that the command has imported at its end, and the settings of libraries in its environment."""
+    """Return the modules imported at the end of the command, and the settings of libraries in the environment."""
     environment = {name: value for name, value in os.environ.items() if name not in QUIET_LIBRARIES} | settings
     program = ENTRANCE % sorted(QUIET_LIBRARIES)
     done = subprocess.run(
@@ -43,7 +43,7 @@ def seen_by(*arguments: str, **settings: str) -> tuple[set[str], dict[str, str]]
 
 
 def loaded_by(*arguments: str) -> set[str]:
-    """Return the top-level modules that a process has after a successful command, and numpy's masked arrays."""
+    """Return the top-level modules imported by a successful command, with numpy's masked arrays as `numpy.ma`."""
     modules, _ = seen_by(*arguments)
     return {name.split(".")[0] for name in modules} | {"numpy.ma"} & modules
 

@@ -22,7 +22,7 @@ VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["versi
 LIB = ROOT / "lib"
 RUNTIME = LIB / "runtime"
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".txt", ".in"}
-LARGE = (".venv", "build", "results")  # folders at the root of the tree that no archive has
+LARGE = (".venv", "build", "results")  # folders at the root of the tree that belong into no archive
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
 
 

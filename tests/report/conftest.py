@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 STRATEGIES = ("randomized", "threshold", "topology-aware")
 PROGRAMS = {"matmul n=256": (90e9, 0.6), "strassen n=1024": (420e9, 0.45)}
 WASTE = {"overhead_ps": 0.12, "idle_steal_ps": 0.3, "idle_backoff_ps": 0.18, "idle_barrier_ps": 0.4}
-SHARES = np.array([WASTE.get(name, 0.0) for name in TIME])  # of the time without work and NUMA inflation
+SHARES = np.array([WASTE.get(name, 0.0) for name in TIME])  # shares of the time without work and NUMA inflation
 
 
 def one_run(program, strategy, workers, repeat, noise):
@@ -57,7 +57,7 @@ def one_run(program, strategy, workers, repeat, noise):
 
 
 def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2, 25, 2), repeats=10, seed=1):
-    import pandas as pd  # its import takes half a second of every collection of tests
+    import pandas as pd  # here: the import of pandas would add half a second to each collection of tests
 
     noise = np.random.default_rng(seed)
     return pd.DataFrame(
@@ -72,7 +72,7 @@ def make_frame(programs=tuple(PROGRAMS), strategies=STRATEGIES, workers=range(2,
 
 
 def make_workers(frame):
-    """Return the time of each run by worker: worker i is on node i mod 2, and late workers idle more."""
+    """Return the time of each run by worker: worker i is on node i mod 2, and later workers idle more."""
     import pandas as pd
 
     rows = []

@@ -1,4 +1,4 @@
-"""Results tables of a few runs whose columns were written by hand."""
+"""Results tables of a few runs with columns written by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARED = {
 
 
 def cell(repeats: list[dict[str, int]], **identity: Any) -> list[dict[str, Any]]:
-    """Return a run for each of ``repeats``, which are time splits; the makespan is their sum over the workers."""
+    """Return a run for each time split in ``repeats``; the makespan is the sum of the split over the workers."""
     rows = []
     for repeat, split in enumerate(repeats):
         row = dict.fromkeys(COLUMNS, 0) | SHARED | identity | {"repeat": repeat, "error": None} | split
@@ -43,5 +43,5 @@ def busy(*works: int, **other: int) -> list[dict[str, int]]:
 
 
 def always(work: int, **other: int) -> list[dict[str, int]]:
-    """Return equal repeats, enough of them for a cause to be named: 2 / 2**12 is below 0.001."""
+    """Return 12 equal repeats, enough for an answer to name a cause: 2 / 2**12 is below 0.001."""
     return busy(*[work] * REPEATS, **other)

@@ -123,7 +123,7 @@ def test_nulls_are_dashes(frame_maker):
 
 
 def test_few_pairs_and_other_questions_are_named(frame_maker):
-    """Two strategies against a third in 24 settings: 48 x 2 / 2**10 exceeds 0.05, 48 x 2 / 2**11 does not."""
+    """Two strategies against a third in 24 settings: 48 tests. 48 x 2 / 2**10 is above 0.05, 48 x 2 / 2**11 below."""
     few = " ".join(printed(frame_maker(repeats=4)).split())
     assert "of 4 pairs: at least 11 are needed to be sure" in few
     assert "the range of 4, which covers 88 %" in few  # 1 - 2 / 2**4

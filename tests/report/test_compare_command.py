@@ -1,4 +1,4 @@
-"""`numasim compare` prints the answers of the Python function, as text and as JSON; a mistake is one sentence."""
+"""`numasim compare` prints the answers of `compare`, as text and as JSON; for a mistake, one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hand_made import busy, cell, table
 
-from numasim.cli import BAD_INPUT, OK, main
+from numasim.cli import OK, main
 
 
 @pytest.fixture
@@ -38,23 +38,3 @@ def test_json(results, capsys):
     (row,) = found["rows"]
     assert (row["model.task_noise"], row["pairs"], row["difference"], row["workers"]) == (None, 2, -25.5, 2)
     assert found["sentences"][0].startswith("model.task_noise=null is not surely faster or slower than 0.5 on fib")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (["--axis", "model.task_noize"], "did you mean 'model.task_noise'?"),
-        (["--baseline", "0.6"], "did you mean '0.5'?"),
-        (["--column", "makespan"], "did you mean 'makespan_ps'?"),
-    ],
-)
-def test_mistakes(results, capsys, wrong, said):
-    assert main(["compare", results, *wrong]) == BAD_INPUT
-    error = capsys.readouterr().err
-    assert said in error
-    assert error.count("\n") == 1
-
-
-def test_a_folder_without_results(tmp_path, capsys):
-    assert main(["compare", str(tmp_path)]) == BAD_INPUT
-    assert "no sweep has ended here" in capsys.readouterr().err

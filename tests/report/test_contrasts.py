@@ -1,4 +1,4 @@
-"""Some contrasts of `verification/contrasts.py`: chance alone has no cause, and planted effects are named."""
+"""Some contrasts of `verification/contrasts.py`: answers name no cause for chance, and name planted effects."""
 
 from __future__ import annotations
 

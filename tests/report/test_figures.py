@@ -1,4 +1,4 @@
-"""The figures show the numbers of the tables, name their units, and do not depend on the reader's settings."""
+"""Figures show the numbers of tables, name units, and do not depend on the reader's settings of matplotlib."""
 
 import itertools
 import math
@@ -83,7 +83,7 @@ def test_lines_that_lie_on_each_other_take_turns(frame_maker):
     assert first.get_markersize() > second.get_markersize()
     assert first.get_linewidth() == second.get_linewidth()
     (begin, dashes), (later, same) = first._dash_pattern, second._dash_pattern  # in points
-    assert dashes == same == pytest.approx([3 * 2.4, 3 * 2.4])  # as long as the gaps, which show the other line
+    assert dashes == same == pytest.approx([3 * 2.4, 3 * 2.4])  # dashes are as long as gaps, which show the other line
     assert abs(begin - later) == pytest.approx(3 * 2.4)
 
 

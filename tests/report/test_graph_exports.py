@@ -1,4 +1,4 @@
-"""Graphs and schedules for other tools: these tools find the nodes, edges and times worked out by hand."""
+"""Graphs and schedules for other tools, which find the nodes, edges and times that were worked out by hand."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_wfformat_of_a_family_by_hand(tmp_path: Path) -> None:
     execution = document["workflow"]["execution"]
     seconds = {task["id"]: task["runtimeInSeconds"] for task in execution["tasks"]}
     assert seconds == {name: pytest.approx(cost * 1e-9, rel=1e-12) for name, cost in COSTS.items()}
-    # the parent and task 1 begin, task 2 waits for 1, the parent for 2, then the call and the rest
+    # the chain: the parent spawns task 1, task 2 waits for task 1, the parent waits for task 2, then calls and ends
     assert execution["makespanInSeconds"] == pytest.approx((1 + 8.001 + 16 + 0 + 32 + 4) * 1e-9, rel=1e-12)
 
 

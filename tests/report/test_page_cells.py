@@ -1,4 +1,4 @@
-"""The data of the plots of a page, and runs by iteration: estimates in few numbers; a long sweep is thinned."""
+"""The data of the plots of a page, and runs by iteration: estimates of cells, and the thinning of long sweeps."""
 
 import json
 import math

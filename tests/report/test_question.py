@@ -346,7 +346,7 @@ def test_what_few_pairs_cannot_say_is_said():
 
 
 def test_pairs_are_said_to_sharpen_only_where_they_do():
-    """Ranks 1 to 6 beside 3, 5, 1, 6, 2, 4: the squared differences add up to 34, and 1 - 6 x 34 / (6 x 35) = 0.03."""
+    """Ranks 1 to 6 against 3, 5, 1, 6, 2, 4: the squared differences add up to 34, and 1 - 6 x 34 / (6 x 35) = 0.03."""
     first = busy(10, 20, 30, 40, 50, 60)
     alike = compare(two_strategies(first, busy(12, 22, 32, 42, 52, 62)))
     assert "pairs: rank correlation 1.00: differences within pairs are sharper than between runs" in alike.notes
@@ -373,7 +373,7 @@ def on_machines(**columns):
 
 
 def test_no_machine_is_called_faster_by_assumption():
-    """A recorded task takes the same time on every machine: `faster` would refer only to memory and links."""
+    """A recorded task computes for the same time on every machine: `faster` would refer only to memory and links."""
     found = compare(on_machines(), "machine")
     assert found.sentences == (
         "With cores taken to be equally fast, makespan is 20.0 % lower on b than on a on fib with 2 workers "

@@ -64,9 +64,10 @@ def test_only_the_scripts_of_the_page_may_run_and_nothing_may_be_fetched(text):
 def test_the_same_sweep_leaves_the_same_page_wherever_and_however_often(results, text, tmp_path):
     spec = str(results.parent / "sweep.yaml")
     arguments = ["sweep", spec, "-o", str(tmp_path / "again"), "--jobs", "1", "--quiet"]
-    assert main([*arguments, "--set", "repeat=1"]) == OK  # the whole sweep then takes over these runs
+    assert main([*arguments, "--set", "repeat=1"]) == OK  # the whole sweep uses these runs again
     assert main(arguments) == OK
     assert (tmp_path / "again" / "index.html").read_text() == text
+    assert (tmp_path / "again" / "answers.csv").read_bytes() == (results / "answers.csv").read_bytes()
     assert sweep_page(*tables(results), (results / "spec.yaml").read_text(), None).count("<figure>") == 0
 
 

@@ -75,7 +75,7 @@ DRAWN = """() => {
 
 
 def drawn(page: Page) -> tuple[list[str], str, float, float]:
-    """Return the colours of the first panel's marks, and the kind, the start and the end of its scale."""
+    """Return the colours of the first panel's marks, and the kind, the start and the end of the panel's scale."""
     page.locator("#chart[data-drawn]").wait_for()
     colours, kind, low, high = page.evaluate(DRAWN)
     return colours, kind, low, high

@@ -1,4 +1,4 @@
-"""Traces of all formats pass a strict reader, add up to the result, and need no more memory for longer runs."""
+"""Traces of all formats pass a strict reader and add up to the result; longer runs need no more memory."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_traces_of_random_plans_are_sound_and_add_up(
     shown = split_of(read_trace(tmp_path / form), workers)
     parts = (WORK, *SPLIT.values())
     expected = [sum(result.per_worker[name][:workers] for name in names).tolist() for names in parts]
-    if run.plan.costs.line == "yes" or run.plan.idle:  # a search waits for lines and wakes others in its idle stretch
+    if run.plan.costs.line == "yes" or run.plan.idle:  # an idle stretch includes waits for lines, and wakes
         shown, expected = ([each[0], np.sum(each[1:3], axis=0).tolist(), *each[3:]] for each in (shown, expected))
     if result.counters["aborts"]:  # a trace has the activities of aborted attempts; in the split they are wasted
         shown, expected = ([np.sum(each, axis=0).tolist()] for each in (shown, expected))
@@ -260,7 +260,7 @@ def test_names_are_in_alphabetical_order() -> None:
 
 
 def test_an_arrow_leads_to_the_next_slice_that_lasts() -> None:
-    """The first task of a thief takes no time: the arrow leads to the next task, or to one more slice at the end."""
+    """The first task of a thief takes no time: the arrow leads to the next task, or to an added slice at the end."""
     steal = (Watched.STEAL, 1, 100, 100, 0, 0, 1)
     work = Watched.WORK
     found = written(plan_of(TREE), steal, (work, 1, 100, 100), (work, 1, 100, 9000), (work, 0, 0, 9000))
@@ -324,7 +324,7 @@ def test_the_name_says_the_form() -> None:
 
 
 def peak_bytes(rows: Rows, plan: Plan) -> int:
-    """Return the most memory allocated for writing the rows of a run, in batches of one size, without the collector."""
+    """Return the most memory, in bytes, for writing the rows of a run in equal batches, without garbage collection."""
     gc.collect()
     gc.disable()
     tracemalloc.start()

@@ -1,6 +1,6 @@
-"""Readers of traces that share no code with the writers. Raise AssertionError for the first mistake in a trace.
+"""Readers of traces, which share no code with the writers and raise AssertionError for the first mistake in a trace.
 
-Each reader checks a file against the file's format, as any other reader of the format would.
+Each reader checks a file against the description of the format.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def lines_of(path: Path) -> Iterator[str]:
         yield from file
 
 
-# ---- Perfetto: on a track times ascend, slices begin and end in turn, and arrows have two ends, both in slices -------
+# ---- Perfetto: on a track times ascend, slices begin and end in turn, and both ends of an arrow are in slices --------
 
 
 class PerfettoReader:
@@ -121,12 +121,12 @@ class PerfettoReader:
         return int(time_ps)
 
 
-# ---- Paje: by the definitions at its head; states follow each other in a container; links have two ends ----
+# ---- Paje: definitions are at the head of a file; states follow each other in a container; links have two ends ----
 
 
 @dataclass
 class Container:
-    """A container of a Paje trace: its type and name, its present state, and the begin of the state."""
+    """A container of a Paje trace, with the present state and the begin of this state."""
 
     kind: str
     name: str
@@ -136,7 +136,7 @@ class Container:
 
 
 class PajeReader:
-    """Checks that times ascend, and that types, containers and values are defined before use (else KeyError)."""
+    """Checks that times ascend. A type, container or value without an earlier definition raises KeyError."""
 
     def __init__(self) -> None:
         self.trace = Trace()
@@ -227,7 +227,7 @@ class PajeReader:
             self.trace.arrows += 1
 
 
-# ---- Paraver: records in the order of time, of threads of the head; states follow each other from 0 to the end ----
+# ---- Paraver: the head names threads; records are in the order of time; states follow each other without gaps ----
 
 
 class ParaverReader:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from numasim.reproduce.calibration_file import Parameter
 from numasim.reproduce.table_cells import Cell, Role, Table
 
 SIMULATED_NOTHING: tuple[float, ...] = ()
@@ -48,3 +49,8 @@ def table(cells: Sequence[Cell], identity: str = "1.1") -> Table:
         key_columns=("benchmark",),
         cells=tuple(cells),
     )
+
+
+def fitted_cells(parameters: Iterable[Parameter]) -> set[tuple[str, str, str]]:
+    """Return table, column and row of every published value to which a parameter was fitted."""
+    return {(each.table, column, row) for each in parameters for column in each.columns for row in each.fitted_rows}

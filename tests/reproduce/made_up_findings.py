@@ -133,14 +133,14 @@ class Texts(HTMLParser):
 
 @dataclass(frozen=True)
 class Report:
-    """A written report: its page, and the number of progress calls."""
+    """A written report: the path of the page, and the number of calls of ``advance``."""
 
     page: Path
     advanced: int
 
 
 def written(factory: pytest.TempPathFactory) -> Report:
-    """Return the report of the made-up findings, written once a session, since its figures take seconds."""
+    """Return the report of the made-up findings, written once a session, since drawing the figures takes seconds."""
     return _written(factory.getbasetemp() / "made-up" / "report")
 
 
@@ -167,7 +167,7 @@ def _table(identity: str, noise: float) -> Table:
 
 
 def _special(cell: Cell) -> Cell:
-    """Return the cell. One cell becomes a fitted cell, and one becomes a cell that is not simulated."""
+    """Return the cell; one cell of Table 3.6 becomes a fitted cell, and one a cell that is not simulated."""
     if (cell.row, cell.column) == ("Strassen-4096", "steal_attempt_count"):
         return replace(cell, role=Role.FITTED)
     if (cell.row, cell.column) == ("Strassen-8192", "steal_attempt_count"):

@@ -1,4 +1,4 @@
-"""A made-up study of two small programs that is reproduced in a second, as text that tests change."""
+"""The text of a made-up study of two small programs. Tests change the text; a reproduction takes a second."""
 
 from __future__ import annotations
 

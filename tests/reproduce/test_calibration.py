@@ -1,9 +1,10 @@
-"""The searches of a calibration against closed forms, the published values that a calibration reads, and its file."""
+"""Searches of calibrations against closed forms, published values that calibrations read, and calibrated.yaml."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -17,10 +18,15 @@ from numasim.reproduce.calibration_file import (
     FittedParameter,
     RefusedParameter,
     StepScore,
-    calibration_yaml,
     read_calibration,
 )
-from numasim.reproduce.parameter_search import (
+from numasim.reproduce.programs import Wanted
+from numasim.reproduce.setting import Setting
+from numasim.reproduce.study import read_study
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
+
+from parameter_search import (
     Axis,
     Evidence,
     Explored,
@@ -28,15 +34,15 @@ from numasim.reproduce.parameter_search import (
     Reading,
     Readings,
     Verdict,
+    calibration_yaml,
     fit,
     identified_root,
+    joined,
     lowest,
+    of_steps,
     rising_root,
     root_at,
 )
-from numasim.reproduce.programs import Wanted
-from numasim.reproduce.setting import Setting
-from numasim.reproduce.study import read_study
 
 # ---- The searches ----
 
@@ -261,10 +267,10 @@ def test_the_text_is_read_again_and_a_mistake_in_it_has_its_place(tmp_path: Path
 
 
 def test_steps_are_taken_out_and_put_back_in_their_order() -> None:
-    first, second = CALIBRATION.of([1]), CALIBRATION.of({2})
+    first, second = of_steps(CALIBRATION, [1]), of_steps(CALIBRATION, {2})
     assert [each.name for each in first.parameters] == ["overlap"]
     assert [len(each.refused) for each in (first, second)] == [0, 1]
-    assert second.joined(first) == CALIBRATION
+    assert joined(second, first) == CALIBRATION
 
 
 def test_a_study_runs_with_what_was_fitted_and_not_with_what_was_refused(small_study: Path) -> None:

@@ -1,4 +1,4 @@
-"""The ceilings of the thesis against numbers that follow from its tables with a pocket calculator."""
+"""The ceilings of the thesis against numbers computed from the thesis' tables by hand."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_what_the_thesis_prints_twice(ceilings: dict[str, Ceiling]) -> None:
 
 
 def test_volumes_differ_by_what_two_tables_say(ceilings: dict[str, Ceiling]) -> None:
-    """Tables 4.4 and 5.3: the best prediction is the smaller value. Its mean error is (1 - smaller / larger) / 2."""
+    """Tables 4.4 and 5.3: the best prediction is the smaller value, with a mean error of (1 - smaller / larger) / 2."""
     pairs = [
         (0.3423, 0.9986), (1.1157, 5.2197), (2.8416, 39.3668), (1.6365, 3.4797), (0.0675, 5.2117), (0.0613, 3.4587),
     ]  # fmt: skip
@@ -91,7 +91,7 @@ def test_the_affinity_aware_times_are_computed_in_five_of_six_rows(ceilings: dic
 
 
 def test_what_the_bytes_saved_explain(ceilings: dict[str, Ceiling]) -> None:
-    """The check: bytes / 64 x 47.6 ns / 12, divided by the gain, from Tables 5.2, 5.3 and 6.1."""
+    """The explained part is bytes / 64 x 47.6 ns / 12, divided by the gain, from Tables 5.2, 5.3 and 6.1."""
     found = ceilings["bytes saved by locality binding"]
     assert column(found, "explained") == dict(zip(ROWS, ["20%", "14%", "17%", "all", "87%", "41%"], strict=True))
     assert found.bounds == ()

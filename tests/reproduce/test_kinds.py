@@ -1,4 +1,4 @@
-"""Kinds of tables: every cell is compared with a value computed by hand from the cell's runs."""
+"""Kinds of tables: every cell is compared with a value that the test computes from single runs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from numasim.reproduce.study_tables import Claim
 from numasim.reproduce.text import error_text, published_text
 
 MORE = """\
+from numasim.reproduce.study import read_study
+
+LAWS = read_study("laws")
+Relative, KNOWN = LAWS.part("relative").Relative, LAWS.part("straggler").COMPARED
 COLUMNS = {
     "plain_s": Column("time_ratio", "plain", role=Role.INPUT),
     "domains_s": Column("time_reduction", "domains", published=NOTHING),
@@ -42,7 +46,7 @@ def times(folder: Path, row: str, variant: str, **changes: object) -> list[float
 
 
 def test_a_comparison_is_of_the_same_seed(tmp_path: Path) -> None:
-    found = table(tmp_path, 'Compared(against="plain")')
+    found = table(tmp_path, 'Compared(against="plain", known=KNOWN)')
     plain, domains = times(tmp_path, "large", "plain"), times(tmp_path, "large", "domains")
     assert found["large", "plain_s"].simulated == (1.0, 1.0)
     saved = tuple(100 * (1 - mine / other) for mine, other in zip(domains, plain, strict=True))
@@ -54,16 +58,16 @@ def test_a_comparison_is_of_the_same_seed(tmp_path: Path) -> None:
 
 
 def test_what_is_expected_stands_where_nothing_was_printed(tmp_path: Path) -> None:
-    found = table(tmp_path / "a", 'Compared(against="plain", expected=1, null=0.5)')
+    found = table(tmp_path / "a", 'Relative(against="plain", known=KNOWN, expected=1, null=0.5)')
     assert {(cell.published, cell.null) for cell in found.values()} == {(1.0, 0.5)}
-    found = table(tmp_path / "b", 'Compared(against={"domains_s": "plain"}, within=(200, 300))')
+    found = table(tmp_path / "b", 'Relative(against={"domains_s": "plain"}, known=KNOWN, within=(200, 300))')
     assert found["large", "domains_s"].published == 200
     assert found["large", "plain_s"].published == 1  # a printed value
 
 
 def test_rows_are_compared_with_one_of_them(tmp_path: Path) -> None:
     columns = '{"plain_s": COLUMNS["plain_s"]}'
-    found = table(tmp_path, 'Compared(row="small")', columns, "small,2\nlarge,7\n")
+    found = table(tmp_path, 'Relative(row="small")', columns, "small,2\nlarge,7\n")
     assert list(found) == [("large", "plain_s")]
     pairs = zip(times(tmp_path, "large", "plain"), times(tmp_path, "small", "plain"), strict=True)
     assert found["large", "plain_s"].simulated == tuple(a / b for a, b in pairs)

@@ -77,17 +77,19 @@ def test_mistakes_in_a_study(tmp_path: Path, old: str, new: str, says: str) -> N
         ('Claims({"small": Claim("speedup", "small", "plain", "domain")})', "no variant 'domain'.*'domains'"),
         ('Claims({"smal": Claim("speedup", "small", "plain", "domains")})', "no claim 'small'.*'smal'"),
         ('Compared(against="plane")', "no variant 'plane'.*'plain'"),
-        ('Compared(row="smal")', "no row 'smal'.*'small'"),
+        ('Relative(row="smal")', "no row 'smal'.*'small'"),
         ('Peaks("workers", (1, 2), "plane")', "no variant 'plane'.*'plain'"),
         ('Totals({"smal": "plain"})', "no row 'small'.*'smal'"),
         ('Totals({"small": "plane"})', "no variant 'plane'.*'plain'"),
     ],
 )
 def test_mistakes_in_kinds_of_tables(tmp_path: Path, kind: str, says: str) -> None:
-    """Such mistakes must be found before a reproduction begins."""
-    quantity = {"Compared": "time_ratio", "Peaks": "rise", "Totals": "speedup"}.get(kind.partition("(")[0], "holds")
+    """A mistake in a kind of table is found before a reproduction begins."""
+    quantities = {"Compared": "time_ratio", "Relative": "time_ratio", "Peaks": "rise", "Totals": "speedup"}
+    quantity = quantities.get(kind.partition("(")[0], "holds")
     column = f'{{"share": Column("{quantity}", "plain")}}'
-    more = f'TABLES.append(StudyTable("t", "", "", CSV / "said.csv", "row", {column}, "trees", kind={kind}))\n'
+    more = 'from numasim.reproduce.study import read_study\nRelative = read_study("laws").part("relative").Relative\n'
+    more += f'TABLES.append(StudyTable("t", "", "", CSV / "said.csv", "row", {column}, "trees", kind={kind}))\n'
     with pytest.raises(InputError, match=says):
         read_study(str(write_study(tmp_path / "bad", more=more, said="row,share\nsmall,1\n")))
 

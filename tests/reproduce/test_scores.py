@@ -82,7 +82,7 @@ def test_each_variant_is_ranked_once_the_fitted_too() -> None:
     found = only([table(cells), table(again, "1.2")], ScoreRule("ranks", "rank-correlation", 0.8, of="times"))
     assert found.cells == 3
     assert found.value == pytest.approx(0.5)  # ranks 3 2 1 against 2 3 1
-    assert found.null == 0.0  # 5, 5 and 5 put nothing in order
+    assert found.null == 0.0  # the null model predicts 5, 5 and 5, which have no order
 
 
 # ---- the null model ----

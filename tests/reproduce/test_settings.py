@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from numasim.reproduce.programs import Change, Fields, Wanted
 from numasim.reproduce.reproduce import reproduce
 from numasim.reproduce.setting import Setting
 from numasim.reproduce.study import Study, read_study
-from numasim.spec.run_spec import RunSpec
 
 READINGS = """\
 {
@@ -33,13 +31,6 @@ READINGS = """\
         "choices": {"attempts": {"says": "section 5"}, "successes": {"says": "section 6"}},
     },
 }
-"""
-CALIBRATED = """\
-parameters:
-  - {name: overlap, set: model.mlp, programs: [trees], value: "0.8", unit: "1", table: "1.1", step: 2, residual: "0.1"}
-  - {name: leaves, set: workload.leaf_ns, programs: [trees], rows: [large], value: 120, unit: ns, step: 1}
-  - {name: memory, set: machine.nodes.imc_bandwidth_gbs, programs: [trees, grid], value: "21.5", unit: GB/s, step: 2}
-  - {name: capacity, set: runtime.capacity, programs: [grid], value: 300, unit: tasks, step: 3}
 """
 
 
@@ -84,21 +75,6 @@ def test_later_ones_override_earlier_ones(study: Study) -> None:
 def test_an_unknown_reading_is_refused(study: Study, readings: dict[str, str], says: str) -> None:
     with pytest.raises(InputError, match=says):
         Setting(study, readings=readings)
-
-
-def specs(folder: Path, table: str, machine: str | None = None) -> list[RunSpec]:
-    study = read_study(str(folder))
-    asked = study.tables[table]
-    return [run.spec for run in asked.kind.plan(Setting(study, machine=machine), asked).runs]
-
-
-def test_what_was_fitted_is_set_in_its_programs_and_rows_alone(small_study: Path) -> None:
-    (small_study / "calibrated.yaml").write_text(CALIBRATED)
-    assert {spec.model.mlp for spec in specs(small_study, "1.1")} == {Decimal("0.8")}
-    assert {spec.model.mlp for spec in specs(small_study, "1.2")} == {Decimal(1)}
-    assert {spec.runtime.capacity for spec in specs(small_study, "1.2")} == {300}
-    leaves = {(spec.workload.n, spec.workload.leaf_ns) for spec in specs(small_study, "1.1")}  # type: ignore[union-attr]
-    assert leaves == {(6, Decimal(100)), (9, Decimal(120))}
 
 
 SIDES = """\

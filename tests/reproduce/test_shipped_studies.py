@@ -1,4 +1,4 @@
-"""The shipped studies: their published values, their fitted parameters, and rules that their runs must obey."""
+"""The shipped studies: published values, fitted parameters, and rules for the runs of each study."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from statistics import fmean
 
 import pandas as pd
 import pytest
+from cells_by_hand import fitted_cells
 
 from numasim.engine.simulate import simulate_spec
 from numasim.machine.build_machine import build
@@ -91,7 +92,7 @@ def test_mean_ratios_are_those_of_the_tables(shape: str, without: set[str]) -> N
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_no_fitted_value_is_called_a_prediction(study: Study) -> None:
-    fitted = {cell for each in study.parameters for cell in each.cells}
+    fitted = fitted_cells(study.parameters)
     assert fitted
     for table, name, row in fitted:
         column = study.tables[table].columns[name]
@@ -161,7 +162,7 @@ def test_home_test_is_as_its_text_says_but_for_the_average_of_a_single_tile(tmp_
 
 
 def test_with_one_thread_both_tournaments_are_interleave_once_and_twice() -> None:
-    """One thread merges nothing. So vertical does the same as interleave, and horizontal builds every table twice."""
+    """One thread merges nothing: vertical does the same work as interleave, and horizontal builds every table twice."""
     setting, program = Setting(PHOENIX), PHOENIX.programs["paragon"]
 
     def time(variant: str) -> float:
@@ -208,7 +209,7 @@ def test_units_of_stamp_are_as_counted(row: str) -> None:
 
 @pytest.mark.parametrize(("row", "missed"), [("intruder", 36), ("vacation", 23)])
 def test_a_cache_of_24_mib_misses_as_counted(row: str, missed: int) -> None:
-    """A unit reads 64 lines, once the caches are full; the paper counted 68."""
+    """With full caches a unit reads 64 lines; the paper counted 68."""
     changes = {"workers": 1, "workload.units": 40_000}
     spec = Setting(SKELAFF).spec(Wanted(STAMP, row, "numa32 baseline", tuple(from_mapping(changes))))
     counters = simulate_spec(spec, spec.seed).counters
@@ -244,8 +245,8 @@ def test_the_heuristic_is_figure_7_of_skelaff() -> None:
 
 
 def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
-    """Sixteen workers demand more of the first node than its controller delivers: the baseline takes at least the time
-    of this controller. With pages on all nodes, the run is faster than one controller.
+    """Sixteen workers demand more bytes than the controller of the first node delivers, so the baseline takes at least
+    the time of this controller. With pages on all nodes, the run takes less time than one controller would.
     """
     changes = tuple(from_mapping({"workers": 16}))
     specs = [
@@ -265,7 +266,7 @@ def test_vacation_gains_by_cyclic_pages_on_numa16() -> None:
 
 
 def test_laws_saves_a_cacheful_of_misses_in_each_sweep() -> None:
-    """The check covers the ten stencils of Table IV, as explained on the page on LAWS."""
+    """The formula of the page on LAWS (`docs/reproductions/laws.md`), for the ten stencils of Table IV of LAWS."""
     cache, quarter = 6 * 2**20, {True: 8096 * 1024 * 8 // 4, False: 8096 * 64 * 64 * 8 // 4}
     printed = pd.read_csv(LAWS.folder / "published" / "laws_table_4_l3_misses_stencils.csv", index_col="program")
     cilk, laws = printed["cilk"], printed["laws"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
@@ -11,23 +12,26 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from cells_by_hand import fitted_cells
 
 from numasim.plan.build_plan import build_plan
-from numasim.reproduce.calibration_file import Calibration, StepScore, rms
-from numasim.reproduce.parameter_search import Axis, Reading, Readings, values_at
+from numasim.reproduce.calibration_file import Calibration, StepScore
 from numasim.reproduce.study import Study, read_study
 from numasim.reproduce.table_cells import Role
 from numasim.spec.run_spec import resolve
 from numasim.sweep.planned_runs import PlannedRun, repeated
 from numasim.sweep.pool import InProcess
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
+
+from parameter_search import Axis, Reading, Readings, of_steps, rms, values_at
+
 DRIFT = 0.02  # the largest change of an error before the values must be fitted again
 
 
 def misread(study: Study, readings: Iterable[Reading], calibration: Calibration) -> list[tuple[str, str, str]]:
     """Return every prediction that the calibration has read. Only refused parameters may be fitted to predictions."""
-    fitted = {cell for each in calibration.parameters for cell in each.cells}
-    refused = {cell for each in calibration.refused for cell in each.cells}
+    fitted, refused = fitted_cells(calibration.parameters), fitted_cells(calibration.refused)
     predicted = {
         (table.id, name, row)
         for table in study.tables.values()
@@ -130,10 +134,10 @@ def _with_other_predictions(study: Study, folder: Path, script: ModuleType) -> S
 def test_the_committed_values_give_the_committed_errors(
     script: ModuleType, study: Study, committed: Calibration, score: str, more: list[Any]
 ) -> None:
-    """A failure shows that a mechanism has changed: python experiments/thesis/calibrate.py fits the values again."""
+    """A failure shows that a simulated rule has changed: experiments/thesis/calibrate.py fits the values again."""
     data, bench = script.read_data(Readings(study)), script.Bench(study, committed, InProcess(), str)
     found: StepScore = getattr(script, score)(bench, data, *more)
-    (kept,) = committed.of([found.step]).scores
+    (kept,) = of_steps(committed, [found.step]).scores
     assert found.errors == {name: pytest.approx(kept.errors[name], abs=DRIFT) for name in found.errors}
 
 
@@ -141,8 +145,8 @@ def test_what_was_refused_of_the_steals_fits_as_well_as_is_recorded(
     script: ModuleType, study: Study, committed: Calibration
 ) -> None:
     """The search uses small matrices with shorter tasks. The first back-off lasts as many tasks as before."""
-    refused = committed.of([3]).refused
-    data, bench = script.read_data(Readings(study)), script.Bench(study, committed.of([1, 2]), InProcess(), str)
+    refused = of_steps(committed, [3]).refused
+    data, bench = script.read_data(Readings(study)), script.Bench(study, of_steps(committed, [1, 2]), InProcess(), str)
     size_ns, stand_in_ns = (
         script.mean_task_ns(bench.runs("matmul", "randomized", {"workload.n": n})[0])
         for n in (script.SIZE, script.STAND_IN)

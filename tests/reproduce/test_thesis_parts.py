@@ -89,7 +89,7 @@ def test_lock_accesses_take_as_long_as_a_line_takes_from_thread_to_thread(found:
 def test_an_overhead_is_what_a_construct_takes_beyond_its_delay(found: dict[str, Table]) -> None:
     (run,) = Setting(THESIS, quick=True).runs(Wanted(THESIS.programs["syncbench"], "barrier", "oblivious"))
     makespan_us = simulate_spec(run.spec, run.seed).counters["makespan_ps"] / 1e6
-    delays_us = 100 * 0.1  # 100 repetitions of 100 ns, which threads never do one after the other
+    delays_us = 100 * 0.1  # 100 repetitions of a delay of 100 ns, which all threads have at the same time
     assert cells(found["6.4"])["barrier", "numa_oblivious_overhead_ms"].simulated == pytest.approx(
         ((makespan_us - delays_us) / 100,)
     )

@@ -14,7 +14,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
-# A shell starts background jobs with interrupts ignored. The tests may be such a job.
+# A shell starts background jobs with interrupts ignored, and the tests may be a background job.
 HEARS_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)"
 
 

@@ -52,7 +52,7 @@ ROOT = HERE.parents[1]
 
 
 class DaskCluster:
-    """A cluster with its files in ``scratch``. Each process leads a session, so that its children can be killed."""
+    """A cluster with files in ``scratch``. Each process leads a session, so that a kill reaches the children, too."""
 
     def __init__(self, scratch: Path, allowed_failures: int) -> None:
         self.scratch = scratch

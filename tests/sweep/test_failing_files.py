@@ -1,9 +1,9 @@
-"""Each call by which a sweep reads or writes its folder fails once: the sweep reports the error, and the next sweep
+"""Each call that reads or writes the folder of a sweep fails once: the sweep reports the error, and the next sweep
 succeeds.
 
 Calls are counted, and fail, below Python, so that calls of Python's modules in C are included. With
-``NUMASIM_TEST_ALL_FAULTS`` set, each call fails with each of its errors, which takes minutes. Otherwise each call of
-the shorter sweep, and every seventh call of the longer sweep, fails with one of its errors.
+``NUMASIM_TEST_ALL_FAULTS`` set, each call fails with each possible error, which takes minutes. Otherwise each call of
+the shorter sweep, and every seventh call of the longer sweep, fails with one error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sweeps that are killed, interrupted, or find the disk full, each in its own process."""
+"""Sweeps that are killed, interrupted, or find the disk full, each sweep in a process of its own."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_two_sweeps_at_once_are_one_too_many(tmp_path: Path, start_sweep: Start)
 
 
 class Crash(BaseException):
-    """Stands for the end of the process."""
+    """An error in place of the end of the process."""
 
 
 def crash_at(rename: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from toy_sweep import ToySweep, fail_at_two_workers, run_toy, toy_sweep
+from toy_sweep import fail_at_two_workers, run_toy, toy_sweep
 
 import numasim.report.sweep_result as reported_sweep_module
 from numasim.errors import InputError, Interrupted
-from numasim.files.owned_folder import MANIFEST
 from numasim.report.sweep_result import reported_sweep
+from numasim.spec.sweep_spec import SweepSpec
 from numasim.sweep.store.results_store import ANSWERS, REPORT
 
 
@@ -20,7 +20,7 @@ def no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numasim.report.sweep_page.page_pictures", lambda *_: [])
 
 
-def sweep_and_report(sweep: ToySweep, directory: Path, runner: object = run_toy, **options: object) -> None:
+def sweep_and_report(sweep: SweepSpec, directory: Path, runner: object = run_toy, **options: object) -> None:
     reported_sweep(sweep, directory, jobs=1, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
 
 
@@ -43,14 +43,6 @@ def test_a_report_that_was_lost_or_not_written_comes_back(tmp_path: Path) -> Non
         (tmp_path / name).unlink()
     sweep_and_report(toy_sweep(), tmp_path)
     assert left(tmp_path) == before
-
-
-def test_more_runs_replace_it(tmp_path: Path) -> None:
-    sweep_and_report(toy_sweep(repeat=1), tmp_path / "grown")
-    sweep_and_report(toy_sweep(repeat=2), tmp_path / "grown")
-    sweep_and_report(toy_sweep(repeat=2), tmp_path / "whole")
-    assert left(tmp_path / "grown") == left(tmp_path / "whole")
-    assert all(f'"{name}"' in (tmp_path / "whole" / MANIFEST).read_text() for name in REPORT)
 
 
 def test_a_file_of_the_user_is_kept_and_named_before_anything_runs(tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from toy_sweep import Part, ToyCell, counter_value, fail_at_two_workers, sweep_toy, toy_spec, toy_sweep
+from toy_sweep import Part, counter_value, fail_at_two_workers, sweep_toy, toy_spec, toy_sweep
 
 from numasim.draws import repeat_seed
 from numasim.errors import InputError
 from numasim.report.command_output import save_sweep_plots
 from numasim.report.sweep_result import SweepResult
+from numasim.spec.sweep_spec import Cell
 from numasim.sweep.planned_runs import PlannedRow, PlannedRun
 from numasim.sweep.store.results_tables import (
     NODE_PAIRS,
@@ -67,7 +68,7 @@ def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
 
 @pytest.mark.parametrize("name", [RESULTS, WORKERS])
 def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
-    """Half of the rows are gone. No command uses the other half as if all rows were there."""
+    """Half of the rows are gone, and every command refuses the table."""
     sweep_toy(toy_sweep(), tmp_path)
     table = pq.read_table(tmp_path / name)
     pq.write_table(table.slice(0, len(table) // 2), tmp_path / name)
@@ -128,7 +129,7 @@ def rows(axis: str, values: list[Any], names: str | None = None) -> list[Any]:
     made = []
     for index, (value, letter) in enumerate(zip(values, letters, strict=True)):
         spec = toy_spec(1).model_copy(update={"strategy": Part(name=letter)})
-        cell = ToyCell(index, {} if value is None else {axis: value}, spec)
+        cell = Cell(index, {} if value is None else {axis: value}, spec)
         made.append(PlannedRow(cell, 0, PlannedRun(str(index), spec, 0)))  # type: ignore[arg-type]
     return made
 

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 from toy_sweep import (
     Part,
-    ToyCell,
     counter_value,
     die_at_two_workers,
     divide_by_zero_at_two_workers,
@@ -25,6 +24,7 @@ from toy_sweep import (
 from numasim.draws import repeat_seed
 from numasim.engine.result import COLUMNS, RATIOS, TEXT
 from numasim.errors import InputError
+from numasim.spec.sweep_spec import Cell
 from numasim.sweep import batch
 from numasim.sweep.batch import DIED
 from numasim.sweep.store.parquet import failed, rows_of, shard_bytes, write_shard
@@ -186,12 +186,6 @@ def test_a_failure_after_a_success_counts_for_nothing(tmp_path: Path) -> None:
     assert (tmp_path / RESULTS).read_bytes() == before
 
 
-def test_a_sweep_of_failures_alone_has_tables(tmp_path: Path) -> None:
-    sweep_toy(toy_sweep(workers=(2,)), tmp_path, fail_at_two_workers)
-    assert pq.read_table(tmp_path / RESULTS).num_rows == 4
-    assert pq.read_table(tmp_path / WORKERS).num_rows == 0
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_fail_fast_ends_at_the_first_failure_and_can_be_resumed(tmp_path: Path, jobs: int) -> None:
     sweep = toy_sweep(repeat=20)
@@ -231,7 +225,7 @@ def test_jobs_below_one_are_refused_before_anything_is_made(tmp_path: Path, jobs
 def test_a_counter_beyond_64_bits_fails_its_run_alone(tmp_path: Path) -> None:
     spec = toy_spec(2).model_copy(update={"strategy": Part(name="huge", kind=1)})
     sweep = toy_sweep(strategies=("a",), repeat=1)
-    cells = [*sweep.cells, ToyCell(3, {}, spec)]
+    cells = [*sweep.cells, Cell(3, {}, spec)]
     outcome = sweep_toy(replace(sweep, cells=cells), tmp_path, overflow_where_huge)
     (message,) = outcome.failures.values()
     assert "OverflowError" in message

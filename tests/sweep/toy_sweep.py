@@ -1,4 +1,4 @@
-"""A sweep whose runs are arithmetic, to test the store and the dispatch without an engine."""
+"""A sweep with runs that only do arithmetic, to test the store and the dispatch without an engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -25,6 +24,7 @@ from numasim.parts.base import Model
 from numasim.parts.models.runtime_model import RuntimeSpec
 
 if TYPE_CHECKING:
+    from numasim.spec.sweep_spec import SweepSpec
     from numasim.sweep.batch import Runner
     from numasim.sweep.run_sweep import SweepOutcome
 
@@ -56,35 +56,20 @@ class ToySpec(Model):
     repeat: int
 
 
-@dataclass(frozen=True)
-class ToyCell:
-    index: int
-    axes: dict[str, Any]
-    spec: ToySpec
-
-
-@dataclass(frozen=True)
-class ToySweep:
-    cells: list[ToyCell]
-    axes: tuple[str, ...]
-    repeat: int
-    seed: int
-    text: str
-    files: dict[str, bytes] = field(default_factory=dict)
-
-    @property
-    def contents(self) -> dict[str, int]:
-        return {"seed": self.seed}
-
-
 def toy_sweep(
     workers: tuple[int, ...] = (1, 2, 3), strategies: tuple[str, ...] = ("a", "b"), repeat: int = 2, seed: int = 7
-) -> ToySweep:
+) -> SweepSpec:
+    from numasim.spec.sweep_spec import (  # imported here, because worker processes do not need the module
+        Cell,
+        SweepSpec,
+    )
+
     cells = [
-        ToyCell(index, {"strategy": name, "workers": count}, toy_spec(count, name, seed=seed))
+        Cell(index, {"strategy": name, "workers": count}, toy_spec(count, name, seed=seed))  # type: ignore[arg-type]
         for index, (name, count) in enumerate(product(strategies, workers))
     ]
-    return ToySweep(cells, ("strategy", "workers"), repeat, seed, f"seed: {seed}  # {workers} {strategies} {repeat}\n")
+    text = f"seed: {seed}  # {workers} {strategies} {repeat}\n"
+    return SweepSpec(("strategy", "workers"), tuple(cells), seed, repeat, {"seed": seed}, text)
 
 
 def toy_spec(workers: int, strategy: str = "a", seed: int = 7) -> ToySpec:
@@ -131,7 +116,7 @@ def stall() -> None:
 
 
 def stalled(directory: Path) -> list[int]:
-    """Return the ids of the processes of ``directory`` that stall, or stalled before they were killed."""
+    """Return the ids of the processes in ``directory`` that stall, or stalled until a kill."""
     return [int(mark.read_text()) for mark in directory.glob("*.stalls")]
 
 
@@ -185,11 +170,11 @@ def refuse(spec: ToySpec, seed: int, engine: str, check: bool) -> Result:
 
 
 def sweep_toy(
-    sweep: ToySweep, directory: Any, runner: Runner = run_toy, jobs: int | None = 1, **options: Any
+    sweep: SweepSpec, directory: Any, runner: Runner = run_toy, jobs: int | None = 1, **options: Any
 ) -> SweepOutcome:
     from numasim.sweep.run_sweep import run_sweep  # imported here, because worker processes do not need the module
 
-    return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)  # type: ignore[arg-type]
+    return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=runner, progress=False, **options)
 
 
 def wait_until(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
@@ -213,7 +198,7 @@ def be_patient(change: Callable[[ModuleType, str, float], None] = setattr) -> No
 
 
 def main(directory: str, workers: str, runner: str, repeat: str) -> None:
-    """Sweep in this process, which a test kills; ``workers`` is a number of jobs, or a cluster."""
+    """Sweep in this process; ``workers`` is a number of jobs, or the address of a cluster."""
     be_patient()
     chosen: Callable[..., Result] = globals()[runner]
     where: dict[str, Any] = {"jobs": int(workers)} if workers.isdigit() else {"jobs": None, "cluster": workers}

@@ -113,8 +113,8 @@ def _lines_of_cells(cells: pd.DataFrame, frame: pd.DataFrame, comparison: Compar
 def _print_effects(lines: list[Line], estimates: Sequence[str], comparison: Comparison, console: Console) -> None:
     """Print a line for each cell, with columns for the setting, the axis and ``estimates``.
 
-    If there are more than `FEW_ROWS` lines, one line stands for all cells without a sure difference. If a setting has
-    no other line left, its baseline is not printed.
+    If there are more than `FEW_ROWS` lines, one line stands for all cells without a sure difference. The baseline of a
+    setting is printed only beside another line of the setting.
     """
     folded = [line for line in lines if line.folds] if len(lines) > FEW_ROWS else []
     settings = {line.setting for line in lines if line.row is not None and line not in folded}
@@ -171,7 +171,7 @@ def _failures_of(cell: Any) -> str:
 
 
 def _estimates(cell: Any) -> tuple[str, ...]:
-    """Return the texts below `HEADINGS`: for each heading a median, and the wider side of its interval."""
+    """Return the texts below `HEADINGS`: for each heading a median, and the wider side of the median's interval."""
     margins = {
         name: float(max(cell[f"{name}_high"] - cell[name], cell[name] - cell[f"{name}_low"]))
         for name in ("makespan_ps", "steal_miss_ratio", "steal_remote_ratio")

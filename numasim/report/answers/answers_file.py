@@ -1,4 +1,4 @@
-"""The file of all answers of a sweep: every axis against its first value, in every setting, for several columns."""
+"""The file of all answers of a sweep: for several columns, each value of each axis against the first value."""
 
 from __future__ import annotations
 

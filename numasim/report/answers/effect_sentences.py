@@ -24,7 +24,7 @@ LONGEST_VALUE = 60  # characters of a value in a sentence
 
 @dataclass(frozen=True)
 class Cell:
-    """A contrast with its effect, the changes of all parts, the causes among them, and its setting in words."""
+    """A contrast with its effect, the changes of all parts, the changes that are causes, and the setting in words."""
 
     contrast: Contrast
     effect: Effect
@@ -90,7 +90,7 @@ class Question:
 
 
 def answer_sentence(question: Question, cells: Sequence[Cell]) -> str:
-    """Return one sentence with the answer to a question: for its only setting, or a summary of several settings."""
+    """Return one sentence with the answer to a question: for the only setting, or a summary of several settings."""
     text = _single(question, cells[0]) if len(cells) == 1 else _summary(question, cells)
     return f"{text[0].upper()}{text[1:]}." if question.names_column else f"{text}."
 
@@ -122,7 +122,7 @@ def _too_few(cells: Sequence[Cell]) -> str:
 
 
 def _summary(question: Question, cells: Sequence[Cell]) -> str:
-    """Return how many settings have a sure difference of each sign, the sizes, and the setting of the largest."""
+    """Return how many settings have sure differences of each sign, with sizes and the setting of the largest size."""
     compared = [each for each in cells if each.effect.pairs]
     relative = all(each.effect.relative for each in compared)
     sizes = [(each, each.effect.percent if relative else each.effect.difference) for each in compared]
@@ -145,7 +145,7 @@ def _summary(question: Question, cells: Sequence[Cell]) -> str:
 def _claim(
     question: Question, side: Sequence[tuple[Cell, Estimate]], relative: bool, settings: int, first: bool
 ) -> str:
-    """Return the clause on the settings whose sure differences have one sign."""
+    """Return the clause on the settings ``side``, in which sure differences have one sign."""
     column = question.column
     _, least = min(side, key=lambda each: abs(each[1].value))
     cell, most = max(side, key=lambda each: abs(each[1].value))
@@ -203,7 +203,7 @@ def _shortened(text: str) -> str:
 
 
 def signed(column: str, value: float, relative: bool) -> str:
-    """Return a difference with its sign, without the % of a percentage."""
+    """Return a difference with a sign, without the % of a percentage."""
     return f"{value:+.1f}" if relative else ("-" if value < 0 else "+") + column_text(column, abs(value))
 
 
@@ -224,7 +224,7 @@ def span_text(column: str, values: Sequence[float], relative: bool) -> str:
 
 
 def effect_texts(column: str, row: Mapping[Any, Any]) -> tuple[str, str, str]:
-    """Return the effect in a row of a comparison as ``-9.0``, ``-11.2``, ``-6.7``: difference and ends of its interval.
+    """Return the effect in a row of a comparison as ``-9.0``, ``-11.2``, ``-6.7``: the difference and its interval.
 
     `MISSING` stands for a missing number.
     """

@@ -1,9 +1,9 @@
-"""How a column differs between the two sides of a contrast: estimates, intervals, and tests of the sign.
+"""Differences of a column between the two sides of a contrast: estimates, intervals, and tests of the sign.
 
 The difference in a contrast is the median over the contrast's pairs. The difference of an amount (time, bytes, count,
 speedup) is in percent of the baseline's value in the same pair. The difference of a ratio such as ``steal_miss_ratio``
-is in the unit of the column, and so is the difference of an amount whose baseline is zero or negative in any pair. All
-contrasts of a question are one family of tests, to which Holm's correction is applied.
+is in the unit of the column. An amount with a zero or negative baseline in any pair also has a difference in the unit
+of the column. All contrasts of a question are one family of tests, to which Holm's correction is applied.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ ESTIMATED = ("makespan_ps", "steal_miss_ratio", "steal_remote_ratio")
 def cell_estimates(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each cell of a results table, in order of appearance.
 
-    After the columns of the cell come ``runs`` and ``failed``, and each column of `ESTIMATED`: the median over the
-    runs, with the ends of its interval in ``_low`` and ``_high`` (`numasim.report.answers.statistics.median_estimate`).
+    After the columns of the cell come ``runs``, ``failed``, and each column of `ESTIMATED`: the median over the runs;
+    ``_low`` and ``_high`` are the ends of the interval (`numasim.report.answers.statistics.median_estimate`).
     NaN stands for a missing value.
     """
     broken = frame["error"].notna().to_numpy() if "error" in frame else np.zeros(len(frame), bool)

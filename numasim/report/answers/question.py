@@ -61,18 +61,18 @@ ROW_LIMIT = 60  # most rows of a table in a notebook
 class Comparison:
     """The answer to one question.
 
-    ``table`` has a row for each setting and each value other than the ``baseline``. Its columns are the columns of the
-    setting and of the axis; ``baseline`` and ``column``; ``pairs``; the medians ``baseline_median`` and ``median``; the
-    medians over the pairs ``difference`` and ``percent`` (of the baseline in the same pair; NaN for ratios, and for
-    amounts whose baseline is not positive), each with its interval in ``_low`` and ``_high``
+    ``table`` has a row for each setting and each value other than the ``baseline``. The columns of ``table`` are the
+    columns of the setting and of the axis; ``baseline`` and ``column``; ``pairs``; the medians ``baseline_median`` and
+    ``median``; the medians over the pairs ``difference`` and ``percent`` (of the baseline in the same pair; NaN for
+    ratios, and for amounts with a baseline that is not positive), with intervals in ``_low`` and ``_high``
     (`numasim.report.answers.statistics.median_estimate`); Spearman's ``correlation`` of the values in pairs; ``p`` of
     the sign test, and ``holm_p`` after Holm's correction over the table; ``sure``, whether ``holm_p`` is below 0.05;
     and ``because``, the causes in words. For the makespan, the columns ``part_...`` have the parts of ``percent``,
     which add up to ``percent``.
 
-    ``values`` has the value of the axis in each row of the table, as text, and ``causes`` the parts that explain each
+    ``values`` has the value of the axis in each row of the table, as text. ``causes`` has the parts that explain each
     row, the largest first. ``varying`` are the columns of settings that vary. ``sentences`` has one sentence for each
-    value, and ``notes`` explain how to read the sentences. ``words`` are the words for a positive and a negative
+    value. ``notes`` explain how to read the sentences. ``words`` are the words for a positive and for a negative
     difference.
     """
 
@@ -152,7 +152,7 @@ class TextRow:
     """A row of a comparison as text, for terminals, notebooks and pages, with the numbers and causes behind the text.
 
     ``setting`` has the values of the columns of the setting that vary. ``medians`` are the medians of the baseline and
-    of the value. ``difference`` has a word for its direction: ``-9.0 %, faster``. ``effect`` is the difference with its
+    of the value. ``difference`` has a word for the direction: ``-9.0 %, faster``. ``effect`` is the difference with the
     interval in one narrow column: ``-9.0% (-11.2 -6.7)``.
     """
 
@@ -198,7 +198,7 @@ def compare(
 
 
 def all_comparisons(frame: pd.DataFrame, columns: Sequence[str], most_rows: int) -> Iterator[Comparison]:
-    """Compare the runs along every axis that varies, against its first value, in each of ``columns``.
+    """Compare the runs along every axis that varies, against the first value of the axis, in each of ``columns``.
 
     All tables together have at most ``most_rows`` rows. If there would be more rows, comparisons of the last columns
     are left out first, and for one column the comparisons along the last axes.

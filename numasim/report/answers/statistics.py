@@ -3,8 +3,8 @@
 Answers, tables, figures and pages estimate medians. The interval of a median is the interval of its order statistics,
 and the test of a paired difference is the sign test (Conover, Practical Nonparametric Statistics, 1999, sections 3.2
 and 3.4). Both hold for every distribution, also for skewed distributions and for distributions of few values: of n
-independent observations, the number above the median is binomial. With fewer than `FEWEST` observations no interval
-covers the median with 95 %.
+independent observations, the number of observations above the median is binomial. With fewer than `FEWEST`
+observations no interval covers the median with 95 %.
 
 Studies and validation compare means with published means. A mean has a Student t interval. A ratio of sums (misses over
 attempts) has a bootstrap interval over the repeats: part and whole are resampled together from an explicit seed. The
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 CONFIDENCE = 0.95
 FAMILY_ERROR = 0.05  # the probability that any difference of a question is called sure by chance
-FEWEST = 6  # fewest observations whose range covers the median with 95 %: all are on one side with 2 / 2**6 = 3 %
+FEWEST = 6  # of fewer observations even the range covers the median with less than 95 %; of six with 1 - 2 / 2**6
 RESAMPLES = 2000
 BOOTSTRAP_SEED = 20180601
 
@@ -34,7 +34,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval from ``count`` observations. NaN stands for a number that cannot be determined."""
+    """A value and its interval from ``count`` observations. NaN stands for a number that cannot be determined."""
 
     value: float
     low: float
@@ -84,7 +84,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray) -> Estimate:
         return Estimate(value, value + residual.low, value + residual.high, count)
     counts = resample_counts(count, BOOTSTRAP_SEED)
     wholes = counts @ whole
-    drawn = wholes != 0  # a resample whose wholes are zero has no ratio
+    drawn = wholes != 0  # a resample with a sum of zero has no ratio
     tail = expanded_tail(count)
     low, high = np.quantile((counts @ part)[drawn] / wholes[drawn], (tail, 1 - tail))
     return Estimate(value, float(low), float(high), count)
@@ -99,7 +99,7 @@ def median_interval(sample: FloatArray) -> Estimate:
 def median_estimate(sample: FloatArray) -> Estimate:
     """Return the median of ``sample`` [observations] with the interval of its order statistics.
 
-    NaN entries do not count. For fewer than six observations, their range stands in place of an interval; the function
+    NaN entries do not count. Fewer than six observations have their range in place of an interval; the function
     `range_coverage` returns how often the range covers the median. A single observation has no interval.
     """
     kept = np.sort(sample[~np.isnan(sample)])
@@ -139,7 +139,7 @@ def sign_p(change: FloatArray) -> float:
     """Return the two-sided p-value of the sign test that the median of ``change`` [pairs] is zero.
 
     A change of zero counts as a change in the less frequent direction. The p-value is then at most 0.05 exactly if the
-    interval of the median excludes zero. NaN for fewer than six pairs, whose p-value cannot be so small.
+    interval of the median excludes zero. NaN for fewer than six pairs, which cannot have such a small p-value.
     """
     from scipy.special import bdtr  # importing scipy.stats would take a second
 

@@ -1,4 +1,4 @@
-"""One run as text: its counters in groups with readable units, and its time split as bars."""
+"""One run as text: the counters in groups with readable units, and the time split as bars."""
 
 from __future__ import annotations
 

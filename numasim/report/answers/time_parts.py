@@ -1,8 +1,8 @@
-"""Why a makespan differs: the parts of the difference, the tests of the parts, and the changes inside a part.
+"""Reasons why a makespan differs: the parts of the difference, the tests of the parts, the changes inside a part.
 
 The time split of a run adds up to workers x makespan (model 6.4). Divided by the number of workers, the time split adds
 up to the makespan, also if the two sides of a contrast have different numbers of workers. The parts of a difference are
-the parts in the middle pair: the pair whose difference is the median, or the means of the two middle pairs. In percent
+the parts in the middle pair, which has the median difference, or the means over the two middle pairs. In percent
 of the baseline's makespan, the parts add up to the difference in percent. The kinds of idleness are one part, because
 one kind turns into another if only the back-off changes. Waits for locks and atomic words are a part of their own.
 
@@ -112,8 +112,8 @@ class PartChange:
 def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
     """Return the time of each part [parts, rows of the table], in picoseconds of one worker; the sum is the makespan.
 
-    A producer beside the workers may wait for locks, too. Its waits are in ``lock_wait_ps`` but not in the time split.
-    If a row has such waits, lock waits stay in the overhead.
+    A producer beside the workers may wait for locks, too. The waits of a producer are in ``lock_wait_ps`` but not in
+    the time split. If a row has such waits, lock waits stay in the overhead.
     """
     waits, overhead = numbers(frame, "lock_wait_ps"), numbers(frame, "overhead_ps")
     waits = np.zeros_like(waits) if np.any(waits > overhead) else waits
@@ -206,7 +206,7 @@ def stated_inputs(frame: pd.DataFrame) -> list[str]:
 
 
 def _scaled(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return for each row whether its compute times are the times of the machine's cores."""
+    """Return for each row whether the compute times were scaled to the cores of the machine."""
     return frame[TIME_FACTOR].notna().to_numpy() if TIME_FACTOR in frame else np.zeros(len(frame), bool)
 
 

@@ -82,7 +82,7 @@ def find_axis(axes: list[Axis], name: str | None) -> Axis:
 
 
 def find_value(axis: Axis, given: object) -> int:
-    """Return the place of a value of ``axis``: given as in the table, as text, as a mapping, or as a value a column.
+    """Return the place of the value ``given``: as in the table, as text, as a mapping, or as a value for each column.
 
     A machine, strategy or graph stands for its name. Raises `InputError` for a value that the axis does not have, and
     for an object if several values have the object's name.
@@ -128,7 +128,7 @@ def _listed(texts: list[str]) -> str:
 
 
 def _axis(frame: pd.DataFrame, columns: list[str]) -> Axis:
-    """Return the axis of ``columns``: a part stands before its own fields, and before the workers."""
+    """Return the axis of ``columns``: parts such as the machine come first, then fields of parts, then the workers."""
     order = ("machine", "workload", "strategy")
     columns = sorted(columns, key=lambda name: (order.index(name) if name in order else len(order), name == "workers"))
     number = codes(frame, columns[:1])

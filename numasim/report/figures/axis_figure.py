@@ -170,9 +170,9 @@ def axis_figure(
 
 
 def lying_on_each_other(lines: Sequence[FloatArray]) -> list[tuple[int, int]]:
-    """Return for each line [4, values] how many lines coincide with it, itself included, and how many come before it.
+    """Return for each line [4, values] the number of coinciding lines, itself included, and its place among these.
 
-    Lines coincide if at all places their values differ by less than `SAME_PLACE` of all values.
+    Lines coincide if at all places the values differ by less than `SAME_PLACE` of the span of all values.
     """
     values = np.concatenate([line[1] for line in lines]) if lines else np.zeros(0)
     near = SAME_PLACE * float(np.nanmax(values) - np.nanmin(values)) if (~np.isnan(values)).any() else 0.0
@@ -199,7 +199,7 @@ class _Drawing:
     colours: dict[str, int]
 
     def fill(self, axes: Axes, runs: pd.DataFrame, reference: Reference) -> list[Line2D]:
-        """Draw the runs of a panel, and return the entries of its lines in the legend."""
+        """Draw the runs of a panel, and return the legend's entries for the lines of the panel."""
         points = {
             label(self.chosen.colour, values): self._points(runs.iloc[rows])
             for values, rows in groups(runs, self.chosen.colour)
@@ -227,7 +227,7 @@ class _Drawing:
         return np.array(found, np.float64).reshape(-1, 4).T
 
     def _line(self, axes: Axes, name: str, points: FloatArray, together: int, turn: int) -> Line2D:
-        """Draw a line, and return its entry in the legend.
+        """Draw a line, and return the legend's entry for the line.
 
         Coinciding lines are visible in turn: by their dashes, and by larger marks under the marks of later lines. Dots
         of one name are drawn side by side.
@@ -380,7 +380,7 @@ def _curves(results: HasFrame | pd.DataFrame, shown: Quantity, reference: Refere
 
 
 def _expected_line(runs: pd.DataFrame, workers: pd.DataFrame) -> Line2D | None:
-    """Return the line of expected shares for the runs of the uniform strategy whose workers are known."""
+    """Return the line of expected shares for runs of the uniform strategy with known workers; None without runs."""
     uniform = runs[runs["strategy"] == UNIFORM_STRATEGY]
     one_each = uniform.drop_duplicates("workers").sort_values("workers")
     mine = workers[workers["run_id"].isin(one_each["run_id"]) & (workers["role"] == "worker")]

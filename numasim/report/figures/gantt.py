@@ -102,7 +102,7 @@ def require_over_time(given: Any) -> None:
 
 
 def time_scale(over_time: OverTime) -> tuple[int, str]:
-    """Return the unit in which the times of the run are drawn: its picoseconds, and its name."""
+    """Return the unit in which the times of the run are drawn: picoseconds in the unit, and the name of the unit."""
     return next((item for item in TIME_UNITS if over_time.makespan_ps >= item[0]), TIME_UNITS[-1])
 
 

@@ -160,7 +160,7 @@ def panels_of(figure: Figure | SubFigure, count: int, columns: int, **options: A
 
 
 def contender_grid_columns(titles: Sequence[Title]) -> int:
-    """Return the number of columns that gives each facet its own row, if a facet's contenders fit on a row."""
+    """Return the number of columns of a grid: one row for each facet, if the contenders of a facet fit on a row."""
     contenders = len({title for title, _ in titles})
     return contenders if 2 <= contenders <= 4 else 3
 
@@ -177,18 +177,18 @@ def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
 
 
 def empty_figure(message: str) -> Figure:
-    """Return a figure whose only content is ``message``, the reason why there is nothing to show."""
+    """Return a figure with only the text ``message``, the reason why there is nothing to show."""
     figure = Figure(figsize=(5.5, 1.5), layout="constrained")
     figure.text(0.5, 0.5, message, ha="center", va="center", color="#595959")
     return figure
 
 
 def fix_layout(figure: Figure) -> None:
-    """Lay ``figure`` out with its layout engine, and remove the engine, so that all files have the same layout.
+    """Lay ``figure`` out with the figure's layout engine, and remove the engine, so that all files have one layout.
 
     With an engine, a second write would start from the layout of the first write, at another resolution, and a figure
-    would be drawn twice for each file. Call this function within `numasim.report.figures.style.rules`, which give no
-    engine to figures without one.
+    would be drawn twice for each file. Call this function inside `numasim.report.figures.style.rules`: the rules give
+    no layout engine to figures without an engine.
     """
     engine = figure.get_layout_engine()
     if figure.axes and engine is not None:

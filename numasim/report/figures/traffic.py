@@ -212,7 +212,7 @@ def _busy_percent(machine: Machine, result: Result) -> F64:
 
 @styled
 def node_traffic(machine: Machine, result: Result, most: float = 0) -> Figure:
-    """Draw the machine with the loads of its memory controllers and links as colours, and the bytes that they moved.
+    """Draw the machine with the loads of memory controllers and links as colours, and with the moved bytes.
 
     Colours go up to the largest load, or to ``most`` percent if ``most`` is larger, so that pictures can be compared. A
     mesh of tiles is drawn as a mesh. Small boxes show the share of the time in which a node's cores execute tasks.

@@ -1,4 +1,4 @@
-"""One run as a notebook shows it: the main numbers, the time split, the traffic between nodes, and all counters."""
+"""The view of one run in a notebook: the main numbers, the time split, the traffic between nodes, all counters."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _workers(count: int) -> str:
 
 
 def _time_split(result: Result) -> Html:
-    """Return the bar of all workers, its legend, and a bar for each node if there are few nodes."""
+    """Return the bar of all workers with a legend, and a bar for each node if there are few nodes."""
     kept = result.per_worker["role"] == "worker"
     split = np.stack([result.per_worker[component.column][kept] for component in COMPONENTS])
     node = result.per_worker["node"][kept]
@@ -66,7 +66,7 @@ def _time_split(result: Result) -> Html:
 
 
 def _parts(split: IntArray) -> list[Part]:
-    """Return the components of ``split`` [components, workers] as shares of its sum."""
+    """Return the components of ``split`` [components, workers] as shares of the sum of ``split``."""
     total = int(split.sum()) or 1
     amounts = split.sum(axis=1)
     return [Part(c.label, int(a) / total, c.colour) for c, a in zip(COMPONENTS, amounts, strict=True)]

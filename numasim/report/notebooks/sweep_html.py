@@ -1,4 +1,4 @@
-"""A sweep as a notebook shows it: its axes, the answer in sentences, the median makespans, and the files."""
+"""The view of a sweep in a notebook: the axes, the answer in sentences, the median makespans, and the files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MESSAGE_LIMIT = 3
 
 
 def sweep_html(frame: pd.DataFrame, directory: Path) -> str:
-    """Return the HTML of a results table whose files are in ``directory``. The same table gives the same text."""
+    """Return the HTML of a results table with files in ``directory``. The same table gives the same text."""
     axes = varying_axes(frame)
     done = finished(frame)
     fixed = [value_text(frame[name].iloc[0]) for name in FIXED if frame[name].nunique(dropna=False) == 1]

@@ -1,9 +1,9 @@
-"""A run as a Paje or a Paraver trace, two formats whose events are in the order of time.
+"""A run as a Paje or a Paraver trace: in both formats, events are in the order of time.
 
 In a Paje trace (Schnorr, Paje trace file format, 2016), which ViTE, pajeng and other tools read, the machine contains
 NUMA nodes, and the nodes contain workers. A stretch of a worker's time is a state; a state of work also has the task,
-the segment and the kernel. A steal is a link from the victim to the thief. Times are seconds with twelve decimals, so
-that no picosecond is lost.
+the segment and the kernel. A steal is a link from the victim to the thief. Times are seconds with twelve decimals,
+which is exact to the picosecond.
 
 A Paraver trace ("Paraver: Tracefile description", BSC, 2001) has three files: NAME.prv with records, NAME.pcf with
 names, NAME.row with rows. A NUMA node is a node and a task of the only application, and a worker is a thread of the
@@ -31,11 +31,11 @@ PS_PER_S = 10**12
 GATHERED_ROWS = 65_536  # rows that are sorted together
 CHUNK_ROWS = 1024  # rows that are converted to Python objects at one time
 KINDS = (*STRETCHES, Watched.STEAL)
-GONE = -1  # the kind of a stretch in which a producer has nothing to do; no row reports such a stretch
+GONE = -1  # a stretch in which a producer has nothing to do, which no row reports
 
 
 class State(NamedTuple):
-    """A kind of stretch: its alias in Paje, its number in Paraver, and its name and colour in both."""
+    """A kind of stretch: the alias in Paje, the number in Paraver, and the name and colour in both formats."""
 
     alias: str
     number: int  # the usual number of the state in Paraver
@@ -57,9 +57,9 @@ class OrderedTrace:
     """A `Watcher` that writes stretches and steals in the order of their beginnings.
 
     The rows of one worker come in order, and the row of a stretch comes when the stretch ends. Therefore no later row
-    begins before the last row of the worker that is furthest behind: earlier rows are written, and the others wait.
-    Stretches without a length are left out. After the end of a producer, its next row is unknown, and all rows of the
-    rest of the run wait.
+    begins before the last row of the worker that is furthest behind. Rows that begin earlier are written, and other
+    rows wait. Stretches without a length are left out. After the end of a producer, the producer's next row is unknown,
+    and all rows of the rest of the run wait.
     """
 
     def __init__(self, plan: Plan, file: IO[str]) -> None:
@@ -154,7 +154,7 @@ FIELD_TYPES = {"Time": "date", "Color": "color", "Task": "int", "Segment": "int"
 
 @contextmanager
 def paje_to(path: Path, plan: Plan) -> Iterator[Watcher]:
-    """Yield a watcher that writes the trace to ``path``, compressed if its name ends in .gz; errors as `trace_to`."""
+    """Yield a watcher that writes the trace to ``path``, compressed if the name ends in .gz; errors as `trace_to`."""
     with writing(path) as binary, text_to(binary, path.suffix == ".gz") as file:
         writer = PajeTrace(plan, file)
         yield writer

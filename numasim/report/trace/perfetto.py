@@ -2,8 +2,8 @@
 
 A NUMA node is a process, a worker is a thread of the process, and the activities of a worker are slices. A steal is an
 arrow from the slice of the victim to the next slice of the thief. Counters show the lengths of queues and the use of
-each resource. Phases have their own track. Times are microseconds with six decimals, so that no picosecond is
-lost.
+each resource. Phases have their own track. Times are microseconds with six decimals, which is exact to the
+picosecond.
 
 Slices are written as pairs of begin and end events, because Perfetto rounds times to nanoseconds and slices with a
 duration could then overlap. A slice is written when it ends. The memory for unwritten events is bounded by the numbers
@@ -96,7 +96,7 @@ class TraceWriter:
             self._name("thread", _process(node), actor + 1, name, actor)
 
     def _name(self, kind: str, process: int, thread: int, name: str, order: int) -> None:
-        """Write the name of a process or thread, and its place among the other processes or threads."""
+        """Write the name of a process or thread, and the place in the order of processes or threads."""
         place = {"ph": "M", "pid": process, "tid": thread}
         for event in (
             {**place, "name": f"{kind}_name", "args": {"name": name}},
@@ -210,8 +210,8 @@ class Counters:
 class Flows:
     """The ends of arrows that wait for the slice of the victim or thief in which the ends lie.
 
-    An arrow arrives `ARRIVAL_PS` after it leaves: Perfetto takes events of one nanosecond in the order of the file, and
-    the slice of a thief may be written before the slice of its victim.
+    An arrow takes `ARRIVAL_PS`: Perfetto takes events of one nanosecond in the order of the file, and the slice of a
+    thief may be written before the slice of the victim.
     """
 
     def __init__(self) -> None:

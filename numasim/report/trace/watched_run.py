@@ -104,7 +104,7 @@ def simulate_watched(
 
 
 def _executed(rows: I64, plan: Plan, makespan_ps: int) -> Executed:
-    """Return the schedule of a run from its rows of work, in the order of their begin, then of the worker."""
+    """Return the schedule of a run from its rows of work, ordered by begin, then by worker, then by end."""
     rows = rows[np.lexsort((rows[:, END], rows[:, ACTOR], rows[:, BEGIN]))]
     return Executed(
         task=rows[:, FIRST],

@@ -3,9 +3,9 @@
 One run is one row: its counters, and its per-worker and node-pair tables as nested lists, so that a run is stored
 completely or not at all. Counters are the columns of `numasim.engine.result.COLUMNS`.
 
-A shard is an immutable file with the rows of a batch. Its name has a number, which orders shards in time, and a hash of
-the file's bytes, by which a reader detects truncated shards and other files. Only the process that holds the directory
-writes shards.
+A shard is an immutable file with the rows of a batch. The name of a shard has a number, which orders shards in time,
+and a hash of the file's bytes, by which a reader detects truncated shards and other files. Only the process that holds
+the lock of the directory writes shards.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ RUN = pa.schema(
 
 @dataclass(frozen=True)
 class EndedRun:
-    """The row of one run, and its nested tables by name, with columns of equal length. A failed run has no tables."""
+    """The row of one run, and the run's nested tables by name, with columns of equal length; none for a failed run."""
 
     row: dict[str, Any]
     nested: dict[str, Columns] = field(default_factory=dict)
@@ -127,7 +127,7 @@ def _lists(tables: Sequence[Columns]) -> pa.ListArray:
 
 
 def table_bytes(table: pa.Table) -> bytes:
-    """Return a table of results as Parquet for its readers: small, with statistics of its columns."""
+    """Return a table of results as Parquet for users: small, with statistics of the columns."""
     return _parquet(table, compression="zstd", compression_level=3, write_statistics=True)
 
 

@@ -1,6 +1,6 @@
 """The results directory of a sweep: the runs of one specification, each computed once.
 
-spec.yaml         the sweep as it was last requested; it runs from any folder
+spec.yaml         the last requested sweep, in a form that runs from any folder
 graphs/           task graphs to which spec.yaml refers
 controllers/      modules of controllers to which spec.yaml refers
 provenance.json   the specification, and every version and command that wrote to the directory
@@ -9,7 +9,7 @@ shards/           the runs, a file for each batch; the only source of the tables
 answers.csv       answers that follow from the tables (numasim/report),
 index.html        and a page to read
 
-The provenance has its own file, so that it cannot change the bytes of the results.
+The provenance has its own file, so that versions and commands do not change the bytes of the results.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Store:
-    """An open results directory, whose lock this process holds."""
+    """An open results directory; this process holds the lock of the directory."""
 
     folder: OwnedFolder
 
@@ -140,7 +140,7 @@ def require_unchanged(directory: Path, name: str) -> None:
 def read_provenance(directory: Path) -> dict[str, Any] | None:
     """Return the provenance of ``directory``, or None for a directory without one.
 
-    Raises `InputError` if the provenance is damaged, and OSError if its existence cannot be determined.
+    Raises `InputError` for a damaged provenance, and OSError if the system does not tell whether the file exists.
     """
     path = directory / PROVENANCE
     if not is_there(path):

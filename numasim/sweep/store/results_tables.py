@@ -96,7 +96,7 @@ def rows_of_runs(runs: pa.Table) -> dict[str, int]:
 
 
 def _long_table(shards: list[Path], name: str, indices: list[int]) -> pa.Table:
-    """Return the nested table ``name`` of the runs at ``indices`` as rows, each behind its run_id."""
+    """Return the nested table ``name`` of the runs at ``indices`` as rows that begin with the run_id."""
     table = read_shards(shards, ["run_id", name]).take(indices)
     if name not in table.column_names:
         return table.slice(0, 0)
@@ -127,8 +127,8 @@ def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
     """Return the name of each cell's machine, workload or strategy.
 
     If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the labels
-    of the values instead, which differ. A variant without its own name also has its label, because the name stands for
-    the original.
+    of the values instead, which differ. The column also has the label of a variant without a name of its own, because
+    the variant's name is the name of the original.
     """
     values = [row.cell.axes.get(part) for row in rows]
     parts = [getattr(row.cell.spec, part) for row in rows]
@@ -185,8 +185,8 @@ def _nested(part: Any) -> str:
 
 # ---- Two columns of recorded programs, which tables of other programs lack -------------------------------------------
 #
-# ``time_factor`` is the factor of compute times on the machine. It is null if the rate of a core is unknown for the
-# machine of the run or of the recording. ``recording`` has sentences about the recording, one on each line.
+# ``time_factor`` is the factor of compute times on the machine, null if the rate of a core is unknown for the machine
+# of the run or of the recording. ``recording`` has sentences about the recording, one on each line.
 
 TIME_FACTOR, RECORDING = "time_factor", "recording"
 
@@ -216,7 +216,7 @@ def load(path: str | Path) -> pd.DataFrame:
     """Return the results table of a results directory, or of a file with such a table.
 
     Integers stay integers: a column with nulls, such as a counter of failed runs, has pandas' ``Int64``. Raises
-    `InputError` if there is no such table, if the table is damaged, or if the sweep wrote another table.
+    `InputError` for a missing, a damaged and a changed table.
     """
     path = Path(path)
     file = path / RESULTS if os.path.isdir(path) else path

@@ -1,8 +1,8 @@
 """Sweeps in which the n-th file-system call fails, for every n in turn, in a process that preloads `failing_files.c`.
 
 Run as ``sweep_with_faults.py LIBRARY FOLDER new|extended STEP``. The program prints a line of JSON for each fault. With
-a positive STEP, each call whose number is a multiple of STEP fails once, with errors that alternate from call to call.
-With STEP 0, each call fails with each of its errors.
+a positive STEP, each call with a number that is a multiple of STEP fails once, with errors that alternate between
+calls. With STEP 0, each call fails once with each possible error.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Faults:
         self._library.failing_files_call.restype = ctypes.c_char_p
 
     def begin(self, folder: str, nth: int, choice: int) -> None:
-        """Let the call number ``nth`` in ``folder`` fail with its error ``choice``, modulo the number of errors."""
+        """Let call ``nth`` in ``folder`` fail with error ``choice``, modulo the number of possible errors."""
         self._library.failing_files_begin(folder.encode(), ctypes.c_long(nth), choice)
 
     def end(self) -> tuple[str, str, int] | None:
-        """Return the failed call, its error, and the number of its errors; None if there were fewer calls."""
+        """Return the failed call, the error, and the number of possible errors; None if there were fewer calls."""
         call, error = self._library.failing_files_call(), self._library.failing_files_error()
         choices = self._library.failing_files_choices()
         self.begin("", 0, 0)

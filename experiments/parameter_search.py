@@ -1,19 +1,21 @@
-"""Searches for parameters, the published values that searches read, and whether these values identify a parameter.
+"""Calibrations of studies: searches for parameters, the published values that searches read, and the written file.
 
 Simulated times and counts are not smooth functions of the parameters. So all searches work without derivatives, and
-their results are whole multiples of a grain.
+find whole multiples of a grain.
 
 The profile of a parameter gives, for each value of the parameter, the least residual over all other parameters. (With
-the other parameters fixed, a trade-off between two parameters would be hidden.) Two values cannot be distinguished by
-the data if their profiles differ by less than chance explains (Wilks 1938). A parameter is refused if the interval of
-such values reaches an end of the searched range, since the end was chosen and not measured.
+the other parameters fixed, a trade-off between two parameters would be hidden.) The data cannot distinguish a value
+from the best value if chance explains the difference of the two residuals (Wilks 1938). The interval of a parameter has
+all these values. If the interval reaches an end of the searched range, the parameter is refused, since the end was
+chosen and not measured.
 """
 
 from __future__ import annotations
 
+import io
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
@@ -81,7 +83,7 @@ def _rounding(printed: Decimal) -> float:
 class Axis:
     """A searched field of runs. The field ``sets`` has the value ``grain`` times a number in [low, high].
 
-    The search begins at ``start``. Its steps begin at ``coarse`` and are quartered down to ``fine``.
+    The search begins at ``start``. The steps of the search begin at ``coarse`` and are quartered down to ``fine``.
     """
 
     name: str
@@ -126,9 +128,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The best number of an axis, and the interval [low, high] of the numbers that the data cannot distinguish from it.
+    """The best number ``found`` of an axis; the data cannot distinguish numbers in [low, high] from the best number.
 
-    If several axes of one search are refused, the interval of each has only the numbers that the search evaluated.
+    If several axes of one search are refused, each interval has only the numbers that the search evaluated.
     """
 
     axis: Axis
@@ -156,13 +158,12 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """Return the verdict as one line."""
+        """Return the verdict as one line of text."""
         why = f"refused. {self.reason}" if self.refused else "identified"
         return f"{self.axis.name} {self.found}, {self.low} to {self.high}: {why}"
 
     def calibration(self, source: Source, rows: tuple[str, ...] = (), residual: float | None = None) -> Calibration:
-        """Return the fitted or the refused parameter. ``rows`` are the rows in whose runs the parameter is set, by
-        default all.
+        """Return the fitted or the refused parameter, which is set in the runs of ``rows``, by default of all rows.
 
         ``residual`` replaces the residual of the verdict.
         """
@@ -189,8 +190,8 @@ class Verdict:
 def identified_root(error: Callable[[int], float], axis: Axis, noise: float, *, tolerance: float) -> Verdict:
     """Search for the root of an increasing ``error``, beginning at the start of ``axis``.
 
-    The interval has the numbers whose errors are explained by ``noise``, the standard deviation of the error. If the
-    search ends with a larger error than ``noise``, this error replaces the noise.
+    ``noise`` is the standard deviation of the error; the interval has the numbers whose errors ``noise`` explains. If
+    the search ends with a larger error than ``noise``, this error replaces the noise.
     """
     known = cache(lambda number: error(axis.clipped(number)))
     found = axis.clipped(rising_root(known, axis.start, tolerance=tolerance))
@@ -209,7 +210,7 @@ def root_at(error: Callable[[int], float], axis: Axis, found: int, deviation: fl
 
 
 def _reach(explained: Callable[[int], bool], axis: Axis, found: int, step: int) -> int:
-    """Return the outermost explained number on one side, to an eighth of its distance: steps double, then halve."""
+    """Return the outermost explained number on one side, up to an eighth of its distance from ``found``."""
     inside, outside = found, axis.clipped(found + step)
     while explained(outside):
         if outside in (axis.low, axis.high):
@@ -291,7 +292,7 @@ def lowest(
     start: Point | None = None,
     enough: float = -math.inf,
 ) -> tuple[Point, float]:
-    """Return the point with the lowest cost that a compass search finds, and its cost.
+    """Return the point with the lowest cost that a compass search finds, and this cost.
 
     The search begins at ``start``, by default at the starts of the axes. Each round evaluates all neighbours of the
     best point: one step in both directions along each axis. If no neighbour is better, the steps are divided by four. A
@@ -393,7 +394,7 @@ def _judge(
 
 @dataclass(frozen=True)
 class _Profile:
-    """Profiles around the best ``point``. A number is alike if its residual is at most ``limit``: the data cannot
+    """Profiles around the best ``point``. A number with a residual of at most ``limit`` is alike: the data cannot
     distinguish the number from the best number.
     """
 
@@ -410,8 +411,8 @@ class _Profile:
         return seen_there or any(self._is_alike(at, end) for end in sorted(costs, key=costs.__getitem__))
 
     def interval(self, at: int, *, whole: bool) -> tuple[int, int]:
-        """Return the least and the largest alike number of axis ``at``; with ``whole`` of all numbers, else of the
-        evaluated ones.
+        """Return the least and the largest alike number of axis ``at``: with ``whole`` of all numbers, otherwise of the
+        evaluated numbers.
         """
         seen = list(self._seen(at))
         if not whole:
@@ -444,11 +445,65 @@ class _Profile:
         return lowest(axes, self.explored, start=start, enough=self.limit)[1] <= self.limit
 
     def _start(self, at: int, number: int) -> tuple[Point, float]:
-        """Return the better of two starting points at ``number``: next to the best point, and next to the nearest known
-        point.
+        """Return the better of two starting points, and its cost: the best point and the nearest known point, both moved
+        to ``number`` on axis ``at``.
         """
         known = self.explored.known
         nearest = min(self.explored.inside(self.axes), key=lambda point: (abs(point[at] - number), known[point], point))
         starts = [(*each[:at], number, *each[at + 1 :]) for each in (nearest, self.point)]
         costs = self.explored(starts)
         return min(zip(starts, costs, strict=True), key=lambda each: each[1])
+
+
+# ---- Errors, and the file of a calibration ---------------------------------------------------------------------------
+
+
+def of_steps(calibration: Calibration, steps: Collection[int]) -> Calibration:
+    """Return the results of some steps."""
+    return Calibration(
+        parameters=tuple(each for each in calibration.parameters if each.step in steps),
+        refused=tuple(each for each in calibration.refused if each.step in steps),
+        scores=tuple(each for each in calibration.scores if each.step in steps),
+    )
+
+
+def joined(one: Calibration, other: Calibration) -> Calibration:
+    """Return the results of both calibrations, in the order of steps."""
+    return Calibration(
+        parameters=tuple(sorted((*one.parameters, *other.parameters), key=lambda each: each.step)),
+        refused=tuple(sorted((*one.refused, *other.refused), key=lambda each: each.step)),
+        scores=tuple(sorted((*one.scores, *other.scores), key=lambda each: each.step)),
+    )
+
+
+def rms(errors: Iterable[float]) -> float:
+    """Return the root mean square of ``errors``."""
+    squares = [error**2 for error in errors]
+    return math.sqrt(math.fsum(squares) / len(squares))
+
+
+def calibration_yaml(calibration: Calibration, comment: str) -> str:
+    """Return the calibration as YAML below ``comment``; fields with their default values are left out."""
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = 120
+    text = io.StringIO()
+    yaml.dump(_plain(calibration.model_dump(by_alias=True, exclude_defaults=True)), text)
+    return "".join(f"# {line}\n" for line in comment.splitlines()) + text.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """Return ``value`` with lists of scalars on one line, and decimals as numbers."""
+    from ruamel.yaml.comments import CommentedSeq
+
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Decimal):
+        return float(value)
+    if not isinstance(value, list | tuple):
+        return value
+    found = CommentedSeq([_plain(each) for each in value])
+    if not any(isinstance(each, dict) for each in value):
+        found.fa.set_flow_style()
+    return found
