@@ -3,20 +3,21 @@
     python verification/cluster_first.py
 
 Cores of the machine `epyc-9654-2s` that share a last-level cache pass a cache line on in 27 ns, other cores of the
-socket in 99 ns, cores of two sockets in 192 ns (measured). The program searches an unbalanced tree with tasks of 1 us
-and more that use no memory, so that nothing but the lines of queues makes a near victim better than a far victim. In a
-round, a thief asks two queues before it waits: under `cluster-first` a random queue of its own cache and a random queue
-of all, under `random` two random queues of all. Both strategies run with the same seeds, once on this machine, and once
-on the same machine with one time for all cores of a socket; each under both readings of a queue's line (reading A-78).
-Under `latency` a thief pays the transfer for every queue that the thief asks or robs. Under `yes` lines are served, and
-a look at a queue that has not changed since the thief's last look is free. A thief that mostly asks the seven other
-queues of its cache then fetches fewer lines, so that `cluster-first` is faster with one time for the socket, too.
+socket in 99 ns, cores of two sockets in 192 ns (measured). The program searches an unbalanced tree. Its tasks take 1 us
+or more and use no memory, so that only the lines of queues make a near victim better than a far victim. In a round, a
+thief asks two queues before it waits: under `cluster-first` a random queue of a worker that shares the thief's cache
+and then a random queue of any worker, under `random` two random queues of any worker. Both strategies run with the same
+seeds, once on this machine, and once on the same machine with one time for all cores of a socket; each under both
+readings of a queue's line (reading A-78). Under `latency` a thief pays a transfer of the line for every queue that it
+asks or steals from. Under `yes` lines are served, and a look at a queue that has not changed since the thief's last
+look is free. A thief that mostly asks the seven other queues of its cache then fetches fewer lines, so that
+`cluster-first` is faster with one time for the socket, too.
 
-For each machine and reading a line has the median change of the makespan by asking the own cache first, and the 95 %
-interval of this median over the pairs of runs with one seed (order statistics). For served lines the line also has the
-time for which thieves waited for lines in the runs with the first seed. Exit status 1 unless asking the own cache first
-is surely faster on the measured machine under both readings, and under `latency` not surely faster with one time for
-the socket.
+For each machine and reading a row of the output has the median change of the makespan from `random` to `cluster-first`,
+and the 95 % interval of this median over pairs of runs with the same seed (order statistics). Under `yes` the row also
+has the time for which thieves waited for lines in the runs with the first seed. Exit status 1 unless `cluster-first` is
+surely faster on the measured machine under both readings, and not surely faster under `latency` with one time for the
+socket.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ RUN = {
 
 
 def change(machine: Any, line: str, seeds: int) -> tuple[Estimate, list[float]]:
-    """Return the change of the makespan in percent by the strategy that asks the own cache first, and the milliseconds
-    for which thieves waited for lines under ``random`` and under ``cluster-first`` with the first seed.
+    """Return the change of the makespan in percent from ``random`` to ``cluster-first``, and the milliseconds for which
+    thieves waited for lines under both strategies with the first seed.
     """
     runtime = {"like": "ompi", "costs": {"line": line}}
     with tempfile.TemporaryDirectory() as folder:

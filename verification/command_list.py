@@ -1,11 +1,10 @@
-"""The list of all commands: the commands on pages and in help texts, and shipped files that have a command of their
-own.
+"""The list of all commands: the commands on pages and in help texts, and a command for each shipped file of some kinds.
 
 An entry is a code block of a page, a line of a block that consists only of commands of numasim, or a line of this file.
 Entries of one source run in their order in one folder. If the tests do not run a block, a remark above the block gives
-the reason: `it takes ...` if the block only takes long (this list runs such blocks), or `it needs ...`. For each need,
-`NEEDS` says whether this machine has it. Code of pages that belongs into the folder of the sources runs in a copy of
-this folder.
+the reason: `it takes ...` if the block only takes long (this list runs the block), or `it needs ...`. `NEEDS` says
+whether this machine meets a need. Code of pages that has to run in the folder of the sources runs in a copy of this
+folder.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ class Entry:
     """A command, or a block of code.
 
     With ``file`` the text is not run, but written to a file of this name. ``need`` names a need of the entry that this
-    machine does not meet. ``also`` has the other places that show the same command, which is run only once.
+    machine does not meet. A command that several places show is run only once; ``also`` has the other places.
     """
 
     source: str
@@ -126,21 +125,19 @@ class Entry:
 
     @property
     def statuses(self) -> tuple[int, ...]:
-        """Return the exit statuses with which the entry has worked. On threads a missed bound is a result of the
-        machine.
+        """Return the exit statuses of success. For commands that measure threads, status 1 (a missed bound) is a
+        success, since the bound depends on the machine.
         """
         return (0, 1) if MAY_MISS.search(self.text) else (0,)
 
     @property
     def minutes(self) -> float:
-        """Return the time that the entry takes on two idle cores, about."""
+        """Return about how many minutes the entry takes on two idle cores."""
         return next((minutes for text, minutes in MINUTES.items() if text in self.text), 0.05)
 
 
 def entries() -> list[Entry]:
-    """Return all entries. A command that takes long is listed once, for the first source that shows the command in
-    full.
-    """
+    """Return all entries; an entry that takes long only for the first source that shows the whole command."""
     every = [entry for page in PAGES for entry in page_entries(page, (ROOT / page).read_text())]
     every += [*_examples(), *_shipped()]
     kept: dict[object, Entry] = {}

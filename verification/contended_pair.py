@@ -2,17 +2,19 @@
 
     python verification/contended_pair.py            on an idle machine with two cores, about a minute
 
-One thread spawns tasks and pushes them on its deque, the other thread steals them, and both execute them. After 100
-tasks the first thread waits for them. `numasim calibrate` measures the costs of this machine: transfers of cache lines,
-pushes, pops, probes, takes. Nothing is fitted to runs with two threads. A piece of work takes longer than the program
-says, since a thread waits by counting. The work between spawns is therefore measured alone, with one thread. What the
-program takes with one thread beyond this work and the calibrated costs is added to its tasks.
+One thread spawns tasks and pushes them on its deque, the other thread steals tasks, and both execute tasks. After every
+100 tasks the first thread waits until all have ended. `numasim calibrate` measures the costs of this machine: transfers
+of cache lines, pushes, pops, probes, takes. Nothing is fitted to runs with two threads. A piece of work takes longer
+than the program says, since a thread waits by counting. The work between spawns is therefore measured alone, with one
+thread. If the program with one thread takes longer than this work and the calibrated costs, the rest is added to the
+time of its tasks.
 
 Samples with one and with two threads alternate; a row has the medians of all samples. A sample is the shortest of three
-runs, since another process only makes a run longer. A run does not count if a cache line took more than 1.5 times or
-less than 1 / 1.5 of the calibrated time beside the run: the processors of a virtual machine may move. The prediction is
-made with lines that are served (`runtime.costs.line: yes`), and beside it with the two other meanings of `line`. Exit
-status 1 if a prediction with served lines is off by more than 15 %.
+runs, since another process can only lengthen a run. Before and after a run the transfer of a cache line is measured.
+The run does not count if a transfer takes more than 1.5 times or less than 1 / 1.5 of the calibrated time, since the
+processors of a virtual machine may move. The prediction is made with served lines (`runtime.costs.line: yes`), and for
+comparison with the two other values of `line`. Exit status 1 if a prediction with served lines is off by more than
+15 %.
 """
 
 from __future__ import annotations
@@ -32,14 +34,15 @@ from numasim.runtime.runtime_program import find_program
 
 BOUND = 0.15
 SHORTEST_OF, MOST_RUNS, MOVED = 3, 200, 1.5
-SPAN_NS = 2_000_000  # about the time of a run; a longer run is more often interrupted
-BATCH = 100  # tasks between two joins, so that few tasks live at a time
+SPAN_NS = 2_000_000  # approximate time of a run; longer runs are interrupted more often
+BATCH = 100  # tasks between two joins, so that few tasks are live at a time
 LINES = ("yes", "latency", "no")
-CELLS = ((0, 0), (0, 100), (0, 500), (0, 1000), (100, 100), (300, 100), (1000, 100))  # ns between spawns, of a task
+# ns of work between two spawns, ns of a task
+CELLS = ((0, 0), (0, 100), (0, 500), (0, 1000), (100, 100), (300, 100), (1000, 100))
 
 
 def program(tasks: int, between_ns: float, task_ns: float | None) -> ns.Graph:
-    """Return a program of so many tasks; without ``task_ns`` only of the work between them."""
+    """Return a program of ``tasks`` tasks. If ``task_ns`` is None, only the work between the spawns remains."""
 
     def child(task: Any) -> None:
         task.work(task_ns)

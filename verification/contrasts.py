@@ -1,12 +1,12 @@
-"""Check that `numasim compare` names causes if there are causes, and none if there are none.
+"""Check that `numasim compare` names the cause of a planted effect, and no cause if there is no effect.
 
     python verification/contrasts.py
 
-Null contrasts are pairs of cells that differ only in their random draws: the same strategy with another seed. Each null
-contrast is asked as a question of its own, without the correction for many settings; and all are asked together as one
-question. One strategy under two names makes the same draws, and must not differ at all. A planted effect changes one
-thing that costs time, such as the bandwidth of a link; the sentence of the answer must name this change. Exit status 1
-if a null contrast has a cause, or if fewer than `NAMED_BOUND` planted effects are named.
+Null contrasts are pairs of cells that differ only in their random draws: the same strategy with two seeds. Each null
+contrast is asked as a question of its own, without the correction for many settings; and all null contrasts are asked
+together as one question. One strategy under two names makes the same draws, so its two cells must not differ at all. A
+planted effect changes one thing that costs time, such as the bandwidth of a link; the sentence of the answer must name
+this change. Exit status 1 if a null contrast has a cause, or if fewer than `NAMED_BOUND` planted effects are named.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Planted:
     spec: dict[str, Any] = field(default_factory=dict)
 
     def names(self, sentence: str) -> bool:
-        """Return whether a sentence names the effect as a cause, not as a part of the rest."""
+        """Return whether a sentence names the effect as a cause, not in its words on "all else"."""
         because = sentence.partition(", because ")[2].partition(", while all else")[0]
         return self.word in because
 

@@ -3,12 +3,12 @@
     python verification/coverage.py
 
 96 items, whose times are drawn from one of five distributions, are run under three strategies with many seeds. One half
-of the seeds is the truth. From the other half, samples of few pairs are drawn, and an interval is estimated from each
-sample as `numasim compare` does; *alone* is the median of one strategy. Below each number of pairs, the table has the
-share of samples whose interval covers the truth. For shares marked with *, the answer says that its interval is a
-range, how often a range covers, and that nothing is sure. *below* and *above* are the largest shares of intervals below
-and above the truth, among the shares without a mark. *t* is how often Student's t interval of a mean difference of 20
-pairs covers this mean.
+of the seeds gives the true median, the *truth*. From the other half, samples of few pairs are drawn, and an interval is
+estimated from each sample as `numasim compare` does; rows with *alone* are for the median of one strategy. Below each
+number of pairs, the table has the share of samples whose interval covers the truth. A * marks shares for which the
+answer says that its interval is a range, how often a range covers the median, and that nothing is sure. *below* and
+*above* are the largest shares of intervals that lie below and above the truth, among shares without a mark. *t* is how
+often Student's t interval of a mean difference, from 20 pairs, covers the true mean difference.
 
 A null contrast has no effect: it compares runs of one strategy with runs of the same strategy with other seeds, or
 pairs of two strategies that are scaled so that the true median difference is zero. *families* are questions with

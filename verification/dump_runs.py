@@ -3,10 +3,10 @@
     python verification/dump_runs.py LIST --first 0
 
 The output has a line for each run, separated by tabs: the plan's number, the run's name, the number of counted values,
-and these values as JSON with sorted keys. Equal runs have equal lines. The runs of a plan are one run on each engine,
-one run of its task graph in the runtime's virtual time, and, if the list says so, one traced run on each engine. A
-deadlock and a refusal are outcomes like others, printed as the error's name and the numbers in its text. A plan that
-needs more than a minute ends the process.
+and these values as JSON with sorted keys. Equal runs have equal lines. A plan has one run on each engine, one run of
+its task graph in the runtime's virtual time, and, if the list says so, one traced run on each engine. Deadlocks and
+refusals are outcomes, too, printed as the error's name and the numbers in its text. A plan that needs more than a
+minute ends the process.
 """
 
 from __future__ import annotations

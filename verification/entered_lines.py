@@ -2,8 +2,9 @@
 
     python verification/entered_lines.py [--compiler g++]
 
-Both are run, without sanitizers, on an engine that counts how often its lines are entered (gcov; the compiler is GCC).
-Lines that only the long form enters are printed; exit status 1 if there are any. Builds are kept in build/entered.
+Both forms are run, without sanitizers, on an engine that counts how often its lines are entered (gcov; the compiler is
+GCC). The command prints the lines that only the long form enters. Exit status 1 if there is such a line. Builds are
+kept in build/entered.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ BUILD = REPOSITORY / "build" / "entered"
 SHORT = (REPOSITORY / "verification" / "short_form.txt").read_text().split()
 LONG = ["tests/engine", "tests/native"]
 
-Lines = set[tuple[str, int]]  # file, from the root of the repository on, and number
+Lines = set[tuple[str, int]]  # path of a file from the root of the repository, and number of a line
 
 
 def build_engine(compiler: str) -> Path:

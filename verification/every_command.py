@@ -8,7 +8,7 @@
 `command_list.py` makes the list. Each source (a page, the examples of all help texts, the shipped files) has a folder
 of its own below build/every_command/COMMIT. The entries of a source run in this folder one after the other, and the
 output of each entry is kept there. Up to --jobs sources run at once. Sources that measure time run afterwards, one by
-one. An entry that worked on this commit is not run again, so that a stopped list can be continued. If files that git
+one. An entry that worked on this commit is not run again, so a stopped command can be continued. If files that git
 knows have uncommitted changes, the results go to another folder, named by the commit and a digest of the changes.
 
 The page verification/every_command.md is rewritten whenever an entry ends. The page has the status and seconds of each
@@ -75,7 +75,7 @@ class Folder:
             self.write_page()
 
     def take(self, earlier: Folder) -> None:
-        """Take the results of an earlier commit for the entries that worked there and have not worked here."""
+        """Take over the results of entries that worked on an earlier commit and have not worked on this commit."""
         for entry in self.every:
             if entry.runs and earlier.is_done(entry) and not self.is_done(entry):
                 self.results[key_of(entry)] = {"commit": earlier.path.name, **earlier.results[key_of(entry)]}

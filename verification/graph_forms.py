@@ -3,8 +3,8 @@
     python verification/graph_forms.py [--tasks 1000000]
 
 A graph of --tasks tasks with two dependences each is written as npz, and a graph of a tenth of these tasks as JSON and
-as npz. A new process reads each file, imports included. The command needs Linux. It fails if a digest differs, if the
-large graph takes more than 3 s of processor time or 0.5 GB, and if the JSON file takes more than 2 s.
+as npz. A new process reads each file, imports included. The command needs Linux. Exit status 1 if a digest differs, if
+the large graph takes more than 3 s of processor time or 0.5 GB, or if the JSON file takes more than 2 s.
 """
 
 from __future__ import annotations

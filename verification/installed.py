@@ -1,4 +1,4 @@
-"""Look-up of names in the installed numasim, whichever module has the name: versions have different modules."""
+"""Find a name in the installed numasim, in any module, since versions of numasim have different modules."""
 
 from __future__ import annotations
 

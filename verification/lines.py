@@ -1,8 +1,8 @@
 """Count lines and code files by folder, of the product and of its tests: ``python verification/lines.py``.
 
-Counted are the files in Python, C and C++ that git knows, except for files in folders called ``generated``. The product
-is in ``numasim`` and ``lib``, tests are in ``tests``, studies in ``experiments``. All else, such as ``verification``,
-counts as "other". ``--other`` names a checkout for comparison.
+The command counts the files in Python, C and C++ that git knows, except for files in folders called ``generated``. The
+product is in ``numasim`` and ``lib``, tests are in ``tests``, studies in ``experiments``. Other folders, such as
+``verification``, count as "other". ``--other`` names a checkout for comparison.
 """
 
 from __future__ import annotations

@@ -6,11 +6,10 @@
     python verification/long_equality.py --cells
 
 Plan number k of a seed is always the same, whatever the number of plans and processes. ``--only K`` runs plan K alone.
-With ``--with``, plan k is the first of its draws that has at least one of these features. With ``--cells`` the plans
-are those of the registries instead: every workload family under every shipped strategy on every shipped machine. A
-process that dies, or needs more than a minute of processor time for one plan, counts as a difference; the load of the
-machine does not matter. At the end come tables with the number of plans that have each feature. Exit status 0 if all
-plans are equal, else 1.
+With ``--with A,B`` plan k is drawn again until the plan has feature A or feature B. With ``--cells`` the plans are
+those of the registries instead: every workload family under every shipped strategy on every shipped machine. A process
+that dies, or needs more than a minute of processor time for one plan, counts as a difference. At the end come tables
+with the number of plans that have each feature. Exit status 0 if all plans are equal, else 1.
 """
 
 from __future__ import annotations

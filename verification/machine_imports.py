@@ -5,8 +5,8 @@ agrees.
 
 Every XML file of hwloc and every copy of sysfs (a folder `sys` that contains `devices`) below the folders is imported.
 The facts in such a file are also read here, with `xml.etree` and plain files, without the readers of numasim. A row for
-each file has the numbers of values that are read, derived and assumed, and the fields whose mark or value differs
-between both readers. The exit status is 1 if there are such fields.
+each file has the numbers of values that are read, derived and assumed, and the fields for which the two readers
+disagree on the mark or the value. The exit status is 1 if there are such fields.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ALWAYS_ASSUMED = (
     "caches.llc_remote_hit_ns",
 )
 MARKS = ("read", "derived", "assumed")
-Facts = dict[str, Any]  # the expected mark of each field, and values under "="
+Facts = dict[str, Any]  # the expected mark of each field; under "=" the expected values
 
 
 def facts_of_xml(path: Path) -> Facts:

@@ -1,5 +1,5 @@
-"""Make small random changes of the engines' sources, one at a time in a copy, and name the changes that no engine test
-notices.
+"""Make small random changes of the engines' sources, one at a time in a copy, and list the changes that no test of the
+engines notices.
 
     python verification/mutants.py [--native] [--count 50] [--seed 1] [WORDS]    # in all sources, or paths with WORDS
 
@@ -36,7 +36,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "lib", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
 NATIVE = ("lib/core/**/*.c", "lib/core/**/thief.h", "lib/engine/**/*.cpp", "lib/engine/**/*.hpp")
-# time limit of the tests, far above their usual time, which shows changes that make an engine run for ever
+# time limit of the tests, far above their usual time: finds changes with which an engine runs for ever
 LONGEST_S = 1200
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 NOT_CODE = re.compile(
@@ -99,7 +99,7 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
 
 
 def copy_to(folder: Path) -> None:
-    """Copy the files that the engines' tests need, without the compiled engine, which would hide the other one."""
+    """Copy the files that the engines' tests need, without the compiled engine, which would hide a changed engine."""
     for name in COPIED:
         source, target = REPOSITORY / name, folder / name
         if source.is_dir():
@@ -129,7 +129,7 @@ def failing_tests(folder: Path, *options: str) -> list[str]:
     """Return the modules and names of the engine's tests that fail in ``folder``."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=ci", *options]
     command += [f"--deselect=tests/{entry}" for entry in SLOW if entry.startswith("engine/")]
-    # no byte code: else a source changed twice within a second could be mistaken for its previous version
+    # no byte code, which could be taken for up to date if a source changes twice within a second
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run([*command, "tests/engine"], cwd=folder, env=environment, capture_output=True, text=True,

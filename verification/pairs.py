@@ -1,9 +1,9 @@
-"""Measure rates in pairs with other programs that do the same work: ``python verification/pairs.py``.
+"""Measure rates of numasim and of other programs that do the same work, in pairs: ``python verification/pairs.py``.
 
-The two sides of a pair are sampled one right after the other, so that a change of the machine's speed affects both. The
-ratio is the median of the pairs' ratios. Programs of ``other_libraries`` are built here: pkg-config finds the library,
-a compiler builds the source, and a short run checks that the program starts. Results of programs are checked. A line
-for each missing library says what is missing. Exit status 1 if a goal is missed.
+The two sides of a pair are sampled one right after the other, so that a change of the machine's speed affects both
+sides. The ratio of a row is the median of the pairs' ratios. This command builds the programs of ``other_libraries``:
+pkg-config finds the library, a compiler builds the source, and a short run checks that the program starts. Results of
+programs are checked. If a library is missing, a line names the library. Exit status 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Side = Callable[[], float]
 
 
 class MissingError(Exception):
-    """Raised if something is not installed, or is too different to be used. The text says what."""
+    """Raised if something is not installed, or is too different to be used. The text names it."""
 
 
 def pair_probe(row: str, goal: Goal | None, one: Side, other: Side) -> Probe:
@@ -193,7 +193,7 @@ def package(name: str) -> list[str]:
 
 
 def built(program: Path, compiler: Sequence[str], source: str, options: Sequence[str], trial: Sequence[str]) -> Path:
-    """Build ``program`` and run it once. Raise MissingError with the first error where that fails."""
+    """Build ``program`` and run it once. If building or running fails, raise MissingError with the first error."""
     command = [
         *compiler,
         "-O2",
@@ -246,7 +246,7 @@ def cluster_pairs() -> Iterator[Probe]:
 
 
 def ending(spec: RunSpec, seed: int, engine: str, check: bool) -> Result:
-    """Run ``spec`` as every sweep does, but record the time of the run's end instead of the engine's duration."""
+    """Run ``spec`` as in every sweep, but record the time of the run's end in place of the engine's duration."""
     result = simulate_spec(spec, seed, engine, check)
     result.engine_s = time.time()
     return result
@@ -255,7 +255,7 @@ def ending(spec: RunSpec, seed: int, engine: str, check: bool) -> Result:
 def runs_per_second(**where: Any) -> float:
     """Return the throughput between the ends of the first and of the last tenth of the runs.
 
-    The start of processes and the last, lonely process do not count.
+    So neither the start of processes counts, nor the time in which only the last process works.
     """
     ends = sorted(swept(SWEEP_WORKLOAD, SWEEP_RUNS, ending, **where)[1])
     first, last = len(ends) // 10, len(ends) - 1 - len(ends) // 10

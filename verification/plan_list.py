@@ -2,11 +2,11 @@
 
     python verification/plan_list.py --sources . --plans 6000 --seed 1
 
-Every version of numasim reads specifications, so that two versions can run the same list. A line has ``group``,
-``name`` and ``spec``, the mapping that `numasim.run` takes. ``graph`` is the task graph, if the specification names one
-as a file. ``modules`` is the folder of the modules that a strategy names. ``watched`` says that the run is traced as
-well. Of 20 successive plans 14 are cells. The first N plans of a long list are the list of N plans, as long as there
-are cells.
+Every version of numasim reads specifications, so two versions can run the same list. A line has ``group``, ``name`` and
+``spec``, the mapping that `numasim.run` takes. ``graph`` is the task graph, if the specification names a file of a
+graph. ``modules`` is the folder of the modules that a strategy names. ``watched`` says that the run is traced as well.
+Of 20 successive plans 14 are cells. Until all cells are used, the first N plans of a longer list are the list of N
+plans.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ TEAMS = (2, 5, 16)
 UNCOUPLED: Document = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 CELL_MODELS: tuple[Document, ...] = ({**UNCOUPLED, "skip": "off"}, UNCOUPLED, {})
 CELLS_OF_20 = 14
-MOST_RECORDS = 20_000  # limit for a random plan's trace: some plans pass tasks to and fro for ever
+MOST_RECORDS = 20_000  # limit of a random plan's trace: in some plans tasks are stolen to and fro for ever
 MOST_EVENTS = 20_000
-MOST_CPU_S = 1  # limit for a run that usually takes milliseconds
+MOST_CPU_S = 1  # limit of processor time; a run usually takes milliseconds
 WATCHED_EVERY = 7
 BROKEN = 2  # exit status of a plan that does not work
 ANY_SPEC: Document = {

@@ -2,10 +2,10 @@
 
     python verification/recorded_programs.py [--quick] [--openmp libomp.so] [--compiler gcc]
 
-Programs with tasks of known lengths (verification/recorded_programs.c) are compiled, run and recorded in one go. A
-table is printed:
+Programs with tasks of known lengths (verification/recorded_programs.c) are compiled, run and recorded. A table has
+these rows:
 
-- recording: nanoseconds and bytes for each task of a program of empty tasks, with and without the recorder in turn;
+- recording: nanoseconds and bytes that the recorder takes for each task of a program of empty tasks;
 - one thread and two threads: the time of the parallel region, measured without a recorder; the time in a simulation of
   the recording of one thread, with runtime costs measured by `numasim calibrate --openmp`; and their difference;
 - beside a busy loop on every processor: the recorded work, compared with the previous recording on an idle machine.
@@ -39,7 +39,7 @@ from numasim.workload.json_form.graph_io import write
 
 SOURCE = Path(__file__).with_suffix(".c")
 PROGRAMS = ("tree", "flat", "wavefront", "loop", "queens")
-MACHINE = "xeon-6130-2s"  # only two workers on one node of this machine matter here
+MACHINE = "xeon-6130-2s"  # any machine with two cores on one node would do
 MOST_NS, MOST_BYTES = 150, 64
 PAIRS = 20
 RECORDED_ROUNDS = 3
@@ -92,7 +92,7 @@ class Bench:
 
 
 def recording_costs(bench: Bench) -> Iterator[Line]:
-    """Yield the costs from pairs of runs without and with the recorder, of tasks in which nothing happens."""
+    """Yield the costs of recording empty tasks, from pairs of runs without and with the recorder."""
     name, units = "tree", 0
     found = bench.recorded(name, units)
     tasks = int((found.workload.kind == Kind.TASK).sum()) // RECORDED_ROUNDS
@@ -134,7 +134,7 @@ def predictions(bench: Bench, unit_ns: float, runtimes: dict[int, Path]) -> Iter
 
 
 def simulated_us(graph: Path, workers: int, runtime: Path) -> float:
-    """Return the least time of a parallel region, since the measured time is the least of the program's rounds, too."""
+    """Return the least time of a parallel region; the measured time is also the least over the program's rounds."""
     spec = resolve(
         {
             "machine": MACHINE,

@@ -1,11 +1,11 @@
-"""Ask numasim what people who build task runtimes have reported on contended queues and on idle workers.
+"""Compare simulations with reports by authors of task runtimes, on contended queues and on idle workers.
 
     python verification/reports_on_idling.py
 
-Each report has a specification of a few lines, with and without what the report is about. No cost was fitted to a
-report: runtimes have the costs below, from measurements of other programs (a futex wake-up of about 2 us), and lines of
-queues are served with the transfer times of the machine's file. A line for each report has what was reported, what is
-simulated, and whether the direction is the same. Exit status 1 if a direction differs.
+Each report is simulated by a specification of a few lines, with and without the reported effect. No cost was fitted to
+a report: runtimes have the costs below, from measurements of other programs (a futex wake-up of about 2 us), and lines
+of queues are served with the transfer times of the machine's file. A line for each report has the reported effect, the
+simulated effect, and whether both have the same direction. Exit status 1 if a direction differs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def one_producer(workers: int, **strategy: Any) -> ns.Result:
 
 
 def central(workers: int, per: str) -> ns.Result:
-    """Return a run of fib(21) whose tasks go through a queue per machine, or per group of cores and then others."""
+    """Return a run of fib(21) with one queue for the machine, or one for each group of cores; thieves then ask other
+    groups.
+    """
     queues = {"pool": {"per": per}}
     steal = [{"from": "own", "queue": "pool"}, {"from": "others", "queue": "pool"}][: 1 if per == "machine" else 2]
     dispatch = [{"to": "any" if per == "machine" else "own", "queue": "pool"}]
@@ -68,7 +70,7 @@ def cpu(run: ns.Result) -> float:
 
 
 def reports() -> Iterator[tuple[str, str, str, bool]]:
-    """Yield for each report: its address, what was reported, what is simulated, and whether the direction is right."""
+    """Yield for each report: its address, the reported effect, the simulated effect, whether the direction is right."""
     one, half = one_producer(4), one_producer(4, amount="half")
     yield (
         "microsoft/verona-rt pull request 48",

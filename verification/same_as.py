@@ -2,12 +2,12 @@
 
     python verification/same_as.py --other /path/venv/bin/python --other-sources /path/src --plans 6000 --jobs 2
 
-The list is drawn by the generators of ``--other-sources`` with the interpreter ``--other``, as specifications. So both
-installations get the same plans, and the list does not change while this checkout changes. Each plan runs on every
-engine and in the runtime's virtual time (which refuses ranges of items); one plan in seven is traced as well. All
-columns, both hashes included, the tables of workers, of pairs of nodes and of shared objects, and the traces are
-compared exactly. ``--cache`` names a folder that keeps the counts of an installation, so that later comparisons run
-only the changed installation. Exit status 1 if anything differs.
+The interpreter ``--other`` draws the list, as specifications, with the generators of ``--other-sources``. So both
+installations get the same plans, and changes of this checkout do not change the list. Each plan runs on every engine
+and in the runtime's virtual time (which refuses ranges of items); one plan in seven is traced as well. All columns,
+both hashes included, the tables of workers, of pairs of nodes and of shared objects, and the traces are compared
+exactly. ``--cache`` names a folder that keeps the counts of an installation, so that later comparisons run only the
+changed installation. Exit status 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ HERE = Path(__file__).resolve().parent
 LISTER, DUMPER = HERE / "plan_list.py", HERE / "dump_runs.py"
 PROGRAMS = (HERE / "installed.py", LISTER, DUMPER)
 PLANS_OF_PART = 500  # plans that one process runs and one file keeps
-SHOWN_RUNS, SHOWN_OF_RUN = 20, 3  # the most differing runs that are shown, and differences of each
-LONGEST = 60  # the most characters of a shown value
-MOST_SAID = 2000  # the most characters of a dead process' last output
+SHOWN_RUNS, SHOWN_OF_RUN = 20, 3  # at most so many differing runs are shown, with so many differences each
+LONGEST = 60  # largest number of characters of a shown value
+MOST_SAID = 2000  # largest number of characters of a dead process' last output
 FAILURE, DIED = "failure", "died"
 RENAMED = {  # beginnings of names of this installation -> names in the other installation
     "per_worker": "workers",
@@ -55,8 +55,8 @@ class Side(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the variables for the processes of this side. Only the processes of this side see a checkout that
-        PYTHONPATH names.
+        """Return the environment variables of the processes of this side. Only the side that PYTHONPATH means keeps
+        PYTHONPATH.
         """
         return _environment(self.label == THIS)
 
@@ -208,7 +208,7 @@ class Comparison:
                 group.errors[_ending(found.text)] += 1
             sentences = list(differences(mine, its))
             if its and mine and name == "virtual time" and json.loads(its.text).get("error") == "refused":
-                group.errors["refused by the other"] += 1  # an older virtual time without caches and flows
+                group.errors["refused by the other"] += 1  # an older version without caches and flows in virtual time
                 sentences = []
             group.differences += len(sentences)
             self._show(f"plan {first + number}, {plan['name']}, {name}", sentences)

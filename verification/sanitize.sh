@@ -18,7 +18,7 @@ if ccache=$(command -v ccache); then
   export CMAKE_C_COMPILER_LAUNCHER=$ccache CMAKE_CXX_COMPILER_LAUNCHER=$ccache
 fi
 
-# What is not the engine's own, nanobind, is compiled the quick way.
+# nanobind, which is not part of the engine, is compiled without checks.
 cmake -G Ninja -S "$root/lib" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE="$python" \
   -DCMAKE_C_FLAGS_DEBUG=-O0 -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DNUMASIM_SANITIZE=ON -DNUMASIM_WERROR=ON >/dev/null
 cmake --build "$build" -- --quiet
@@ -34,7 +34,7 @@ runtime() { "$CXX" -print-file-name="$1"; }
 cd "$root"
 [[ $# -gt 0 ]] || set -- tests/engine tests/native
 export PYTHONPATH=$site PYTHONSAFEPATH=1 NUMASIM_TEST_SANITIZED=1
-# Memory that is not to be had is refused, by an error of Python, as it is without the sanitizer.
+# If memory cannot be allocated, Python raises an error, as without the sanitizer.
 export ASAN_OPTIONS=detect_leaks=0:handle_abort=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libubsan.so) $(runtime libstdc++.so.6)"
-exec "$python" -m pytest -m "" -p no:cacheprovider --capture=sys "$@" # what a sanitizer writes is not captured
+exec "$python" -m pytest -m "" -p no:cacheprovider --capture=sys "$@" # output of a sanitizer is not captured

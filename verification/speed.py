@@ -2,12 +2,12 @@
 
     python verification/speed.py --other /path/venv/bin/python --pairs 15
 
-The native engine and the reference engine are timed on the plans of `numasim bench`, and the C runtime on tasks with
-one deque per worker (fib on threads, with one and two workers). A process of each installation stays alive; the order
-of both alternates from pair to pair. CPU time is measured, so that other programs on the machine matter less. A line
-for each plan has the median over pairs of this speed divided by the other speed, the least ratio, the ratio of the
-fastest runs, and the bound. A plan whose median is below its bound is measured once more with three times as many
-pairs, and the second result counts. Exit status 1 if a median is below its bound.
+The native engine and the reference engine are timed on plans like those of `numasim bench`, and the C runtime on tasks
+with one deque for each worker (fib on threads, with one and two workers). One process of each installation stays alive;
+the installation that runs first alternates from pair to pair. CPU time is measured, so that other programs on the
+machine matter less. A line for each plan has the median over pairs of this speed divided by the other speed, the least
+ratio, the ratio of the fastest runs, and the bound. A plan whose median is below its bound is measured once more with
+three times as many pairs, and the second result counts. Exit status 1 if a median is below its bound.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SIZES = {  # by engine and mode: the number of independent tasks, and n of fib
 }
 EFFECT_TASKS = 40_000
 SAMPLE_S = 0.05  # least duration of a sample of an engine
-PLAN_S = 8.0  # CPU time for the pairs of a plan, if the number of pairs is then large enough
+PLAN_S = 8.0  # CPU time for all pairs of a plan; more if the number of pairs would be too small
 AGAIN = 3  # factor of the number of pairs if a plan misses its bound
 
 Sample = Callable[[], float]  # CPU time in seconds

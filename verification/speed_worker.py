@@ -1,4 +1,4 @@
-"""Run plans for `speed.py`: orders on standard input, answers on standard output, both as one JSON object a line.
+"""Run plans for `speed.py`. Each line of standard input is an order, each line of standard output an answer, in JSON.
 
 ``{"plan": SPECIFICATION}`` makes the plan for the following orders, and answers with the number of tasks, or with null
 if this version of numasim refuses the specification. ``{"engine": NAME, "sample_s": S}`` runs the plan as often as fits

@@ -3,10 +3,10 @@
     python verification/spelled_programs.py [--programs 2000] [--first 0] [--strategies 4] [--every-strategy]
 
 Each program is run as a loop, by `repeat`, as phases written out (with separate or shared tasks), as ranges and as
-tasks (`tests/engine/spellings.py` says what is compared). It runs under --strategies shipped strategies, drawn for the
-program, on every engine; under the first of these strategies it also runs in the task runtime's virtual time. Program
-number k is always the same. Exit status 1 if one way takes another time, moves other bytes, or has other faults or
-steals.
+tasks (`tests/engine/spellings.py` says what is compared). Each program runs on every engine under --strategies shipped
+strategies that are drawn for the program, and under the first of these strategies also in the task runtime's virtual
+time. Program number k is always the same. Exit status 1 if one way takes another time, moves other bytes, or has other
+faults or steals.
 """
 
 from __future__ import annotations

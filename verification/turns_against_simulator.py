@@ -1,22 +1,23 @@
-"""The code of threads, in turns by clocks, against the simulator: shares of remote steals and of misses.
+"""Compare the code of threads, run in turns ordered by clocks, with the simulator: shares of remote steals and of
+misses.
 
     python verification/turns_against_simulator.py [--workers 16] [--seeds 3] [STRATEGY ...]
 
 Each shipped strategy that threads execute runs the same program under the same plan in the simulator and, by the code
 of threads, in the mode `paced` of the runtime. The table has the share of steals that went to another node, and the
-share of attempts that found nothing. A difference above the bound is marked. The word `same` says that threads have
-made the same number of steals, and of steals from other nodes, with each seed: usually because all steps are the same.
+share of attempts that found nothing. A difference above the bound is marked. The word `same` says that with each seed
+threads made the same number of steals as the simulator, and of steals from other nodes: usually all steps are the same.
 
-The queues of threads are rings under a lock here (a capacity that is never reached brings this about). The last two
-columns before that word have the shares of threads with deques, whose owners keep up to half of their tasks private. A
-thief that sees only private tasks takes none, and asks the owner for tasks. The model has no private tasks, so that
-threads with deques miss more often.
+In most columns the queues of threads are rings under a lock (because the plan has a capacity that is never reached).
+The last two columns before the word `same` have the shares of threads with deques, whose owners keep up to half of
+their tasks private. A thief that sees only private tasks takes none, and asks the owner for tasks. The model has no
+private tasks, so threads with deques miss more often.
 
 Under locks steps are not all the same. Workers that ask for a lock in the same instant get the lock in the order of
-their numbers in the simulator, and on threads in the order in which they ask. A `mutex` of threads may be taken by any
-thread before the thread that has waited longest is awake, as is usual. The mutex of the model goes to the first waiter
-(5.2). Searches under a mutex are therefore compared with the lock `mcs` in its place, which goes to the first waiter on
-both sides.
+their numbers in the simulator, and on threads in the order in which they ask. Any thread may take a `mutex` of threads
+before the longest waiting thread is awake, as is usual. The mutex of the model goes to the first waiter (model 5.2).
+For strategies that search under a mutex, both sides therefore use the lock `mcs`, which always goes to the first
+waiter.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Count how often a second run changes file: ``python verification/way_of_a_run.py``.
 
 A change of file is a call of a function in one file of numasim from a function in another file of numasim. Frames of
-libraries in between are skipped, so that a validator that pydantic calls counts as called by the validating function.
+libraries in between are skipped: if a function of numasim validates by pydantic, the validators count as called by this
+function.
 
 The first line has the number of changes and of files, the other lines the busiest pairs of files.
 """

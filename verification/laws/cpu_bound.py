@@ -5,9 +5,9 @@
 
 Each program runs on the AMD server of the paper (section 6.6): once as it is (a single iteration), and once with its
 tasks iterated. Both run under `cilk`, `laws`, and `laws` without detection (`tune.cpu_bound: none`). A row has the
-relative lengthening of runs under LAWS, with detection and without: for the single iteration, for all iterations, and
-for the last iterations alone. Every push to a queue has the cost of the runtime `bare`. Exit status 1 if a single
-iteration takes 3 % longer, with or without detection, or if the iterations with detection take 3 % longer.
+relative lengthening of runs from `cilk` to LAWS, with detection and without: for the single iteration, for all
+iterations, and for the last iterations alone. Every push to a queue has the cost of the runtime `bare`. Exit status 1
+if a single iteration takes 3 % longer, with or without detection, or if the iterations with detection take 3 % longer.
 """
 
 from __future__ import annotations

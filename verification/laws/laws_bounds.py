@@ -3,13 +3,13 @@ on accesses.
 
     python verification/laws/laws_bounds.py      # half a minute
 
-First table: programs of the paper run under `laws`, with the tasks at one depth as roots of subtrees, for every depth
-from the depth of the slices to the depth above the leaves, and once without subtrees. A number is the largest ratio of
-a measured value to the bound, followed by the number of runs that break the bound, if there are any. The work of a task
-is the time of its segments, waits included, plus a microsecond, in which a worker looks into all queues from which it
-may take tasks. Equation 8 is compared with the runs without subtrees, equation 9 with every subtree, equation 14 with
-`cilk`, and equation 15 with the runs with subtrees. `greedy` is the bound of the model (4.8) that replaces equation 13.
-`free 15` is equation 15 if no task is in a subtree, as in the first iteration.
+First table: programs of the paper run under `laws`, once without subtrees, and once for every depth from the depth of
+the slices to the depth above the leaves; the tasks at this depth are then the roots of subtrees. A number is the
+largest ratio of a measured value to the bound, followed by the number of runs that break the bound, if there are any.
+The work of a task is the time of its segments, waits included, plus a microsecond for the search of a worker in all
+queues from which the worker may take tasks. Equation 8 is compared with the runs without subtrees, equation 9 with
+every subtree, equation 14 with `cilk`, and equation 15 with the runs with subtrees. `greedy` is the bound of the model
+(4.8) that replaces equation 13. `free 15` is equation 15 if no task is in a subtree, as in the first iteration.
 
 Second table: leaves of the stencils wait only for memory, without caches and contention. `eq 3` is the mean wait under
 `cilk` divided by equation 3. `eq 4` is the mean wait under `laws` divided by the bound of equation 4, followed by the

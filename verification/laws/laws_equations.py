@@ -23,11 +23,11 @@ from numasim.workload.one_worker import LINE_BYTES, MLP
 # tier. T1 is the work of a part, Tinf its critical path. The paper counts tasks; here the weight of a task is the time
 # of its own segments.
 #
-# The printed bounds treat the free tier and the subtrees as tasks of work stealing by sockets. The critical path of
-# these tasks is not the critical path of the program: a whole subtree is one link of it, and takes ``T1 / n + Tinf``.
-# Equation 10 has ``Tinf(local)`` in place of this link, so it fails if there are few large subtrees: a tree that is one
-# subtree runs on n cores, not on ``m n``. `PackedWork.greedy_ps` is the bound with this link. Greedy runs without
-# overheads satisfy this bound.
+# The printed bounds treat the free tier and the subtrees as tasks that sockets steal. The critical
+# path of these tasks is not the critical path of the program: a whole subtree is one link of the path, and takes
+# ``T1 / n + Tinf``. Equation 10 has ``Tinf(local)`` in place of this link, so the equation fails if there are few large
+# subtrees: a tree that is one subtree runs on n cores, not on ``m n``. `PackedWork.greedy_ps` is the bound with the
+# link ``T1 / n + Tinf``. Greedy runs without overheads satisfy this bound.
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class PackedWork:
         return work + _up(sum(self.chains), sockets) + self.chain
 
     def greedy_ps(self, sockets: int, cores: int) -> int:
-        """Return a bound that holds for greedy runs: as long as a socket is idle, a chain of free tasks and a subtree
-        becomes shorter.
+        """Return a bound for greedy runs. In such runs a chain of free tasks and a subtree shortens while a socket is
+        idle.
         """
         whole = self.subtree_ps(cores)
         return _up(self.free + sum(whole), sockets) + self.free_chain + max(whole, default=0)
@@ -154,8 +154,8 @@ class LeafAccess:
 
 
 def on_machine(machine: Machine, own_bytes: int, border_bytes: int) -> tuple[LeafAccess, LeafAccess]:
-    """Return a leaf on a machine of equal nodes, without caches and contention, in two versions: with the mean distance
-    of the other nodes, for equations 3 and 5, and with the farthest node, for equation 4.
+    """Return two versions of a leaf on a machine of equal nodes, without caches and contention. The first has the mean
+    latency of the other nodes, for equations 3 and 5, the second the latency of the farthest node, for equation 4.
     """
     latency = machine.latency_ps
     others = latency[~np.eye(machine.nodes, dtype=bool)].tolist()
@@ -180,9 +180,9 @@ NEVER = np.iinfo(np.int64).max
 @dataclass(frozen=True)
 class Pass:
     """A phase of an iteration, from ``start_ps`` to ``end_ps``. ``tasks`` [n], ascending, are the tasks that ran and
-    whose subtrees executed segments. For each task, [n]: ``own_ps``, the time of its own segments; the time of its
-    creation, at which it was put into a queue or began; and the times at which the first segment of its subtree began
-    and the last one ended.
+    whose subtrees executed segments. The other arrays have for each task, [n]: the time of its own segments
+    (``own_ps``), the time of its creation (it was put into a queue, or began), and the times at which the first segment
+    of its subtree began and the last segment ended.
     """
 
     start_ps: int
@@ -227,7 +227,7 @@ class Check:
 
     @property
     def ratio(self) -> float:
-        """Return the measured value over the bound, at most 1 where the bound holds."""
+        """Return the measured value over the bound: at most 1 if the bound holds."""
         return self.measured / self.bound if self.bound else float(self.measured > 0)
 
 

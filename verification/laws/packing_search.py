@@ -6,21 +6,22 @@
 Every memory-bound program of the paper runs under `laws`, and under `laws` with each packing of `all_packings`, fixed
 from the second iteration on. Durations of tasks vary by 3 %, with the same draws under all packings. The time of a
 packing is the time of an iteration, averaged over the last iterations and all seeds. The time of Algorithm 1 is the
-time of the packing with which each seed ends, in iterations of the same numbers. `loss` is the relative lengthening
-over the best packing. A program of several loops, such as Gaussian elimination, is packed in each loop; its times are
-sums over the loops, its best time is the sum of the best times of the loops, and its iterations are those of the
-longest search.
+time of the packing with which the search of each seed ends, in iterations of the same numbers. `loss` is the relative
+lengthening over the best packing. A program of several loops, such as Gaussian elimination, is packed in each loop; its
+times are sums over the loops, its best time is the sum of the best times of the loops, and its iterations are those of
+the longest search.
 
 The search is made twice: as listed in the paper, and with the rule that a packing is kept only if it is faster by at
 least 0.5 % (`keep: {faster_by_per_mille: 5}`). `worse` is how much slower the final packings of the seeds are than
-their initial packings if durations do not vary: this separates real losses from accidents of measurement.
+their initial packings in runs without varying durations: these runs separate real losses from accidents of measurement.
 
-`free` is the part of a socket's time, from the second iteration of each loop on, before the socket executes its first
-task with work: the free tier first goes through every pool. `measuring` is the relative lengthening of the run by
-counting the misses of the first iteration. Every push to a queue has the cost of the runtime `own`. For eliminations
-all packings are tried with 1,024 rows, and these two columns are for 2,048 rows, as in the paper. Exit status 1 unless
-three conditions hold. All programs but one end within 2 % of the best packing and after at most 8 iterations, in both
-searches. With the stricter rule no program ends worse than it started. The free tier and measuring take less than 5 %.
+`free` is the part of a socket's time, from the second iteration of each loop on, that passes before the socket executes
+its first task with work, since the tasks of the free tier first pass through the pools. `measuring` is the relative
+lengthening of the run by counting the misses of the first iteration. Every push to a queue has the cost of the runtime
+`own`. For eliminations all packings are tried with 1,024 rows, and `free` and `measuring` are for 2,048 rows, as in the
+paper. Exit status 1 unless three conditions hold. All programs but one end within 2 % of the best packing and after at
+most 8 iterations, in both searches. With the stricter rule no program ends worse than it started. The free tier and
+measuring take less than 5 %.
 """
 
 from __future__ import annotations
@@ -59,10 +60,10 @@ SOLIDS = ("6p", "6p-ir", "25p", "25p-ir")
 ELIMINATIONS = ("ge", "ge-ir")
 PROGRAMS = (*PLANES, *SOLIDS, *ELIMINATIONS)
 ROWS = 8096
-# rows of an elimination: with all packings tried; as in the paper. Steps of a loop
+# rows of an elimination if all packings are tried, and rows as in the paper; number of steps of a loop
 TRIED, WHOLE, STEPS = 1024, 2048, 32
 NOISE, SEEDS, PROFILE_NS = 0.03, 10, 200
-SEARCHED, FIXED, LAST = 16, 5, 3  # iterations of a run that searches; of a run that does not; that count
+SEARCHED, FIXED, LAST = 16, 5, 3  # iterations: if it searches, if the packing is fixed; the last that count
 KEEPS = ("faster", {"faster_by_per_mille": 5})
 SIZES = 8  # number of cache sizes for which packings are made
 WITHIN, MOST_ITERATIONS, MISSES, MOST_FREE = 0.02, 8, 1, 0.05
@@ -109,7 +110,7 @@ class Fixed:
 
 @dataclass
 class Timed:
-    """A controller, and a record of its run for each loop: the time of each iteration except the last of all, the
+    """A controller, and a record of its run for each loop: the time of each iteration except the run's last, the
     packing with which the search begins, the packing that the search keeps, and the iteration after which the search
     ends.
     """
@@ -228,7 +229,7 @@ def fixed_ps(plan: Plan, packings: Sequence[I64]) -> npt.NDArray[np.float64]:
 
 
 def all_packings(program: Program, used: I64) -> list[I64]:
-    """Return the packings by all rules of numasim that are worth comparing, each packing once (model 4.8).
+    """Return the packings that are worth comparing, by all rules of numasim, each packing once (model 4.8).
 
     These are the packings at one depth; the packings that fit a cache of some size, for `SIZES` sizes from the size of
     the smallest subtree to the size of the largest tree, evenly spaced in their logarithm; and the packings that
