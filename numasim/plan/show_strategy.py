@@ -148,7 +148,7 @@ def _plain(value: Any) -> Any:
 
 def lock_lines(spec: StrategySpec) -> Iterator[str]:
     """Yield the locks that a search takes, and the kinds of locks and barriers, a line each."""
-    for number, level in enumerate(spec.steal, start=1):
+    for number, level in enumerate(spec.search, start=1):
         if level.lock is not None:
             yield f"While it searches by {number}, it holds the lock of the {level.lock} whose queue it probes."
     for name, queue in spec.queues.items():
@@ -169,6 +169,7 @@ PICK_TEXT = {
     Pick.RANDOM: "drawn at random",
     Pick.IN_ORDER: "in this order",
     Pick.ROTATE: "along the ring from a place drawn at random",
+    Pick.PERMUTATION: "from a place drawn at random by a drawn step that comes to all of them",
     Pick.ROUND_ROBIN: "along the ring from where the last search ended",
     Pick.AFTER_LAST: "along the ring from the last successful victim",
     Pick.LONGEST: "the longest first",
@@ -268,7 +269,8 @@ def amount_clause(level: Level) -> str:
     """Return how many tasks a successful attempt takes."""
     if level.amount_kind is AmountKind.COUNT:
         return "one task" if level.amount == 1 else f"{level.amount} tasks"
-    return {1: "all tasks", 2: "half of the tasks"}.get(level.amount, f"one {level.amount}-th of the tasks")
+    share = {1: "all tasks", 2: "half of the tasks"}.get(level.amount, f"one {level.amount}-th of the tasks")
+    return f"{share}, at most {level.most}" if level.most else share
 
 
 def threshold_line(plan: StealPlan) -> str:

@@ -105,6 +105,7 @@ class Pick(IntEnum):
     SHORTEST = 6
     CYCLIC = 7
     BLOCK = 8
+    PERMUTATION = 9
 
 
 class Visit(IntEnum):

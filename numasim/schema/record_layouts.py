@@ -47,10 +47,11 @@ class Record:
 LEVEL = Record(
     "ns_level",
     "A steal level, or a dispatch rule.",
-    32,
+    36,
     (
         Member("row", "u4", "the level's first entry in `row`"),
         Member("amount", "u4"),
+        Member("most", "u4", "bound of an amount that is a share of the queue; 0: none"),
         Member("first_iteration", "u4"),
         Member("last_iteration", "u4"),
         Member("tries", "u2"),

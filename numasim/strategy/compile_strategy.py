@@ -57,14 +57,14 @@ def compile_strategy(
     units = Units(machine, workers)
     families = build_families(spec, units)
     table = LevelTable(spec, machine, units, families)
-    for level in spec.steal:
+    for level in spec.search:
         table.add_level(level)
     for rule, for_producer in dispatch_rules(spec, runtime):
         table.add_rule(rule, for_producer)
     plan = StealPlan(
         name=spec.name,
         workers=workers.workers,
-        steal_levels=len(spec.steal),
+        steal_levels=len(spec.search),
         **table.arrays(),
         node=frozen(units.of["node"].astype(np.int32)),
         domains=frozen(np.flatnonzero(np.bincount(workers.node)).astype(np.int32)),

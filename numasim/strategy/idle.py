@@ -28,7 +28,7 @@ from numasim.workload.builder import frozen
 
 NEVER_PS = -1
 BOUND_JOINS: frozenset[JoinKind] = frozenset({"own", "strict", "leapfrog"})  # the waiting worker takes only some tasks
-IN_TURN = frozenset({Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN, Pick.AFTER_LAST})
+IN_TURN = frozenset({Pick.IN_ORDER, Pick.ROTATE, Pick.PERMUTATION, Pick.ROUND_ROBIN, Pick.AFTER_LAST})
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ class LevelTable:
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self._chance(level)
         record["data"] = NONE8
-        record["amount_kind"], record["amount"] = self._amount(level.amount or self.spec.amount)
+        record["amount_kind"], record["amount"], record["most"] = self._amount(level.amount or self.spec.amount)
         record["flags"] |= FLAG_GATED * level.gated | FLAG_OWN_FIRST * level.own_first
         record["flags"] |= FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
@@ -311,12 +311,13 @@ class LevelTable:
         self.data.append((rule.least_bytes, ppm(rule.least_share), *how, flags))
         return len(self.data) - 1
 
-    def _amount(self, amount: Amount) -> tuple[AmountKind, int]:
+    def _amount(self, amount: Amount) -> tuple[AmountKind, int, int]:
         if not isinstance(amount, AmountSpec):
-            return NAMED_AMOUNTS[amount]
+            return *NAMED_AMOUNTS[amount], 0
         if amount.count is not None:
-            return AmountKind.COUNT, amount.count
-        return AmountKind.SHARE, self.units.workers if amount.share == "workers" else int(amount.share or 1)
+            return AmountKind.COUNT, amount.count, 0
+        share = self.units.workers if amount.share == "workers" else int(amount.share or 1)
+        return AmountKind.SHARE, share, amount.most or 0
 
     def _add_steal_rows(self, level: LevelSpec, pool: Pool, record: npt.NDArray[Any]) -> Anchor:
         anchor = MOVING_ANCHORS.get(str(level.source), Anchor.ME)

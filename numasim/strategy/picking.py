@@ -9,6 +9,7 @@ import operator
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import Protocol
 
 from numasim.draws import _A, _B, GAMMA, MASK, DrawClass, base
@@ -150,20 +151,29 @@ def _by_length(better: Callable[[int, int], bool]) -> Picker:
     return pick
 
 
-def _ring(start_of: Callable[[Turn, Level, Segment], int]) -> Picker:
+def _ring(
+    start_of: Callable[[Turn, Level, Segment], int], stride_of: Callable[[Turn, int], int] = lambda turn, size: 1
+) -> Picker:
     def pick(turn: Turn, level: Level, segment: Segment) -> Iterator[int]:
         size, left = len(segment), level.tries
         if not size:
             return
         start = start_of(turn, level, segment)
+        stride = stride_of(turn, size)
         for step in range(size):
-            at = (start + step) % size
+            at = (start + step * stride) % size
             if left and candidates(level, segment[at : at + 1], turn.view):
                 left -= 1
                 turn.state.cursor[level.index] = at + 1
                 yield segment[at]
 
     return pick
+
+
+def _coprime(turn: Turn, size: int) -> int:
+    """Draw one of the numbers from 1 to ``size`` that have no divisor in common with ``size``."""
+    coprime = [number for number in range(1, size + 1) if gcd(number, size) == 1]
+    return coprime[turn.stream.below(len(coprime))]
 
 
 def _by_index(place_of: Callable[[Turn, int], int]) -> Picker:
@@ -184,6 +194,7 @@ PICKERS: dict[Pick, Picker] = {
     Pick.RANDOM: _random,
     Pick.IN_ORDER: _ring(lambda turn, level, segment: 0),
     Pick.ROTATE: _ring(lambda turn, level, segment: turn.stream.below(len(segment))),
+    Pick.PERMUTATION: _ring(lambda turn, level, segment: turn.stream.below(len(segment)), _coprime),
     Pick.ROUND_ROBIN: _ring(lambda turn, level, segment: turn.state.cursor[level.index] % len(segment)),
     Pick.AFTER_LAST: _ring(_after_last),
     Pick.LONGEST: _by_length(operator.gt),
@@ -199,7 +210,7 @@ def within_reach(turn: Turn, level: Level, segment: Segment) -> Iterable[int]:
     These are all candidates if the pick draws or begins each round at another queue, else the queues of every round.
     """
     some = candidates(level, segment, turn.view)
-    if level.pick in (Pick.RANDOM, Pick.ROTATE, Pick.ROUND_ROBIN):
+    if level.pick in (Pick.RANDOM, Pick.ROTATE, Pick.PERMUTATION, Pick.ROUND_ROBIN):
         return some
     if level.pick in (Pick.LONGEST, Pick.SHORTEST) and _samples(level, some):
         return some

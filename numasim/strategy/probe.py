@@ -35,6 +35,7 @@ from numasim.strategy.similarity import Objects, Similarity
 from numasim.strategy.steal_plan import NO_ROW, Level, Row, Segment, StealPlan, decode_levels
 
 NO_ROOM = -1
+LONGEST = 2**63 - 1  # no queue is longer
 Choice = tuple[int, Segment, int]  # level, candidates, watch or NO_INDEX
 ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
     Anchor.ME: attrgetter("position"),
@@ -78,7 +79,10 @@ class Prober:
         self._victims = [state.victims for state in self._states]
         self._plain = [self._plain_choices(state) for state in self._states[: plan.workers]]
         self._first_home = [self._usual_home(state) for state in self._states]
-        self._amounts = [(level.leave, level.amount_kind is AmountKind.SHARE, level.amount) for level in self._steal]
+        self._amounts = [
+            (each.leave, each.amount_kind is AmountKind.SHARE, each.amount, each.most or LONGEST)
+            for each in self._steal
+        ]
         self._similarity = Similarity(plan)
         self.looked = False  # whether the last `place` looked up the homes of the task's objects
         self.copies: list[int] = []  # the queues into which the last `place` put a copy of the task
@@ -156,10 +160,10 @@ class Prober:
 
     def amount(self, level: int, length: int) -> int:
         """Return how many tasks ``level`` takes from a queue of ``length`` tasks."""
-        leave, shared, amount = self._amounts[level]
+        leave, shared, amount, most = self._amounts[level]
         if length <= leave:
             return 0
-        return min(-(-length // amount) if shared else amount, length - leave)
+        return min(-(-length // amount) if shared else amount, length - leave, most)
 
     def place(
         self,

@@ -115,11 +115,11 @@ class _SearchLocks:
 
     def of_levels(self, spec: StrategySpec, steal: StealPlan) -> I32:
         """Return [steal levels, queues] the lock that a probe of each queue by each level takes."""
-        table = np.full((len(spec.steal), len(steal.queues)), NO_LOCK, np.int32)
-        if not any(level.lock for level in spec.steal):
+        table = np.full((len(spec.search), len(steal.queues)), NO_LOCK, np.int32)
+        if not any(level.lock for level in spec.search):
             return frozen(table[:0])
         of_unit: dict[str, npt.NDArray[np.int64]] = {}
-        for level, entry in enumerate(spec.steal):
+        for level, entry in enumerate(spec.search):
             if entry.lock is not None:
                 if entry.lock not in of_unit:
                     of_unit[entry.lock] = self._add_units(entry.lock)

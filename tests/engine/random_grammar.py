@@ -162,7 +162,12 @@ UNITS = ("node", "core", "llc", "socket", "machine")
 FULL = get_args(runtime.FullRule)
 MARKS = (1, 1, 2, 3, "min", "max")
 CONDITIONS = either(("announced",), mapping(length=MARKS), mapping(below=MARKS))
-AMOUNTS = either(("one", "half", "all", {"share": "workers"}), mapping(count=TINY), mapping(share=TINY))
+AMOUNTS = either(
+    ("one", "half", "all", {"share": "workers"}),
+    mapping(count=TINY),
+    mapping(share=TINY),
+    mapping(share=TINY, most=TINY),
+)
 RULES = either(get_args(runtime.ThresholdRule), mapping(fraction=FRACTIONS))
 SOURCES = either(
     ("others", "others", "own", "parent", "last", "thief"),
@@ -398,6 +403,9 @@ def strategy_document(chance: Random, habits: Habits = USUAL) -> Document:
     }
     if not owned or len(families) > 1 or happens(chance, 25):
         document["dispatch"] = _rules(chance, families)
+    if happens(chance, 10) and not any("chance" in level for level in levels):
+        document["passes"] = passes = chance.choice((2, 3))
+        levels[0]["from_pass"] = chance.randint(1, passes)
     if [*families] != ["deque"]:
         document.get("thresholds", {}).pop("announce", None)  # workers announce queues of their own alone
     if owned and happens(chance, 20):

@@ -69,6 +69,31 @@ def test_a_round_goes_on_to_its_next_level_after_the_wait_that_follows_a_probe()
     assert seen.of_worker("steal_attempts_remote")[1:] == [1] * 3
 
 
+def test_a_round_goes_through_its_levels_in_each_pass() -> None:
+    # Four passes of three victims; the fourth also looks at worker 0 again. Then the worker sleeps without a look.
+    level = {"from": "others", "pick": "permutation", "tries": "all"}
+    again = {"from": "others", "pick": "in-order", "from_pass": 4}
+    idle = {"phases": [{"rounds": 1, "pause_ns": 0}], "sleep": {"recheck": "none", "misses": "yes"}}
+    seen = run(graph(task(5000 * NS)), 4, stealing(level, again, passes=4, idle=idle))
+    # the round of the phase, and one more before the sleep
+    assert seen.of_worker("steal_attempts")[1:] == [2 * (4 * 3 + 1)] * 3
+
+
+@pytest.mark.parametrize(
+    ("amount", "taken"),
+    [
+        ("half", [32, 16, 8, 4, 2, 1, 1]),  # floor(log2 64) + 1 steals
+        ({"share": 2, "most": 8}, [8] * 7 + [4, 2, 1, 1]),
+        ({"share": 4, "most": 3}, [3] * 18 + [3, 2, 2, 1, 1, 1]),  # 64 to 10, then a fourth, rounded up
+        ("one", [1] * 64),
+    ],
+)
+def test_a_thief_takes_its_share_up_to_the_most(amount: Any, taken: list[int]) -> None:
+    work = graph(task(*[task(1 * NS)] * 64, 100_000 * NS))
+    seen = run(work, how=runtime(costs={"probe_ns": 100}), strategy=stealing({**IN_ORDER, "amount": amount}))
+    assert [steal[3] for steal in seen.steals] == taken
+
+
 @pytest.mark.parametrize("visit", ["random", "weighted"])
 def test_a_round_visits_the_group_that_a_draw_chooses(visit: str) -> None:
     # worker 1 looks at 300, 600, ..., 1800 ns; the two other nodes are equally far, so that their weights are equal,

@@ -39,6 +39,12 @@ class Oracle:
                 self.queue[name, u] = len(self.queue)
                 self.first.append(unit.index(u))
 
+    @property
+    def searched(self) -> list[LevelSpec]:
+        """Return the levels of a round, pass by pass."""
+        passes = range(1, self.spec.passes + 1)
+        return [level for number in passes for level in self.spec.steal if number >= level.from_pass]
+
     def mine(self, family: str, w: int) -> int:
         return self.queue[family, int(self.workers.unit(self.spec.queues[family].per)[w])]
 
@@ -119,7 +125,7 @@ class Round:
 
     def probes(self) -> Iterator[tuple[int, int]]:
         """Yield the probes of the round; each probe is decided when it is requested."""
-        for index, level in enumerate(self.oracle.spec.steal):
+        for index, level in enumerate(self.oracle.searched):
             if not level.span[0] <= self.view.iteration <= level.span[1]:
                 continue
             if not self.oracle.uses(level, self.worker):
@@ -154,7 +160,7 @@ class Round:
         return anchor
 
     def _start(self, index: int, level: LevelSpec, segment: list[int]) -> int:
-        if level.pick == "rotate":
+        if level.pick in ("rotate", "permutation"):
             return self.draw(len(segment))
         if level.pick == "round-robin":
             return self.memory.cursor.get(index, 0) % len(segment)
@@ -164,12 +170,18 @@ class Round:
         own = self.oracle.mine(family, self.worker) if family else 2**31
         return next((at for at, q in enumerate(segment) if q >= (own if last is None else last)), 0)
 
+    def _stride(self, size: int) -> int:
+        """Draw a step whose multiples come to every place of a ring."""
+        steps = [step for step in range(1, size + 1) if len({step * n % size for n in range(size)}) == size]
+        return steps[self.draw(len(steps))]
+
     def _picks(self, index: int, level: LevelSpec, segment: list[int]) -> Iterator[int]:
         size = len(segment)
         if not size:
             return
         start = self._start(index, level, segment)
-        ring = [(start + step) % size for step in range(size)]
+        stride = self._stride(size) if level.pick == "permutation" else 1
+        ring = [(start + stride * step) % size for step in range(size)]
         for _ in range(size if level.tries == "all" else min(size, int(level.tries))):
             some = [q for q in segment if level.condition is None or self.bit(level.condition, q)]
             if not some:
@@ -202,4 +214,5 @@ def amount_of(spec: StrategySpec, level: LevelSpec, length: int, workers: int) -
     if length <= level.leave:
         return 0
     share = workers if amount.share == "workers" else amount.share
-    return min(amount.count if amount.count is not None else -(-length // int(share or 1)), length - level.leave)
+    wanted = amount.count if amount.count is not None else -(-length // int(share or 1))
+    return min(wanted, length - level.leave, *([amount.most] if amount.most else []))

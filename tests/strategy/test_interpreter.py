@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from strategy_setup import Snapshot, compiled, draw, on_nodes, stealing, strateg
 from numasim.draws import DrawClass
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
-from numasim.parts.models.strategy_terms import LengthCondition
+from numasim.parts.models.strategy_terms import LengthCondition, StealPick
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.probe import Prober
 
@@ -70,7 +70,11 @@ def levels(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         level["iterations"] = draw(st.sampled_from([[0, 0], [1, "last"], [0, "last"]]))
     level["if"] = draw(st.sampled_from([None, None, "announced", {"length": "max"}, {"length": 3}, {"below": "min"}]))
-    level["amount"] = draw(st.sampled_from([None, "half", "all", {"count": 3}, {"share": 3}, {"share": "workers"}]))
+    level["amount"] = draw(
+        st.sampled_from(
+            [None, "half", "all", {"count": 3}, {"share": 3}, {"share": 2, "most": 3}, {"share": "workers"}]
+        )
+    )
     level["leave"] = draw(st.integers(0, 2))
     level["who"] = draw(st.sampled_from([None, None, "head"]))
     level["chance"] = draw(st.sampled_from([None, None, None, 0.25, 1]))
@@ -82,8 +86,7 @@ def levels(draw: st.DrawFn) -> dict[str, Any]:
     level["queue"] = draw(st.sampled_from([["deque"], ["pool"], ["deque", "pool"], ["pool", "deque"]]))
     level["by"] = draw(st.sampled_from([None, None, "core", "node", "socket", "distance"]))
     level["visit"] = draw(st.sampled_from(["nearest", "random", "weighted"])) if level["by"] else "nearest"
-    picks = ["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
-    level["pick"] = draw(st.sampled_from(["random", *picks]))
+    level["pick"] = draw(st.sampled_from(["random", *get_args(StealPick)]))
     if level["pick"] in ("longest", "shortest"):
         level["sample"] = draw(st.sampled_from([None, 1, 2]))
     level["tries"] = draw(st.sampled_from([1, 1, 2, 3, "all"]))
@@ -101,21 +104,39 @@ def machines(draw: st.DrawFn) -> tuple[Any, Any]:
     return toy_machine(nodes, 2, np.reshape(latency, (nodes, nodes)) * 1000), workers
 
 
+def test_a_permutation_finds_each_of_two_neighbours_first_as_often() -> None:
+    """A ring from a random start comes to the first of two neighbours before the other one unless it starts there."""
+    plan = compiled(stealing({"from": "others", "pick": "permutation", "tries": "all"}), [0] * 12)
+    view = Snapshot.of(plan)
+    firsts = 0
+    for seed in range(2000):
+        order = [queue for _, queue in Prober(plan, seed).probes(0, view)]
+        assert sorted(order) == [*range(1, 12)]
+        firsts += order.index(5) < order.index(6)
+    assert abs(firsts - 1000) < 4 * (2000 / 4) ** 0.5  # four standard deviations; a ring would have 10 of 11
+
+
 QUEUES = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
 
 
 @given(
     place=machines(),
     steal=st.lists(levels(), min_size=1, max_size=3),
+    passes=st.lists(st.integers(1, 3), min_size=4, max_size=4),
     seed=st.integers(0, 2**64 - 1),
     state=st.randoms(use_true_random=False),
 )
 @settings(max_examples=150)
-def test_compiled_plans_mean_what_the_definition_says(place: Any, steal: list[Any], seed: int, state: Any) -> None:
+def test_compiled_plans_mean_what_the_definition_says(
+    place: Any, steal: list[Any], passes: list[int], seed: int, state: Any
+) -> None:
     """Probes, draw counters and amounts agree with the oracle on random machines, strategies and states."""
     machine, workers = place
     drain = {"from": "own", "queue": "pool", "iterations": [9, 9]}  # some level must take from the pool
-    spec = StrategySpec.model_validate({"queues": QUEUES, "steal": [*steal, drain]})
+    if any(level["chance"] is not None for level in steal):
+        passes = [1] * 4  # the level takes the place of all others
+    later = [{**level, "from_pass": min(first, passes[3])} for level, first in zip(steal, passes, strict=False)]
+    spec = StrategySpec.model_validate({"queues": QUEUES, "steal": [*later, drain], "passes": passes[3]})
     plan = compile_strategy(spec, RuntimeSpec(), machine, workers)
     oracle, prober = Oracle(spec, machine, workers), Prober(plan, seed)
     memories = [Memory() for _ in range(workers.workers)]
@@ -134,7 +155,7 @@ def test_compiled_plans_mean_what_the_definition_says(place: Any, steal: list[An
         for probe in _together(prober.probes(w, view), expected):
             level, queue = last_probe = probe
             length = view.length[queue]
-            assert prober.amount(level, length) == amount_of(spec, spec.steal[level], length, workers.workers)
+            assert prober.amount(level, length) == amount_of(spec, oracle.searched[level], length, workers.workers)
             _shuffle(state, view)
         assert drawn(prober, w) == count[w]
         if last_probe is not None and state.random() < 0.5:

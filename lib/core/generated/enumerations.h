@@ -129,7 +129,8 @@ enum ns_pick {
     NS_PICK_LONGEST = 5,
     NS_PICK_SHORTEST = 6,
     NS_PICK_CYCLIC = 7,
-    NS_PICK_BLOCK = 8
+    NS_PICK_BLOCK = 8,
+    NS_PICK_PERMUTATION = 9
 };
 
 enum ns_visit {
@@ -289,7 +290,7 @@ extern const char *const NS_DEAL_WORD[3];
 extern const char *const NS_TIER_WORD[3];
 extern const char *const NS_SYNC_ROLE_WORD[5];
 extern const char *const NS_ANCHOR_WORD[8];
-extern const char *const NS_PICK_WORD[9];
+extern const char *const NS_PICK_WORD[10];
 extern const char *const NS_VISIT_WORD[3];
 extern const char *const NS_REACH_WORD[3];
 extern const char *const NS_AMOUNT_KIND_WORD[2];
@@ -317,6 +318,7 @@ extern const char *const NS_CAP_RULE_WORD[3];
 typedef struct ns_level {
     uint32_t row; /* the level's first entry in `row` */
     uint32_t amount;
+    uint32_t most; /* bound of an amount that is a share of the queue; 0: none */
     uint32_t first_iteration;
     uint32_t last_iteration;
     uint16_t tries;
@@ -333,24 +335,25 @@ typedef struct ns_level {
     uint8_t data; /* or NONE8 */
     uint8_t toggle; /* number of the switch that the level depends on, or NONE8 */
 } ns_level;
-static_assert(sizeof(ns_level) == 32, "ns_level has another size in Python");
+static_assert(sizeof(ns_level) == 36, "ns_level has another size in Python");
 static_assert(offsetof(ns_level, row) == 0, "row is elsewhere in Python");
 static_assert(offsetof(ns_level, amount) == 4, "amount is elsewhere in Python");
-static_assert(offsetof(ns_level, first_iteration) == 8, "first_iteration is elsewhere in Python");
-static_assert(offsetof(ns_level, last_iteration) == 12, "last_iteration is elsewhere in Python");
-static_assert(offsetof(ns_level, tries) == 16, "tries is elsewhere in Python");
-static_assert(offsetof(ns_level, sample) == 18, "sample is elsewhere in Python");
-static_assert(offsetof(ns_level, leave) == 20, "leave is elsewhere in Python");
-static_assert(offsetof(ns_level, anchor) == 22, "anchor is elsewhere in Python");
-static_assert(offsetof(ns_level, pick) == 23, "pick is elsewhere in Python");
-static_assert(offsetof(ns_level, visit) == 24, "visit is elsewhere in Python");
-static_assert(offsetof(ns_level, segments) == 25, "segments is elsewhere in Python");
-static_assert(offsetof(ns_level, watch) == 26, "watch is elsewhere in Python");
-static_assert(offsetof(ns_level, flags) == 27, "flags is elsewhere in Python");
-static_assert(offsetof(ns_level, chance) == 28, "chance is elsewhere in Python");
-static_assert(offsetof(ns_level, amount_kind) == 29, "amount_kind is elsewhere in Python");
-static_assert(offsetof(ns_level, data) == 30, "data is elsewhere in Python");
-static_assert(offsetof(ns_level, toggle) == 31, "toggle is elsewhere in Python");
+static_assert(offsetof(ns_level, most) == 8, "most is elsewhere in Python");
+static_assert(offsetof(ns_level, first_iteration) == 12, "first_iteration is elsewhere in Python");
+static_assert(offsetof(ns_level, last_iteration) == 16, "last_iteration is elsewhere in Python");
+static_assert(offsetof(ns_level, tries) == 20, "tries is elsewhere in Python");
+static_assert(offsetof(ns_level, sample) == 22, "sample is elsewhere in Python");
+static_assert(offsetof(ns_level, leave) == 24, "leave is elsewhere in Python");
+static_assert(offsetof(ns_level, anchor) == 26, "anchor is elsewhere in Python");
+static_assert(offsetof(ns_level, pick) == 27, "pick is elsewhere in Python");
+static_assert(offsetof(ns_level, visit) == 28, "visit is elsewhere in Python");
+static_assert(offsetof(ns_level, segments) == 29, "segments is elsewhere in Python");
+static_assert(offsetof(ns_level, watch) == 30, "watch is elsewhere in Python");
+static_assert(offsetof(ns_level, flags) == 31, "flags is elsewhere in Python");
+static_assert(offsetof(ns_level, chance) == 32, "chance is elsewhere in Python");
+static_assert(offsetof(ns_level, amount_kind) == 33, "amount_kind is elsewhere in Python");
+static_assert(offsetof(ns_level, data) == 34, "data is elsewhere in Python");
+static_assert(offsetof(ns_level, toggle) == 35, "toggle is elsewhere in Python");
 
 /* A queue of tasks. */
 typedef struct ns_queue {

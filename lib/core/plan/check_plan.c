@@ -482,7 +482,7 @@ static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool ste
 }
 
 static bool is_in_bounds(const ns_plan *steal, const ns_level *level, uint32_t end, bool steals) {
-    const bool kinds = level->anchor <= NS_ANCHOR_LABEL && level->pick <= NS_PICK_BLOCK &&
+    const bool kinds = level->anchor <= NS_ANCHOR_LABEL && level->pick <= NS_PICK_PERMUTATION &&
                        level->visit <= NS_VISIT_WEIGHTED && level->amount_kind <= NS_AMOUNT_SHARE;
     const bool anchor = steals ? level->anchor < NS_ANCHOR_LIGHTEST
                                : level->anchor <= NS_ANCHOR_ALL || level->anchor >= NS_ANCHOR_LIGHTEST;

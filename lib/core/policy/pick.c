@@ -87,8 +87,9 @@ static bool pick_by_index(const ns_candidates *some, const ns_turn *turn, uint32
 
 static bool pick_along_ring(ns_walk *walk, const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
     while (walk->step < some->size) {
-        uint32_t to_end = some->size - walk->start, step = walk->step++;
-        uint32_t at = step < to_end ? walk->start + step : step - to_end;
+        const uint32_t at = walk->place, to_end = some->size - at;
+        walk->place = walk->stride < to_end ? at + walk->stride : walk->stride - to_end;
+        walk->step++;
         if (!ns_candidates_has(some, at)) continue;
         if (turn->level->pick == NS_PICK_ROUND_ROBIN) turn->actor->cursor[turn->level - turn->plan->level] = at + 1;
         *queue = some->queue[at];
@@ -115,11 +116,29 @@ static uint32_t place_after_last(const ns_candidates *some, const ns_actor *acto
 
 static uint32_t ring_start(const ns_candidates *some, const ns_turn *turn) {
     switch (turn->level->pick) {
-        case NS_PICK_ROTATE: return (uint32_t)ns_stream_below(turn->stream, some->size);
+        case NS_PICK_ROTATE:
+        case NS_PICK_PERMUTATION: return (uint32_t)ns_stream_below(turn->stream, some->size);
         case NS_PICK_ROUND_ROBIN: return (uint32_t)(turn->actor->cursor[turn->level - turn->plan->level] % some->size);
         case NS_PICK_AFTER_LAST: return place_after_last(some, turn->actor);
         default: return 0;
     }
+}
+
+static uint32_t divisor(uint32_t one, uint32_t other) {
+    while (other) {
+        const uint32_t rest = one % other;
+        one = other;
+        other = rest;
+    }
+    return one;
+}
+
+/* Draw one of the numbers from 1 to `size` that have no divisor in common with `size`. */
+static uint32_t coprime(uint32_t size, ns_stream *stream) {
+    uint32_t count = 0, number = 0;
+    for (uint32_t at = 1; at <= size; at++) count += divisor(at, size) == 1;
+    for (uint64_t left = ns_stream_below(stream, count) + 1; left; left -= divisor(number, size) == 1) number++;
+    return number;
 }
 
 static void begin_segment(ns_walk *self, const ns_candidates *some, const ns_turn *turn) {
@@ -127,7 +146,8 @@ static void begin_segment(ns_walk *self, const ns_candidates *some, const ns_tur
     uint32_t most = once ? 1 : turn->level->tries;
     self->begun = true;
     self->left = most < some->size ? most : some->size;
-    self->start = some->size ? ring_start(some, turn) : 0;
+    self->place = some->size ? ring_start(some, turn) : 0;
+    self->stride = some->size && turn->level->pick == NS_PICK_PERMUTATION ? coprime(some->size, turn->stream) : 1;
     self->step = 0;
 }
 

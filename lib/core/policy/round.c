@@ -60,8 +60,9 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     if (length <= self->leave) return 0;
     bool shared = self->amount_kind == NS_AMOUNT_SHARE;
     int64_t wanted = shared ? (length - 1) / self->amount + 1 : self->amount;
-    int64_t most = length - self->leave;
-    return wanted < most ? wanted : most;
+    if (self->most && wanted > self->most) wanted = self->most;
+    int64_t there = length - self->leave;
+    return wanted < there ? wanted : there;
 }
 
 /* Whether the worker skips the level: in a leapfrogging join it uses only levels with the anchor of its thief (A-48).
@@ -204,6 +205,7 @@ static bool comes_to_all(const ns_level *level, const ns_candidates *some) {
     switch (level->pick) {
         case NS_PICK_RANDOM:
         case NS_PICK_ROTATE:
+        case NS_PICK_PERMUTATION:
         case NS_PICK_ROUND_ROBIN: return true;
         case NS_PICK_LONGEST:
         case NS_PICK_SHORTEST: return ns_level_samples(level, ns_candidates_count(some));

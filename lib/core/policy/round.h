@@ -45,7 +45,8 @@ typedef struct {
 /* How far a walk has come through the segments (sets of queues) of one level. Opaque. */
 typedef struct {
     uint32_t segment, end;      /* the segments still to visit, of which the first may have been begun */
-    uint32_t left, start, step; /* in the segment begun: probes left, start of the ring, steps along the ring */
+    /* in the segment begun: probes left, place on the ring, steps along the ring, places of a step */
+    uint32_t left, place, step, stride;
     bool begun;
 } ns_walk;
 

@@ -178,6 +178,8 @@ _PICKS = {
 }
 LEVEL_PICK = {
     **_PICKS,
+    "permutation": "From a drawn one on, by a drawn step that shares no divisor with the number of queues: each comes "
+    "once.",
     "after-last": "In the order of their ids, from the victim of the worker's last successful steal on.",
     "longest": "The longest queue first.",
     "shortest": "The shortest queue first.",

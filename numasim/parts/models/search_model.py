@@ -1,12 +1,12 @@
 """Steal levels and dispatch rules of a strategy: where a thief looks for tasks, and where a new task is put."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field, Tag
 
-from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, PositiveCount, YesNo, by_shape
+from numasim.parts.base import Bytes, CheckedModel, Count, Fraction, LeanModel, PositiveCount, YesNo, by_shape
 from numasim.parts.choices import Choices
 from numasim.parts.models import meanings
 from numasim.parts.models.strategy_terms import (
@@ -28,11 +28,15 @@ from numasim.parts.models.strategy_terms import (
 )
 
 AMONG_SEVERAL = {"include_self", "by", "visit", "pick", "sample", "tries"}  # keys that choose among several queues
+MOST_LEVELS = 64
+MOST_PASSES = 16
 SELF_TAKES = ("others", *get_args(InsideName))
 
 
-class LevelSpec(Sometimes, CheckedModel):
+class LevelSpec(LeanModel, Sometimes, CheckedModel):
     """One steal level: where a thief looks, under which condition, how often, and how many tasks it takes."""
+
+    left_out: ClassVar[Collection[str]] = ("from_pass",)
 
     source: Source = Field(
         alias="from", description="The set of queues that is searched, seen from the worker that searches (model 4.13)."
@@ -95,6 +99,9 @@ class LevelSpec(Sometimes, CheckedModel):
         False,
         description="Whether a gated level is closed, too, until all subtrees that are labelled for the worker's unit "
         "have begun (model 4.14).",
+    )
+    from_pass: Annotated[PositiveCount, Field(le=MOST_PASSES)] = Field(
+        1, description="The first pass of a round in which the level is searched, if rounds have several passes."
     )
     chance: Chance | None = Field(
         None,

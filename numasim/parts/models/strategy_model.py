@@ -22,6 +22,7 @@ from numasim.parts.base import (
     LeanModel,
     Model,
     Nanoseconds,
+    PositiveCount,
     YesNo,
     by_shape,
 )
@@ -36,7 +37,7 @@ from numasim.parts.models.placement_model import (
     TunedPlacementSpec,
 )
 from numasim.parts.models.runtime_model import BackoffSpec, Full, Join, Rule, Tasks
-from numasim.parts.models.search_model import DispatchSpec, LevelSpec
+from numasim.parts.models.search_model import MOST_LEVELS, MOST_PASSES, DispatchSpec, LevelSpec
 from numasim.parts.models.strategy_terms import (
     MOST_SWITCHES,
     Amount,
@@ -156,7 +157,7 @@ def _own_deques() -> dict[str, QueueSpec]:
 class StrategySpec(LeanModel, CheckedModel):
     """A whole strategy, after its ``like`` chain has been merged."""
 
-    left_out: ClassVar[Collection[str]] = ("tune", "helpers", "idle")
+    left_out: ClassVar[Collection[str]] = ("tune", "helpers", "idle", "passes")
 
     name: Label = Field(
         "custom", description="Name of the strategy in results and figures. Default: the name of its file, or custom."
@@ -164,8 +165,13 @@ class StrategySpec(LeanModel, CheckedModel):
     queues: Annotated[dict[Label, QueueSpec], Field(min_length=1, max_length=64)] = Field(
         default_factory=_own_deques, description="Families of queues by name. Default: deque, one for each worker."
     )
-    steal: Annotated[tuple[LevelSpec, ...], Field(max_length=64)] = Field(
+    steal: Annotated[tuple[LevelSpec, ...], Field(max_length=MOST_LEVELS)] = Field(
         description="Levels of the search for work, gone through in order until one finds a task."
+    )
+    passes: Annotated[PositiveCount, Field(le=MOST_PASSES)] = Field(
+        1,
+        description="How often a round goes through the levels, until one finds a task. A level can be left out of the "
+        "first passes by from_pass.",
     )
     dispatch: Annotated[tuple[DispatchSpec, ...], Field(min_length=1, max_length=64)] | None = Field(
         None,
@@ -301,6 +307,11 @@ class StrategySpec(LeanModel, CheckedModel):
         return rules
 
     @property
+    def search(self) -> tuple[LevelSpec, ...]:
+        """Return the levels of a whole round, pass by pass."""
+        return tuple(each for number in range(self.passes) for each in self.steal if each.from_pass <= number + 1)
+
+    @property
     def switches(self) -> tuple[str, ...]:
         """Return the names of the switches on which levels and rules depend, in the order of their use."""
         return tuple(dict.fromkeys(entry.switch for entry in self._entries if entry.switch is not None))
@@ -340,6 +351,7 @@ class StrategySpec(LeanModel, CheckedModel):
             yield from self._needs_own_queue()
         if self.join == "leapfrog" and not any(level.source == "thief" for level in self.steal):
             yield "join: leapfrog steals by levels from: thief alone, but there is none: add {from: thief} to steal"
+        yield from self._goes_through_levels()
         symbolic = self.refill == "min" or any(is_symbolic(entry.condition) for entry in self._entries)
         if self.thresholds == "none" and symbolic:
             yield "a condition or refill refers to the thresholds min and max, but thresholds is none"
@@ -415,6 +427,15 @@ class StrategySpec(LeanModel, CheckedModel):
             yield "tune.placements and placement.changes both say when policies change: give one of them"
         if any(each.policy == "hash-home" for each in self.whole_placement.policies):
             yield "hash-home gives no page a single home, so it cannot be combined with tune.placements"
+
+    def _goes_through_levels(self) -> Iterator[str]:
+        for number, level in enumerate(self.steal):
+            if level.from_pass > self.passes:
+                yield f"steal[{number}].from_pass: a round has passes: {self.passes}, got {level.from_pass}"
+            if self.passes > 1 and level.chance is not None:
+                yield f"steal[{number}].chance: the level takes the place of later levels, so a round has one pass"
+        if len(self.search) > MOST_LEVELS:
+            yield f"a round has {len(self.search)} levels in all its passes, at most {MOST_LEVELS}"
 
     def _needs_own_queue(self) -> Iterator[str]:
         if any((level.amount or self.amount) not in ("one", AmountSpec(count=1)) for level in self.steal):

@@ -1,6 +1,6 @@
 """The words and values of which the rules of a strategy consist: sets of queues, conditions, amounts, chances."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
@@ -11,6 +11,7 @@ from numasim.parts.base import (
     Count,
     Fraction,
     Label,
+    LeanModel,
     Model,
     Nanoseconds,
     PositiveCount,
@@ -28,7 +29,9 @@ OutsideName = Literal["other-cores", "other-llcs", "other-nodes", "other-sockets
 SourceName = Literal["own", "others", "parent", "last", "thief", InsideName, OutsideName]
 TargetName = Literal["own", "any", "data", "label", "lightest", InsideName]
 TierName = Literal["free", "root", "local"]
-StealPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "after-last", "longest", "shortest"]
+StealPick = Literal[
+    "random", "in-order", "after-me", "rotate", "permutation", "round-robin", "after-last", "longest", "shortest"
+]
 DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
 Announcement = Literal["always", "owner", "owner-exact"]
 MappingName = Literal["numa-even-cores-first", "contiguous", "smt-first", "os-order", "numa-spread", "scatter"]
@@ -126,10 +129,15 @@ class LengthCondition(OneOfAll):
     )
 
 
-class AmountSpec(OneOfAll):
+class AmountSpec(LeanModel, CheckedModel):
     """``count`` tasks, or the ``share``-th part of the queue, rounded up; ``workers`` is the number of workers."""
 
-    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {"count": ("count",), "share": ("share",)}
+    left_out: ClassVar[Collection[str]] = ("most",)
+    kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "count": ("count",),
+        "share": ("share",),
+        "most": ("share",),
+    }
 
     count: Tasks | None = Field(None, description="This number of tasks, or all tasks if the queue holds fewer.")
     share: (
@@ -140,6 +148,13 @@ class AmountSpec(OneOfAll):
         ]
         | None
     ) = Field(None, description="The queue is divided by this number, rounded up; workers is the number of workers.")
+    most: Tasks | None = Field(None, description="With share, the most tasks that a probe takes. Default: no bound.")
+
+    def _problems(self) -> Iterator[str]:
+        if (self.count is None) == (self.share is None):
+            yield "exactly one of count and share is needed here"
+        if self.most is not None and self.share is None:
+            yield "most goes with share"
 
 
 class ChanceSpec(CheckedModel):
