@@ -30,7 +30,7 @@ SourceName = Literal["own", "others", "parent", "last", "thief", InsideName, Out
 TargetName = Literal["own", "any", "data", "label", "lightest", InsideName]
 TierName = Literal["free", "root", "local"]
 StealPick = Literal[
-    "random", "in-order", "after-me", "rotate", "permutation", "round-robin", "after-last", "longest", "shortest"
+    "random", "in-order", "after-me", "rotate", "round-robin", "permutation", "after-last", "longest", "shortest"
 ]
 DispatchPick = Literal["random", "in-order", "after-me", "rotate", "round-robin", "shortest", "cyclic", "block"]
 Announcement = Literal["always", "owner", "owner-exact"]
