@@ -37,6 +37,8 @@ _MOST_PPM = 1_000_000
 def assumed_fields(spec: RunSpec) -> list[str]:
     """Return the assumed fields of the machine that matter under the effects of ``spec``, by their dotted names."""
     fields = list(marked(spec.machine.sources, "assumed"))
+    if not fields:
+        return []
     idle = set()
     if spec.model.clock == "fixed" or not spec.machine.clock.turbo:
         idle |= {field for field in fields if field.startswith("clock")}

@@ -29,8 +29,9 @@ from numasim.report.answers.effect_sentences import (
     setting_text,
 )
 from numasim.report.answers.estimated_effects import effects
-from numasim.report.answers.statistics import FEWEST, range_coverage
+from numasim.report.answers.statistics import FEWEST, pairs_needed, range_coverage
 from numasim.report.answers.time_parts import (
+    CAUSE_ERROR,
     PART_COLUMNS,
     PartChange,
     assumed_cores,
@@ -319,6 +320,9 @@ def _statistical_notes(frame: pd.DataFrame, axis: Axis, cells: Sequence[Cell]) -
             "because: parts of the time of a worker in the middle pair, in % of the baseline's makespan; they add"
             " up to the difference"
         )
+    fewest_for_causes = pairs_needed(1, CAUSE_ERROR)
+    if any(cell.changes and cell.effect.sure and cell.effect.pairs < fewest_for_causes for cell in cells):
+        notes.append(f"because: no cause is named with fewer than {fewest_for_causes} pairs")
     if any(each.part.name == "queue_lines" for cell in cells for each in cell.causes):
         notes.append(UPPER_BOUND)
     return notes

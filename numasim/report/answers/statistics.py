@@ -150,9 +150,11 @@ def sign_p(change: FloatArray) -> float:
     return min(1.0, 2 * float(bdtr(count - most, count, 0.5)))
 
 
-def pairs_needed(tests: int) -> int:
-    """Return the fewest pairs, all of one sign, with which one of ``tests`` differences can be sure after `holm`."""
-    return max(FEWEST, math.floor(1 + math.log2(tests / FAMILY_ERROR)) + 1)
+def pairs_needed(tests: int, error: float = FAMILY_ERROR) -> int:
+    """Return the fewest pairs, all of one sign, with which one of ``tests`` differences can be sure after `holm`: with
+    which its p is below ``error``.
+    """
+    return max(FEWEST, math.floor(1 + math.log2(tests / error)) + 1)
 
 
 def rank_correlation(first: FloatArray, other: FloatArray) -> float:
