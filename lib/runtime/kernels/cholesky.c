@@ -263,10 +263,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_cholesky_kernel = {
     .name = "cholesky",
     .meaning = "Cholesky factorisation of a matrix of tiles, one task creating all others",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .root = decompose,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -58,9 +58,6 @@ static bool matches(const void *whole) {
 const ns_kernel ns_fib_kernel = {
     .name = "fib",
     .meaning = "the recursive Fibonacci function, a task per call",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -155,11 +155,8 @@ static bool matches(const void *whole) {
 const ns_kernel ns_graph_kernel = {
     .name = "graph",
     .meaning = "random fork-join graphs, of which every task runs exactly once",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
     .release = release,
 };

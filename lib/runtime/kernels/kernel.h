@@ -79,6 +79,10 @@ typedef struct {
                                      `create`; may be NULL */
 } ns_kernel;
 
+/* The fields that have the same names in all kernels. */
+#define NS_KERNEL_COMMON \
+    .parameters = PARAMETERS, .state_bytes = sizeof(state), .run_twin = run_twin, .matches = matches
+
 /* All kernels in the order of their names, ended by NULL. The build makes this table from the sources in this folder.
  * Each kernel is a `const ns_kernel ns_<name>_kernel` at the beginning of a line. */
 extern const ns_kernel *const NS_KERNELS[];

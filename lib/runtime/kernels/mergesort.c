@@ -284,10 +284,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_mergesort_kernel = {
     .name = "mergesort",
     .meaning = "a merge sort in four parts that merges in parallel (BOTS Sort)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -117,10 +117,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_nqueens_kernel = {
     .name = "nqueens",
     .meaning = "the number of ways to put n queens on a board so that none attacks another (BOTS)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .root = begin,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -157,12 +157,9 @@ static void release(void *whole) { free(((state *)whole)->ran); }
 const ns_kernel NS_PLAN_KERNEL = {
     .name = "plan",
     .meaning = "the task graph of the plan",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .attach = attach,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
     .release = release,
 };

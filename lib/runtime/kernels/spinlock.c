@@ -63,11 +63,8 @@ static bool matches(const void *whole) {
 const ns_kernel ns_spinlock_kernel = {
     .name = "spinlock",
     .meaning = "workers that contend for one lock (thesis section 6.2)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .attach = attach,
     .part = contend,
-    .run_twin = run_twin,
-    .matches = matches,
 };

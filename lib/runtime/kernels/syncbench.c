@@ -227,11 +227,8 @@ static bool matches(const void *whole) {
 const ns_kernel ns_syncbench_kernel = {
     .name = "syncbench",
     .meaning = "the synchronisation constructs of OpenMP, each repeated (thesis section 6.4.1)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .attach = attach,
     .part = run_part,
-    .run_twin = run_twin,
-    .matches = matches,
 };

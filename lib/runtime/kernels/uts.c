@@ -179,7 +179,8 @@ static const char *foreign(const state *self, const ns_setting *setting) {
     return NULL;
 }
 
-static int check(const state *self, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
+    state *self = whole;
     const char *name = foreign(self, setting);
     if (name) {
         return ns_setting_refuse(setting, "%s is no parameter of a %s tree", name,
@@ -190,13 +191,6 @@ static int check(const state *self, ns_setting *setting) {
         return ns_setting_refuse(
             setting, "children x probability is %.3f, and has to be below 1, or the tree never ends", expected);
     }
-    return NS_OK;
-}
-
-static int create(void *whole, ns_setting *setting) {
-    state *self = whole;
-    const int error = check(self, setting);
-    if (error) return error;
     self->bound = bound_of(self->probability);
     if (!self->root_children) self->root_children = self->tree == BINOMIAL ? 2000 : 4;
     return self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
@@ -222,10 +216,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_uts_kernel = {
     .name = "uts",
     .meaning = "unbalanced tree search (Olivier et al. 2006), a task per node",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };
