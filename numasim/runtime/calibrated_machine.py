@@ -112,9 +112,9 @@ def parse_probe(found: Any) -> Probe:
 
 
 def _finding(found: dict[str, Any]) -> Finding:
-    bounds = [round(Decimal(str(found[key])), 3) for key in ("median", "low", "high")]
-    counts = (found["samples"], found["discarded"])
-    return Finding(found["name"], found["unit"], *bounds, *counts, found.get("from"), found.get("to"))
+    middle, low, high = (round(Decimal(str(found[key])), 3) for key in ("median", "low", "high"))
+    samples, discarded, source, target = found["samples"], found["discarded"], found.get("from"), found.get("to")
+    return Finding(found["name"], found["unit"], middle, low, high, samples, discarded, source, target)
 
 
 # ---- the machine file ------------------------------------------------------------------------------------------------

@@ -69,8 +69,7 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
     reads, decides = os.pipe()
     asking = [*command, "--controls", f"/dev/fd/{reads}", "--measures", f"/dev/fd/{tells}"]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    with contextlib.ExitStack() as ends:
-        measures, controls = (ends.enter_context(os.fdopen(*end)) for end in ((told, "rb"), (decides, "wb", 0)))
+    with os.fdopen(told, "rb") as measures, os.fdopen(decides, "wb", 0) as controls:
         try:
             child = subprocess.Popen(
                 asking, stdin=nothing, stdout=pipe, stderr=pipe, text=True, pass_fds=(reads, tells)
@@ -86,7 +85,8 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
             except BaseException:
                 child.kill()
                 raise
-            ends.close()
+            measures.close()
+            controls.close()
             out, err = child.communicate()
     found = printed_by(subprocess.CompletedProcess(asking, child.returncode, out, err))
     if keep is not None:

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from openmp_programs import (
-    COMPILERS,
-    FIB,
-    LOOPS,
-    ORDERED,
-    TOGETHER,
-    WAITS,
-    compiled,
-    counts,
-    openmp_or_skip,
-    recorded,
-)
+from openmp_programs import COMPILERS, FIB, LOOPS, ORDERED, TOGETHER, WAITS, compiled, counts, openmp_or_skip, recorded
 
 from numasim.errors import InputError
 from numasim.runtime.record import program_runs

@@ -9,24 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_runtime import TWIN_PS, FakeRuntime, part_file, slower
+from fake_runtime import CELLS, TWIN_PS, FakeRuntime, found, part_file, slower
 
 from numasim.cli import BAD_INPUT, CHECK_FAILED, OK, main
 from numasim.engine.simulate import simulate
-from numasim.errors import CheckError, InputError
+from numasim.errors import InputError
 from numasim.runtime.runtime_program import KernelRun, Order
-from numasim.validate.cell_runs import PartFindings, validate_parts
+from numasim.validate.cell_runs import validate_parts
 from numasim.validate.part_files import part_of
-
-CELLS = 2 * 2 * 2  # kernels, strategies, workers
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
-
-
-def found(part: str, directory: Path) -> PartFindings:
-    (findings,) = validate_parts([part_of(part)], directory)
-    return findings
 
 
 # ---- findings ----
@@ -41,26 +34,13 @@ def test_a_runtime_that_does_what_was_predicted_is_within_every_bound(tmp_path: 
     assert verdicts == dict.fromkeys(("makespan", "miss_ratio", "remote_share"), (CELLS, CELLS, ()))
 
 
-def test_a_bound_is_broken_by_the_cells_outside_it(tmp_path: Path, monkeypatch: Patch) -> None:
-    FakeRuntime(slower(2, "graph")).install(monkeypatch, tmp_path)
-    findings = found(part_file(tmp_path), tmp_path / "out")
-    (broken,) = findings.broken
-    assert (broken.quantity, broken.cells, broken.within) == ("makespan", CELLS, CELLS // 2)
-    assert {each.cell.program.kernel for each in broken.outside} == {"graph"}
-    assert [each.distance for each in broken.outside] == pytest.approx([-0.5] * (CELLS // 2), abs=1e-9)
-
-
 def test_a_bound_of_a_share_lets_the_others_go(tmp_path: Path, monkeypatch: Patch) -> None:
     def two_workers_slow(order: Order, run: KernelRun) -> KernelRun:
         slow = order.kernel == "fib" and order.workers == 2
-        return replace(run, makespan_ps=run.makespan_ps * 3) if slow and "randomized" not in kept else run
+        return replace(run, makespan_ps=run.makespan_ps * 3) if slow else run
 
-    kept: set[str] = {"randomized"}
     FakeRuntime(two_workers_slow).install(monkeypatch, tmp_path)
-    assert found(part_file(tmp_path), tmp_path / "none").met
-    kept.clear()
-    findings = found(part_file(tmp_path), tmp_path / "two")
-    (verdict,) = (each for each in findings.verdicts if each.quantity == "makespan")
+    (verdict,) = (each for each in found(part_file(tmp_path), tmp_path / "out").verdicts if each.quantity == "makespan")
     assert (verdict.within, verdict.met) == (CELLS - 2, False)  # six of eight are less than 80 %
 
 
@@ -120,7 +100,6 @@ def test_with_model_costs_every_value_is_compared(tmp_path: Path, monkeypatch: P
     [
         ({"makespan_ps": 1}, "makespan_ps"),
         ({"trace_hash": "0" * 16}, "trace_hash"),
-        ({"page_faults": 1}, "page_faults"),
         ({"columns": {"tasks": 0}}, "tasks"),
         ({"worker": {"tasks": (1, 10)}}, "tasks[0]"),
         ({"worker": {"tasks": (1,)}}, "shape of tasks"),
@@ -308,15 +287,6 @@ def test_cells_on_threads_run_alone(tmp_path: Path, monkeypatch: Patch, capsys: 
     part = part_file(tmp_path, mode="native")
     assert main(["validate", part, "-o", str(tmp_path / "out"), "--jobs", "2"]) == BAD_INPUT
     assert "jobs is 2, and cells on real threads run alone; expected --jobs 1" in capsys.readouterr().err
-
-
-def test_a_program_that_fails_is_status_one(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
-    def failing(order: Order, run: KernelRun) -> KernelRun:
-        raise CheckError("fib, virtual: the result differs from that of the serial twin")
-
-    FakeRuntime(failing).install(monkeypatch, tmp_path)
-    assert main(["validate", part_file(tmp_path), "-o", str(tmp_path / "out")]) == CHECK_FAILED
-    assert capsys.readouterr().err == "numasim: fib, virtual: the result differs from that of the serial twin\n"
 
 
 def test_damaged_runs_are_named(tmp_path: Path, monkeypatch: Patch) -> None:
