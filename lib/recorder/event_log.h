@@ -1,4 +1,4 @@
-/* The log of each thread: events go into a buffer that stays in the thread's cache. A full buffer is written to a file. */
+/* The log of each thread: events go into a buffer in the thread's cache. A full buffer is written to a file. */
 #pragma once
 
 #include <stdbool.h>

@@ -12,7 +12,6 @@ import contextlib
 import os
 import struct
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -95,30 +94,26 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
 
 
 def _decide(tuning: Tuning, measures: IO[bytes], controls: IO[bytes]) -> list[bytes]:
-    """Let the controller decide for one run, or until the program ends. Return the decisions as sent."""
+    """Let the controller decide for one run, or until the program ends. Return the decisions as sent.
+
+    There is a decision before each iteration. The program sends its measurements after every iteration except the last.
+    """
+    control, program, workload = IterationControl(tuning), tuning.program, tuning.workload
+    size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
+    iterations = sum(step.ends_iteration for step in steps(workload.phases, workload.loops))
+    decision: Decision | None = control.begin()
     records: list[bytes] = []
     with contextlib.suppress(BrokenPipeError):
-        for decision in _decisions(tuning, measures):
+        while decision is not None:
             records.append(encoded(decision))
             rest = memoryview(records[-1])
             while rest:
                 rest = rest[controls.write(rest) :]
+            told = b"" if len(records) >= iterations else measures.read(size)
+            if len(told) < size:
+                break  # after the last iteration, or if the program has ended early; the program then prints the reason
+            decision = control.end_iteration_at(np.frombuffer(told, "<i8").astype(np.int64))
     return records
-
-
-def _decisions(tuning: Tuning, measures: IO[bytes]) -> Iterator[Decision]:
-    """Yield the decision before each iteration of one run. The program sends its measurements after every iteration
-    except the last.
-    """
-    control, program, workload = IterationControl(tuning), tuning.program, tuning.workload
-    size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
-    yield control.begin()
-    for _ in range(sum(step.ends_iteration for step in steps(workload.phases, workload.loops)) - 1):
-        told = measures.read(size)
-        decision = control.end_iteration_at(np.frombuffer(told, "<i8").astype(np.int64)) if len(told) == size else None
-        if decision is None:
-            return  # the program has ended early, and prints the reason
-        yield decision
 
 
 def encoded(decision: Decision) -> bytes:

@@ -162,7 +162,8 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     modules = chosen[0].events.modules
     kernels = kernel_names(rows, modules)
     workload = recorded_workload(rows, data, kernels, order.name or Path(order.command[0]).name)
-    workload = replace(workload, recorded=data.counted(this_place() if order.on is None else Recorded()))
+    place, sizes = this_place() if order.on is None else Recorded(), sum(map(len, data.accesses.values()))
+    workload = replace(workload, recorded=replace(place, sizes=sizes, guessed_sizes=data.guessed))
     workload = workload if order.on is None else recorded_on(workload, order.on)
     validate(workload)
     return Recording(
