@@ -77,8 +77,8 @@ static void look_at_clocks(ns_event_log *self) {
     self->busy_ns = busy_ns();
 }
 
-/* Put a pause event from `begin` to now. The clocks are read after the pause. If the thread loses its processor between
- * the two readings, this time must not count both as a pause and as an absence. */
+/* Put a pause event from `begin` to now. The clocks are read after the pause: if the thread loses its processor during
+ * the pause, the lost time counts as a pause, and must not count as an absence, too. */
 static void put_pause(ns_event_log *self, uint64_t begin) {
     ns_put_plain(self, begin, NS_EVENT_PAUSE, 0);
     ns_put_operand(self, ns_ticks() - begin);

@@ -5,9 +5,9 @@
  * of the event in bits 1 to 7, a small argument in bits 8 to 15 and the time in ticks in the upper 48 bits. The
  * operands follow. Each operand is a word with 0 in its lowest bit and the value in the upper 63 bits.
  *
- * Tasks, parallel regions and implicit tasks have numbers. The n-th of them that a thread makes (n from 1 on) has the
- * number (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this number.
- * numasim/runtime/record/event_files.py reads the files.
+ * Tasks, parallel regions and implicit tasks have numbers. Each thread counts those that the thread makes, n = 1, 2,
+ * ... The number is (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this
+ * number. numasim/runtime/record/event_files.py reads the files.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ enum ns_event_kind {
     NS_EVENT_BEGIN_NEW = 2, /* the thread begins the task that it made last; argument: 1 if the program executes the
                                task in place */
     NS_EVENT_BEGIN = 3,     /* a task begins or resumes; argument: status of the task before; operand: the task */
-    NS_EVENT_RETURN = 4,    /* a task has ended, and the task during which it was begun resumes */
+    NS_EVENT_RETURN = 4,    /* a task has ended, and the task that the ended task interrupted resumes */
     NS_EVENT_SWITCH = 5,    /* a task has ended or is put off; argument: its status; operand: the resumed task, or 0 */
     NS_EVENT_SYNC = 6,      /* argument: kind of synchronisation << 2 | endpoint */
     NS_EVENT_SYNC_WAIT = 7, /* as NS_EVENT_SYNC, for the waiting part of a taskgroup */
@@ -52,7 +52,7 @@ enum ns_event_kind {
                                   kind */
     NS_EVENT_CHUNK = 26,       /* the thread begins a chunk of a loop; operand: the number of iterations */
     NS_EVENT_TEAM = 27,        /* the program asks how many threads the team has */
-    NS_EVENT_AWAY = 28,        /* the thread was without a processor; argument: 1 if the thread waited itself; operands:
+    NS_EVENT_AWAY = 28,        /* the thread was without a processor; argument: 1 if the thread gave it up; operands:
                                   ns up to a moment after the event, ticks from the event to this moment */
     NS_EVENT_CLAUSE = 29,      /* a task or taskloop has a clause; argument: NS_CLAUSE_ */
     NS_EVENT_TOGETHER = 30,    /* the turns of a team end, because its threads wait for each other */

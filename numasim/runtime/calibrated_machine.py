@@ -1,7 +1,7 @@
 """The measurements of ``numasim-runtime probe``, put into the machine file and the runtime file of the running system.
 
-Medians become values. A value that applies to several places, such as all nodes, is the median of the places' medians.
-The sources in the file say how each value was measured, with its interval.
+The median of the samples of a quantity becomes the value. A value that applies to several places, such as all nodes, is
+the median of the places' medians. A comment in the file says how each value was measured, with the interval.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _put_coherence(draft: Draft, inventory: Inventory, probe: Probe) -> None:
     for each in transfers:
         found[_level(threads[each.source or 0], threads[each.target or 0], shared)].append(each)
     within = [key for key in LEVELS if key not in ("same_core_ns", "cross_socket_ns") and found[key]]
-    if within and within[-1] != "same_socket_ns":  # the cores of the socket share all that the level shares
+    if within and within[-1] != "same_socket_ns":  # then all cores of a socket share the last-level cache, or the node
         found["same_socket_ns"], found[within[-1]] = found[within[-1]], []
     assumed = draft.sources.pop("coherence")
     for key in LEVELS:
@@ -256,7 +256,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
     """Return the text of the runtime file. ``base`` has the assumed costs for all costs that were not measured."""
 
     def known(key: str, found: Cost | str) -> Cost:
-        """Return a cost. If ``found`` is the name of a missing finding (perhaps empty), return the cost of ``base``."""
+        """Return ``found``; in place of the name of a missing finding, return the cost of ``base``."""
         if isinstance(found, Cost):
             return found
         why = f", {probe.why_missing(found)}" if found else ""
@@ -285,7 +285,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
 
 
 def _costs(probe: Probe) -> dict[str, Cost | str]:
-    """Return each cost by its key; or the name of a missing finding, "" if the probe does not measure the cost."""
+    """Return each cost by its key. In place of a missing cost: the name of the missing finding, or "" for no probe."""
 
     def measured(name: str, method: str) -> Cost | str:
         found = probe.one(name)

@@ -1,9 +1,9 @@
-"""Runs in the task runtime, of a plan's task graph or of a kernel. The strategy may have a controller.
+"""Runs of a plan's task graph or of a kernel in the task runtime. The strategy of the run may have a controller.
 
 The controller decides between two iterations. The runtime reads the decisions for each iteration from one pipe, and
 writes the measurements of the previous iteration to another pipe (lib/runtime/source/control/iteration_boundary.h). So
-a controller bases its decisions on times that threads have really taken. The decisions can be kept, and a later run can
-repeat them without the controller.
+a controller bases its decisions on times that threads have really taken. The decisions can be kept in a file. A later
+run can then repeat the decisions without the controller.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def run_plan(
 ) -> KernelRun:
     """Run the task graph of a plan in virtual time, or in another mode but ``serial``, and return the counts.
 
-    A controller decides between iterations, and its decisions are written to ``keep``. With ``replay``, a file that an
-    earlier run wrote to ``keep``, its decisions are repeated instead. Raise InputError with one sentence if the program
-    or the controller refuses.
+    If the strategy has a controller, the controller's decisions are written to the file ``keep``. With ``replay``, the
+    file ``keep`` of an earlier run, the decisions of the earlier run are repeated instead. Raise InputError with one
+    sentence if the program or the controller refuses.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "plan"

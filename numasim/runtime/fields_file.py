@@ -1,8 +1,8 @@
 """Files of named arrays. The task runtime receives a compiled plan as such a file (lib/runtime/source/fields.h).
 
-The fields are the input of the native engine (`numasim.engine.native.native_engine.fields`). Nested fields are
-flattened: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and ``name.count`` is the length
-of the list. Integers, booleans and lengths are single entries of 64 bits. Strings are text that ends in a zero byte.
+The fields are the input of the native engine (`numasim.engine.native.native_engine.fields`). Nested fields get flat
+names: ``name.i.key`` is the entry ``key`` of the i-th mapping in the list ``name``, and ``name.count`` is the length of
+the list. An integer, a boolean or a length is an array of one 64-bit number. A string is text that ends in a zero byte.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
 def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
     """Return the fields of a plan's file by name.
 
-    These are the fields that the native engine gets for a run with ``seed``, of a graph with a row for every task. In
-    addition there are the seed, the hardware thread of each worker, and the compute time of each segment, which a
-    measured time may replace. Raise InputError if the native engine is not built.
+    The native engine gets the same fields for a run with ``seed``, of a graph with a row for every task. The file has
+    further fields: the seed, the hardware thread of each worker, and the compute time of each segment, which a measured
+    time may replace. Raise InputError if the native engine is not built.
     """
     try:
         from numasim.engine.native.native_engine import fields

@@ -43,7 +43,7 @@ class BoundSpec(Model):
 
 
 class KernelSpec(Model):
-    """A kernel of the runtime with its parameters, and with its parameters in a quick validation.
+    """A kernel of the runtime with its parameters, and with other parameters for a quick validation.
 
     With ``team`` a copy of the kernel runs on each worker, so that its graph depends on the number of workers.
     """
@@ -218,9 +218,9 @@ def part_of(
     """Return the part ``name``, on its own or on another machine and runtime; with ``kernels``, only these kernels of
     the part.
 
-    Raise InputError for names that do not exist; if a part has no machine of its own and no machine is given; and for
-    more workers than the machine has hardware threads. If a machine is given, too many workers are an error only if no
-    cell is left.
+    Raise InputError for names that do not exist, for a part without a machine if no machine is given, and for more
+    workers than the machine has hardware threads. If a machine is given, cells with too many workers are left out
+    instead, unless no cell remains.
     """
     stem, file = read_part(name)
     fewer = file.quick if quick else None

@@ -1,5 +1,5 @@
-/* numasim-openmp-probe measures the costs of an OpenMP runtime. It can also run a program without any work, by which
- * the recorder measures its own costs.
+/* numasim-openmp-probe measures the costs of an OpenMP runtime. The command `empty` runs a program without any work, by
+ * which the recorder measures its own costs.
  *
  *   numasim-openmp-probe costs LIBRARY    print each cost on a line: its name and nanoseconds
  *   numasim-openmp-probe empty ROUNDS     run empty tasks, with all events that begin and end a segment
@@ -156,8 +156,8 @@ static void make_tasks(void *data) {
     }
 }
 
-/* Thread 1 takes all tasks that thread 0 has made, while thread 0 is busy. Thread 1 may take the first tasks while it
- * is still in the barrier of the previous round; so the count begins before the first task is made. */
+/* Thread 1 takes all tasks that thread 0 has made, while thread 0 is busy. Thread 1 may take the first tasks while
+ * thread 1 is still in the barrier of the previous round; so the count begins before the first task is made. */
 static void steal_tasks(void *data) {
     for (int round = 0; round < ROUNDS; round++) {
         if (openmp.thread() == 0) {

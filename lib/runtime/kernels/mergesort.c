@@ -2,8 +2,7 @@
  * four quarters and waits; spawns the merge of the first two quarters and the merge of the last two quarters, both into
  * the temporary array, and waits; and calls the merge of the two halves into the original array. A merge takes the
  * middle number of its longer run, finds the number's place in the shorter run, and spawns two merges, for the numbers
- * below and for the numbers above. The input and the tasks are as in
- * numasim/workload/families/sort.py.
+ * below and for the numbers above. The input and the tasks are as in numasim/workload/families/sort.py.
  */
 #include <string.h>
 

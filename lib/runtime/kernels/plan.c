@@ -1,7 +1,7 @@
 /* The task graph of a plan, run as a program: each op of a task is a call of a function of numasim/runtime.h. So any
  * program of the simulator can run in virtual time, with the same counts, and also on threads. On threads, segments
  * keep processors busy for their compute time. The command `numasim-runtime plan` runs this kernel, which is not in the
- * table of kernels. It has no serial twin: a run is correct if every task has run as often as its phase.
+ * table of kernels. The kernel has no serial twin: a run is correct if every task has run as often as its phase.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* Distances between hardware threads: the time that a cache line takes from one to the other, alone and while all cores
- * want the line; and the time from waking a sleeping thread until this thread runs.
- */
+/* Distances between hardware threads: the time of passing a cache line from one thread to another, alone and while all
+ * cores want the line; and the time from waking a sleeping thread until the woken thread runs. */
 #include <time.h>
 
 #include "platform/atomics.h"

@@ -1,6 +1,7 @@
-/* Loads that miss all caches, for each pair of a node with processors and a node with memory: the latency, by following
- * pointers in random order, and the bandwidth, by all cores of a node reading at once. Pages: the first touch, by one
- * thread and by all cores at once (which share the address space), and the migration of a page to another node. */
+/* Loads that miss all caches, for each pair of a node with processors and a node with memory. The latency is measured
+ * by following pointers in random order, the bandwidth by all cores of a node reading at once. Pages: the first touch,
+ * by one thread and by all cores at once (which share the address space), and the migration of a page to another node.
+ */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -38,8 +38,7 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
 static int take_enough(const ns_probe *self, const ns_sampling *sampling, double *sample, uint32_t *taken) {
     uint32_t count = 0, worth = 0;
     bool preempted;
-    int error = take(sampling, &sample[0], &preempted); /* not counted: this run fills caches and trains branch
-                                                           predictors */
+    int error = take(sampling, &sample[0], &preempted); /* not counted: fills caches and trains branch predictors */
     for (*taken = 0; !error && worth < self->wanted && *taken < TRIES * self->wanted; (*taken)++) {
         error = take(sampling, &sample[count], &preempted);
         count += !preempted;

@@ -1,6 +1,7 @@
 """The event files of a recording, read into arrays.
 
-``lib/recorder/events.h`` describes the files; kinds and arguments are those of the OpenMP tools interface.
+``lib/recorder/events.h`` describes the files. The kinds of work, of synchronisation and of dependences have the numbers
+of the OpenMP tools interface.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class ThreadEvents:
     """The events of a thread, in their order.
 
     ``ticks`` are ticks of the processor's clock. The operands of event i are ``operands[first[i]:first[i + 1]]``.
-    ``start`` and ``end`` are pairs of ticks and nanoseconds of the same moment.
+    ``start`` and ``end`` give the begin and the end of the recording, each as a pair: ticks and nanoseconds.
     """
 
     thread: int
@@ -161,7 +162,7 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
     """Return the events of all threads of the process whose files are in ``folder``, in the order of the threads'
     numbers.
 
-    Raise InputError if the files are of no process or of several processes, and if a file is cut off or damaged.
+    Raise InputError if no process or more than one process used OpenMP, and if a file is cut off or damaged.
     """
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -192,7 +193,7 @@ def _is_parallel(events: ThreadEvents) -> bool:
 
 
 def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> ThreadEvents:
-    """Return the events in the bytes of the file ``name``. InputError, with the name, for a damaged file."""
+    """Return the events in the bytes of the file ``name``. Raise InputError, with the name, for a damaged file."""
     if len(data) < 8 * HEADER_WORDS or len(data) % 8:
         raise _damaged(name, f"it has {len(data)} bytes")
     words: Words = np.frombuffer(data, "<u8")

@@ -1,8 +1,8 @@
 """The time from one event to the next, without the recorder's own time; and the shortest times of several recordings.
 
 Times are processor times: a thread that waits for a file, for a lock of the system or for a time to pass uses no
-processor time. The same program with the same input makes the same events in every run. So recordings can be joined:
-the shortest time over all recordings, from event to event, is the undisturbed time of the program.
+processor time. The same program with the same input makes the same events in every run. So several recordings can be
+joined. The undisturbed time between two events is the shortest time between these events in all recordings.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
     lost += np.bincount(np.searchsorted(main, absent), absent_ps, count)
     paused = aside[events.kind[aside] == Event.PAUSE]
     ends = np.searchsorted(main, paused)
-    ends += events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]  # a pause may begin after its event
+    # a pause in front of an event may begin after the event
+    ends += events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]
     lost += np.bincount(ends, events.operands[events.first[paused]] * tick_ps, count + 1)[:count]
     noted = aside[np.isin(events.kind[aside], (Event.ALLOCATE, Event.RELEASE))]
     lost += np.bincount(np.searchsorted(main, noted), minlength=count) * allocate_ps
@@ -140,18 +141,20 @@ Ends = tuple[int, int]  # the kinds of the events that began and ended a piece
 
 @dataclass(frozen=True)
 class PieceCosts:
-    """``of_ps`` has the time, in ps, of a piece of work without any work of the program, by the kinds of events at its
-    ends.
+    """The times, in ps, that the recorder and the runtime themselves take.
 
-    ``allocate_ps`` is the time of noting an allocation or a release. A pair of kinds that was not measured gets the
-    least time of the pairs with the same first kind, or 0.
+    ``of_ps`` has the time of a piece of work in which the program does nothing, by the kinds of events at both ends of
+    the piece. ``allocate_ps`` is the time of noting an allocation or a release.
     """
 
     of_ps: Mapping[Ends, int] = field(default_factory=dict)
     allocate_ps: int = 0
 
     def table(self) -> dict[Ends, int]:
-        """Return the time for every pair of events."""
+        """Return the time for every pair of events.
+
+        A pair of kinds that was not measured gets the least time of the pairs with the same first kind, or 0.
+        """
         found: dict[Ends, int] = {}
         for begin in map(int, Event):
             alike = [cost for (first, _), cost in self.of_ps.items() if first == _LIKE.get(begin, begin)]

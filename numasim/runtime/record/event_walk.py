@@ -1,7 +1,7 @@
 """The walk through the events of all threads, which turns them into a list of steps for each task.
 
-A thread works on one task at a time. An event of a task ends a piece of the task's work. The time between the begin and
-the end of a wait, and the time between the making of a task and its begin, is work of the runtime, not of the program.
+A thread works on one task at a time. An event of a task ends a piece of the task's work. Two times are work of the
+runtime, not of the program: the time from the begin to the end of a wait, and the time from making a task to its begin.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RecordedTask:
     parent: int = NOBODY  # number of the task that made this task
     flags: int = 0  # TaskFlag
     place: int = 0  # address in the program that made the task, or the region of an implicit task
-    made: int = 0  # the time of its creation, in ticks
+    made: int = 0  # the time at which the task was made, in ticks
     in_place: bool = False  # whether the parent has executed the task at once
     steps: list[tuple[int, ...]] = field(default_factory=list)
     dependences: list[tuple[int, int]] = field(default_factory=list)  # (address, Dependence)
@@ -61,8 +61,8 @@ class RecordedTask:
 class Region:
     """A parallel region: its implicit tasks by their number in the team.
 
-    ``divided_ps`` is the time for which the implicit tasks executed code that a team divides: loops and sections, and
-    the code between a question for the number of threads and the next barrier.
+    ``divided_ps`` is the time of the implicit tasks in code that the team divides among its threads: in loops, in
+    sections, and from a question for the number of threads to the next barrier.
     """
 
     members: dict[int, int] = field(default_factory=dict)

@@ -113,8 +113,8 @@ def recorded_run(
 
 
 def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dict[str, str]:
-    """Return the environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if not
-    None.
+    """Return the environment of a program with ``threads`` threads and LLVM's runtime. Unless ``folder`` is None, the
+    program is recorded to this folder.
 
     Recorded threads work in turns, and sleep while they wait.
     """

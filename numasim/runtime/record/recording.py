@@ -52,7 +52,7 @@ def this_place() -> Recorded:
 # Some programs divide work by the number of threads. A recording of one thread does not show how several threads would
 # divide this work.
 
-MOST = 0.01  # the largest share of divided work; in the graph one thread does this work
+MOST = 0.01  # the largest accepted share of divided work, all of which one thread does in the graph
 _PS_PER_MS = 10**9
 
 
@@ -116,10 +116,10 @@ class Recording:
     """A task graph, and information on its recording.
 
     ``runs`` is the number of runs, and ``joined`` the number of runs with the events of the graph. ``spread`` is the
-    remaining disturbance: the relative difference between the work in the runs of odd number and in the runs of even
-    number; None for a single run. ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the
-    program waited without a processor, both by places in the program. ``left_out_ps`` is the work that
-    ``parallel_part`` left out.
+    remaining disturbance: the relative difference in work between the runs of odd number and the runs of even number;
+    None for a single run. ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the program
+    waited without a processor, both by places in the program. ``left_out_ps`` is the work that ``parallel_part`` left
+    out.
     """
 
     workload: Workload
