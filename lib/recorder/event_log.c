@@ -61,12 +61,6 @@ static void write_words(ns_event_log *self) {
     self->next = self->words;
 }
 
-static uint64_t busy_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static int64_t waits(void) {
     struct rusage used;
     return getrusage(RUSAGE_THREAD, &used) ? 0 : used.ru_nvcsw;
@@ -74,7 +68,7 @@ static int64_t waits(void) {
 
 static void look_at_clocks(ns_event_log *self) {
     self->wall_ns = ns_now_ns();
-    self->busy_ns = busy_ns();
+    self->busy_ns = ns_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Put a pause event from `begin` to now. The clocks are read after the pause: if the thread loses its processor during

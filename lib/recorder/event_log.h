@@ -64,11 +64,13 @@ extern _Thread_local const void *ns_place;
  * has changed since the last look (memory.c). */
 void ns_note_touched(ns_event_log *log);
 
-static inline uint64_t ns_now_ns(void) {
+static inline uint64_t ns_clock_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
+
+static inline uint64_t ns_now_ns(void) { return ns_clock_ns(CLOCK_MONOTONIC); }
 
 /* Return the time in ticks, from the cheapest counter of the processor that runs at a constant rate and is the same on
  * all threads. */

@@ -124,24 +124,6 @@ STEPS_PER_KILOSTEP = 1000
 NS_PER_S = 10**9
 
 
-def calibrate_machine(draft: Draft, inventory: Inventory, probe: Probe) -> None:
-    """Replace assumed values of ``draft`` by measured values. Add a remark for each value that is not measured."""
-    head = f"{draft.values['name']}: {inventory.origin}, measured."
-    draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
-    rate = core_rate(probe)
-    if rate:
-        method = "1,000 steps of the fixed loop, alone on the fastest core, in ns"
-        draft.put("core_steps_per_s", rate[0], f"measured: {method}; {rate[1].interval()}")
-    _put_latency(draft, probe)
-    _put_bandwidth(draft, probe)
-    hit = probe.one("cache_latency")
-    if hit and "llc" in draft.values["caches"]:
-        method = "pointer chasing through four times the second-level cache"
-        draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
-    _put_coherence(draft, inventory, probe)
-    draft.remarks += [f"not measured: {gap}" for gap in probe.gaps]
-
-
 def core_rate(probe: Probe) -> tuple[int, Finding] | None:
     """Return the steps per second of the fastest core, and its finding; None if no core was measured."""
     best = min(probe.all("kilostep"), key=lambda each: each.median, default=None)
@@ -370,7 +352,20 @@ def calibrate(*, quick: bool, name: str | None = None) -> Calibration:
 def calibration(inventory: Inventory, probe: Probe, name: str) -> Calibration:
     """Return the files of a system from its inventory and its probe."""
     draft = draft_machine(inventory, name)
-    calibrate_machine(draft, inventory, probe)
+    head = f"{draft.values['name']}: {inventory.origin}, measured."
+    draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
+    rate = core_rate(probe)
+    if rate:
+        method = "1,000 steps of the fixed loop, alone on the fastest core, in ns"
+        draft.put("core_steps_per_s", rate[0], f"measured: {method}; {rate[1].interval()}")
+    _put_latency(draft, probe)
+    _put_bandwidth(draft, probe)
+    hit = probe.one("cache_latency")
+    if hit and "llc" in draft.values["caches"]:
+        method = "pointer chasing through four times the second-level cache"
+        draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
+    _put_coherence(draft, inventory, probe)
+    draft.remarks += [f"not measured: {gap}" for gap in probe.gaps]
     draft.check()
     gaps = tuple(map(str, probe.gaps))
     return Calibration(draft.text(), runtime_yaml(probe, name, read_runtime(BASE)), gaps)

@@ -163,11 +163,15 @@ def test_a_group_waits_for_the_tasks_that_are_made_in_it_and_for_theirs() -> Non
 
 def test_what_no_graph_can_say_is_counted() -> None:
     writer = EventWriter().program().region(2).add(Event.MUTEX, 5, after=10).add(Event.MUTEX, 5, after=10)
+    writer.add(Event.CLAUSE, Clause.PRIORITY).add(Event.CLAUSE, Clause.AFFINITY).add(Event.TOGETHER)
     writer.work(Work.WORKSHARE, Endpoint.BEGIN).leaf(1, flags=TaskFlag.UNTIED).end_region(3)
     found = rows(writer)
     assert +found.odd == {
         "entries of critical regions, which exclude nobody in the graph": 2,
         "shares of a workshare, taken as they were recorded": 1,
+        "tasks or taskloops with a priority, which has no effect in the graph": 1,
+        "tasks with an affinity, which has no effect in the graph": 1,
+        "time that threads waited for each other outside of OpenMP: all then ran together, disturbed": 1,
         "untied tasks, which no other worker goes on with": 1,
     }
     assert np.sum(found.compute_ps) == 24_000
@@ -204,7 +208,7 @@ def two_loops(kind: Work, place: int = 0x40) -> EventWriter:
     return writer.chunk(2, after=50).work(kind, Endpoint.END, 60, place).end_region(5)
 
 
-def test_chunks_of_a_dynamic_loop_are_dealt_and_those_of_a_guided_one_are_spawned_in_their_order() -> None:
+def test_chunks_of_a_dynamic_loop_are_dealt_those_of_a_guided_one_spawned_and_a_static_share_is_its_owners() -> None:
     found = rows(two_loops(Work.LOOP_DYNAMIC))
     assert [found.place[row] for row in sorted(found.chunks)] == [0x40, 0x40]
     dealt = graph(two_loops(Work.LOOP_DYNAMIC))
@@ -215,12 +219,8 @@ def test_chunks_of_a_dynamic_loop_are_dealt_and_those_of_a_guided_one_are_spawne
     (root,) = guided.phases[-1].roots
     assert ops(guided, root) == [("RUN", 10), ("SPAWN", root + 1), ("SPAWN", root + 2), ("RUN", 5)]
     assert [ops(guided, root + 1), ops(guided, root + 2)] == [[("RUN", 50)], [("RUN", 60)]]
-
-
-def test_a_share_of_a_static_loop_is_its_owners() -> None:
-    work = graph(two_loops(Work.LOOP_STATIC))
-    (root,) = work.phases[-1].roots
-    assert ops(work, root) == [("RUN", 10 + 50 + 60 + 5)]
+    static = graph(two_loops(Work.LOOP_STATIC))
+    assert ops(static, static.phases[-1].roots[0]) == [("RUN", 10 + 50 + 60 + 5)]
 
 
 def test_a_runtime_that_does_not_tell_how_it_divides_a_loop_is_refused() -> None:
@@ -271,16 +271,6 @@ def test_one_thread_is_refused_where_the_program_divides_more_than_a_hundredth(d
             require_undivided(recording)
     else:
         require_undivided(recording)
-
-
-def test_clauses_without_effect_and_the_end_of_turns_are_counted() -> None:
-    writer = EventWriter().program().region(2).add(Event.CLAUSE, Clause.PRIORITY).leaf(3)
-    writer.add(Event.CLAUSE, Clause.AFFINITY).leaf(3).add(Event.TOGETHER).end_region()
-    assert sorted(+rows(writer).odd) == [
-        "tasks or taskloops with a priority, which has no effect in the graph",
-        "tasks with an affinity, which has no effect in the graph",
-        "time that threads waited for each other outside of OpenMP: all then ran together, disturbed",
-    ]
 
 
 def test_waiting_for_a_lock_is_no_work() -> None:

@@ -27,8 +27,8 @@ typedef struct {
 typedef struct {
     ns_state_memory memory;
     int64_t depth, width, seed, graphs, low_ps, high_ps;
-    ns_delay delay;
-    graph *graph; /* [graphs] */
+    int64_t delay; /* of `ns_delay_take` */
+    graph *graph;  /* [graphs] */
 } state;
 
 static const ns_parameter PARAMETERS[] = {
@@ -97,7 +97,7 @@ static void take_segment(ns_task *self, const task *t, uint64_t number) {
     const uint64_t span = (uint64_t)(t->of->high_ps - t->of->low_ps) + 1;
     const uint64_t draw = ns_draw(stream_of(t->graph, t->row), FIRST_TIME + number);
     const int64_t picoseconds = t->of->low_ps + (int64_t)ns_below(draw, span);
-    ns_delay_take(&t->of->delay, picoseconds);
+    ns_delay_take(t->of->delay, picoseconds);
     if (self) ns_work(self, picoseconds);
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct {
     ns_state_memory memory;
-    ns_delay delay;
+    int64_t delay; /* of `ns_delay_take` */
     ns_pool *pool;
     const ns_full_plan *plan;
     const ns_i64s *compute_ps; /* the times on threads; NULL in virtual time, where the plan has the times */
@@ -38,7 +38,7 @@ static void take_op(ns_task *self, state *of, enum ns_op code, uint32_t argument
             if (ns_runs_in_turns(of->pool))
                 of->pool->tasks->work(self, of->compute_ps->at[argument]);
             else if (of->compute_ps)
-                ns_delay_take(&of->delay, of->compute_ps->at[argument]);
+                ns_delay_take(of->delay, of->compute_ps->at[argument]);
             break;
         case NS_OP_SPAWN: ns_spawn(self, run_part, &next, sizeof next); break;
         case NS_OP_CALL: ns_call(self, run_part, &next); break;

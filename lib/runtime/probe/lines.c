@@ -78,20 +78,8 @@ static void add_often(void *context, uint32_t member) {
  * which a line serves one request. */
 void ns_probe_contention(ns_probe *self) {
     static crowd shared;
-    uint32_t cpu[NS_TEAM_MOST];
-    const uint32_t members = ns_team_of_cores(self->topology, NS_ANY_NODE, cpu);
-    if (members < 2) {
-        ns_probe_miss(self, "line_contended", NS_PROBE_ONE_CORE);
-        return;
-    }
-    const ns_subject subject = {"line_contended", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    ns_probe_sample(self, &subject,
-                    &(ns_sampling){.cpu = cpu,
-                                   .members = members,
-                                   .body = add_often,
-                                   .context = &shared,
-                                   .operations = (double)ADDITIONS * members,
-                                   .wanders = true});
+    ns_probe_all_cores(self, "line_contended",
+                       &(ns_sampling){.body = add_often, .context = &shared, .operations = ADDITIONS, .wanders = true});
 }
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */

@@ -228,20 +228,9 @@ void ns_probe_faults(ns_probe *self) {
     void *pages = map_pages(self, "page_fault", area.bytes);
     if (!pages) return;
     area.pages = pages;
-    const ns_subject together = {"page_fault_together", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    ns_probe_alone(self, "page_fault",
-                   &(ns_sampling){.body = touch, .context = &area, .operations = PAGES, .prepare = renew});
-    if (cores == 1) {
-        ns_probe_miss(self, together.name, NS_PROBE_ONE_CORE);
-    } else {
-        ns_probe_sample(self, &together,
-                        &(ns_sampling){.cpu = cpu,
-                                       .members = cores,
-                                       .body = touch,
-                                       .context = &area,
-                                       .operations = (double)cores * PAGES,
-                                       .prepare = renew});
-    }
+    const ns_sampling touches = {.body = touch, .context = &area, .operations = PAGES, .prepare = renew};
+    ns_probe_alone(self, "page_fault", &touches);
+    ns_probe_all_cores(self, "page_fault_together", &touches);
     munmap(pages, area.bytes);
 }
 

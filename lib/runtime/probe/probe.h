@@ -121,6 +121,10 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
 /* Sample the work of a single thread on the first hardware thread, in ns. */
 void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling);
 
+/* Sample the work of a team with a hardware thread of each core, in ns. `sampling->operations` counts the operations of
+ * one member. Add a gap if there is one core only. */
+void ns_probe_all_cores(ns_probe *self, const char *name, const ns_sampling *sampling);
+
 /* Add a gap: a quantity that was not measured, and the reason. */
 void ns_probe_miss(ns_probe *self, const char *name, const char *why);
 

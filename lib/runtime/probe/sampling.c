@@ -68,3 +68,17 @@ void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *samplin
     alone.members = 1;
     ns_probe_sample(self, &subject, &alone);
 }
+
+void ns_probe_all_cores(ns_probe *self, const char *name, const ns_sampling *sampling) {
+    const ns_subject subject = {name, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    uint32_t cpu[NS_TEAM_MOST];
+    ns_sampling together = *sampling;
+    together.cpu = cpu;
+    together.members = ns_team_of_cores(self->topology, NS_ANY_NODE, cpu);
+    together.operations *= together.members;
+    if (together.members > 1) {
+        ns_probe_sample(self, &subject, &together);
+    } else {
+        ns_probe_miss(self, name, NS_PROBE_ONE_CORE);
+    }
+}

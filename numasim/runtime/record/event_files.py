@@ -171,7 +171,8 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
         [parse_events(read_bytes(file, EVENTS), file.name, read_modules(folder, process)) for file in each]
         for process, each in files.items()
     ]
-    parallel = [threads for threads in processes if any(map(_is_parallel, threads))]
+    begins = (Event.PARALLEL, Event.CREATE)
+    parallel = [threads for threads in processes if any(np.isin(each.kind, begins).any() for each in threads)]
     if not parallel:
         raise InputError("the program has no parallel region of OpenMP and no task, so that there is nothing to record")
     if len(parallel) > 1:
@@ -186,10 +187,6 @@ def read_modules(folder: Path, process: str) -> tuple[Module, ...]:
     lines = file.read_text(errors="surrogateescape").splitlines() if file.is_file() else []
     found = (line.split(" ", 2) for line in lines)
     return tuple(Module(int(begin, 16), int(end, 16), path) for begin, end, path in found)
-
-
-def _is_parallel(events: ThreadEvents) -> bool:
-    return bool(np.isin(events.kind, (Event.PARALLEL, Event.CREATE)).any())
 
 
 def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> ThreadEvents:

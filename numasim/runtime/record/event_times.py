@@ -87,8 +87,9 @@ def tick_ps(threads: Sequence[ThreadEvents]) -> float:
 def events_digest(recording: Sequence[TimedEvents]) -> bytes:
     """Return a digest that is equal for recordings with the same events in all threads. Addresses do not count."""
     digest = hashlib.sha256()
-    for thread in recording:
-        for each in (thread.events.kind, thread.events.argument, _names(thread.events)):
+    for events in (thread.events for thread in recording):
+        named = _some(events, np.flatnonzero(np.isin(events.kind, NAMED))).operands
+        for each in (events.kind, events.argument, named):
             digest.update(len(each).to_bytes(8, "little") + each.tobytes())
     return digest.digest()
 
@@ -114,12 +115,6 @@ def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
 def _whole(times: npt.NDArray[Any]) -> I64:
     found: I64 = np.maximum(0, np.rint(times)).astype(np.int64)
     return found
-
-
-def _names(events: ThreadEvents) -> I64:
-    """Return the operands that are numbers of tasks, regions or iterations."""
-    chosen = np.flatnonzero(np.isin(events.kind, NAMED))
-    return events.operands[ragged(events.first[chosen], np.diff(events.first)[chosen])]
 
 
 def _some(events: ThreadEvents, chosen: npt.NDArray[Any]) -> ThreadEvents:

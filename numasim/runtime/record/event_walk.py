@@ -84,32 +84,23 @@ class Walked:
 def walk(threads: Sequence[TimedEvents]) -> Walked:
     """Return the tasks and regions of a recording. Raise InputError if the events contradict each other."""
     found = Walked()
-    for thread in threads:
-        _add_numbers(found, thread)
+    for thread in threads:  # all tasks and regions, still without steps, since threads refer to those of other threads
+        number = thread.events.number_base
+        for kind in thread.events.kind.tolist():
+            if kind in (Event.CREATE, Event.IMPLICIT):
+                number += 1
+                found.tasks[number] = RecordedTask()
+            elif kind == Event.PARALLEL:
+                number += 1
+                found.regions[number] = Region()
     for thread in threads:
         _ThreadWalk(found, thread).go()
-        _count_asides(found.odd, thread)
+        for kind, argument in zip(thread.aside.kind.tolist(), thread.aside.argument.tolist(), strict=True):
+            if kind == Event.CLAUSE:
+                found.odd[_CLAUSES[argument]] += 1
+            elif kind == Event.TOGETHER:
+                found.odd[_TOGETHER] += 1
     return found
-
-
-def _count_asides(odd: Counter[str], thread: TimedEvents) -> None:
-    for kind, argument in zip(thread.aside.kind.tolist(), thread.aside.argument.tolist(), strict=True):
-        if kind == Event.CLAUSE:
-            odd[_CLAUSES[argument]] += 1
-        elif kind == Event.TOGETHER:
-            odd["time that threads waited for each other outside of OpenMP: all then ran together, disturbed"] += 1
-
-
-def _add_numbers(found: Walked, thread: TimedEvents) -> None:
-    """Add the tasks and regions of a thread, still without steps, so that other threads can refer to them."""
-    number = thread.events.number_base
-    for kind in thread.events.kind.tolist():
-        if kind in (Event.CREATE, Event.IMPLICIT):
-            number += 1
-            found.tasks[number] = RecordedTask()
-        elif kind == Event.PARALLEL:
-            number += 1
-            found.regions[number] = Region()
 
 
 class _ThreadWalk:
@@ -358,6 +349,7 @@ _ODD_STATUSES: dict[int, str] = {
     Status.DETACH: "detached tasks, which end with their bodies in the graph",
     Status.EARLY_FULFILL: "detached tasks, which end with their bodies in the graph",
 }
+_TOGETHER = "time that threads waited for each other outside of OpenMP: all then ran together, disturbed"
 _CLAUSES: dict[int, str] = {
     Clause.PRIORITY: "tasks or taskloops with a priority, which has no effect in the graph",
     Clause.AFFINITY: "tasks with an affinity, which has no effect in the graph",
