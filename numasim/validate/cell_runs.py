@@ -7,13 +7,10 @@ gets the same compiled plan as the simulator: the same tables and the same costs
   kept in the results directory.
 - In virtual time with measured costs, costs change with the load of the machine. So a serial run just before each
   repeat records the graph from which the repeat is predicted.
-- On threads a round consists of a rehearsal, the run and the serial twin, one immediately after the other. Other load
-  of the machine then slows all three alike. In the rehearsal all workers execute serial copies of the program at the
-  same time: the first worker in the order in which a worker takes tasks from its own deque, the other workers in the
-  order of a thief. The rounds of one process share a recording, made before these rounds, which gives the tasks and the
-  ratio of the tasks' durations. The rehearsal gives the total duration, for two reasons: busy hardware threads slow
-  each other down, and a rehearsal reads no clock between tasks. Predicted and measured speedups refer to the same
-  serial twin.
+- On threads a round consists of a rehearsal, the run and the serial twin, one immediately after the other
+  (docs/validation/index.md). The rounds of one process share a recording, made before these rounds, which gives the
+  tasks and the ratio of the tasks' durations. The rehearsal gives the total duration, since a rehearsal reads no clock
+  between tasks. Predicted and measured speedups refer to the same serial twin.
 """
 
 from __future__ import annotations

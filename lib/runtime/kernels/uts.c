@@ -169,21 +169,13 @@ static count walk_serially(const state *self, uint64_t node, int64_t depth) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Return the name of a given parameter that belongs only to the other kind of tree, or NULL. */
-static const char *foreign(const state *self, const ns_setting *setting) {
-    static const int OF_BINOMIAL[] = {CHILDREN, PROBABILITY}, OF_GEOMETRIC[] = {SHAPE, DEPTH};
-    const int *other = self->tree == BINOMIAL ? OF_GEOMETRIC : OF_BINOMIAL;
-    for (int at = 0; at < 2; at++) {
-        if (setting->values[other[at]].given) return PARAMETERS[other[at]].name;
-    }
-    return NULL;
-}
-
 static int create(void *whole, ns_setting *setting) {
+    static const int ONLY_OF[][2] = {[BINOMIAL] = {CHILDREN, PROBABILITY}, [GEOMETRIC] = {SHAPE, DEPTH}};
     state *self = whole;
-    const char *name = foreign(self, setting);
-    if (name) {
-        return ns_setting_refuse(setting, "%s is no parameter of a %s tree", name,
+    for (int at = 0; at < 2; at++) {
+        const int other = ONLY_OF[BINOMIAL + GEOMETRIC - self->tree][at];
+        if (!setting->values[other].given) continue;
+        return ns_setting_refuse(setting, "%s is no parameter of a %s tree", PARAMETERS[other].name,
                                  self->tree == BINOMIAL ? "binomial" : "geometric");
     }
     const double expected = (double)self->children * (double)self->probability * 1e-18;

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -63,15 +64,11 @@ def find_openmp(asked: Path | None = None) -> OpenmpLibrary:
 
 def _of_packages() -> Iterator[OpenmpLibrary]:
     for package, library in PACKAGES.items():
-        try:
+        with suppress(PackageNotFoundError):
             found = distribution(package)
-        except PackageNotFoundError:
-            continue
-        for file in found.files or ():
-            if file.name == library:
-                path = Path(str(found.locate_file(file))).resolve()
-                if path.is_file():
-                    yield OpenmpLibrary(path, f"Python package {package} {found.version}")
+            named = [Path(str(found.locate_file(file))) for file in found.files or () if file.name == library]
+            for path in filter(Path.is_file, named):
+                yield OpenmpLibrary(path.resolve(), f"Python package {package} {found.version}")
 
 
 def _of_system() -> Iterator[OpenmpLibrary]:
