@@ -71,7 +71,7 @@ static void note(ns_event_log *log, large_block *self) {
     ns_put_operand(log, self->address);
 }
 
-/* Write a log that is full to its file. Return the ticks of the writing, which already have an event of their own. */
+/* If the log is full, write the log to its file. Return the ticks of writing, for which there is already an event. */
 static uint64_t make_room(ns_event_log *log) {
     const uint64_t begin = ns_ticks();
     if (log->next < log->full) return 0;

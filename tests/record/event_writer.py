@@ -1,4 +1,4 @@
-"""Event files written by hand: a list of events, each with its time in ticks; and these files as timed events."""
+"""A writer of event files for tests, event by event; and the timed events of the written files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rounds on threads: the bases of their predictions, the rounds that share a process, and rejected rounds.
+"""Rounds on threads: the bases of the predictions, the rounds that share a process, and rejected rounds.
 
-A round counts only if cache lines took about the time between workers that the machine file has.
+A round counts only if the transfer of a cache line between workers took about as long as the machine file says.
 """
 
 from __future__ import annotations

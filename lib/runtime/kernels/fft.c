@@ -186,8 +186,8 @@ static int64_t flops_of(const loop *l) {
     return (BUTTERFLY_FLOPS * l->radix * log2_of(l->radix) + TWIDDLE_FLOPS * (l->radix - 1)) * l->length;
 }
 
-/* Return whether a loop is split. BOTS includes both bounds of the loop over roots, and so compares with one item less
- * for this loop. */
+/* Return whether a loop is split. For the loop over roots, whose upper bound is a root, too, BOTS compares one item
+ * less. */
 static bool is_split(const loop *l) { return l->length - (l->loop == ROOTS_LOOP) >= LOOP_CUTOFF; }
 
 static void run_loop(ns_task *self, void *arguments);

@@ -1,7 +1,7 @@
 /* Random fork-join graphs, one after the other. Every task counts its runs, which shows lost and repeated tasks.
  *
- * Each task draws from its own stream of random numbers, chosen by the number of the task in its graph. So a graph is
- * the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
+ * Each task draws from a stream of random numbers of its own. The number of the task in the graph determines the
+ * stream. So a graph is the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
  */
 #include <stdatomic.h>
 #include <stdlib.h>

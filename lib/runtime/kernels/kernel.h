@@ -44,7 +44,7 @@ typedef struct {
     char problem[256]; /* why no state can be created */
 } ns_setting;
 
-/* A block of memory of a state. A block with a name is an object that tasks share. The id of the object goes to
+/* A block of memory of a state. A block with a name is an object that tasks share; the id of the object is stored in
  * `*object`. */
 typedef struct {
     void *address;

@@ -7,8 +7,8 @@
 
 enum { MOST_QUEENS = 16 };
 
-/* The numbers of solutions for n = 1, 2, ... (OEIS A000170). The twin cannot check the function `stands`, which the
- * twin calls, too. */
+/* The numbers of solutions for n = 1, 2, ... (OEIS A000170). The kernel and its twin share the function `stands`, so
+ * that only these numbers check `stands`. */
 static const int64_t KNOWN[] = {1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184};
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* Measurements of this machine: the costs of loads, cache lines, queues and tasks (`numasim-runtime probe`).
  *
- * Every figure is the median of repeated samples, with its interval. A sample is discarded and counted if the kernel
- * took a processor away from a measuring thread meanwhile; no other sample is discarded. Each quantity that cannot be
- * measured is listed with the reason.
+ * Every figure is the median of repeated samples, with a confidence interval. A sample is discarded, and the discarded
+ * samples are counted, if the operating system took a processor away from a measuring thread during the sample. Each
+ * quantity that cannot be measured is listed with the reason.
  */
 #pragma once
 

@@ -35,11 +35,10 @@ _LATE = 1 << 62
 
 @dataclass(frozen=True)
 class TimedEvents:
-    """The events of a thread that end segments, each with the time since the previous event; and separately the other
-    events.
+    """The events of a thread: ``events`` end segments, and ``aside`` has all other events.
 
-    ``gap_ps[i]`` is the processor time from event i - 1 to event i; event 0 counts from the start of the thread's file.
-    ``blocked_ps[i]`` is the time between both events for which the thread waited without a processor.
+    ``gap_ps[i]`` is the processor time from event i - 1 to event i of ``events``; for event 0, from the start of the
+    thread's file. ``blocked_ps[i]`` is the time between both events for which the thread waited without a processor.
     """
 
     events: ThreadEvents
@@ -97,8 +96,8 @@ def events_digest(recording: Sequence[TimedEvents]) -> bytes:
 def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
     """Return the first recording with the shortest times of all ``recordings``, which have the same events.
 
-    Of many recordings, each time is the mean of the shortest third of the times. The reason: if the ticks of a clock
-    are as long as a short piece of work, the clock sometimes counts one tick too few and sometimes one too many.
+    Of three or more recordings, each time is the mean of the shortest third of the times. The reason: if a tick of the
+    clock is as long as a short piece of work, the clock sometimes counts one tick too few and sometimes one too many.
     """
     third = max(1, len(recordings) // 3)
 
