@@ -21,7 +21,7 @@ Counts = Mapping[str, int]  # counters of one run: see `numasim.validate.compari
 
 @dataclass(frozen=True)
 class Quantity:
-    """The ratio ``part / whole`` of two counters, times ``scale``, in ``unit``. Without ``whole``, the mean of ``part``.
+    """The ratio ``part / whole`` of counters, times ``scale``, in ``unit``. Without ``whole``, the mean of ``part``.
 
     If ``relative``, a distance is a fraction of the measured value, otherwise a difference. A ``timed`` quantity needs
     the time of the serial twin on a real clock, so virtual time has no timed quantity. A timed quantity is the median

@@ -171,17 +171,13 @@ static void print_outcome(const ns_outcome *self) {
            sum_of(report, NS_STEAL_SUCCESS));
 }
 
-static void print_table(const ns_options *options, const ns_outcome *outcomes, int64_t count) {
+void ns_output_outcomes(const ns_options *options, const ns_outcome *outcomes, int64_t count) {
+    if (options->json) {
+        write_json(options, outcomes, count);
+        return;
+    }
     printf("%s, mode %s, costs %s, %" PRIu32 " workers\n", options->kernel->name, NS_MODE_NAMES[options->pool.mode],
            NS_COSTS_NAMES[options->pool.costs], outcomes[0].workers);
     printf("%17s %17s %10s %10s %10s %10s\n", "makespan", "serial twin", "result", "tasks", "attempts", "steals");
     for (int64_t run = 0; run < count; run++) print_outcome(&outcomes[run]);
-}
-
-void ns_output_outcomes(const ns_options *options, const ns_outcome *outcomes, int64_t count) {
-    if (options->json) {
-        write_json(options, outcomes, count);
-    } else {
-        print_table(options, outcomes, count);
-    }
 }

@@ -142,13 +142,7 @@ def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
     stream = subprocess.DEVNULL if quiet else None
     try:
         done = subprocess.run(
-            list(command),
-            env=variables,
-            check=False,
-            stdin=stream,
-            stdout=stream,
-            stderr=stream,
-            preexec_fn=_deep_stack,
+            command, env=variables, check=False, stdin=stream, stdout=stream, stderr=stream, preexec_fn=_deep_stack
         )
     except OSError as error:
         expected = "a program, with ./ in front where it is in this folder"
