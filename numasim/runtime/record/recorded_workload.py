@@ -123,15 +123,13 @@ def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
     return names, found
 
 
+_DEALS = {True: Deal.MASTER, False: Deal.CYCLIC}  # of serial phases and of all other phases
+
+
 def _phases(rows: Rows, position: I64) -> tuple[Phase, ...]:
     return tuple(
-        Phase(
-            roots=tuple(position[phase.roots].tolist()),
-            deal=Deal.MASTER if phase.serial else Deal.CYCLIC,
-            serial=phase.serial,
-            name=phase.name,
-        )
-        for phase in rows.phases
+        Phase(tuple(position[each.roots].tolist()), deal=_DEALS[each.serial], serial=each.serial, name=each.name)
+        for each in rows.phases
     )
 
 

@@ -202,8 +202,7 @@ class _Runs:
 
     def __init__(self, costs: PieceCosts) -> None:
         self._costs = costs
-        self._kept: list[tuple[TimedEvents, ...]] = []
-        self._digests: list[bytes] = []
+        self._groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}  # the recordings, by the digest of the events
         self._work: list[int] = []  # for each run, the work of the joined recording after the run, in ps
         self.count = 0
         self.status = 0
@@ -211,8 +210,8 @@ class _Runs:
     def add(self, threads: Sequence[ThreadEvents], status: int) -> None:
         """Keep a recording."""
         each = tick_ps(threads)
-        self._kept.append(tuple(timed(thread, each, self._costs.allocate_ps) for thread in threads))
-        self._digests.append(events_digest(self._kept[-1]))
+        kept = tuple(timed(thread, each, self._costs.allocate_ps) for thread in threads)
+        self._groups.setdefault(events_digest(kept), []).append(kept)
         self.count += 1
         self.status = self.status or status
         self._work.append(_work(self.chosen()))
@@ -234,11 +233,8 @@ class _Runs:
 
     def _alike(self) -> list[tuple[TimedEvents, ...]]:
         """Return the largest group of recordings with the same events; an empty list if no two recordings are alike."""
-        groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}
-        for digest, each in zip(self._digests, self._kept, strict=True):
-            groups.setdefault(digest, []).append(each)
-        found = max(groups.values(), key=len, default=[])
-        return found if len(found) > 1 or len(self._kept) == 1 else []
+        found = max(self._groups.values(), key=len, default=[])
+        return found if len(found) > 1 or self.count == 1 else []
 
     @property
     def joined(self) -> int:
@@ -248,7 +244,7 @@ class _Runs:
     def chosen(self) -> tuple[TimedEvents, ...]:
         """Return the joined recording; if no two recordings have the same events, the recording with the least work."""
         alike = self._alike()
-        return _joined(alike) if alike else min(self._kept, key=_work)
+        return _joined(alike) if alike else min((group[0] for group in self._groups.values()), key=_work)
 
     def spread(self) -> float | None:
         """Return the relative difference in work between the joined recordings of odd number and of even number."""
