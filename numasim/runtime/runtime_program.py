@@ -49,12 +49,6 @@ def are_flags(arguments: Sequence[str]) -> bool:
     return bool(arguments) and all(argument in FLAGS for argument in arguments)
 
 
-def flags(asked: Sequence[str]) -> str:
-    """Return the flags that ``asked`` names, as one line for a shell. Raise InputError if the library was not built."""
-    built(LIBRARY, "the library of the task runtime")
-    return " ".join(FLAGS[flag] for flag in asked)
-
-
 PROGRAM = Path(__file__).with_name("numasim-runtime")
 CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # exit statuses of the program
 
@@ -202,7 +196,8 @@ def main() -> int:
     asked = sys.argv[1:]
     try:
         if are_flags(asked):
-            print(flags(asked))
+            built(LIBRARY, "the library of the task runtime")
+            print(" ".join(FLAGS[flag] for flag in asked))
             return CORRECT
         program = find_program()
     except InputError as error:

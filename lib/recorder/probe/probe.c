@@ -99,9 +99,8 @@ static void empty_rounds(void *data) {
 /* A loop in chunks. A runtime with a single thread makes one chunk. */
 static void empty_chunks(void *data) {
     long from, to;
-    for (bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to); more;
-         more = openmp.loop_next(&from, &to)) {
-    }
+    bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to);
+    while (more) more = openmp.loop_next(&from, &to);
     openmp.loop_end();
 }
 
