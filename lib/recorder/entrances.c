@@ -1,4 +1,4 @@
-/* Wrappers of entry points of the OpenMP runtime. They record facts that the tools interface does not report:
+/* Wrappers of entry points of the OpenMP runtime. The wrappers record facts that the tools interface does not report:
  *
  * - tasks that the program executes in place, as with `if(0)` (LLVM's runtime reports every task of a single thread as
  *   undeferred);

@@ -61,12 +61,6 @@ static void write_words(ns_event_log *self) {
     self->next = self->words;
 }
 
-static uint64_t busy_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static int64_t waits(void) {
     struct rusage used;
     return getrusage(RUSAGE_THREAD, &used) ? 0 : used.ru_nvcsw;
@@ -74,11 +68,11 @@ static int64_t waits(void) {
 
 static void look_at_clocks(ns_event_log *self) {
     self->wall_ns = ns_now_ns();
-    self->busy_ns = busy_ns();
+    self->busy_ns = ns_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Put a pause event from `begin` to now. The clocks are read after the pause. If the thread loses its processor between
- * the two readings, this time must not count both as a pause and as an absence. */
+/* Put a pause event from `begin` to now. The clocks are read after the pause: if the thread loses its processor during
+ * the pause, the lost time counts as a pause, and must not count as an absence, too. */
 static void put_pause(ns_event_log *self, uint64_t begin) {
     ns_put_plain(self, begin, NS_EVENT_PAUSE, 0);
     ns_put_operand(self, ns_ticks() - begin);

@@ -1,4 +1,4 @@
-/* The log of each thread: events go into a buffer that stays in the thread's cache. A full buffer is written to a file. */
+/* The log of each thread: events go into a buffer in the thread's cache. A full buffer is written to a file. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,8 +20,7 @@ typedef struct ns_event_log {
     uint64_t *next;            /* where the next word goes */
     uint64_t *full;            /* from this address on, the buffer is written to the file before the next event */
     uint64_t numbers;          /* tasks, regions and implicit tasks made */
-    uint64_t first;            /* the number before the first number of this thread; 0 as long as the thread has no
-                                  number */
+    uint64_t first;            /* the number before the thread's first number; 0 as long as the thread has no number */
     uint64_t seen;             /* the ticks of the last event */
     uint64_t wall_ns, busy_ns; /* the wall clock of the system and the CPU clock of the thread, when last read */
     int64_t waits;             /* how often the thread had given up its processor when the clocks were last read */
@@ -30,8 +29,7 @@ typedef struct ns_event_log {
     bool knows_team;             /* whether the program has asked for the size of the team since the last barrier */
     struct ns_team *team;        /* the team in whose turns the thread takes part, or NULL */
     uint32_t index;              /* the thread's number in `team` */
-    bool leaves;                 /* whether the thread is at the end of the region, where the thread may stay for
-                                    ever */
+    bool leaves;                 /* whether the thread is at the end of the region, and may stay there for ever */
     uint32_t depth;              /* the number of tasks in `stack` */
     uint64_t stack[NS_STACK];    /* tasks that are interrupted by the tasks that they began */
     struct ns_event_log *others; /* the next log in the list of all logs */
@@ -64,11 +62,13 @@ extern _Thread_local const void *ns_place;
  * has changed since the last look (memory.c). */
 void ns_note_touched(ns_event_log *log);
 
-static inline uint64_t ns_now_ns(void) {
+static inline uint64_t ns_clock_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
+
+static inline uint64_t ns_now_ns(void) { return ns_clock_ns(CLOCK_MONOTONIC); }
 
 /* Return the time in ticks, from the cheapest counter of the processor that runs at a constant rate and is the same on
  * all threads. */

@@ -5,9 +5,9 @@
  * of the event in bits 1 to 7, a small argument in bits 8 to 15 and the time in ticks in the upper 48 bits. The
  * operands follow. Each operand is a word with 0 in its lowest bit and the value in the upper 63 bits.
  *
- * Tasks, parallel regions and implicit tasks have numbers. The n-th of them that a thread makes (n from 1 on) has the
- * number (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this number.
- * numasim/runtime/record/event_files.py reads the files.
+ * Tasks, parallel regions and implicit tasks have numbers. Each thread counts those that the thread makes, n = 1, 2,
+ * ... The number is (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this
+ * number. numasim/runtime/record/event_files.py reads the files.
  */
 #pragma once
 
@@ -20,17 +20,15 @@ enum { NS_STACK = 1024 }; /* most tasks that NS_EVENT_RETURN may go back to; wit
 
 enum ns_event_kind {
     NS_EVENT_CREATE = 1,    /* a task is made; argument: NS_TASK_ flags; operand: the address in the program */
-    NS_EVENT_BEGIN_NEW = 2, /* the thread begins the task that it made last; argument: 1 if the program executes the
-                               task in place */
+    NS_EVENT_BEGIN_NEW = 2, /* the thread begins the task made last; argument: 1 if the task is executed in place */
     NS_EVENT_BEGIN = 3,     /* a task begins or resumes; argument: status of the task before; operand: the task */
-    NS_EVENT_RETURN = 4,    /* a task has ended, and the task during which it was begun resumes */
+    NS_EVENT_RETURN = 4,    /* a task has ended, and the task that the ended task interrupted resumes */
     NS_EVENT_SWITCH = 5,    /* a task has ended or is put off; argument: its status; operand: the resumed task, or 0 */
     NS_EVENT_SYNC = 6,      /* argument: kind of synchronisation << 2 | endpoint */
     NS_EVENT_SYNC_WAIT = 7, /* as NS_EVENT_SYNC, for the waiting part of a taskgroup */
     NS_EVENT_PARALLEL = 8,  /* a parallel region begins; operands: threads asked for, the address in the program */
     NS_EVENT_PARALLEL_END = 9,
-    NS_EVENT_IMPLICIT = 10, /* an implicit task begins; argument: 1 for the initial task; operands: region, number,
-                               team */
+    NS_EVENT_IMPLICIT = 10, /* an implicit task begins; argument: 1 if initial; operands: region, number, team */
     NS_EVENT_IMPLICIT_END = 11,
     NS_EVENT_DEPENDENCES = 12, /* dependences of the task made last; argument: their number, at most 255; operands:
                                   address << 6 | type */
@@ -43,21 +41,19 @@ enum ns_event_kind {
                                   stride */
     NS_EVENT_ALLOCATE = 19,    /* memory is allocated; operands: address, bytes */
     NS_EVENT_RELEASE = 20,     /* memory is released; operand: address */
-    NS_EVENT_TOUCHED = 21,     /* argument: how many of 16 sampled pages of a block exist when a region begins; operand:
-                                  address */
-    NS_EVENT_PAUSE = 22,       /* the recorder itself works from this time on; operand: the length in ticks */
-    NS_EVENT_END = 23,         /* the recording is complete; operand: ns */
-    NS_EVENT_START = 24,       /* the program begins: all earlier events belong to the start of the process */
-    NS_EVENT_ACQUIRE = 25,     /* the thread begins to wait for a lock, critical or ordered region; argument: its
-                                  kind */
-    NS_EVENT_CHUNK = 26,       /* the thread begins a chunk of a loop; operand: the number of iterations */
-    NS_EVENT_TEAM = 27,        /* the program asks how many threads the team has */
-    NS_EVENT_AWAY = 28,        /* the thread was without a processor; argument: 1 if the thread waited itself; operands:
-                                  ns up to a moment after the event, ticks from the event to this moment */
-    NS_EVENT_CLAUSE = 29,      /* a task or taskloop has a clause; argument: NS_CLAUSE_ */
-    NS_EVENT_TOGETHER = 30,    /* the turns of a team end, because its threads wait for each other */
-    NS_EVENT_GLOBAL = 31,      /* a variable exists; argument: number of operands: address, bytes, its name with 7 bytes
-                                  in each */
+    NS_EVENT_TOUCHED = 21,  /* argument: how many of 16 pages of a block exist when a region begins; operand: address */
+    NS_EVENT_PAUSE = 22,    /* the recorder itself works from this time on; operand: the length in ticks */
+    NS_EVENT_END = 23,      /* the recording is complete; operand: ns */
+    NS_EVENT_START = 24,    /* the program begins: all earlier events belong to the start of the process */
+    NS_EVENT_ACQUIRE = 25,  /* the thread begins to wait for a lock, critical or ordered region; argument: kind */
+    NS_EVENT_CHUNK = 26,    /* the thread begins a chunk of a loop; operand: the number of iterations */
+    NS_EVENT_TEAM = 27,     /* the program asks how many threads the team has */
+    NS_EVENT_AWAY = 28,     /* the thread was without a processor; argument: 1 if the thread gave it up; operands:
+                               ns up to a moment after the event, ticks from the event to this moment */
+    NS_EVENT_CLAUSE = 29,   /* a task or taskloop has a clause; argument: NS_CLAUSE_ */
+    NS_EVENT_TOGETHER = 30, /* the turns of a team end, because the threads of the team wait for each other */
+    NS_EVENT_GLOBAL = 31,   /* a variable exists; argument: number of operands: address, bytes, its name with 7 bytes
+                               in each */
 };
 
 enum {

@@ -71,7 +71,7 @@ static void note(ns_event_log *log, large_block *self) {
     ns_put_operand(log, self->address);
 }
 
-/* Write a log that is full to its file. Return the ticks of the writing, which already have an event of their own. */
+/* If the log is full, write the log to its file. Return the ticks of writing, for which there is already an event. */
 static uint64_t make_room(ns_event_log *log) {
     const uint64_t begin = ns_ticks();
     if (log->next < log->full) return 0;
@@ -171,33 +171,27 @@ static void put(noting *self, const char *name, size_t most, uintptr_t address, 
     if (bytes >= LARGE_BYTES) begin_block((const void *)address, bytes);
 }
 
-static void put_symbols(noting *self, const image *file, uintptr_t base, const ElfW(Shdr) * table,
-                        const ElfW(Shdr) * texts) {
-    const size_t count = table->sh_size / sizeof(ElfW(Sym));
-    const ElfW(Sym) *symbols = part(file, table->sh_offset, count, sizeof *symbols);
-    const char *names = part(file, texts->sh_offset, texts->sh_size, 1);
-    if (!symbols || !names) return;
-    for (size_t at = 0; at < count; at++) {
-        const ElfW(Sym) *one = &symbols[at];
-        const bool is_object = ELF64_ST_TYPE(one->st_info) == STT_OBJECT && one->st_shndx != SHN_UNDEF;
-        if (!is_object || one->st_size < SMALLEST || one->st_name >= texts->sh_size) continue;
-        put(self, names + one->st_name, texts->sh_size - one->st_name, base + one->st_value, one->st_size);
-    }
-}
-
 /* Put the variables of one file: from its full symbol table, or from its dynamic symbol table if the file is
  * stripped. */
 static void put_file(noting *self, const image *file, uintptr_t base) {
     const ElfW(Ehdr) *head = part(file, 0, 1, sizeof *head);
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr))) return;
-    const ElfW(Shdr) *sections = part(file, head->e_shoff, head->e_shnum, sizeof *sections);
-    if (!sections) return;
-    const ElfW(Shdr) *found = NULL;
-    for (size_t at = 0; at < head->e_shnum; at++) {
-        const bool better = sections[at].sh_type == SHT_SYMTAB || (!found && sections[at].sh_type == SHT_DYNSYM);
-        if (better && sections[at].sh_link < head->e_shnum) found = &sections[at];
+    const ElfW(Shdr) *sections = part(file, head->e_shoff, head->e_shnum, sizeof *sections), *table = NULL;
+    for (size_t at = 0; sections && at < head->e_shnum; at++) {
+        const bool better = sections[at].sh_type == SHT_SYMTAB || (!table && sections[at].sh_type == SHT_DYNSYM);
+        if (better && sections[at].sh_link < head->e_shnum) table = &sections[at];
     }
-    if (found) put_symbols(self, file, base, found, &sections[found->sh_link]);
+    if (!table) return;
+    const ElfW(Shdr) *texts = &sections[table->sh_link];
+    const size_t count = table->sh_size / sizeof(ElfW(Sym));
+    const ElfW(Sym) *symbols = part(file, table->sh_offset, count, sizeof *symbols);
+    const char *names = part(file, texts->sh_offset, texts->sh_size, 1);
+    for (size_t at = 0; symbols && names && at < count; at++) {
+        const ElfW(Sym) *one = &symbols[at];
+        const bool is_object = ELF64_ST_TYPE(one->st_info) == STT_OBJECT && one->st_shndx != SHN_UNDEF;
+        if (!is_object || one->st_size < SMALLEST || one->st_name >= texts->sh_size) continue;
+        put(self, names + one->st_name, texts->sh_size - one->st_name, base + one->st_value, one->st_size);
+    }
 }
 
 static int put_object(struct dl_phdr_info *each, size_t bytes, void *self) {

@@ -61,13 +61,8 @@ ns_team *ns_team_begin(uint64_t number, uint32_t asked, ns_team *outer, uint32_t
     ns_team *self = kept_team(asked);
     if (!self) self = __libc_calloc(1, sizeof *self + asked * sizeof *self->members);
     if (!self) return NULL;
-    if (self->room < asked) self->room = asked;
-    self->number = number;
-    self->outer = outer;
-    self->outer_index = index;
-    self->size = 0;
-    self->arrived = 0;
-    self->free = false;
+    const uint32_t room = self->room < asked ? asked : self->room;
+    *self = (ns_team){.number = number, .outer = outer, .outer_index = index, .room = room};
     pthread_mutex_init(&self->passing, NULL);
     for (uint32_t i = 0; i < self->room; i++) {
         member *one = &self->members[i];
@@ -104,8 +99,7 @@ static bool wait_for(sem_t *self) {
         clock_gettime(CLOCK_REALTIME, &end);
         end.tv_sec += patience_s;
         int failed;
-        while ((failed = sem_timedwait(self, &end)) != 0 && errno == EINTR) {
-        }
+        while ((failed = sem_timedwait(self, &end)) != 0 && errno == EINTR) continue;
         if (!failed || !in_turn) return false;
         if (passes == before) return atomic_exchange(&in_turn, false);
     }

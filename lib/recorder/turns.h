@@ -15,9 +15,9 @@ typedef struct ns_team ns_team;
 /* Switch turns on if the environment asks for turns. */
 void ns_turns_begin(void);
 
-/* Make a team for the parallel region `number`, which asks for `asked` threads. At the end of the region its first
- * thread returns to the team `outer`, in which this thread has the number `index`. Return NULL if memory is short.
- */
+/* Make a team for the parallel region `number`, which asks for `asked` threads. At the end of the region the first
+ * thread of the team returns to the team `outer`, where the thread has the number `index`. Return NULL if memory is
+ * short. */
 ns_team *ns_team_begin(uint64_t number, uint32_t asked, ns_team *outer, uint32_t index);
 /* End the region. Return the outer team; `*index` is set to the thread's number in the outer team. */
 ns_team *ns_team_end(ns_team *self, uint32_t *index);

@@ -1,7 +1,7 @@
 """The measurements of ``numasim-runtime probe``, put into the machine file and the runtime file of the running system.
 
-Medians become values. A value that applies to several places, such as all nodes, is the median of the places' medians.
-The sources in the file say how each value was measured, with its interval.
+The median of the samples of a quantity becomes the value. A value that applies to several places, such as all nodes, is
+the median of the places' medians. A comment in the file says how each value was measured, with the interval.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ def parse_probe(found: Any) -> Probe:
 
 
 def _finding(found: dict[str, Any]) -> Finding:
-    bounds = [round(Decimal(str(found[key])), 3) for key in ("median", "low", "high")]
-    counts = (found["samples"], found["discarded"])
-    return Finding(found["name"], found["unit"], *bounds, *counts, found.get("from"), found.get("to"))
+    middle, low, high = (round(Decimal(str(found[key])), 3) for key in ("median", "low", "high"))
+    samples, discarded, source, target = found["samples"], found["discarded"], found.get("from"), found.get("to")
+    return Finding(found["name"], found["unit"], middle, low, high, samples, discarded, source, target)
 
 
 # ---- the machine file ------------------------------------------------------------------------------------------------
@@ -122,24 +122,6 @@ def _finding(found: dict[str, Any]) -> Finding:
 Matrix = list[list[Finding]]
 STEPS_PER_KILOSTEP = 1000
 NS_PER_S = 10**9
-
-
-def calibrate_machine(draft: Draft, inventory: Inventory, probe: Probe) -> None:
-    """Replace assumed values of ``draft`` by measured values. Add a remark for each value that is not measured."""
-    head = f"{draft.values['name']}: {inventory.origin}, measured."
-    draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
-    rate = core_rate(probe)
-    if rate:
-        method = "1,000 steps of the fixed loop, alone on the fastest core, in ns"
-        draft.put("core_steps_per_s", rate[0], f"measured: {method}; {rate[1].interval()}")
-    _put_latency(draft, probe)
-    _put_bandwidth(draft, probe)
-    hit = probe.one("cache_latency")
-    if hit and "llc" in draft.values["caches"]:
-        method = "pointer chasing through four times the second-level cache"
-        draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
-    _put_coherence(draft, inventory, probe)
-    draft.remarks += [f"not measured: {gap}" for gap in probe.gaps]
 
 
 def core_rate(probe: Probe) -> tuple[int, Finding] | None:
@@ -196,7 +178,7 @@ def _put_coherence(draft: Draft, inventory: Inventory, probe: Probe) -> None:
     for each in transfers:
         found[_level(threads[each.source or 0], threads[each.target or 0], shared)].append(each)
     within = [key for key in LEVELS if key not in ("same_core_ns", "cross_socket_ns") and found[key]]
-    if within and within[-1] != "same_socket_ns":  # the cores of the socket share all that the level shares
+    if within and within[-1] != "same_socket_ns":  # then all cores of a socket share the last-level cache, or the node
         found["same_socket_ns"], found[within[-1]] = found[within[-1]], []
     assumed = draft.sources.pop("coherence")
     for key in LEVELS:
@@ -256,7 +238,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
     """Return the text of the runtime file. ``base`` has the assumed costs for all costs that were not measured."""
 
     def known(key: str, found: Cost | str) -> Cost:
-        """Return a cost. If ``found`` is the name of a missing finding (perhaps empty), return the cost of ``base``."""
+        """Return ``found``; in place of the name of a missing finding, return the cost of ``base``."""
         if isinstance(found, Cost):
             return found
         why = f", {probe.why_missing(found)}" if found else ""
@@ -285,7 +267,7 @@ def runtime_yaml(probe: Probe, name: str, base: RuntimeSpec) -> str:
 
 
 def _costs(probe: Probe) -> dict[str, Cost | str]:
-    """Return each cost by its key; or the name of a missing finding, "" if the probe does not measure the cost."""
+    """Return each cost by its key. In place of a missing cost: the name of the missing finding, or "" for no probe."""
 
     def measured(name: str, method: str) -> Cost | str:
         found = probe.one(name)
@@ -370,7 +352,20 @@ def calibrate(*, quick: bool, name: str | None = None) -> Calibration:
 def calibration(inventory: Inventory, probe: Probe, name: str) -> Calibration:
     """Return the files of a system from its inventory and its probe."""
     draft = draft_machine(inventory, name)
-    calibrate_machine(draft, inventory, probe)
+    head = f"{draft.values['name']}: {inventory.origin}, measured."
+    draft.remarks[0] = f"{head} Values marked as assumed were neither reported by the system nor measured."
+    rate = core_rate(probe)
+    if rate:
+        method = "1,000 steps of the fixed loop, alone on the fastest core, in ns"
+        draft.put("core_steps_per_s", rate[0], f"measured: {method}; {rate[1].interval()}")
+    _put_latency(draft, probe)
+    _put_bandwidth(draft, probe)
+    hit = probe.one("cache_latency")
+    if hit and "llc" in draft.values["caches"]:
+        method = "pointer chasing through four times the second-level cache"
+        draft.put("caches.llc_hit_ns", hit.median, f"measured: {method}; {hit.interval()}")
+    _put_coherence(draft, inventory, probe)
+    draft.remarks += [f"not measured: {gap}" for gap in probe.gaps]
     draft.check()
     gaps = tuple(map(str, probe.gaps))
     return Calibration(draft.text(), runtime_yaml(probe, name, read_runtime(BASE)), gaps)

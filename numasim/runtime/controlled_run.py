@@ -1,9 +1,9 @@
-"""Runs in the task runtime, of a plan's task graph or of a kernel. The strategy may have a controller.
+"""Runs of a plan's task graph or of a kernel in the task runtime. The strategy of the run may have a controller.
 
 The controller decides between two iterations. The runtime reads the decisions for each iteration from one pipe, and
 writes the measurements of the previous iteration to another pipe (lib/runtime/source/control/iteration_boundary.h). So
-a controller bases its decisions on times that threads have really taken. The decisions can be kept, and a later run can
-repeat them without the controller.
+a controller bases its decisions on times that threads have really taken. The decisions can be kept in a file. A later
+run can then repeat the decisions without the controller.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import contextlib
 import os
 import struct
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -37,9 +36,9 @@ def run_plan(
 ) -> KernelRun:
     """Run the task graph of a plan in virtual time, or in another mode but ``serial``, and return the counts.
 
-    A controller decides between iterations, and its decisions are written to ``keep``. With ``replay``, a file that an
-    earlier run wrote to ``keep``, its decisions are repeated instead. Raise InputError with one sentence if the program
-    or the controller refuses.
+    If the strategy has a controller, the controller's decisions are written to the file ``keep``. With ``replay``, the
+    file ``keep`` of an earlier run, the decisions of the earlier run are repeated instead. Raise InputError with one
+    sentence if the program or the controller refuses.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "plan"
@@ -69,8 +68,7 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
     reads, decides = os.pipe()
     asking = [*command, "--controls", f"/dev/fd/{reads}", "--measures", f"/dev/fd/{tells}"]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    with contextlib.ExitStack() as ends:
-        measures, controls = (ends.enter_context(os.fdopen(*end)) for end in ((told, "rb"), (decides, "wb", 0)))
+    with os.fdopen(told, "rb") as measures, os.fdopen(decides, "wb", 0) as controls:
         try:
             child = subprocess.Popen(
                 asking, stdin=nothing, stdout=pipe, stderr=pipe, text=True, pass_fds=(reads, tells)
@@ -86,7 +84,8 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
             except BaseException:
                 child.kill()
                 raise
-            ends.close()
+            measures.close()
+            controls.close()
             out, err = child.communicate()
     found = printed_by(subprocess.CompletedProcess(asking, child.returncode, out, err))
     if keep is not None:
@@ -95,30 +94,26 @@ def _controlled(command: list[str | Path], tuning: Tuning, runs: int = 1, keep: 
 
 
 def _decide(tuning: Tuning, measures: IO[bytes], controls: IO[bytes]) -> list[bytes]:
-    """Let the controller decide for one run, or until the program ends. Return the decisions as sent."""
+    """Let the controller decide for one run, or until the program ends. Return the decisions as sent.
+
+    There is a decision before each iteration. The program sends its measurements after every iteration except the last.
+    """
+    control, program, workload = IterationControl(tuning), tuning.program, tuning.workload
+    size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
+    iterations = sum(step.ends_iteration for step in steps(workload.phases, workload.loops))
+    decision: Decision | None = control.begin()
     records: list[bytes] = []
     with contextlib.suppress(BrokenPipeError):
-        for decision in _decisions(tuning, measures):
+        while decision is not None:
             records.append(encoded(decision))
             rest = memoryview(records[-1])
             while rest:
                 rest = rest[controls.write(rest) :]
+            told = b"" if len(records) >= iterations else measures.read(size)
+            if len(told) < size:
+                break  # after the last iteration, or if the program has ended early; the program then prints the reason
+            decision = control.end_iteration_at(np.frombuffer(told, "<i8").astype(np.int64))
     return records
-
-
-def _decisions(tuning: Tuning, measures: IO[bytes]) -> Iterator[Decision]:
-    """Yield the decision before each iteration of one run. The program sends its measurements after every iteration
-    except the last.
-    """
-    control, program, workload = IterationControl(tuning), tuning.program, tuning.workload
-    size = 8 * (1 + program.tasks * (1 + program.nodes) + program.nodes**2 + program.workers)
-    yield control.begin()
-    for _ in range(sum(step.ends_iteration for step in steps(workload.phases, workload.loops)) - 1):
-        told = measures.read(size)
-        decision = control.end_iteration_at(np.frombuffer(told, "<i8").astype(np.int64)) if len(told) == size else None
-        if decision is None:
-            return  # the program has ended early, and prints the reason
-        yield decision
 
 
 def encoded(decision: Decision) -> bytes:

@@ -1,8 +1,8 @@
 """Files of named arrays. The task runtime receives a compiled plan as such a file (lib/runtime/source/fields.h).
 
-The fields are the input of the native engine (`numasim.engine.native.native_engine.fields`). Nested fields are
-flattened: the entry ``key`` of the i-th mapping in a list ``name`` is ``name.i.key``, and ``name.count`` is the length
-of the list. Integers, booleans and lengths are single entries of 64 bits. Strings are text that ends in a zero byte.
+The fields are the input of the native engine (`numasim.engine.native.native_engine.fields`). Nested fields get flat
+names: ``name.i.key`` is the entry ``key`` of the i-th mapping in the list ``name``, and ``name.count`` is the length of
+the list. An integer, a boolean or a length is an array of one 64-bit number. A string is text that ends in a zero byte.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def write_plan(plan: Plan, seed: int, path: Path | str) -> None:
 def plan_fields(plan: Plan, seed: int) -> dict[str, Any]:
     """Return the fields of a plan's file by name.
 
-    These are the fields that the native engine gets for a run with ``seed``, of a graph with a row for every task. In
-    addition there are the seed, the hardware thread of each worker, and the compute time of each segment, which a
-    measured time may replace. Raise InputError if the native engine is not built.
+    The native engine gets the same fields for a run with ``seed``, of a graph with a row for every task. The file has
+    further fields: the seed, the hardware thread of each worker, and the compute time of each segment, which a measured
+    time may replace. Raise InputError if the native engine is not built.
     """
     try:
         from numasim.engine.native.native_engine import fields
@@ -74,33 +74,21 @@ def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
     written.
     """
     leaves = list(flattened(fields))
-    body = _Body(HEADER_BYTES + ENTRY.size * len(leaves))
-    long = [name for name, _ in leaves if len(name.encode()) >= NAME_BYTES]
-    if long:
-        raise ValueError(f"the field {long[0]!r} has a name of more than {NAME_BYTES - 1} bytes")
-    table = [ENTRY.pack(name.encode(), *body.add(value)) for name, value in leaves]
-    hashed = b"".join([*table, *body.parts])
-    write_bytes(Path(path), MAGIC + struct.pack("<QQ", len(table), zlib.adler32(hashed)) + hashed)
-
-
-class _Body:
-    """The arrays of a file, which follow the table that ends at ``offset``. Equal objects are written once."""
-
-    def __init__(self, offset: int) -> None:
-        self.parts: list[bytes] = []
-        self._offset = offset
-        self._written: dict[int, tuple[int, int, int, int]] = {}
-        self._kept: list[Any] = []  # keeps the objects alive, so that no other object gets the same identity
-
-    def add(self, value: Any) -> tuple[int, int, int, int]:
-        """Add a leaf. Return its kind, 0, its count and its offset."""
-        if id(value) not in self._written or isinstance(value, int):
+    table: list[bytes] = []
+    body: list[bytes] = []
+    offset = HEADER_BYTES + ENTRY.size * len(leaves)
+    written: dict[int, tuple[int, int, int, int]] = {}  # by the identity of the object: an object is written once
+    for name, value in leaves:
+        if len(name.encode()) >= NAME_BYTES:
+            raise ValueError(f"the field {name!r} has a name of more than {NAME_BYTES - 1} bytes")
+        if id(value) not in written or isinstance(value, int):
             kind, count, data = _encoded(value)
-            self._written[id(value)] = (kind, 0, count, self._offset)
-            self._kept.append(value)
-            self.parts.append(data + bytes(-len(data) % 8))
-            self._offset += len(self.parts[-1])
-        return self._written[id(value)]
+            written[id(value)] = (kind, 0, count, offset)
+            body.append(data + bytes(-len(data) % 8))
+            offset += len(body[-1])
+        table.append(ENTRY.pack(name.encode(), *written[id(value)]))
+    hashed = b"".join([*table, *body])
+    write_bytes(Path(path), MAGIC + struct.pack("<QQ", len(table), zlib.adler32(hashed)) + hashed)
 
 
 def flattened(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -21,9 +21,9 @@ from numasim.errors import CheckError, InputError
 #
 # A program is built by ``cc fib.c $(numasim-runtime --cflags --libs)``. The headers and the static libraries are beside
 # this file, both in a wheel and in a checkout. A program with static libraries runs without a search path. Virtual time
-# is a separate library, since it contains the simulator's engine, in C++. Threads in turns are a separate library, too:
-# the code of threads once more. The option --undefined names the symbols of their modes; otherwise the linker would
-# leave out the libraries, to which nothing else refers.
+# is a separate library, which contains the simulator's engine, in C++. Threads in turns are a separate library, too,
+# which has the code of threads once more. Nothing refers to these two libraries, so that the linker would leave both
+# out. The option --undefined therefore names a symbol of each.
 
 FOLDER = Path(__file__).parent
 LIBRARY, VIRTUAL_LIBRARY, TURNS_LIBRARY = (FOLDER / f"libnumasim{name}.a" for name in ("", "-virtual", "-turns"))
@@ -49,12 +49,6 @@ def are_flags(arguments: Sequence[str]) -> bool:
     return bool(arguments) and all(argument in FLAGS for argument in arguments)
 
 
-def flags(asked: Sequence[str]) -> str:
-    """Return the flags that ``asked`` names, as one line for a shell. Raise InputError if the library was not built."""
-    built(LIBRARY, "the library of the task runtime")
-    return " ".join(FLAGS[flag] for flag in asked)
-
-
 PROGRAM = Path(__file__).with_name("numasim-runtime")
 CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # exit statuses of the program
 
@@ -63,13 +57,13 @@ CORRECT, WRONG_RESULT, BAD_INPUT = 0, 1, 2  # exit statuses of the program
 class Order:
     """The arguments of the program: a kernel with its parameters, in a mode.
 
-    ``mode`` is serial, native, emulated, virtual, turns or paced. ``costs`` (model or measured) chooses the times that
-    advance virtual clocks and that recorded segments have. ``plan`` is a compiled plan, and ``record`` the file for the
-    task graph of a serial run. ``controls`` is a file with the decisions of a controller in a run of ``plan``
-    (`numasim.runtime.controlled_run`). If ``seed`` is None, the seed of the plan's file counts; each of ``repeat`` runs
-    has its own seed. With ``rehearse``, serial copies of the program run on all workers at once before each run on
-    threads. With ``warm_up`` the first run is executed once in advance, without a report. With ``verify`` the result is
-    compared with the serial twin of the kernel.
+    ``mode`` is serial, native, emulated, virtual, turns or paced. ``costs`` (model or measured) chooses the times by
+    which virtual clocks advance, and the times of recorded segments. ``plan`` is the file of a compiled plan, and
+    ``record`` the file for the task graph of a serial run. ``controls`` is a file with a controller's decisions for a
+    run of ``plan`` (`numasim.runtime.controlled_run`). If ``seed`` is None, the seed of the plan's file counts; each of
+    ``repeat`` runs has its own seed. With ``rehearse``, serial copies of the program run on all workers at once before
+    each run on threads. With ``warm_up`` the first run is executed once in advance, without a report. With ``verify``
+    the result is compared with the serial twin of the kernel.
     """
 
     kernel: str
@@ -108,7 +102,7 @@ class Order:
 class KernelRun:
     """The counters of one run of a kernel, under the names of `numasim.engine.result`.
 
-    ``serial_ps`` is the CPU time of the serial twin, and ``correct`` says whether the twin has the same result; both
+    ``serial_ps`` is the CPU time of the serial twin. ``correct`` says whether the serial twin has the same result. Both
     are None if the run was not verified. ``rehearsed_ps`` is the harmonic mean of the times of serial copies of the
     program that ran on the workers just before the run; 0 without copies. ``hop_ps`` is the mean transfer time of a
     cache line from worker to worker: before the copies, just before and just after a native run; 0 without copies, for
@@ -202,7 +196,8 @@ def main() -> int:
     asked = sys.argv[1:]
     try:
         if are_flags(asked):
-            print(flags(asked))
+            built(LIBRARY, "the library of the task runtime")
+            print(" ".join(FLAGS[flag] for flag in asked))
             return CORRECT
         program = find_program()
     except InputError as error:

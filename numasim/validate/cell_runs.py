@@ -1,19 +1,16 @@
-"""The runs of a validation: missing repeats of each cell are recorded, predicted, run and stored, and compared.
+"""The runs of a validation: missing repeats of each cell are recorded, predicted, run, stored and compared.
 
 A prediction starts from a task graph that a serial run has recorded, never from the predicted run itself. The runtime
 gets the same compiled plan as the simulator: the same tables and the same costs.
 
-- With model costs a graph is always the same. All cells of a program share one graph, which is kept in the results
-  directory.
-- In virtual time with measured costs, costs change with the load of the machine. So every repeat is predicted from a
-  serial run of its own, made just before the repeat.
-- On threads a round consists of a rehearsal, the run and the serial twin, one immediately after the other, so that
-  other load of the machine slows all three alike. In the rehearsal the hardware threads of all workers execute serial
-  copies of the program at the same time: the first worker in the order in which it takes tasks from its own deque, the
-  other workers in the order of a thief. The rounds of one process share a recording that was made before these rounds.
-  The recording gives the tasks and the ratio of their durations. The rehearsal gives the total duration, for two
-  reasons: busy hardware threads slow each other down, and a rehearsal reads no clock between tasks. Predicted and
-  measured speedups refer to the same serial twin.
+- With model costs all runs of a program record the same graph. So all cells of the program share one graph, which is
+  kept in the results directory.
+- In virtual time with measured costs, costs change with the load of the machine. So a serial run just before each
+  repeat records the graph from which the repeat is predicted.
+- On threads a round consists of a rehearsal, the run and the serial twin, one immediately after the other
+  (docs/validation/index.md). The rounds of one process share a recording, made before these rounds, which gives the
+  tasks and the ratio of the tasks' durations. The rehearsal gives the total duration, since a rehearsal reads no clock
+  between tasks. Predicted and measured speedups refer to the same serial twin.
 """
 
 from __future__ import annotations
@@ -233,7 +230,7 @@ def at_speed(plan: Plan, total_ps: int) -> Plan:
 class PartFindings:
     """The findings of one part: ``equalities`` for model costs, ``comparisons`` and ``verdicts`` for measured costs.
 
-    ``rejected_runs`` counts the runs whose threads were not placed as described by the machine file:
+    ``rejected_runs`` counts the runs on hardware threads that were not placed as in the machine file: see
     `placement_differs`.
     """
 

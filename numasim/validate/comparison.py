@@ -96,7 +96,7 @@ def _entries(name: str, predicted: Any, found: Any) -> Iterator[Pair]:
 class Comparison:
     """The comparison of one quantity in one cell.
 
-    ``distance`` is relative or absolute, depending on the quantity; it is infinite if only one side has a value.
+    ``distance`` is relative or absolute, depending on the quantity, and infinite if only one side has a value.
     ``within`` says whether the distance is within the bound; None if there is no bound.
     """
 

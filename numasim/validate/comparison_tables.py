@@ -151,15 +151,9 @@ def comparison_figure(found: PartFindings) -> Figure:
     shown = {name: those for name, those in shown.items() if those}
     units = {name: f" ({QUANTITIES[name].unit})" * (QUANTITIES[name].unit not in ("ratio", "1")) for name in shown}
     programs = list(dict.fromkeys(cell.program.kernel for cell in found.part.cells))
-    figure, panels = panel_grid(
-        [(f"{QUANTITIES[name].label}{unit}", "") for name, unit in units.items()],
-        columns=PANELS_ABREAST,
-        width=PANEL_INCHES,
-        height=PANEL_INCHES - 0.4,
-        x_label="predicted",
-        y_label="measured",
-        share_y=False,
-    )
+    titles = [(f"{QUANTITIES[name].label}{unit}", "") for name, unit in units.items()]
+    shape: dict[str, Any] = {"columns": PANELS_ABREAST, "width": PANEL_INCHES, "height": PANEL_INCHES - 0.4}
+    figure, panels = panel_grid(titles, x_label="predicted", y_label="measured", share_y=False, **shape)
     for (name, those), axes in zip(shown.items(), panels, strict=False):
         _panel(axes, name, those, programs, found)
     legend_below(figure, _handles(programs, found))

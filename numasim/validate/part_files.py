@@ -37,13 +37,13 @@ class BoundSpec(Model):
     """
 
     within: Annotated[Decimal, Field(gt=0)] = Field(
-        description="The largest distance: relative for times, counts and rates, absolute for ratios.",
+        description="The largest distance: relative for times, counts and rates, absolute for ratios."
     )
     share: Share = Field(Decimal(1), description="Share of the cells that have to be within it.")
 
 
 class KernelSpec(Model):
-    """A kernel of the runtime with its parameters, and with its parameters in a quick validation.
+    """A kernel of the runtime with its parameters, and with other parameters for a quick validation.
 
     With ``team`` a copy of the kernel runs on each worker, so that its graph depends on the number of workers.
     """
@@ -64,16 +64,13 @@ class QuickSpec(Model):
     """The values that a quick validation uses instead."""
 
     strategies: tuple[Text, ...] | None = Field(
-        None,
-        description="Strategies of a quick validation. Default: all of the part.",
+        None, description="Strategies of a quick validation. Default: all of the part."
     )
     workers: tuple[PositiveCount, ...] | None = Field(
-        None,
-        description="Numbers of workers of a quick validation. Default: all of the part.",
+        None, description="Numbers of workers of a quick validation. Default: all of the part."
     )
     repeats: PositiveCount | None = Field(
-        None,
-        description="Repeats of a quick validation. Default: those of the part.",
+        None, description="Repeats of a quick validation. Default: those of the part."
     )
 
 
@@ -101,23 +98,19 @@ class PartFile(CheckedModel):
         ),
     ] = Field(description="Where the times of segments come from.")
     machine: Text | None = Field(
-        None,
-        description="The machine, by name or path. Default: the command line has to give it, and the runtime.",
+        None, description="The machine, by name or path. Default: the command line has to give it, and the runtime."
     )
     runtime: Text | None = Field(None, description="The runtime preset, by name or path.")
     kernels: Annotated[tuple[KernelSpec, ...], Field(min_length=1)] = Field(description="The programs.")
     strategies: (
         Annotated[tuple[Text, ...], Field(min_length=1)]
         | Annotated[Literal["all"], Choices({"all": "All that are shipped."})]
-    ) = Field(
-        description="The strategies by name.",
-    )
+    ) = Field(description="The strategies by name.")
     workers: Annotated[tuple[PositiveCount, ...], Field(min_length=1)] = Field(description="Numbers of workers.")
     repeats: PositiveCount = Field(1, description="Repeats of each cell.")
     seed: Seed = Field(0, description="Seed of the runs.")
     bounds: dict[Text, BoundSpec] = Field(
-        default_factory=dict,
-        description="Bounds on the distance of predictions, by quantity.",
+        default_factory=dict, description="Bounds on the distance of predictions, by quantity."
     )
     quick: QuickSpec = Field(QuickSpec(), description="What a quick validation runs instead.")
     notes: tuple[Text, ...] = Field((), description="Remarks for readers.")
@@ -225,9 +218,9 @@ def part_of(
     """Return the part ``name``, on its own or on another machine and runtime; with ``kernels``, only these kernels of
     the part.
 
-    Raise InputError for names that do not exist; if a part has no machine of its own and no machine is given; and for
-    more workers than the machine has hardware threads. If a machine is given, too many workers are an error only if no
-    cell is left.
+    Raise InputError for names that do not exist, for a part without a machine if no machine is given, and for more
+    workers than the machine has hardware threads. If a machine is given, cells with too many workers are left out
+    instead, unless no cell remains.
     """
     stem, file = read_part(name)
     fewer = file.quick if quick else None

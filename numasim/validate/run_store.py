@@ -1,10 +1,10 @@
 """The folder of `numasim validate`: stored runs, recorded graphs, table and page.
 
-Stored runs have a file for each cell, which is written completely after every repeat, so that a killed validation can
-resume.
+Each cell has a file for its stored runs. The file is written completely after every repeat, so that a killed validation
+can resume.
 
-A cell is identified by everything on which its runs depend: the contents of machine, strategy and runtime, the recorded
-graph, the compiled program itself, and the processor. If any of these changes, the runs of the cell are made again.
+The runs of a cell depend on the contents of machine, strategy and runtime, the recorded graph, the compiled program
+and the processor. All of these together identify the cell. If one of them changes, the runs of the cell are made again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The predicted and measured quantities, and the distance of two values.
 
-A count is a ratio of sums over the repeats of a cell, or a mean if there is no denominator, with a bootstrap interval.
-A value that is timed on a real clock is the median over the repeats. The reason: an operating system that takes a
-processor away for some milliseconds affects single repeats, and such events are not predicted.
+A value made of counts is a ratio of sums over the repeats of a cell, or a mean if there is no denominator. Its interval
+is a bootstrap interval. A value that is timed on a real clock is the median over the repeats. The reason: an operating
+system that takes a processor away for some milliseconds affects single repeats, and is not predicted.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Counts = Mapping[str, int]  # counters of one run: see `numasim.validate.compari
 
 @dataclass(frozen=True)
 class Quantity:
-    """``part / whole`` times ``scale``, in ``unit``. If ``whole`` is None, the mean of the part.
+    """The ratio ``part / whole`` of counters, times ``scale``, in ``unit``. Without ``whole``, the mean of ``part``.
 
     If ``relative``, a distance is a fraction of the measured value, otherwise a difference. A ``timed`` quantity needs
-    the time of the serial twin on a real clock, so virtual time has no such quantity. A timed quantity is the median of
-    the repeats' ratios, not the ratio of their sums.
+    the time of the serial twin on a real clock, so virtual time has no timed quantity. A timed quantity is the median
+    of the ratios of the repeats. All other ratios are ratios of sums over the repeats.
     """
 
     label: str

@@ -32,19 +32,8 @@ MOST_BYTES = 3 << 30
 EXTREMES = (-1, 0, 1, 2, 255, 65_535, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1, 2**63, 2**64, -(2**63))
 TYPES = (np.int64, np.int32, np.uint8, np.uint32, np.uint64, np.float64)
 ELSE: tuple[Any, ...] = (
-    None,
-    "",
-    "help",
-    "none",
-    1.5,
-    True,
-    [],
-    {},
-    [None],
-    b"bytes",
-    7,
-    np.zeros(3),
-    np.zeros((0,), np.int64),
+    *(None, "", "help", "none", 1.5, True, [], {}, [None], b"bytes", 7),
+    *(np.zeros(3), np.zeros((0,), np.int64)),
 )
 
 Array = np.ndarray[Any, Any]

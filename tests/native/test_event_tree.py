@@ -1,6 +1,7 @@
-"""The tree of pending events gives events in the order of their whole keys, wherever the window of the short keys lies.
+"""The tree of pending events returns events in the order of their keys (time, rank, actor).
 
-Simulations hardly reach events behind the window, which is hours long for a few workers.
+The tree compares short keys of 64 bits, which count time within a window. These tests put events behind the window.
+Simulations hardly reach such events, since the window is hours long for a few workers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tests reach an engine that is compiled from the current sources, and the stub has its functions."""
+"""The tests reach an engine that is compiled from the current sources. The stub file lists the engine's functions."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""Event files written by hand: a list of events, each with its time in ticks."""
+"""A writer of event files for tests, event by event; and the timed events of the written files."""
 
 from __future__ import annotations
 
 import struct
 from pathlib import Path
 
-from numasim.runtime.record.event_files import HEADER_WORDS, MAGIC, Endpoint, Event, Sync
+from numasim.runtime.record.event_files import HEADER_WORDS, MAGIC, Endpoint, Event, Sync, parse_events
+from numasim.runtime.record.event_times import TimedEvents, tick_ps, timed
 
 TICKS_PER_NS = 2
 BEGIN = 1_000_000
@@ -83,3 +84,9 @@ class EventWriter:
         file = folder / f"{process}-{self.thread}.events"
         file.write_bytes(self.data())
         return file
+
+
+def timed_events(*writers: EventWriter, allocate_ps: int = 0) -> list[TimedEvents]:
+    """Return the recording whose threads have the events of ``writers``."""
+    threads = [parse_events(writer.data(), "hand") for writer in writers]
+    return [timed(each, tick_ps(threads), allocate_ps) for each in threads]

@@ -252,8 +252,9 @@ def openmp_or_skip() -> OpenmpLibrary:
 def compiled(name: str, source: str, *flags: str, compiler: str = "gcc") -> Path:
     """Return the program ``name`` of ``source``, compiled once in a session for each compiler and ``flags``.
 
-    Skip the test if the compiler is missing, or has no OpenMP.
+    Skip the test if the compiler or LLVM's runtime is missing, or if the compiler has no OpenMP.
     """
+    library = openmp_or_skip().path.parent
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not here")
 
@@ -261,7 +262,6 @@ def compiled(name: str, source: str, *flags: str, compiler: str = "gcc") -> Path
         folder.mkdir()
         file = folder / f"{name}.c"
         file.write_text(source)
-        library = find_openmp().path.parent
         openmp = ["-fopenmp=libomp", f"-L{library}"] if "clang" in compiler else ["-fopenmp"]
         command = [compiler, "-O1", *openmp, *flags, f"-I{INCLUDE}", str(file), "-o", str(folder / name)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)

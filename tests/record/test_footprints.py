@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import pytest
-from event_writer import EventWriter
+from event_writer import EventWriter, timed_events
 
 from numasim.errors import InputError
-from numasim.runtime.record.event_files import Event, parse_events
-from numasim.runtime.record.event_times import PieceCosts, tick_ps, timed
+from numasim.runtime.record.event_files import Event
+from numasim.runtime.record.event_times import PieceCosts
 from numasim.runtime.record.event_walk import walk
 from numasim.runtime.record.recorded_data import Access, Footprint, RecordedData, data_of, footprints
 from numasim.runtime.record.recorded_rows import rows_of
 from numasim.schema.enumerations import Mode
 
 MIB, N, TILE, DOUBLE = 1 << 20, 1024, 128, 8
-TILES = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, N, TILE)]
 # 128 rows of 1,024 bytes, 8,192 bytes apart; 131,072 bytes in all
 OF_A_TILE = Footprint(TILE * DOUBLE, TILE, N * DOUBLE)
 
 
-def test_tiles_of_a_row_major_matrix_have_their_rows() -> None:
-    """Taken as bytes from address to address, 56 of 64 tiles would have 1,024 bytes and 8 would have 1,041,408."""
-    found = footprints(TILES, 8 * MIB)
-    assert found == dict.fromkeys(TILES, OF_A_TILE)
-    assert sum(each.row_bytes * each.rows for each in found.values()) == 8 * MIB
+@pytest.mark.parametrize("half", [False, True])
+def test_tiles_of_a_row_major_matrix_have_their_rows(half: bool) -> None:
+    """Tiles of the whole matrix, or only the tiles on and below its diagonal.
 
-
-def test_tiles_below_a_diagonal_are_those_of_the_whole_matrix() -> None:
-    below = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, i + 1, TILE)]
-    assert footprints(below, 8 * MIB) == dict.fromkeys(below, OF_A_TILE)
+    Taken as bytes from address to address, 56 of all 64 tiles would have 1,024 bytes, and 8 would have 1,041,408.
+    """
+    tiles = [DOUBLE * (i * N + j) for i in range(0, N, TILE) for j in range(0, i + 1 if half else N, TILE)]
+    assert footprints(tiles, 8 * MIB) == dict.fromkeys(tiles, OF_A_TILE)
 
 
 def test_the_whole_block_is_no_guess() -> None:
@@ -57,8 +54,7 @@ def test_other_addresses_reach_to_the_next_one(offsets: list[int], size: int) ->
 
 
 def data(writer: EventWriter) -> RecordedData:
-    threads = [parse_events(writer.data(), "hand")]
-    times = [timed(each, tick_ps(threads), 0) for each in threads]
+    times = timed_events(writer)
     walked = walk(times)
     return data_of(rows_of(walked, PieceCosts()), walked, times)
 
@@ -88,9 +84,7 @@ def declared(*numbers: int, block: int = 1024) -> RecordedData:
 
 
 def test_declared_tiles_are_what_they_say() -> None:
-    found = declared(
-        4096 + 16, 16, 8, 128
-    )  # address, bytes, rows, stride; from the first to the last byte: 7 x 128 + 16
+    found = declared(4096 + 16, 16, 8, 128)  # address, bytes, rows, stride; first to last byte: 7 x 128 + 16
     assert list(found.accesses.values()) == [[Access(0, 16, 16, 8, 128, Mode.READ)]]
     assert (found.source, found.guessed) == ("declared accesses", 0)
     declared(4096 + 112, 16, 8, 128)  # ends with the block

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from openmp_programs import (
-    COMPILERS,
-    FIB,
-    LOOPS,
-    ORDERED,
-    TOGETHER,
-    WAITS,
-    compiled,
-    counts,
-    openmp_or_skip,
-    recorded,
-)
+from openmp_programs import COMPILERS, FIB, LOOPS, ORDERED, TOGETHER, WAITS, compiled, counts, recorded
 
 from numasim.errors import InputError
 from numasim.runtime.record import program_runs
 from numasim.runtime.record.event_times import PieceCosts
 from numasim.runtime.record.recording import Order, lines_of, record
 from numasim.schema.enumerations import Kind
-
-
-@pytest.fixture(autouse=True)
-def _openmp() -> None:
-    openmp_or_skip()
 
 
 def test_a_short_program_is_recorded_often() -> None:
@@ -57,9 +41,8 @@ def test_loops_are_shares_of_their_owners_and_chunks_from_a_queue(compiler: str,
 
 def test_one_thread_says_nothing_of_a_loop_that_a_team_divides() -> None:
     program = compiled("loops", LOOPS, "-g")
-    with pytest.raises(
-        InputError, match=r"--threads: the parallel region of main \(loops.c:7\) works .* ms, of"
-    ) as said:
+    problem = r"--threads: the parallel region of main \(loops.c:7\) works .* ms, of"
+    with pytest.raises(InputError, match=problem) as said:
         recorded(program, threads=None, repeats=1)
     assert "such as --threads 16" in str(said.value)
     said_of_one = list(lines_of(recorded(program, threads=1, repeats=1)))

@@ -17,12 +17,13 @@ from numasim.runtime.runtime_program import KernelRun, Order
 from numasim.schema.enumerations import SYNC_COUNTS
 from numasim.spec.single_part import read_workload
 from numasim.validate import cell_runs
-from numasim.validate.part_files import Cell, Part
+from numasim.validate.part_files import Cell, Part, part_of
 from numasim.workload.json_form.graph_io import write
 from numasim.workload.registry import generate
 
 COLUMNS = ("tasks", "steal_attempts", "steal_success", "steal_attempts_remote", "steal_success_remote", "overhead_ps")
 TWIN_PS = 40_000
+CELLS = 2 * 2 * 2  # kernels, strategies and numbers of workers of `PART`
 
 _plan_of = cell_runs.plan_of  # the original function, before a fake replaces it
 
@@ -58,6 +59,12 @@ def part_file(folder: Path, mode: str = "virtual", costs: str = "measured", repe
     bounds = BOUNDS if costs == "measured" else ""
     path.write_text(PART.format(mode=mode, costs=costs, repeats=repeats, bounds=bounds))
     return str(path)
+
+
+def found(part: str, directory: Path) -> cell_runs.PartFindings:
+    """Validate the part at this path in a directory, and return the findings."""
+    (findings,) = cell_runs.validate_parts([part_of(part)], directory)
+    return findings
 
 
 @dataclass

@@ -1,5 +1,5 @@
-/* numasim-openmp-probe measures the costs of an OpenMP runtime. It can also run a program without any work, by which
- * the recorder measures its own costs.
+/* numasim-openmp-probe measures the costs of an OpenMP runtime. The command `empty` runs a program without any work, by
+ * which the recorder measures its own costs.
  *
  *   numasim-openmp-probe costs LIBRARY    print each cost on a line: its name and nanoseconds
  *   numasim-openmp-probe empty ROUNDS     run empty tasks, with all events that begin and end a segment
@@ -18,8 +18,7 @@
 
 enum { TASKS = 100, ROUNDS = 40, HOPS = 500, BLOCK_BYTES = 256 }; /* TASKS: fewer than a queue of libomp holds */
 
-/* ---- the entry points that compilers call: GOMP's, which both libgomp and libomp have
- * ----------------------------- */
+/* ---- the entry points that compilers call: GOMP's, which both libgomp and libomp have ---------------------------- */
 
 typedef struct {
     void (*parallel)(void (*body)(void *), void *data, unsigned threads, unsigned flags);
@@ -65,18 +64,16 @@ static int64_t now_ns(void) {
 
 static void task(void (*body)(void *)) { openmp.task(body, NULL, NULL, 0, 1, true, 0, NULL, 0, NULL); }
 
-static void nothing(void *data) { (void)data; }
+static void nothing(void *data) {}
 
 /* ---- a program without work -------------------------------------------------------------------------------------- */
 
 static void one_child(void *data) {
-    (void)data;
     task(nothing);
     openmp.taskwait();
 }
 
 static void children_and_waits(void *data) {
-    (void)data;
     task(nothing);
     task(nothing);
     openmp.taskwait();
@@ -102,9 +99,8 @@ static void empty_rounds(void *data) {
 /* A loop in chunks. A runtime with a single thread makes one chunk. */
 static void empty_chunks(void *data) {
     long from, to;
-    for (bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to); more;
-         more = openmp.loop_next(&from, &to)) {
-    }
+    bool more = openmp.loop_begin(0, *(const int *)data, 1, 1, &from, &to);
+    while (more) more = openmp.loop_next(&from, &to);
     openmp.loop_end();
 }
 
@@ -134,12 +130,10 @@ static void meet(int parties) {
 static int64_t first_ns, last_ns; /* when the first and the last task of a round ran; for a single thread */
 
 static void count_run(void *data) {
-    (void)data;
     const int number = atomic_load_explicit(&ran, memory_order_relaxed);
     if (number == 0) first_ns = now_ns();
     if (number == TASKS - 1) last_ns = now_ns();
-    atomic_store_explicit(&ran, number + 1, memory_order_release); /* release: whoever reads this count also reads the
-                                                                      times */
+    atomic_store_explicit(&ran, number + 1, memory_order_release); /* release: a reader of the count reads the times */
 }
 
 /* Thread 0 makes and executes tasks. The other thread takes no tasks and does its own work. */
@@ -161,10 +155,9 @@ static void make_tasks(void *data) {
     }
 }
 
-/* Thread 1 takes all tasks that thread 0 has made, while thread 0 is busy. Thread 1 may take the first tasks while it
- * is still in the barrier of the previous round; so the count begins before the first task is made. */
+/* Thread 1 takes all tasks that thread 0 has made, while thread 0 is busy. Thread 1 may take the first tasks while
+ * thread 1 is still in the barrier of the previous round; so the count begins before the first task is made. */
 static void steal_tasks(void *data) {
-    (void)data;
     for (int round = 0; round < ROUNDS; round++) {
         if (openmp.thread() == 0) {
             atomic_store(&ran, 0);
@@ -180,7 +173,6 @@ static void steal_tasks(void *data) {
 }
 
 static void wait_for_nothing(void *data) {
-    (void)data;
     if (openmp.thread()) return;
     for (int round = 0; round < ROUNDS; round++) {
         const int64_t begin = now_ns();
@@ -190,7 +182,6 @@ static void wait_for_nothing(void *data) {
 }
 
 static void barriers(void *data) {
-    (void)data;
     for (int round = 0; round < ROUNDS; round++) {
         openmp.barrier();
         const int64_t begin = now_ns();
@@ -202,7 +193,6 @@ static void barriers(void *data) {
 static _Atomic int ball;
 
 static void throw_line(void *data) {
-    (void)data;
     const int me = openmp.thread();
     for (int round = 0; round < 20; round++) {
         meet(2);
@@ -216,7 +206,6 @@ static void throw_line(void *data) {
 }
 
 static void serial_tasks(void *data) {
-    (void)data;
     for (int round = 0; round < ROUNDS; round++) {
         const int64_t begin = now_ns();
         for (int i = 0; i < TASKS; i++) task(nothing);

@@ -65,11 +65,11 @@ int ns_run_kernel(ns_outcome *outcome, const ns_options *options, uint64_t seed,
 /* Run a kernel on threads after a rehearsal. The rehearsal measures the serial time of the program on the hardware
  * threads of its workers.
  *
- * In a rehearsal each worker runs a copy of the program, with a state of its own, and all copies run at once: hardware
- * threads slow each other down by shared cores, caches, memory and clocks. A serial run alone cannot measure this. The
- * time of a program depends on the order of its tasks, too. Where the first worker takes the newest task from its
- * deque, its copy does so; the copies of the other workers begin with the oldest tasks, which thieves take from this
- * deque. */
+ * In a rehearsal each worker runs a serial copy of the program, with a state of its own, and all copies run at once:
+ * hardware threads slow each other down by shared cores, caches, memory and clocks, which a serial run alone cannot
+ * measure. The time of a program also depends on the order of its tasks. If workers take the newest task from their own
+ * deque, the copy of the first worker does the same. The copies of the other workers begin with the oldest tasks if
+ * thieves take the oldest tasks. */
 int ns_run_rehearsed(ns_outcome *outcome, const ns_options *options, uint64_t seed, char *problem);
 
 void ns_outcome_destroy(ns_outcome *self);

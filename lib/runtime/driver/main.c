@@ -125,9 +125,9 @@ static int run_command(int count, char **arguments) {
 
 #define WRITABLE "expected a terminal, a pipe, a file on a disk with free space, or /dev/null"
 
-/* Open those of the three standard streams that are closed. (Otherwise the next opened file would get the number of the
- * closed stream, and the stream's text would go into this file.) Return false, with a sentence on standard error, if
- * standard output was closed. */
+/* Open each closed standard stream. (Otherwise the next opened file would get the number of the closed stream, and the
+ * stream's text would go into the file.) Return false, with a sentence on standard error, if standard output was
+ * closed. */
 static bool open_standard_streams(void) {
     const bool is_open = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
     for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {

@@ -78,6 +78,12 @@ static int64_t sum_of(const ns_report *report, int counter) {
     return sum;
 }
 
+/* Write every `step`-th of some numbers, `count` numbers in all. */
+static void write_list(const int64_t *numbers, size_t count, size_t step) {
+    for (size_t at = 0; at < count; at++) printf("%s%" PRId64, at ? "," : "[", numbers[at * step]);
+    fputs(count ? "]" : "[]", stdout);
+}
+
 static void write_columns(const ns_report *report) {
     fputs(",\"columns\":{", stdout);
     for (int counter = 0; counter < NS_COUNTERS; counter++) {
@@ -85,12 +91,8 @@ static void write_columns(const ns_report *report) {
     }
     fputs("},\"worker\":{", stdout);
     for (int counter = 0; counter < NS_COUNTERS; counter++) {
-        printf("%s\"%s\":[", counter ? "," : "", NS_COUNTER_NAME[counter]);
-        for (uint32_t worker = 0; worker < report->workers; worker++) {
-            const int64_t value = report->counters[(size_t)worker * NS_COUNTERS + (size_t)counter];
-            printf("%s%" PRId64, worker ? "," : "", value);
-        }
-        putchar(']');
+        printf("%s\"%s\":", counter ? "," : "", NS_COUNTER_NAME[counter]);
+        write_list(report->counters + counter, report->workers, NS_COUNTERS);
     }
     fputs("},\"node\":[", stdout);
     for (uint32_t worker = 0; worker < report->workers; worker++) {
@@ -102,11 +104,8 @@ static void write_columns(const ns_report *report) {
 static void write_matrix(const char *name, const int64_t *values, uint32_t rows, uint32_t columns) {
     printf(",\"%s\":[", name);
     for (uint32_t row = 0; row < rows; row++) {
-        fputs(row ? ",[" : "[", stdout);
-        for (uint32_t column = 0; column < columns; column++) {
-            printf("%s%" PRId64, column ? "," : "", values[(size_t)row * columns + column]);
-        }
-        putchar(']');
+        if (row) putchar(',');
+        write_list(values + (size_t)row * columns, columns, 1);
     }
     putchar(']');
 }
@@ -117,13 +116,8 @@ static const char *truth(bool value) { return value ? "true" : "false"; }
 static void write_outcome(const ns_outcome *self) {
     const ns_report *report = &self->report;
     printf("\"seed\":%" PRIu64 ",\"correct\":%s", self->seed, truth(self->correct));
-    if (self->verified) {
-        printf(",\"serial_ps\":%" PRId64, self->serial_ps);
-    } else {
-        fputs(",\"serial_ps\":null", stdout);
-    }
-    printf(",\"makespan_ps\":%" PRId64, report->makespan_ps);
-    printf(",\"rehearsed_ps\":%" PRId64, self->rehearsed_ps);
+    printf(self->verified ? ",\"serial_ps\":%" PRId64 : ",\"serial_ps\":null", self->serial_ps);
+    printf(",\"makespan_ps\":%" PRId64 ",\"rehearsed_ps\":%" PRId64, report->makespan_ps, self->rehearsed_ps);
     printf(",\"hop_ps\":[%" PRId64 ",%" PRId64 ",%" PRId64 "]", self->hop_ps[0], self->hop_ps[1], self->hop_ps[2]);
     printf(report->trace_hash ? ",\"trace_hash\":\"%016" PRIx64 "\"" : ",\"trace_hash\":null", report->trace_hash);
     printf(",\"page_faults\":%" PRId64, report->page_faults);
@@ -177,17 +171,13 @@ static void print_outcome(const ns_outcome *self) {
            sum_of(report, NS_STEAL_SUCCESS));
 }
 
-static void print_table(const ns_options *options, const ns_outcome *outcomes, int64_t count) {
+void ns_output_outcomes(const ns_options *options, const ns_outcome *outcomes, int64_t count) {
+    if (options->json) {
+        write_json(options, outcomes, count);
+        return;
+    }
     printf("%s, mode %s, costs %s, %" PRIu32 " workers\n", options->kernel->name, NS_MODE_NAMES[options->pool.mode],
            NS_COSTS_NAMES[options->pool.costs], outcomes[0].workers);
     printf("%17s %17s %10s %10s %10s %10s\n", "makespan", "serial twin", "result", "tasks", "attempts", "steals");
     for (int64_t run = 0; run < count; run++) print_outcome(&outcomes[run]);
-}
-
-void ns_output_outcomes(const ns_options *options, const ns_outcome *outcomes, int64_t count) {
-    if (options->json) {
-        write_json(options, outcomes, count);
-    } else {
-        print_table(options, outcomes, count);
-    }
 }

@@ -82,12 +82,6 @@ static bool check_threads(const ns_topology *topology) {
     return home == topology->cpu_count;
 }
 
-static int check_binding(const ns_topology *topology) {
-    const bool memory = check_memory(topology);
-    const bool threads = check_threads(topology);
-    return memory && threads ? NS_EXIT_OK : NS_EXIT_WRONG;
-}
-
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
 int ns_topology_command(int argc, char **argv) {
@@ -102,7 +96,8 @@ int ns_topology_command(int argc, char **argv) {
         return NS_EXIT_BAD_INPUT;
     }
     if (chosen.binding) {
-        status = check_binding(&topology);
+        const bool memory = check_memory(&topology), threads = check_threads(&topology);
+        status = memory && threads ? NS_EXIT_OK : NS_EXIT_WRONG;
     } else {
         ns_topology_print(&topology, stdout);
     }

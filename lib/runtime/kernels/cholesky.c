@@ -1,6 +1,6 @@
-/* Tiled Cholesky factorisation, right-looking (Buttari, Langou, Kurzak, Dongarra 2009): step k factors tile (k, k),
+/* Tiled Cholesky factorisation, right-looking (Buttari, Langou, Kurzak, Dongarra 2009). Step k factors tile (k, k),
  * divides the tiles below tile (k, k), and updates every tile (i, j) right of column k. Only tiles on and below the
- * diagonal are stored, row by row, each tile in one piece.
+ * diagonal are stored, row by row, and each tile contiguously.
  *
  * The tasks and their order, times and accesses are as in numasim/workload/families/cholesky.py. With the parameter
  * `dependences`, a task waits only for the earlier writers of its own tiles, as with OpenMP's `depend`. Without the
@@ -263,10 +263,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_cholesky_kernel = {
     .name = "cholesky",
     .meaning = "Cholesky factorisation of a matrix of tiles, one task creating all others",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .root = decompose,
-    .run_twin = run_twin,
-    .matches = matches,
 };

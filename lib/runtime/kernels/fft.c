@@ -186,8 +186,8 @@ static int64_t flops_of(const loop *l) {
     return (BUTTERFLY_FLOPS * l->radix * log2_of(l->radix) + TWIDDLE_FLOPS * (l->radix - 1)) * l->length;
 }
 
-/* Return whether a loop is split. BOTS includes both bounds of the loop over roots, and so compares with one item less
- * for this loop. */
+/* Return whether a loop is split. For the loop over roots, whose upper bound is a root, too, BOTS compares one item
+ * less. */
 static bool is_split(const loop *l) { return l->length - (l->loop == ROOTS_LOOP) >= LOOP_CUTOFF; }
 
 static void run_loop(ns_task *self, void *arguments);
@@ -282,30 +282,25 @@ static void run_transform(ns_task *self, void *arguments) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-static int allocate(state *self) {
+static int create(void *whole, ns_setting *setting) {
     static const char *const NAME[REGIONS] = {"in", "out", "roots"};
-    const size_t n = (size_t)self->n;
+    state *self = whole;
+    const int64_t n = self->n;
+    if (n & (n - 1)) return ns_setting_refuse(setting, "n has to be a power of two, for example %d", 1 << log2_of(n));
     for (int region = 0; region < REGIONS; region++) {
-        const int64_t bytes = (self->n + (region == ROOTS)) * ELEMENT_BYTES;
+        const int64_t bytes = (n + (region == ROOTS)) * ELEMENT_BYTES;
         self->data[region] = ns_state_share(&self->memory, bytes, NAME[region], &self->object[region]);
         if (!self->data[region]) return NS_ERROR_MEMORY;
     }
-    self->input = ns_state_take(&self->memory, self->n * ELEMENT_BYTES);
-    self->twin = ns_state_take(&self->memory, self->n * ELEMENT_BYTES);
+    self->input = ns_state_take(&self->memory, n * ELEMENT_BYTES);
+    self->twin = ns_state_take(&self->memory, n * ELEMENT_BYTES);
     if (!self->input || !self->twin) return NS_ERROR_MEMORY;
-    for (size_t at = 0; at < n; at++) {
+    for (uint64_t at = 0; at < (uint64_t)n; at++) {
         const double re = (double)(ns_draw(0, at) >> 11), im = (double)(ns_draw(1, at) >> 11);
         self->input[at] = (complex){re * 0x1p-52 - 1, im * 0x1p-52 - 1};
         self->data[IN][at] = self->input[at];
     }
     return NS_OK;
-}
-
-static int create(void *whole, ns_setting *setting) {
-    state *self = whole;
-    const int64_t n = self->n;
-    if (n & (n - 1)) return ns_setting_refuse(setting, "n has to be a power of two, for example %d", 1 << log2_of(n));
-    return allocate(self);
 }
 
 static int run(void *whole, ns_pool *pool) {
@@ -345,10 +340,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_fft_kernel = {
     .name = "fft",
     .meaning = "the Fourier transform with radices 8 and 16 (BOTS)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };

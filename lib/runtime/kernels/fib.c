@@ -1,6 +1,5 @@
-/* The recursive Fibonacci function with one task per call. Its time is the time of spawning and joining. The tasks are
- * those of numasim/workload/families/fib.py.
- */
+/* The recursive Fibonacci function with one task per call. Nearly all of the time is spent spawning and joining. The
+ * tasks are as in numasim/workload/families/fib.py. */
 #include "kernels/kernel.h"
 
 typedef struct {
@@ -58,9 +57,6 @@ static bool matches(const void *whole) {
 const ns_kernel ns_fib_kernel = {
     .name = "fib",
     .meaning = "the recursive Fibonacci function, a task per call",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -1,7 +1,7 @@
 /* Random fork-join graphs, one after the other. Every task counts its runs, which shows lost and repeated tasks.
  *
- * Each task draws from its own stream of random numbers, chosen by the number of the task in its graph. So a graph is
- * the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
+ * Each task draws from a stream of random numbers of its own. The number of the task in the graph determines the
+ * stream. So a graph is the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ typedef struct {
 typedef struct {
     ns_state_memory memory;
     int64_t depth, width, seed, graphs, low_ps, high_ps;
-    ns_delay delay;
-    graph *graph; /* [graphs] */
+    int64_t delay; /* of `ns_delay_take` */
+    graph *graph;  /* [graphs] */
 } state;
 
 static const ns_parameter PARAMETERS[] = {
@@ -97,7 +97,7 @@ static void take_segment(ns_task *self, const task *t, uint64_t number) {
     const uint64_t span = (uint64_t)(t->of->high_ps - t->of->low_ps) + 1;
     const uint64_t draw = ns_draw(stream_of(t->graph, t->row), FIRST_TIME + number);
     const int64_t picoseconds = t->of->low_ps + (int64_t)ns_below(draw, span);
-    ns_delay_take(&t->of->delay, picoseconds);
+    ns_delay_take(t->of->delay, picoseconds);
     if (self) ns_work(self, picoseconds);
 }
 
@@ -155,11 +155,8 @@ static bool matches(const void *whole) {
 const ns_kernel ns_graph_kernel = {
     .name = "graph",
     .meaning = "random fork-join graphs, of which every task runs exactly once",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
     .release = release,
 };

@@ -50,26 +50,24 @@ int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting) {
     return error;
 }
 
-static int keep(int64_t made, uint32_t *id) {
-    if (made < 0) return (int)made;
-    *id = (uint32_t)made;
-    return NS_OK;
-}
-
 int ns_state_attach(void *state, const ns_kernel *kernel, ns_pool *pool) {
     const ns_state_memory *memory = state;
-    int error = NS_OK;
-    for (uint32_t at = 0; at < memory->count && memory->objects && !error; at++) {
+    for (uint32_t at = 0; at < memory->count && memory->objects; at++) {
         const ns_state_piece *piece = &memory->piece[at];
         if (!piece->name) continue;
-        error = keep(ns_object_register(pool, piece->name, piece->address, piece->bytes), piece->object);
+        const int64_t made = ns_object_register(pool, piece->name, piece->address, piece->bytes);
+        if (made < 0) return (int)made;
+        *piece->object = (uint32_t)made;
     }
-    return error || !kernel->attach ? error : kernel->attach(state, pool);
+    return kernel->attach ? kernel->attach(state, pool) : NS_OK;
 }
 
 int ns_word_attach(ns_pool *pool, const char *name, enum ns_word_role role, uint32_t owner, uint32_t parties,
                    uint32_t *word) {
-    return keep(ns_word_create(pool, name, role, owner, parties), word);
+    const int64_t made = ns_word_create(pool, name, role, owner, parties);
+    if (made < 0) return (int)made;
+    *word = (uint32_t)made;
+    return NS_OK;
 }
 
 int ns_state_run(void *state, const ns_kernel *kernel, ns_pool *pool) {
@@ -89,21 +87,20 @@ void ns_state_destroy(void *state, const ns_kernel *kernel) {
 enum { TRIALS = 7, TRIAL_MS = 1 };
 static const int64_t GUESS_PER_MS = 1000000;
 
-static ns_delay calibrated;
+static int64_t calibrated;
 
 static void calibrate(void) {
-    const ns_delay guess = {GUESS_PER_MS};
     int64_t least_ps = INT64_MAX;
     for (int trial = 0; trial < TRIALS; trial++) {
         const int64_t begin_ps = ns_cpu_ps();
-        ns_delay_take(&guess, TRIAL_MS * INT64_C(1000000000));
+        ns_delay_take(GUESS_PER_MS, TRIAL_MS * INT64_C(1000000000));
         const int64_t took_ps = ns_cpu_ps() - begin_ps;
         if (took_ps < least_ps) least_ps = took_ps;
     }
-    calibrated = (ns_delay){GUESS_PER_MS * TRIAL_MS * INT64_C(1000000000) / (least_ps > 0 ? least_ps : 1)};
+    calibrated = GUESS_PER_MS * TRIAL_MS * INT64_C(1000000000) / (least_ps > 0 ? least_ps : 1);
 }
 
-ns_delay ns_delay_calibrate(void) {
+int64_t ns_delay_calibrate(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, calibrate);
     return calibrated;

@@ -44,7 +44,7 @@ typedef struct {
     char problem[256]; /* why no state can be created */
 } ns_setting;
 
-/* A block of memory of a state. A block with a name is an object that tasks share. The id of the object goes to
+/* A block of memory of a state. A block with a name is an object that tasks share; the id of the object is stored in
  * `*object`. */
 typedef struct {
     void *address;
@@ -78,6 +78,10 @@ typedef struct {
     void (*release)(void *state); /* release memory that `state` holds outside ns_state_memory, even after a failed
                                      `create`; may be NULL */
 } ns_kernel;
+
+/* The fields that have the same names in all kernels. */
+#define NS_KERNEL_COMMON \
+    .parameters = PARAMETERS, .state_bytes = sizeof(state), .run_twin = run_twin, .matches = matches
 
 /* All kernels in the order of their names, ended by NULL. The build makes this table from the sources in this folder.
  * Each kernel is a `const ns_kernel ns_<name>_kernel` at the beginning of a line. */
@@ -138,17 +142,12 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
 
 /* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ------------------- */
 
-/* How many iterations of a loop take a millisecond on this machine; 0: delays take no time. */
-typedef struct {
-    int64_t turns_per_ms;
-} ns_delay;
+/* Return how many iterations of a loop take a millisecond on this machine: in the fastest of some trials, by the CPU
+ * time of the thread. A process measures once, so that all delays of the process have the same length. */
+int64_t ns_delay_calibrate(void);
 
-/* Measure the iterations per millisecond: the fastest of some trials, by the CPU time of the thread. A process measures
- * once, so that all its delays have the same length. */
-ns_delay ns_delay_calibrate(void);
-
-/* Keep the processor busy for about `picoseconds`. */
-static inline void ns_delay_take(const ns_delay *self, int64_t picoseconds) {
-    int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)self->turns_per_ms);
+/* Keep the processor busy for about `picoseconds`, at so many iterations per millisecond; 0: a delay takes no time. */
+static inline void ns_delay_take(int64_t turns_per_ms, int64_t picoseconds) {
+    int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)turns_per_ms);
     for (; turns > 0; turns--) __asm__ volatile("" ::: "memory");
 }

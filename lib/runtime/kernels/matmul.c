@@ -109,10 +109,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_matmul_kernel = {
     .name = "matmul",
     .meaning = "a matrix product, a task per block of the result (thesis section 3.3.2)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .root = spawn_blocks,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -2,8 +2,7 @@
  * four quarters and waits; spawns the merge of the first two quarters and the merge of the last two quarters, both into
  * the temporary array, and waits; and calls the merge of the two halves into the original array. A merge takes the
  * middle number of its longer run, finds the number's place in the shorter run, and spawns two merges, for the numbers
- * below and for the numbers above. The input and the tasks are as in
- * numasim/workload/families/sort.py.
+ * below and for the numbers above. The input and the tasks are as in numasim/workload/families/sort.py.
  */
 #include <string.h>
 
@@ -284,10 +283,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_mergesort_kernel = {
     .name = "mergesort",
     .meaning = "a merge sort in four parts that merges in parallel (BOTS Sort)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -7,8 +7,8 @@
 
 enum { MOST_QUEENS = 16 };
 
-/* The numbers of solutions for n = 1, 2, ... (OEIS A000170). The twin cannot check the function `stands`, which the
- * twin calls, too. */
+/* The numbers of solutions for n = 1, 2, ... (OEIS A000170). The kernel and its twin share the function `stands`, so
+ * that only these numbers check `stands`. */
 static const int64_t KNOWN[] = {1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184};
 
 typedef struct {
@@ -117,10 +117,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_nqueens_kernel = {
     .name = "nqueens",
     .meaning = "the number of ways to put n queens on a board so that none attacks another (BOTS)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .root = begin,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -1,7 +1,7 @@
 /* The task graph of a plan, run as a program: each op of a task is a call of a function of numasim/runtime.h. So any
  * program of the simulator can run in virtual time, with the same counts, and also on threads. On threads, segments
  * keep processors busy for their compute time. The command `numasim-runtime plan` runs this kernel, which is not in the
- * table of kernels. It has no serial twin: a run is correct if every task has run as often as its phase.
+ * table of kernels. The kernel has no serial twin: a run is correct if every task has run as often as its phase.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 typedef struct {
     ns_state_memory memory;
-    ns_delay delay;
+    int64_t delay; /* of `ns_delay_take` */
     ns_pool *pool;
     const ns_full_plan *plan;
     const ns_i64s *compute_ps; /* the times on threads; NULL in virtual time, where the plan has the times */
@@ -38,7 +38,7 @@ static void take_op(ns_task *self, state *of, enum ns_op code, uint32_t argument
             if (ns_runs_in_turns(of->pool))
                 of->pool->tasks->work(self, of->compute_ps->at[argument]);
             else if (of->compute_ps)
-                ns_delay_take(&of->delay, of->compute_ps->at[argument]);
+                ns_delay_take(of->delay, of->compute_ps->at[argument]);
             break;
         case NS_OP_SPAWN: ns_spawn(self, run_part, &next, sizeof next); break;
         case NS_OP_CALL: ns_call(self, run_part, &next); break;
@@ -157,12 +157,9 @@ static void release(void *whole) { free(((state *)whole)->ran); }
 const ns_kernel NS_PLAN_KERNEL = {
     .name = "plan",
     .meaning = "the task graph of the plan",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .attach = attach,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
     .release = release,
 };

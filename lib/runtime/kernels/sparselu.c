@@ -259,8 +259,11 @@ static void fill(state *self, float *matrix) {
     }
 }
 
-static int allocate(state *self) {
+static int create(void *whole, ns_setting *setting) {
     static const char *const NAME[REGIONS] = {"matrix", "fill"};
+    state *self = whole;
+    (void)setting;
+    if (find_blocks(self)) return NS_ERROR_MEMORY;
     for (int region = 0; region < REGIONS; region++) {
         const int64_t bytes = (int64_t)bytes_of(self, region);
         self->numbers.of[region] = ns_state_share(&self->memory, bytes, NAME[region], &self->object[region]);
@@ -273,13 +276,6 @@ static int allocate(state *self) {
     memcpy(self->original, self->numbers.of[MATRIX], bytes_of(self, MATRIX));
     memcpy(self->twin.of[MATRIX], self->numbers.of[MATRIX], bytes_of(self, MATRIX));
     return NS_OK;
-}
-
-static int create(void *whole, ns_setting *setting) {
-    state *self = whole;
-    (void)setting;
-    const int error = find_blocks(self);
-    return error ? error : allocate(self);
 }
 
 static void run_twin(void *whole) {
@@ -358,10 +354,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_sparselu_kernel = {
     .name = "sparselu",
     .meaning = "LU decomposition of a sparse matrix of blocks, one task creating all others (BOTS)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .root = decompose,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -7,7 +7,7 @@ typedef struct {
     ns_state_memory memory;
     int64_t acquisitions, critical_ps, think_ps;
     uint32_t workers, lock;
-    ns_delay delay;
+    int64_t delay;   /* of `ns_delay_take` */
     int64_t counter; /* only the lock's holder changes the counter */
     int64_t twin;
 } state;
@@ -23,12 +23,12 @@ static void contend(ns_task *self, void *arguments) {
     state *of = *(state **)arguments;
     for (int64_t round = 0; round < of->acquisitions; round++) {
         if (of->think_ps) {
-            ns_delay_take(&of->delay, of->think_ps);
+            ns_delay_take(of->delay, of->think_ps);
             ns_work(self, of->think_ps);
         }
         ns_word_lock(self, of->lock);
         of->counter++;
-        ns_delay_take(&of->delay, of->critical_ps);
+        ns_delay_take(of->delay, of->critical_ps);
         ns_work(self, of->critical_ps);
         ns_word_unlock(self, of->lock);
     }
@@ -49,8 +49,8 @@ static int attach(void *whole, ns_pool *pool) {
 static void run_twin(void *whole) {
     state *self = whole;
     for (int64_t round = 0; round < self->acquisitions * self->workers; round++) {
-        ns_delay_take(&self->delay, self->think_ps);
-        ns_delay_take(&self->delay, self->critical_ps);
+        ns_delay_take(self->delay, self->think_ps);
+        ns_delay_take(self->delay, self->critical_ps);
         self->twin++;
     }
 }
@@ -63,11 +63,8 @@ static bool matches(const void *whole) {
 const ns_kernel ns_spinlock_kernel = {
     .name = "spinlock",
     .meaning = "workers that contend for one lock (thesis section 6.2)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .attach = attach,
     .part = contend,
-    .run_twin = run_twin,
-    .matches = matches,
 };

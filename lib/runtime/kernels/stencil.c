@@ -108,10 +108,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_stencil_kernel = {
     .name = "stencil",
     .meaning = "Jacobi's iteration on a square grid, a task per band of rows",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .root = iterate,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -241,7 +241,11 @@ static int allocate(state *self) {
 
 static bool is_power_of_two(int64_t value) { return (value & (value - 1)) == 0; }
 
-static int check(const state *self, ns_setting *setting) {
+static int create(void *whole, ns_setting *setting) {
+    state *self = whole;
+    while (self->n >> self->levels > self->cutoff) self->levels++;
+    self->spawning = self->version == MANUAL ? self->cutoff_depth : self->levels + 1;
+    lay_out_heap(self);
     if (!is_power_of_two(self->n) || !is_power_of_two(self->cutoff)) {
         return ns_setting_refuse(setting, "n and cutoff have to be powers of two, for example 256 and 64");
     }
@@ -249,16 +253,7 @@ static int check(const state *self, ns_setting *setting) {
         return ns_setting_refuse(setting, "the temporaries take %lld GiB, and may take %d; n has to be smaller",
                                  (long long)(self->heap_bytes >> 30), MOST_HEAP_GIB);
     }
-    return NS_OK;
-}
-
-static int create(void *whole, ns_setting *setting) {
-    state *self = whole;
-    while (self->n >> self->levels > self->cutoff) self->levels++;
-    self->spawning = self->version == MANUAL ? self->cutoff_depth : self->levels + 1;
-    lay_out_heap(self);
-    const int error = check(self, setting);
-    return error ? error : allocate(self);
+    return allocate(self);
 }
 
 /* Return the product of the whole matrices, to be written to region `to`. */
@@ -290,10 +285,7 @@ static bool matches(const void *all) {
 const ns_kernel ns_strassen_kernel = {
     .name = "strassen",
     .meaning = "Strassen's matrix product, a task per half-size product (BOTS)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -22,7 +22,7 @@ typedef struct {
     ns_state_memory memory;
     int64_t construct, repetitions, delay_ps, serial_ps, own_ps, most_lines, rounds;
     uint32_t workers, lines;
-    ns_delay delay;
+    int64_t delay; /* of `ns_delay_take` */
     uint32_t lock, counter, barrier;
     uint32_t *woken;   /* [workers] the condition of each worker */
     uint32_t *line;    /* [lines] */
@@ -48,7 +48,7 @@ static const ns_parameter PARAMETERS[] = {
 };
 
 static void take(ns_task *self, const state *of, int64_t picoseconds) {
-    ns_delay_take(&of->delay, picoseconds);
+    ns_delay_take(of->delay, picoseconds);
     ns_work(self, picoseconds);
 }
 
@@ -212,7 +212,7 @@ static void run_twin(void *whole) {
             if (CONSTRUCTS[self->construct].adds_ticket) self->twin += ticket;
             if (CONSTRUCTS[self->construct].counts) self->twin++;
             if (CONSTRUCTS[self->construct].reduces) self->twin += round;
-            ns_delay_take(&self->delay, self->delay_ps);
+            ns_delay_take(self->delay, self->delay_ps);
         }
     }
 }
@@ -227,11 +227,8 @@ static bool matches(const void *whole) {
 const ns_kernel ns_syncbench_kernel = {
     .name = "syncbench",
     .meaning = "the synchronisation constructs of OpenMP, each repeated (thesis section 6.4.1)",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .attach = attach,
     .part = run_part,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -169,20 +169,13 @@ static count walk_serially(const state *self, uint64_t node, int64_t depth) {
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Return the name of a given parameter that belongs only to the other kind of tree, or NULL. */
-static const char *foreign(const state *self, const ns_setting *setting) {
-    static const int OF_BINOMIAL[] = {CHILDREN, PROBABILITY}, OF_GEOMETRIC[] = {SHAPE, DEPTH};
-    const int *other = self->tree == BINOMIAL ? OF_GEOMETRIC : OF_BINOMIAL;
+static int create(void *whole, ns_setting *setting) {
+    static const int ONLY_OF[][2] = {[BINOMIAL] = {CHILDREN, PROBABILITY}, [GEOMETRIC] = {SHAPE, DEPTH}};
+    state *self = whole;
     for (int at = 0; at < 2; at++) {
-        if (setting->values[other[at]].given) return PARAMETERS[other[at]].name;
-    }
-    return NULL;
-}
-
-static int check(const state *self, ns_setting *setting) {
-    const char *name = foreign(self, setting);
-    if (name) {
-        return ns_setting_refuse(setting, "%s is no parameter of a %s tree", name,
+        const int other = ONLY_OF[BINOMIAL + GEOMETRIC - self->tree][at];
+        if (!setting->values[other].given) continue;
+        return ns_setting_refuse(setting, "%s is no parameter of a %s tree", PARAMETERS[other].name,
                                  self->tree == BINOMIAL ? "binomial" : "geometric");
     }
     const double expected = (double)self->children * (double)self->probability * 1e-18;
@@ -190,13 +183,6 @@ static int check(const state *self, ns_setting *setting) {
         return ns_setting_refuse(
             setting, "children x probability is %.3f, and has to be below 1, or the tree never ends", expected);
     }
-    return NS_OK;
-}
-
-static int create(void *whole, ns_setting *setting) {
-    state *self = whole;
-    const int error = check(self, setting);
-    if (error) return error;
     self->bound = bound_of(self->probability);
     if (!self->root_children) self->root_children = self->tree == BINOMIAL ? 2000 : 4;
     return self->tree == GEOMETRIC ? set_levels(self) : NS_OK;
@@ -222,10 +208,7 @@ static bool matches(const void *whole) {
 const ns_kernel ns_uts_kernel = {
     .name = "uts",
     .meaning = "unbalanced tree search (Olivier et al. 2006), a task per node",
-    .parameters = PARAMETERS,
-    .state_bytes = sizeof(state),
+    NS_KERNEL_COMMON,
     .create = create,
     .run = run,
-    .run_twin = run_twin,
-    .matches = matches,
 };

@@ -1,6 +1,5 @@
-/* Distances between hardware threads: the time that a cache line takes from one to the other, alone and while all cores
- * want the line; and the time from waking a sleeping thread until this thread runs.
- */
+/* Distances between hardware threads: the time of passing a cache line from one thread to another, alone and while all
+ * cores want the line; and the time from waking a sleeping thread until the woken thread runs. */
 #include <time.h>
 
 #include "platform/atomics.h"
@@ -79,20 +78,8 @@ static void add_often(void *context, uint32_t member) {
  * which a line serves one request. */
 void ns_probe_contention(ns_probe *self) {
     static crowd shared;
-    uint32_t cpu[NS_TEAM_MOST];
-    const uint32_t members = ns_team_of_cores(self->topology, NS_ANY_NODE, cpu);
-    if (members < 2) {
-        ns_probe_miss(self, "line_contended", NS_PROBE_ONE_CORE);
-        return;
-    }
-    const ns_subject subject = {"line_contended", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    ns_probe_sample(self, &subject,
-                    &(ns_sampling){.cpu = cpu,
-                                   .members = members,
-                                   .body = add_often,
-                                   .context = &shared,
-                                   .operations = (double)ADDITIONS * members,
-                                   .wanders = true});
+    ns_probe_all_cores(self, "line_contended",
+                       &(ns_sampling){.body = add_often, .context = &shared, .operations = ADDITIONS, .wanders = true});
 }
 
 /* ---- waking ------------------------------------------------------------------------------------------------------ */
@@ -100,6 +87,7 @@ void ns_probe_contention(ns_probe *self) {
 typedef struct {
     NS_OWN_LINE ns_atomic_u32 word;
     double called_ns[WAKES], returned_ns[WAKES], awake_ns[WAKES];
+    const double *end_ns; /* the array of the times that end the measured quantity */
 } bedroom;
 
 static void lie_down(void *context) {
@@ -107,16 +95,15 @@ static void lie_down(void *context) {
     ns_atomic_u32_store(&self->word, 0, memory_order_relaxed); /* relaxed: the start of the team orders this store */
 }
 
-static void sleep_and_note(bedroom *self) {
-    for (uint32_t wake = 0; wake < WAKES; wake++) {
+/* Let member 0 wake member 1 several times. */
+static void wake(void *context, uint32_t member) {
+    bedroom *self = context;
+    for (uint32_t wake = 0; member == 1 && wake < WAKES; wake++) {
         /* relaxed: only the word itself is handed over */
         while (ns_atomic_u32_load(&self->word, memory_order_relaxed) == wake) ns_futex_wait(&self->word, wake);
         self->awake_ns[wake] = ns_now_ns();
     }
-}
-
-static void wake_and_note(bedroom *self) {
-    for (uint32_t wake = 0; wake < WAKES; wake++) {
+    for (uint32_t wake = 0; member == 0 && wake < WAKES; wake++) {
         const double since = ns_now_ns();
         while (ns_now_ns() - since < ASLEEP_NS) ns_pause();
         self->called_ns[wake] = ns_now_ns();
@@ -126,41 +113,24 @@ static void wake_and_note(bedroom *self) {
     }
 }
 
-static void wake(void *context, uint32_t member) {
-    if (member == 0) {
-        wake_and_note(context);
-    } else {
-        sleep_and_note(context);
-    }
-}
-
-static double mean_until(const double *end_ns, const double *begin_ns) {
+/* Return the mean time from the begin of a call that wakes to `end_ns`. */
+static double mean_until_end(const void *context, double span_ns) {
+    const bedroom *self = context;
     double sum = 0;
-    for (int at = 0; at < WAKES; at++) sum += end_ns[at] - begin_ns[at];
+    (void)span_ns;
+    for (int at = 0; at < WAKES; at++) sum += self->end_ns[at] - self->called_ns[at];
     return sum / WAKES;
-}
-
-static double until_awake(const void *context, double span_ns) {
-    const bedroom *self = context;
-    (void)span_ns;
-    return mean_until(self->awake_ns, self->called_ns);
-}
-
-static double until_returned(const void *context, double span_ns) {
-    const bedroom *self = context;
-    (void)span_ns;
-    return mean_until(self->returned_ns, self->called_ns);
 }
 
 static void probe_wake(ns_probe *self, const ns_cpu *a, const ns_cpu *b) {
     bedroom shared = {0};
     const uint32_t cpu[] = {a->id, b->id};
-    const ns_subject latency = {"wake", "ns", a->id, b->id};
-    const ns_subject call = {"wake_call", "ns", a->id, b->id};
+    const ns_subject latency = {"wake", "ns", a->id, b->id}, call = {"wake_call", "ns", a->id, b->id};
     ns_sampling wakes = {.cpu = cpu, .members = 2, .body = wake, .context = &shared, .prepare = lie_down};
-    wakes.value = until_awake;
+    wakes.value = mean_until_end;
+    shared.end_ns = shared.awake_ns;
     ns_probe_sample(self, &latency, &wakes);
-    wakes.value = until_returned;
+    shared.end_ns = shared.returned_ns;
     ns_probe_sample(self, &call, &wakes);
 }
 

@@ -1,6 +1,7 @@
-/* Loads that miss all caches, for each pair of a node with processors and a node with memory: the latency, by following
- * pointers in random order, and the bandwidth, by all cores of a node reading at once. Pages: the first touch, by one
- * thread and by all cores at once (which share the address space), and the migration of a page to another node. */
+/* Loads that miss all caches, for each pair of a node with processors and a node with memory. The latency is measured
+ * by following pointers in random order, the bandwidth by all cores of a node reading at once. Pages: the first touch,
+ * by one thread and by all cores at once (which share the address space), and the migration of a page to another node.
+ */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -227,20 +228,9 @@ void ns_probe_faults(ns_probe *self) {
     void *pages = map_pages(self, "page_fault", area.bytes);
     if (!pages) return;
     area.pages = pages;
-    const ns_subject together = {"page_fault_together", "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
-    ns_probe_alone(self, "page_fault",
-                   &(ns_sampling){.body = touch, .context = &area, .operations = PAGES, .prepare = renew});
-    if (cores == 1) {
-        ns_probe_miss(self, together.name, NS_PROBE_ONE_CORE);
-    } else {
-        ns_probe_sample(self, &together,
-                        &(ns_sampling){.cpu = cpu,
-                                       .members = cores,
-                                       .body = touch,
-                                       .context = &area,
-                                       .operations = (double)cores * PAGES,
-                                       .prepare = renew});
-    }
+    const ns_sampling touches = {.body = touch, .context = &area, .operations = PAGES, .prepare = renew};
+    ns_probe_alone(self, "page_fault", &touches);
+    ns_probe_all_cores(self, "page_fault_together", &touches);
     munmap(pages, area.bytes);
 }
 

@@ -9,9 +9,9 @@
 #include "numasim/runtime.h"
 
 static void (*const PROBE[])(ns_probe *self) = {
-    ns_probe_cores,     ns_probe_pause, ns_probe_yield,      ns_probe_memory, ns_probe_cache,  ns_probe_faults,
-    ns_probe_migration, ns_probe_lines, ns_probe_contention, ns_probe_wakes,  ns_probe_fibers, ns_probe_queues,
-    ns_probe_tasks,
+    ns_probe_cores,  ns_probe_pause,     ns_probe_yield, ns_probe_memory,     ns_probe_cache,
+    ns_probe_faults, ns_probe_migration, ns_probe_lines, ns_probe_contention, ns_probe_wakes,
+    ns_probe_fibers, ns_probe_queues,    ns_probe_tasks,
 };
 
 static void print_place(FILE *file, const char *name, int64_t place) {

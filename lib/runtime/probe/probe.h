@@ -1,8 +1,8 @@
 /* Measurements of this machine: the costs of loads, cache lines, queues and tasks (`numasim-runtime probe`).
  *
- * Every figure is the median of repeated samples, with its interval. A sample is discarded and counted if the kernel
- * took a processor away from a measuring thread meanwhile; no other sample is discarded. Each quantity that cannot be
- * measured is listed with the reason.
+ * Every figure is the median of repeated samples, with a confidence interval. A sample is discarded, and the discarded
+ * samples are counted, if the operating system took a processor away from a measuring thread during the sample. Each
+ * quantity that cannot be measured is listed with the reason.
  */
 #pragma once
 
@@ -120,6 +120,10 @@ void ns_probe_sample(ns_probe *self, const ns_subject *subject, const ns_samplin
 
 /* Sample the work of a single thread on the first hardware thread, in ns. */
 void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *sampling);
+
+/* Sample the work of a team with a hardware thread of each core, in ns. `sampling->operations` counts the operations of
+ * one member. Add a gap if there is one core only. */
+void ns_probe_all_cores(ns_probe *self, const char *name, const ns_sampling *sampling);
 
 /* Add a gap: a quantity that was not measured, and the reason. */
 void ns_probe_miss(ns_probe *self, const char *name, const char *why);

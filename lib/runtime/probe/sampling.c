@@ -38,8 +38,7 @@ static int take(const ns_sampling *sampling, double *sample, bool *preempted) {
 static int take_enough(const ns_probe *self, const ns_sampling *sampling, double *sample, uint32_t *taken) {
     uint32_t count = 0, worth = 0;
     bool preempted;
-    int error = take(sampling, &sample[0], &preempted); /* not counted: this run fills caches and trains branch
-                                                           predictors */
+    int error = take(sampling, &sample[0], &preempted); /* not counted: fills caches and trains branch predictors */
     for (*taken = 0; !error && worth < self->wanted && *taken < TRIES * self->wanted; (*taken)++) {
         error = take(sampling, &sample[count], &preempted);
         count += !preempted;
@@ -68,4 +67,18 @@ void ns_probe_alone(ns_probe *self, const char *name, const ns_sampling *samplin
     alone.cpu = &self->topology->cpu[0].id;
     alone.members = 1;
     ns_probe_sample(self, &subject, &alone);
+}
+
+void ns_probe_all_cores(ns_probe *self, const char *name, const ns_sampling *sampling) {
+    const ns_subject subject = {name, "ns", NS_PROBE_NOWHERE, NS_PROBE_NOWHERE};
+    uint32_t cpu[NS_TEAM_MOST];
+    ns_sampling together = *sampling;
+    together.cpu = cpu;
+    together.members = ns_team_of_cores(self->topology, NS_ANY_NODE, cpu);
+    together.operations *= together.members;
+    if (together.members > 1) {
+        ns_probe_sample(self, &subject, &together);
+    } else {
+        ns_probe_miss(self, name, NS_PROBE_ONE_CORE);
+    }
 }

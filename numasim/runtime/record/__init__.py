@@ -1,7 +1,7 @@
 """Task graphs of OpenMP programs that run: `numasim record`.
 
-A shared library (`lib/recorder`) is preloaded into the program. For each thread the library writes the events that
-OpenMP reports to tools into a file. These modules turn the files into a task graph, in this order:
+A shared library (`lib/recorder`) is preloaded into the program. The library writes a file for each thread, with the
+events that OpenMP reports to tools. These modules turn the files into a task graph, in this order:
 
 1. `event_files`: each file as arrays of events.
 2. `event_times`: the time between events; for several recordings with the same events, the shortest times.

@@ -1,6 +1,7 @@
 """The event files of a recording, read into arrays.
 
-``lib/recorder/events.h`` describes the files; kinds and arguments are those of the OpenMP tools interface.
+``lib/recorder/events.h`` describes the files. The kinds of work, of synchronisation and of dependences have the numbers
+of the OpenMP tools interface.
 """
 
 from __future__ import annotations
@@ -22,40 +23,13 @@ THREAD_SHIFT = 40
 MOST_STACKED = 1024
 
 
-class Event(IntEnum):
-    """The kinds of events, as described by ``lib/recorder/events.h``."""
-
-    CREATE = 1
-    BEGIN_NEW = 2
-    BEGIN = 3
-    RETURN = 4
-    SWITCH = 5
-    SYNC = 6
-    SYNC_WAIT = 7
-    PARALLEL = 8
-    PARALLEL_END = 9
-    IMPLICIT = 10
-    IMPLICIT_END = 11
-    DEPENDENCES = 12
-    WORK = 13
-    MASKED = 14
-    MUTEX = 15
-    CANCEL = 16
-    TARGET = 17
-    ACCESS = 18
-    ALLOCATE = 19
-    RELEASE = 20
-    TOUCHED = 21
-    PAUSE = 22
-    END = 23
-    START = 24
-    ACQUIRE = 25
-    CHUNK = 26
-    TEAM = 27
-    AWAY = 28
-    CLAUSE = 29
-    TOGETHER = 30
-    GLOBAL = 31
+# The kinds of events, numbered from 1 in the order of `ns_event_kind` in lib/recorder/events.h.
+Event = IntEnum(
+    "Event",
+    "CREATE BEGIN_NEW BEGIN RETURN SWITCH SYNC SYNC_WAIT PARALLEL PARALLEL_END IMPLICIT IMPLICIT_END DEPENDENCES WORK "
+    "MASKED MUTEX CANCEL TARGET ACCESS ALLOCATE RELEASE TOUCHED PAUSE END START ACQUIRE CHUNK TEAM AWAY CLAUSE "
+    "TOGETHER GLOBAL",
+)
 
 
 class TaskFlag(IntFlag):
@@ -108,15 +82,8 @@ class Dependence(IntEnum):
     INOUT = 3
 
 
-MUTEXES = {
-    1: "locks",
-    2: "locks",
-    3: "nested locks",
-    4: "nested locks",
-    5: "critical regions",
-    6: "atomic regions",
-    7: "ordered regions",
-}
+# the kinds of locks, except for plain locks
+MUTEXES = {3: "nested locks", 4: "nested locks", 5: "critical regions", 6: "atomic regions", 7: "ordered regions"}
 
 
 TASKLOOP = 7  # the kind of work that a single task divides into tasks
@@ -143,21 +110,14 @@ I64 = npt.NDArray[np.int64]
 EVENTS = FileKind("the events of a program that makes fewer tasks: a smaller input", 768 * MIB)
 SUFFIX = ".events"
 COUNTED = (Event.DEPENDENCES, Event.GLOBAL)  # kinds of events whose argument is the number of operands
-OPERANDS = {  # the number of operands of the other kinds; kinds without operands are left out
-    Event.CREATE: 1,
-    Event.BEGIN: 1,
-    Event.SWITCH: 1,
-    Event.PARALLEL: 2,
-    Event.IMPLICIT: 3,
-    Event.WORK: 1,
-    Event.ACCESS: 4,
-    Event.ALLOCATE: 2,
-    Event.RELEASE: 1,
-    Event.TOUCHED: 1,
-    Event.PAUSE: 1,
-    Event.END: 1,
-    Event.CHUNK: 1,
-    Event.AWAY: 2,
+OPERANDS = {  # the other kinds of events that have operands, by the number of operands
+    1: [
+        *(Event.CREATE, Event.BEGIN, Event.SWITCH, Event.WORK, Event.RELEASE, Event.TOUCHED, Event.PAUSE, Event.END),
+        Event.CHUNK,
+    ],
+    2: [Event.PARALLEL, Event.ALLOCATE, Event.AWAY],
+    3: [Event.IMPLICIT],
+    4: [Event.ACCESS],
 }
 
 
@@ -175,7 +135,7 @@ class ThreadEvents:
     """The events of a thread, in their order.
 
     ``ticks`` are ticks of the processor's clock. The operands of event i are ``operands[first[i]:first[i + 1]]``.
-    ``start`` and ``end`` are pairs of ticks and nanoseconds of the same moment.
+    ``start`` and ``end`` give the begin and the end of the recording, each as a pair: ticks and nanoseconds.
     """
 
     thread: int
@@ -202,7 +162,7 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
     """Return the events of all threads of the process whose files are in ``folder``, in the order of the threads'
     numbers.
 
-    Raise InputError if the files are of no process or of several processes, and if a file is cut off or damaged.
+    Raise InputError if no process or more than one process used OpenMP, and if a file is cut off or damaged.
     """
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -211,7 +171,8 @@ def read_events(folder: Path) -> tuple[ThreadEvents, ...]:
         [parse_events(read_bytes(file, EVENTS), file.name, read_modules(folder, process)) for file in each]
         for process, each in files.items()
     ]
-    parallel = [threads for threads in processes if any(map(_is_parallel, threads))]
+    begins = (Event.PARALLEL, Event.CREATE)
+    parallel = [threads for threads in processes if any(np.isin(each.kind, begins).any() for each in threads)]
     if not parallel:
         raise InputError("the program has no parallel region of OpenMP and no task, so that there is nothing to record")
     if len(parallel) > 1:
@@ -228,12 +189,8 @@ def read_modules(folder: Path, process: str) -> tuple[Module, ...]:
     return tuple(Module(int(begin, 16), int(end, 16), path) for begin, end, path in found)
 
 
-def _is_parallel(events: ThreadEvents) -> bool:
-    return bool(np.isin(events.kind, (Event.PARALLEL, Event.CREATE)).any())
-
-
 def parse_events(data: bytes, name: str, modules: tuple[Module, ...] = ()) -> ThreadEvents:
-    """Return the events in the bytes of the file ``name``. InputError, with the name, for a damaged file."""
+    """Return the events in the bytes of the file ``name``. Raise InputError, with the name, for a damaged file."""
     if len(data) < 8 * HEADER_WORDS or len(data) % 8:
         raise _damaged(name, f"it has {len(data)} bytes")
     words: Words = np.frombuffer(data, "<u8")
@@ -270,8 +227,8 @@ def _split(body: Words, heads: I64) -> dict[str, Any]:
 def _check(found: dict[str, Any], name: str) -> None:
     kind, counts = found["kind"], np.diff(found["first"])
     needed = np.zeros(128, np.int64)
-    for event, count in OPERANDS.items():
-        needed[event] = count
+    for count, events in OPERANDS.items():
+        needed[events] = count
     expected = np.where(np.isin(kind, COUNTED), found["argument"], needed[kind])
     wrong = np.flatnonzero((counts != expected) | (kind < Event.CREATE) | (kind > max(Event)))
     if not len(kind) or kind[-1] != Event.END:

@@ -1,8 +1,8 @@
 """The time from one event to the next, without the recorder's own time; and the shortest times of several recordings.
 
 Times are processor times: a thread that waits for a file, for a lock of the system or for a time to pass uses no
-processor time. The same program with the same input makes the same events in every run. So recordings can be joined:
-the shortest time over all recordings, from event to event, is the undisturbed time of the program.
+processor time. The same program with the same input makes the same events in every run. So several recordings can be
+joined. The undisturbed time between two events is the shortest time between these events in all recordings.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ _LATE = 1 << 62
 
 @dataclass(frozen=True)
 class TimedEvents:
-    """The events of a thread that end segments, each with the time since the previous event; and separately the other
-    events.
+    """The events of a thread: ``events`` end segments, and ``aside`` has all other events.
 
-    ``gap_ps[i]`` is the processor time from event i - 1 to event i; event 0 counts from the start of the thread's file.
-    ``blocked_ps[i]`` is the time between both events for which the thread waited without a processor.
+    ``gap_ps[i]`` is the processor time from event i - 1 to event i of ``events``; for event 0, from the start of the
+    thread's file. ``blocked_ps[i]`` is the time between both events for which the thread waited without a processor.
     """
 
     events: ThreadEvents
@@ -66,7 +65,8 @@ def timed(events: ThreadEvents, tick_ps: float, allocate_ps: int) -> TimedEvents
     lost += np.bincount(np.searchsorted(main, absent), absent_ps, count)
     paused = aside[events.kind[aside] == Event.PAUSE]
     ends = np.searchsorted(main, paused)
-    ends += events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]  # a pause may begin after its event
+    # a pause in front of an event may begin after the event
+    ends += events.ticks[paused] >= np.append(events.ticks[main], _LATE)[ends]
     lost += np.bincount(ends, events.operands[events.first[paused]] * tick_ps, count + 1)[:count]
     noted = aside[np.isin(events.kind[aside], (Event.ALLOCATE, Event.RELEASE))]
     lost += np.bincount(np.searchsorted(main, noted), minlength=count) * allocate_ps
@@ -86,8 +86,9 @@ def tick_ps(threads: Sequence[ThreadEvents]) -> float:
 def events_digest(recording: Sequence[TimedEvents]) -> bytes:
     """Return a digest that is equal for recordings with the same events in all threads. Addresses do not count."""
     digest = hashlib.sha256()
-    for thread in recording:
-        for each in (thread.events.kind, thread.events.argument, _names(thread.events)):
+    for events in (thread.events for thread in recording):
+        named = _some(events, np.flatnonzero(np.isin(events.kind, NAMED))).operands
+        for each in (events.kind, events.argument, named):
             digest.update(len(each).to_bytes(8, "little") + each.tobytes())
     return digest.digest()
 
@@ -95,8 +96,8 @@ def events_digest(recording: Sequence[TimedEvents]) -> bytes:
 def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
     """Return the first recording with the shortest times of all ``recordings``, which have the same events.
 
-    Of many recordings, each time is the mean of the shortest third of the times. The reason: if the ticks of a clock
-    are as long as a short piece of work, the clock sometimes counts one tick too few and sometimes one too many.
+    Of three or more recordings, each time is the mean of the shortest third of the times. The reason: if a tick of the
+    clock is as long as a short piece of work, the clock sometimes counts one tick too few and sometimes one too many.
     """
     third = max(1, len(recordings) // 3)
 
@@ -113,12 +114,6 @@ def shortest(recordings: Sequence[TimedEvents]) -> TimedEvents:
 def _whole(times: npt.NDArray[Any]) -> I64:
     found: I64 = np.maximum(0, np.rint(times)).astype(np.int64)
     return found
-
-
-def _names(events: ThreadEvents) -> I64:
-    """Return the operands that are numbers of tasks, regions or iterations."""
-    chosen = np.flatnonzero(np.isin(events.kind, NAMED))
-    return events.operands[ragged(events.first[chosen], np.diff(events.first)[chosen])]
 
 
 def _some(events: ThreadEvents, chosen: npt.NDArray[Any]) -> ThreadEvents:
@@ -140,18 +135,20 @@ Ends = tuple[int, int]  # the kinds of the events that began and ended a piece
 
 @dataclass(frozen=True)
 class PieceCosts:
-    """``of_ps`` has the time, in ps, of a piece of work without any work of the program, by the kinds of events at its
-    ends.
+    """The times, in ps, that the recorder and the runtime themselves take.
 
-    ``allocate_ps`` is the time of noting an allocation or a release. A pair of kinds that was not measured gets the
-    least time of the pairs with the same first kind, or 0.
+    ``of_ps`` has the time of a piece of work in which the program does nothing, by the kinds of events at both ends of
+    the piece. ``allocate_ps`` is the time of noting an allocation or a release.
     """
 
     of_ps: Mapping[Ends, int] = field(default_factory=dict)
     allocate_ps: int = 0
 
     def table(self) -> dict[Ends, int]:
-        """Return the time for every pair of events."""
+        """Return the time for every pair of events.
+
+        A pair of kinds that was not measured gets the least time of the pairs with the same first kind, or 0.
+        """
         found: dict[Ends, int] = {}
         for begin in map(int, Event):
             alike = [cost for (first, _), cost in self.of_ps.items() if first == _LIKE.get(begin, begin)]

@@ -1,7 +1,7 @@
 """The walk through the events of all threads, which turns them into a list of steps for each task.
 
-A thread works on one task at a time. An event of a task ends a piece of the task's work. The time between the begin and
-the end of a wait, and the time between the making of a task and its begin, is work of the runtime, not of the program.
+A thread works on one task at a time. An event of a task ends a piece of the task's work. Two times are work of the
+runtime, not of the program: the time from the begin to the end of a wait, and the time from making a task to its begin.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RecordedTask:
     parent: int = NOBODY  # number of the task that made this task
     flags: int = 0  # TaskFlag
     place: int = 0  # address in the program that made the task, or the region of an implicit task
-    made: int = 0  # the time of its creation, in ticks
+    made: int = 0  # the time at which the task was made, in ticks
     in_place: bool = False  # whether the parent has executed the task at once
     steps: list[tuple[int, ...]] = field(default_factory=list)
     dependences: list[tuple[int, int]] = field(default_factory=list)  # (address, Dependence)
@@ -61,8 +61,8 @@ class RecordedTask:
 class Region:
     """A parallel region: its implicit tasks by their number in the team.
 
-    ``divided_ps`` is the time for which the implicit tasks executed code that a team divides: loops and sections, and
-    the code between a question for the number of threads and the next barrier.
+    ``divided_ps`` is the time of the implicit tasks in code that the team divides among its threads: in loops, in
+    sections, and from a question for the number of threads to the next barrier.
     """
 
     members: dict[int, int] = field(default_factory=dict)
@@ -84,32 +84,23 @@ class Walked:
 def walk(threads: Sequence[TimedEvents]) -> Walked:
     """Return the tasks and regions of a recording. Raise InputError if the events contradict each other."""
     found = Walked()
-    for thread in threads:
-        _add_numbers(found, thread)
+    for thread in threads:  # all tasks and regions, still without steps, since threads refer to those of other threads
+        number = thread.events.number_base
+        for kind in thread.events.kind.tolist():
+            if kind in (Event.CREATE, Event.IMPLICIT):
+                number += 1
+                found.tasks[number] = RecordedTask()
+            elif kind == Event.PARALLEL:
+                number += 1
+                found.regions[number] = Region()
     for thread in threads:
         _ThreadWalk(found, thread).go()
-        _count_asides(found.odd, thread)
+        for kind, argument in zip(thread.aside.kind.tolist(), thread.aside.argument.tolist(), strict=True):
+            if kind == Event.CLAUSE:
+                found.odd[_CLAUSES[argument]] += 1
+            elif kind == Event.TOGETHER:
+                found.odd[_TOGETHER] += 1
     return found
-
-
-def _count_asides(odd: Counter[str], thread: TimedEvents) -> None:
-    for kind, argument in zip(thread.aside.kind.tolist(), thread.aside.argument.tolist(), strict=True):
-        if kind == Event.CLAUSE:
-            odd[_CLAUSES[argument]] += 1
-        elif kind == Event.TOGETHER:
-            odd["time that threads waited for each other outside of OpenMP: all then ran together, disturbed"] += 1
-
-
-def _add_numbers(found: Walked, thread: TimedEvents) -> None:
-    """Add the tasks and regions of a thread, still without steps, so that other threads can refer to them."""
-    number = thread.events.number_base
-    for kind in thread.events.kind.tolist():
-        if kind in (Event.CREATE, Event.IMPLICIT):
-            number += 1
-            found.tasks[number] = RecordedTask()
-        elif kind == Event.PARALLEL:
-            number += 1
-            found.regions[number] = Region()
 
 
 class _ThreadWalk:
@@ -358,6 +349,7 @@ _ODD_STATUSES: dict[int, str] = {
     Status.DETACH: "detached tasks, which end with their bodies in the graph",
     Status.EARLY_FULFILL: "detached tasks, which end with their bodies in the graph",
 }
+_TOGETHER = "time that threads waited for each other outside of OpenMP: all then ran together, disturbed"
 _CLAUSES: dict[int, str] = {
     Clause.PRIORITY: "tasks or taskloops with a priority, which has no effect in the graph",
     Clause.AFFINITY: "tasks with an affinity, which has no effect in the graph",

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -63,15 +64,11 @@ def find_openmp(asked: Path | None = None) -> OpenmpLibrary:
 
 def _of_packages() -> Iterator[OpenmpLibrary]:
     for package, library in PACKAGES.items():
-        try:
+        with suppress(PackageNotFoundError):
             found = distribution(package)
-        except PackageNotFoundError:
-            continue
-        for file in found.files or ():
-            if file.name == library:
-                path = Path(str(found.locate_file(file))).resolve()
-                if path.is_file():
-                    yield OpenmpLibrary(path, f"Python package {package} {found.version}")
+            named = [Path(str(found.locate_file(file))) for file in found.files or () if file.name == library]
+            for path in filter(Path.is_file, named):
+                yield OpenmpLibrary(path.resolve(), f"Python package {package} {found.version}")
 
 
 def _of_system() -> Iterator[OpenmpLibrary]:
@@ -113,8 +110,8 @@ def recorded_run(
 
 
 def environment(openmp: OpenmpLibrary, threads: int, folder: Path | None) -> dict[str, str]:
-    """Return the environment of a program with ``threads`` threads and LLVM's runtime, recorded to ``folder`` if not
-    None.
+    """Return the environment of a program with ``threads`` threads and LLVM's runtime. Unless ``folder`` is None, the
+    program is recorded to this folder.
 
     Recorded threads work in turns, and sleep while they wait.
     """
@@ -145,13 +142,7 @@ def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
     stream = subprocess.DEVNULL if quiet else None
     try:
         done = subprocess.run(
-            list(command),
-            env=variables,
-            check=False,
-            stdin=stream,
-            stdout=stream,
-            stderr=stream,
-            preexec_fn=_deep_stack,
+            command, env=variables, check=False, stdin=stream, stdout=stream, stderr=stream, preexec_fn=_deep_stack
         )
     except OSError as error:
         expected = "a program, with ./ in front where it is in this folder"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from numasim.runtime.record.event_walk import Walked
 from numasim.runtime.record.recorded_rows import Rows
 from numasim.schema.enumerations import MOST_ACCESS_ROWS
 from numasim.workload.graph import Mode, Op, Region
-from numasim.workload.recording.recorded import Recorded
 
 # ---- the blocks of memory that a program allocated -------------------------------------------------------------------
 
@@ -209,10 +208,6 @@ class RecordedData:
     source: str = ""
     unknown: int = 0
     guessed: int = 0
-
-    def counted(self, place: Recorded) -> Recorded:
-        """Return ``place`` with two numbers filled in: of accesses, and of accesses with a guessed size."""
-        return replace(place, sizes=sum(map(len, self.accesses.values())), guessed_sizes=self.guessed)
 
 
 @dataclass(frozen=True)

@@ -293,9 +293,9 @@ def _with_chunks(steps: Steps) -> Iterable[tuple[tuple[int, ...], list[tuple[int
 def _cut(steps: Steps) -> tuple[Steps, list[tuple[int, Steps]]]:
     """Return the steps that a thread takes for itself, and the chunks that are dealt out: the place and steps of each.
 
-    Chunks of a dynamic loop are dealt out, since such a loop has many chunks of about the same size. In other loops the
-    first chunks are the largest, and have to begin first. So the thread spawns these chunks, and all chunks in a group,
-    and other workers take the chunks in their order.
+    Chunks of a dynamic loop are dealt out, since a dynamic loop has many chunks of about the same size. In other loops
+    the first chunks are the largest, and have to begin first. So the thread spawns the chunks of other loops and all
+    chunks in a group, and other workers take these chunks in their order.
     """
     body: list[tuple[int, ...]] = []
     dealt: list[tuple[int, Steps]] = []

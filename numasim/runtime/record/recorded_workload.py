@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,8 @@ def place_names(places: Set[int], modules: Sequence[Module]) -> dict[int, str]:
     """
     found: dict[int, str] = {}
     addresses: dict[int, str] = {}
-    for module, mine in _by_module(sorted(places), modules):
+    for module in modules:
+        mine = sorted(place for place in places if module.begin <= place < module.end)
         lines = _lines(module.path, [place - module.begin - 1 for place in mine])
         for place, (function, line) in zip(mine, lines, strict=True):
             addresses[place] = f"{Path(module.path).name}+{place - module.begin:#x}"
@@ -57,25 +57,14 @@ def place_names(places: Set[int], modules: Sequence[Module]) -> dict[int, str]:
     return {place: name if count[name] == 1 else f"{name} {addresses[place]}" for place, name in found.items()}
 
 
-def _by_module(places: Sequence[int], modules: Sequence[Module]) -> Iterator[tuple[Module, list[int]]]:
-    ordered = sorted(modules, key=lambda module: module.begin)
-    begins = [module.begin for module in ordered]
-    mine: dict[int, list[int]] = {}
-    for place in places:
-        at = bisect_right(begins, place) - 1
-        if at >= 0 and place < ordered[at].end:
-            mine.setdefault(at, []).append(place)
-    return ((ordered[at], found) for at, found in mine.items())
-
-
 def _lines(file: str, addresses: Sequence[int]) -> list[tuple[str, str]]:
     """Return (function, file:line) of each address in a file; "" for each unknown part."""
-    tool = shutil.which("addr2line")
+    tool = shutil.which("addr2line") if Path(file).is_file() else None
     found: list[tuple[str, str]] = []
     for first in range(0, len(addresses), MOST_AT_ONCE):
         some = addresses[first : first + MOST_AT_ONCE]
         said: list[str] = []
-        if tool and Path(file).is_file():
+        if tool:
             command = [tool, "-f", "-C", "-e", file, *map(hex, some)]
             said = subprocess.run(command, check=False, capture_output=True, text=True).stdout.splitlines()
         if len(said) != 2 * len(some):
@@ -134,15 +123,13 @@ def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
     return names, found
 
 
+_DEALS = {True: Deal.MASTER, False: Deal.CYCLIC}  # of serial phases and of all other phases
+
+
 def _phases(rows: Rows, position: I64) -> tuple[Phase, ...]:
     return tuple(
-        Phase(
-            roots=tuple(position[phase.roots].tolist()),
-            deal=Deal.MASTER if phase.serial else Deal.CYCLIC,
-            serial=phase.serial,
-            name=phase.name,
-        )
-        for phase in rows.phases
+        Phase(tuple(position[each.roots].tolist()), deal=_DEALS[each.serial], serial=each.serial, name=each.name)
+        for each in rows.phases
     )
 
 

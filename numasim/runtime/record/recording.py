@@ -52,7 +52,7 @@ def this_place() -> Recorded:
 # Some programs divide work by the number of threads. A recording of one thread does not show how several threads would
 # divide this work.
 
-MOST = 0.01  # the largest share of divided work; in the graph one thread does this work
+MOST = 0.01  # the largest accepted share of divided work, all of which one thread does in the graph
 _PS_PER_MS = 10**9
 
 
@@ -116,10 +116,10 @@ class Recording:
     """A task graph, and information on its recording.
 
     ``runs`` is the number of runs, and ``joined`` the number of runs with the events of the graph. ``spread`` is the
-    remaining disturbance: the relative difference between the work in the runs of odd number and in the runs of even
-    number; None for a single run. ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the
-    program waited without a processor, both by places in the program. ``left_out_ps`` is the work that
-    ``parallel_part`` left out.
+    remaining disturbance: the relative difference in work between the runs of odd number and the runs of even number;
+    None for a single run. ``parts`` has the work of parts of regions, and ``blocked_ps`` the time for which the program
+    waited without a processor, both by places in the program. ``left_out_ps`` is the work that ``parallel_part`` left
+    out.
     """
 
     workload: Workload
@@ -162,7 +162,8 @@ def record(order: Order, costs: PieceCosts | None = None) -> Recording:
     modules = chosen[0].events.modules
     kernels = kernel_names(rows, modules)
     workload = recorded_workload(rows, data, kernels, order.name or Path(order.command[0]).name)
-    workload = replace(workload, recorded=data.counted(this_place() if order.on is None else Recorded()))
+    place, sizes = this_place() if order.on is None else Recorded(), sum(map(len, data.accesses.values()))
+    workload = replace(workload, recorded=replace(place, sizes=sizes, guessed_sizes=data.guessed))
     workload = workload if order.on is None else recorded_on(workload, order.on)
     validate(workload)
     return Recording(
@@ -201,8 +202,7 @@ class _Runs:
 
     def __init__(self, costs: PieceCosts) -> None:
         self._costs = costs
-        self._kept: list[tuple[TimedEvents, ...]] = []
-        self._digests: list[bytes] = []
+        self._groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}  # the recordings, by the digest of the events
         self._work: list[int] = []  # for each run, the work of the joined recording after the run, in ps
         self.count = 0
         self.status = 0
@@ -210,8 +210,8 @@ class _Runs:
     def add(self, threads: Sequence[ThreadEvents], status: int) -> None:
         """Keep a recording."""
         each = tick_ps(threads)
-        self._kept.append(tuple(timed(thread, each, self._costs.allocate_ps) for thread in threads))
-        self._digests.append(events_digest(self._kept[-1]))
+        kept = tuple(timed(thread, each, self._costs.allocate_ps) for thread in threads)
+        self._groups.setdefault(events_digest(kept), []).append(kept)
         self.count += 1
         self.status = self.status or status
         self._work.append(_work(self.chosen()))
@@ -233,11 +233,8 @@ class _Runs:
 
     def _alike(self) -> list[tuple[TimedEvents, ...]]:
         """Return the largest group of recordings with the same events; an empty list if no two recordings are alike."""
-        groups: dict[bytes, list[tuple[TimedEvents, ...]]] = {}
-        for digest, each in zip(self._digests, self._kept, strict=True):
-            groups.setdefault(digest, []).append(each)
-        found = max(groups.values(), key=len, default=[])
-        return found if len(found) > 1 or len(self._kept) == 1 else []
+        found = max(self._groups.values(), key=len, default=[])
+        return found if len(found) > 1 or self.count == 1 else []
 
     @property
     def joined(self) -> int:
@@ -247,7 +244,7 @@ class _Runs:
     def chosen(self) -> tuple[TimedEvents, ...]:
         """Return the joined recording; if no two recordings have the same events, the recording with the least work."""
         alike = self._alike()
-        return _joined(alike) if alike else min(self._kept, key=_work)
+        return _joined(alike) if alike else min((group[0] for group in self._groups.values()), key=_work)
 
     def spread(self) -> float | None:
         """Return the relative difference in work between the joined recordings of odd number and of even number."""

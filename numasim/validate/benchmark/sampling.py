@@ -1,5 +1,6 @@
-"""Samples of all timed values, taken in turn, so that a short load of the machine affects few samples of each value;
-and the findings, as tables and as JSON.
+"""Samples of all timed values, and the findings as tables and as JSON.
+
+The samples of all values are taken in turn. A short load of the machine then affects few samples of each value.
 """
 
 from __future__ import annotations

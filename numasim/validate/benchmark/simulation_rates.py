@@ -1,5 +1,5 @@
-"""What `numasim bench` measures: the rates of both engines on independent tasks, on calls of fib, under every effect
-and on every workload family; and the costs of complete commands and of sweeps.
+"""The measurements of `numasim bench`: the rates of both engines on independent tasks, on calls of fib, under every
+effect and on every workload family; and the costs of complete commands and of sweeps.
 
 Runs have uniform stealing on a machine with as many hardware threads as workers. By default, only steals couple the
 workers, so that the speed of the engine itself is measured.
@@ -192,8 +192,8 @@ def timeouts_per_second(timeouts: int) -> float:
 
 
 class Timed(NamedTuple):
-    """A run whose rate is measured on ``engine``: the last of ``runs`` runs, of which a later one finds the arrays
-    prepared. The rate stands in a ``row`` and a ``column`` of a ``table``.
+    """A run on ``engine`` whose rate is measured. Only the last of ``runs`` runs counts, since the first also prepares
+    arrays. The rate stands in a ``row`` and a ``column`` of a ``table``.
     """
 
     table: str
@@ -249,10 +249,10 @@ def rate_probe(timed: Timed) -> Probe:
 
 
 def mechanism_probes() -> Iterator[Probe]:
-    """Yield a probe for a plan with lines that are served, and one for a plan whose workers rest: the time of the plan
-    without them divided by the time with them (model 5.6 and 4.15).
+    """Yield a probe of served cache lines (model 5.6), and a probe of workers at rest (model 4.15).
 
-    In the second plan, 12 of 192 workers have a task at a time; the others spin, or sleep.
+    The value of each probe is the engine's time for a plan without the mechanism, divided by the time for the same plan
+    with the mechanism. In the second plan, 12 of 192 workers have a task at a time. The other workers spin, or sleep.
     """
     (calm,) = (timed.spec for timed in timed_effects(EFFECT_TASKS) if (timed.row, timed.column) == ALL_CALM)
     lines = [{**calm, "runtime": {"like": "bare", "costs": {"line": line}}} for line in ("no", "yes")]
@@ -272,7 +272,7 @@ def mechanism_probes() -> Iterator[Probe]:
 
 
 def _speed_ratio(without: Plan, with_it: Plan) -> tuple[float]:
-    """Return the native engine's time for one plan divided by its time for another one, in one process."""
+    """Return the native engine's time for the first plan divided by its time for the second plan."""
     took = [min(simulate(plan, SEED, NATIVE).engine_s for _ in range(2)) for plan in (without, with_it)]
     return (took[0] / took[1],)
 
