@@ -65,7 +65,7 @@ public:
         if (boundary_ != nullptr) executor_.run.measures.emplace(plan.plan.graph.rows, plan.plan.nodes);
     }
 
-    // If the run is refused, the listener and the watcher are still told what has happened.
+    // Make the whole run. If it is refused, the listener and the watcher still hear everything up to then.
     [[gnu::noinline]] void run() {
         try {
             begin();
@@ -105,8 +105,8 @@ public:
 
     // ---- for a boundary
 
-    // What has been measured: the time, [tasks] time and [tasks, nodes] bytes of the tasks, [nodes, nodes] bytes,
-    // [workers] time spent executing.
+    // All measures, one after the other: the time, [tasks] time and [tasks, nodes] bytes of the tasks, [nodes, nodes]
+    // bytes, [workers] time spent executing.
     std::vector<std::int64_t> told() const {
         const Run& run = executor_.run;
         const TaskMeasures& measures = *run.measures;
@@ -131,12 +131,12 @@ public:
     const std::vector<PhaseRow>& phase_rows() const { return phase_rows_.rows(); }
     std::int64_t passed_items() const { return steady_.passed_items(); }
 
-    // most tasks at one time that were spawned or dealt and had not finished
+    // Most tasks at one time that were spawned or dealt and had not finished.
     std::int64_t peak_tasks() const {
         return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.peak_total());
     }
 
-    // memory for that many tasks
+    // Memory for `peak_tasks` tasks.
     std::size_t task_bytes() const {
         return executor_.run.frames.most() * sizeof(Frame) +
                static_cast<std::size_t>(executor_.run.queues.peak_entries()) * sizeof(ns_items);

@@ -68,8 +68,9 @@ public:
     using Components::Components;
 
     // Execute ops until an op takes time, or until the worker has nothing to do and looks for work.
+    //
     // The code of common events is inlined, and the code of rare events is not (noinline), so that common values stay
-    // in registers. That saves a fifth of the time.
+    // in registers. This saves a fifth of the time.
     [[gnu::noinline]] void proceed(Worker& w) {
         for (;;) {
             if (!w.backlog.empty()) take_up(w);
@@ -107,7 +108,7 @@ public:
         }
     }
 
-    // The end of the worker's segment; of its putting of a task or paying for a search; of its sleep.
+    // The worker has ended a segment; put a task or paid for a search (`end_put`); slept (`wake`).
     [[gnu::noinline]] void end_segment(Worker& w) {
         const Task task = w.stack.back();
         run.detail(SEG_END, w.id, run.frames.id_of(task), w.segment);
@@ -153,8 +154,7 @@ public:
         proceed(w);
     }
 
-    // The worker has the lock of the queue into which it puts a task.
-    // Put the task into the queue, or elsewhere if the queue has become full meanwhile.
+    // The worker has the lock of the queue for its task: put the task there, or elsewhere if the queue has become full.
     [[gnu::noinline]] void put_locked(Worker& w) {
         const auto q = static_cast<std::int32_t>(w.target);
         const bool room = run.queues.has_room(w.target);
@@ -320,8 +320,8 @@ private:
         }
     }
 
-    // The last task that the task in this frame waits for has finished. A worker that waits for it in a nested join
-    // goes on.
+    // The last task that the task in this frame waits for has finished. A worker in a nested join of this frame goes
+    // on.
     [[gnu::always_inline]] void end_join(Worker& w, std::uint32_t frame) {
         if (run.joins.come_to_end(frame)) sleepers.wake(run.joins.over().back());
         if (resting != nullptr) resting->join_ended(w, frame);
@@ -347,8 +347,8 @@ private:
         w.stack.push_back(task);
     }
 
-    // Release the spawned successors whose last predecessor has finished: into queues, except for one that the worker
-    // may begin next. If putting takes no time, successors are put one by one, until one finds no room.
+    // Release the spawned successors whose last predecessor has finished: into queues, except for one successor that
+    // the worker may begin next. If a put takes no time, successors are put one by one, until one finds no room.
     [[gnu::noinline]] void release(Worker& w, const Frame& frame) {
         bool waits = puts_take_time_;
         run.frames.release(frame, [&](std::uint32_t successor) {
@@ -366,7 +366,7 @@ private:
     }
 
     // Offer tasks of the backlog whose turn has come, one by one. A dealt task that the worker begins first comes
-    // before them.
+    // before the backlog.
     [[gnu::noinline]] void take_up(Worker& w) {
         while (w.outbox.empty() && !w.backlog.empty() && w.stack.size() < w.backlog.back().first &&
                (!w.stack.empty() || w.agenda.empty())) {
@@ -497,8 +497,7 @@ private:
         }
     }
 
-    // WAIT: go on if every child has finished, else do what the runtime's join does. False: the worker has nothing to
-    // run.
+    // WAIT: go on if every child has finished, else join as the runtime does. False: the worker has nothing to run.
     [[gnu::always_inline]] bool wait(Worker& w, Frame& frame) {
         if (frame.pending == 0) {
             pass_join(w, frame, frame.joined_ps);
@@ -530,11 +529,10 @@ private:
         if (lines_ != nullptr) lines_->pass_wait(w, static_cast<std::uint32_t>(w.stack.back()));
     }
 
-    // Do what the runtime's join does with a task that has to wait. False: the worker has nothing to run.
+    // Let a task that has to wait join as the runtime does. False: the worker has nothing to run.
     [[gnu::always_inline]] bool await(Worker& w, Frame& frame) {
         switch (run.plan.join) {
-            case Join::CONTINUATION:  // the task leaves the worker; the worker that ends its last awaited task goes on
-                                      // with it
+            case Join::CONTINUATION:  // the worker that ends the last awaited task goes on with the waiting task
                 ++frame.at;
                 w.stack.pop_back();
                 return true;

@@ -63,7 +63,7 @@ private:
         std::int64_t version = 0;                      // committed transactions that wrote the object
         std::int64_t conflicts = 0;                    // attempts that aborted at the object
     };
-    // An object that an attempt has opened at `since_ps`, with the version of the object at that time.
+    // An object that an attempt has opened at `since_ps`, with the object's version at that time.
     struct Opened {
         std::uint32_t object;
         bool writes;
@@ -104,7 +104,8 @@ private:
         return true;
     }
 
-    // Waste the attempt, which has met another worker at an object, pay for that, and begin the next attempt.
+    // The attempt has met another worker at an object: waste the attempt, pay for the abort, and begin the next
+    // attempt.
     bool abort(Worker& w, Frame& frame, std::uint32_t memory, const Conflict& conflict) {
         Attempt& attempt = attempts_[w.id];
         run_.detail(ABORT, w.id, frame.id, conflict.object);

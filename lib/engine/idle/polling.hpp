@@ -39,8 +39,8 @@ public:
     Polling(Run& run, const MemorySystem& memory, const WorkSource& source, SkipAhead& skipping)
         : run_(run), memory_(memory), source_(source), skipping_(skipping) {}
 
-    // The worker will poll after `wait_ps`. Count the rounds after that which can only fail. Returns the time that they
-    // take, which is 0 if the plan does not skip.
+    // The worker will poll after `wait_ps`. Count the rounds from this poll on that can only fail. Returns the time of
+    // the counted rounds; 0 if the plan does not skip.
     [[gnu::noinline]] std::int64_t pass_over(Worker& w, std::int64_t wait_ps) {
         if (run_.queues.marked() != 0 || (run_.queues.total() != 0 && !run_.plan.sees_marks_only)) return 0;
         const std::int64_t until_ps = next_change_ps();
@@ -100,7 +100,7 @@ private:
         return ns_backoff_wait_ps(&run_.plan.backoff, fails, probed);
     }
 
-    // Count the rounds from `poll_ps` on that end before `until_ps`. Returns the time that they take.
+    // Count the rounds from `poll_ps` on that end before `until_ps`. Returns the time of the counted rounds.
     [[gnu::noinline]] std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         until_ps = std::min(until_ps, LATEST_PS);
         if (poll_ps >= until_ps || run_.plan.locks_probes || run_.plan.backoff_after_probe ||
@@ -146,8 +146,8 @@ private:
         }
     }
 
-    // Pass over one round, if its last probe takes effect before `until_ps`. Returns the time after the round and its
-    // wait.
+    // Pass over one round, if its last probe takes effect before `until_ps`. Returns the end of the wait after the
+    // round.
     std::int64_t pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         ns_actor& actor = run_.queues.actor(w.id);
         const std::size_t probes = w.quiet.segments.size();
@@ -172,8 +172,8 @@ private:
         return look + wait;
     }
 
-    // Pass over as many rounds as end before `until_ps` wherever their probes go, if these are many and their waits are
-    // alike. Only how often each queue is picked matters then.
+    // Pass over the rounds that end before `until_ps` whichever queues their probes pick, if there are many such rounds
+    // and their waits are equal. The order of the picks then does not matter, only the number of picks of each queue.
     std::int64_t pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         const std::int64_t wait = wait_ps(w.fails + 1, true);
         const std::int64_t probe = std::max(run_.plan.costs.least_probe_ps,
@@ -194,8 +194,8 @@ private:
         return poll_ps + probing + rounds * wait;
     }
 
-    // Pass over as many whole laps as end before `until_ps`, if a lap begins and the waits are alike. All laps make the
-    // same picks, which are kept.
+    // Pass over all whole laps that end before `until_ps`, if a lap begins now and the waits are equal. All laps make
+    // the same picks, which are kept.
     std::int64_t pass_over_laps(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         if (w.fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(&run_.plan.steal)) return poll_ps;
         const std::int64_t wait = wait_ps(w.fails + 1, true);

@@ -1,6 +1,6 @@
-// Idle workers whose rounds are known to fail have no events of their own (model 1.5). Where probes take no locks, each
-// sleeps by itself (ForeseenProbes); where they take a lock, all that search under the lock sleep together
-// (LockedRounds). A run has at most one of the two.
+// Idle workers whose rounds are known to fail have no events of their own (model 1.5). If probes take no locks, each
+// worker sleeps by itself (ForeseenProbes). If probes take locks, all workers that search under one lock sleep together
+// (LockedRounds). A run has at most one of these two.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ public:
     virtual ~Sleeping() = default;
     Sleeping(const Sleeping&) = delete;
 
-    // The worker's next event is a poll. Let it sleep as long as its rounds can only fail.
+    // The worker's next event is a poll. Let the worker sleep as long as its rounds can only fail.
     virtual void sleep(Worker& w) = 0;
     // The poll of a worker is due. Returns whether the worker goes on sleeping.
     virtual bool sleeps_on(Worker&) { return false; }
@@ -31,11 +31,11 @@ public:
     virtual void wake(std::uint32_t worker) = 0;
     virtual void wake_all() = 0;
 
-    // Whether a watch that steal levels go by is set. No worker sleeps then.
+    // Whether a watch of a steal level is set. While one is set, no worker sleeps.
     bool is_marked() const;
 
 protected:
-    // Count sleepers, one each or one for each circle. While there are any, they are told of tasks that come into
+    // Count `more` sleepers: workers, or circles of workers. While there are any, they are told of tasks that come into
     // queues.
     void count(std::ptrdiff_t more) {
         sleeping_ += more;
@@ -54,7 +54,7 @@ protected:
 private:
     std::ptrdiff_t& sleeping_;
     const std::size_t words_;              // of a watch
-    std::vector<std::size_t> watches_;     // that steal levels go by; the other watches belong to dispatch rules
+    std::vector<std::size_t> watches_;     // of steal levels; the other watches belong to dispatch rules
     std::vector<std::uint64_t> no_marks_;  // [watches * words]
 };
 
@@ -70,8 +70,7 @@ public:
     void wake(std::uint32_t worker) {
         if (any()) kind_->wake(worker);
     }
-    // After every event: where no worker is busy, workers that look for work may find out that there is none (model
-    // 1.6).
+    // After every event: if no worker is busy, workers that look for work may find that no work is left (model 1.6).
     void happened() {
         if (any() && !clock_.anybody_is_busy()) kind_->wake_all();
     }
@@ -87,7 +86,7 @@ public:
 private:
     bool any() const { return sleeping_ != 0; }
 
-    std::ptrdiff_t sleeping_ = 0;  // beside the fast checks of every event, rather than behind `kind_`
+    std::ptrdiff_t sleeping_ = 0;  // is here, and not behind `kind_`, for the fast checks of every event
     const Clock& clock_;
     const bool locks_;                      // probes take locks
     const std::unique_ptr<Sleeping> kind_;  // nullptr where no worker may ever sleep

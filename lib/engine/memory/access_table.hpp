@@ -91,8 +91,8 @@ inline AccessTable::AccessTable(const Plan& plan) {
 
 // Prefetches the programs, segments and accesses of children while their parent works.
 //
-// Each child takes a chain of four look-ups, each a likely cache miss of the machine that simulates. Every new child
-// takes the children before it one look-up further, so that no look-up waits for another.
+// A child takes a chain of four look-ups, each a likely cache miss of the machine that simulates. With every new child
+// three earlier children come one look-up further, so that no look-up waits for another.
 class TaskPrefetch {
 public:
     TaskPrefetch(const Programs& programs, const AccessTable& accesses) : programs_(programs), accesses_(accesses) {}

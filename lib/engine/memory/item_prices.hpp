@@ -1,6 +1,6 @@
-// What the items of an implicit range cost under caches and shared bandwidth, the pages included that they touch first
-// or give back (model 1.8, 2.4, 2.5 and 3.5; numasim/plan/item_prices.py makes the tables, address_space.py prices
-// pages).
+// The prices of the items of an implicit range under caches and shared bandwidth, including the pages that items touch
+// first or give back (model 1.8, 2.4, 2.5 and 3.5; numasim/plan/item_prices.py makes the tables, address_space.py
+// prices pages).
 #pragma once
 
 #include <algorithm>
@@ -53,11 +53,11 @@ public:
         return price(item, compute_ps, node_bytes_.wait(node_, item, node_counter(1, traffic)));
     }
 
-    // The demand of a worker while it runs through the family: that of the mean item.
+    // The demand of a worker while it runs through the family: the demand of the mean item.
     const Price& mean() const { return mean_; }
     const std::vector<Use>& mean_uses() const { return mean_uses_; }
 
-    // Count what each of `items` moves, and its pages, `times` times.
+    // Count the bytes and the pages of each of `items`, `times` times.
     void count(Items items, std::int64_t times, Traffic& traffic) const {
         count_rows_and_pages(items, times, traffic);
         for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) {

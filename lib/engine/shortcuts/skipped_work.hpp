@@ -1,10 +1,10 @@
 // Serial runs of workers, for skipping ahead (model 1.7): if nothing couples running workers, only steals and the ends
 // of serial runs are events.
 //
-// A run is what a worker does between two looks for work: a root, the items that it was dealt, or what it has stolen.
-// The course of a run is known without events. The engine asks whether a victim still holds a task that has not
-// started, lets a thief have the task at the far end, and is told when runs end. At equal times all ends come first, in
-// the order of workers, and then the looks.
+// A run is the work of a worker between two looks for work: a root, the items that the worker was dealt, or stolen
+// work. The course of a run is known without events. The engine asks whether a victim still holds a task that has not
+// started, gives a thief the task at the far end, and learns when runs end. At equal times all ends of runs come first,
+// in the order of workers, and then the looks for work.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ struct RunEnd {
     std::uint32_t extended = NOBODY;  // another worker whose end has moved
 };
 
-// The serial runs of all workers. Overhead that a worker owes is paid before the first work of a run. If the run has no
-// work, the worker goes on owing it.
+// The serial runs of all workers. A worker pays the overhead that it owes before the first work of a run. If the run
+// has no work, the worker still owes the overhead afterwards.
 class SkippedWork {
 public:
     explicit SkippedWork(std::size_t workers) : end_ps_(workers) {}

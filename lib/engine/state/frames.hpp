@@ -36,8 +36,8 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 48);
 
-// The cache line of a task's counter of children, if lines are served: the time from which the line is free, and the
-// worker that has the line, or NO_FRAME.
+// The cache line of a task's counter of children, if the plan serves cache lines one request at a time (model 5.6): the
+// time from which the line is free, and the worker that has the line, or NO_FRAME.
 struct Counter {
     std::int64_t free_ps;
     std::uint32_t holder;
@@ -94,16 +94,15 @@ public:
                     .origin = 0});
     }
 
-    // Make the frame of the task that the parent's next op creates on worker `spawner`. The parent goes on to the op
-    // after that.
+    // Make the frame of the task that the parent's next op creates on worker `spawner`. The parent passes this op.
     std::uint32_t new_child(std::uint32_t parent, std::uint32_t spawner);
     void free(std::uint32_t frame) {
         frames_[frame].parent = free_;
         free_ = frame;
     }
 
-    // Whether the worker may run a task on top of its stack. If joins are strict, the task has to be a descendant of
-    // the task that waits there.
+    // Whether the worker may run `task` on top of its stack. If joins are strict, `task` has to be a descendant of the
+    // task that waits on top of the stack.
     bool may_run(const Worker& w, Task task) const {
         if (!strict_ || w.stack.empty()) return true;
         const Frame& top = (*this)[w.stack.back()];
@@ -155,7 +154,7 @@ public:
         return dependence.held != 0;
     }
 
-    // A task has finished. Calls `ready(frame)` for each spawned successor whose last predecessor it was.
+    // A task has finished. Call `ready(frame)` for each spawned successor that waits for no other predecessor.
     template <typename Ready>
     void release(const Frame& finished, Ready&& ready);
 
