@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "idle/sleepers.hpp"
+#include "idle/sleeping.hpp"
 
 namespace numasim {
 

@@ -15,9 +15,10 @@
 #include <span>
 #include <vector>
 
-#include "idle/sleepers.hpp"
+#include "idle/sleeping.hpp"
 #include "state/containers.hpp"
 #include "state/event_tree.hpp"
+#include "sync_objects.hpp"
 
 namespace numasim {
 
