@@ -132,7 +132,7 @@ public:
 
     [[gnu::noinline]] void end_put(Worker& w) {
         run.recorder.overhead(w);
-        if (w.held_count != 0) {  // the worker has paid for what its search has found
+        if (w.held_count != 0) {  // the worker has paid for the tasks that its search has found
             thief.release_locks(w);
         } else if (!w.outbox.empty() && !put_next(w)) {
             return;
@@ -211,7 +211,7 @@ private:
 
     [[gnu::noinline]] void start_first_item(Worker& w, Task item) { start_item(w, item); }
 
-    // Compute the times of an item, together with those of the items that the worker will take next from its own queue.
+    // Compute the times of an item and of the items that the worker will take next from its own queue.
     [[gnu::noinline]] void compute_block(Worker& w, Task item) {
         const std::size_t family = run.ranges.family_of(item);
         ItemBlock& block = w.items;
@@ -507,7 +507,7 @@ private:
         return await(w, frame);
     }
 
-    // END_GROUP: likewise, if every task of the group has finished.
+    // END_GROUP: go on if every task of the group has finished, else join as the runtime does.
     [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at) {
         Groups& groups = run.frames.groups();
         Group& group = groups[groups.innermost(at)];

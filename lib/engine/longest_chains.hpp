@@ -55,7 +55,7 @@ private:
 
     struct Task {
         std::int64_t op = 0;                     // the next op
-        std::int64_t now_ps = 0, joined_ps = 0;  // joined: when the last child ended, of those that have ended
+        std::int64_t now_ps = 0, joined_ps = 0;  // `joined_ps`: when the last of the ended children ended
         std::uint32_t unmet = 0, pending = 0;    // predecessors and children that have not ended
         std::uint32_t callee = NOBODY;           // the task whose end the call under way waits for
         bool spawned = false, waits = false;

@@ -18,10 +18,10 @@
 
 namespace numasim {
 
-// What an actor goes on with when it has a lock.
+// How an actor goes on when it has got a lock.
 enum class Then : std::uint32_t { PROCEED, ATOMIC, SEARCH, ENQUEUE, PRODUCE };
 
-// What one object has counted: a row of the table of words.
+// The counts of one object: a row of the table of words.
 struct SyncCounts {
     std::int64_t acquisitions = 0, local = 0, remote = 0, wait_ps = 0, hold_ps = 0;
 };

@@ -1,4 +1,4 @@
-// Transactions: attempts that open objects as they go, then commit, or abort and begin again (model 4.11;
+// Transactions: attempts open objects one by one, then commit, or abort and begin again (model 4.11;
 // engine/reference/sync/attempts.py).
 //
 // Objects are numbered through all memories, in the order of the memories.
@@ -37,8 +37,8 @@ public:
     // Begin a turn of a phase, from zero, whose objects are drawn anew.
     void start_turn(std::int64_t turn) { turn_seed_ = ns_turn_seed(run_.seed, static_cast<std::uint64_t>(turn)); }
 
-    // Execute the op `use` of the worker's task, behind which `frame` stands already. False: the attempt has aborted,
-    // and the worker pays for that.
+    // Execute the op `use` of the worker's task. `frame` has already passed the op. False: the attempt has aborted, and
+    // the worker pays for the abort.
     [[gnu::noinline]] bool use(Worker& w, Frame& frame, const Instruction& use) {
         switch (use.op) {
             case BEGIN: attempts_[w.id] = {frame.at, 0, frame.path_ps, run_.clock.now_ps(), w.counters}; return true;

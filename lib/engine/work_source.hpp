@@ -95,7 +95,7 @@ public:
 
     std::int64_t turn() const { return ns_steps_turn(&steps_); }  // how often the present phase has run before
     std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
-    // Whether a phase is starting: some workers have not begun what they have been given.
+    // Whether a phase is starting: some workers have not begun the tasks that they were dealt.
     bool starting() const { return starting_; }
     void set_starting(bool starting) { starting_ = starting; }
 

@@ -135,7 +135,7 @@ static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
     return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
 }
 
-/* The lock of queue `q` that a probe needs to look into the queue; the lock that it needs to take what it has seen. */
+/* The lock of queue `q` that a probe needs to look into the queue; the lock that it needs to take tasks. */
 static inline int32_t ns_probe_lock(const ns_full_plan *plan, uint32_t q) {
     return plan->words.looks_first ? NS_NO_LOCK : ns_queue_lock(plan, (int32_t)q);
 }
@@ -172,7 +172,7 @@ static inline bool ns_has_laps(const ns_plan *steal) {
 }
 
 /* The worker has made `fails` fruitless rounds in a row. A lap begins after the first round and after every
- * NS_LAP_ROUNDS more: the worker draws the same victims again. `*begin` is the victims drawn before the first lap. */
+ * NS_LAP_ROUNDS more: the worker draws the same victims again. `*begin` keeps the draws before the first lap. */
 static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *begin, ns_stream *victims) {
     if (fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(steal)) return;
     if (fails == 1)

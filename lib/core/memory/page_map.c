@@ -11,7 +11,7 @@ typedef struct {
     uint8_t in_a_row; /* hinting faults of that node in a row, at most 255 */
 } scan_state;
 
-/* The units of all dynamic regions, one region after the other; those of region r begin at first[r]. */
+/* The units of all dynamic regions, one region after the other. Region r begins at unit first[r]. */
 struct ns_page_map {
     const ns_full_plan *plan;
     uint64_t stage;      /* in force */
@@ -21,7 +21,7 @@ struct ns_page_map {
     uint16_t *home;      /* [units] node + 1, or 0 while unplaced; memory that is never touched is never taken */
     uint8_t *marked;     /* [units], or NULL where no stage marks */
     scan_state *scanned; /* [units], or NULL where no stage scans */
-    uint64_t *begin;     /* [regions + 1] in the address space, in bytes; or NULL likewise */
+    uint64_t *begin;     /* [regions + 1] addresses in bytes, or NULL where no stage scans */
     int64_t *free_pages; /* [nodes], or NULL */
 };
 

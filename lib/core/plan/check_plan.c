@@ -395,7 +395,7 @@ static bool take_or_release(ns_plan_reader *reader, holding *self, uint8_t code,
     return true;
 }
 
-/* Between BEGIN and the COMMIT of the same memory a program has RUN, and LOAD and STORE of that memory, alone. */
+/* Between BEGIN and COMMIT of a memory, a program has no ops but RUN, and LOAD and STORE of this memory. */
 static bool follow_transaction(ns_plan_reader *reader, holding *self, uint8_t code, uint32_t word) {
     if (code == NS_OP_RUN) return true;
     const bool opens = code == NS_OP_LOAD || code == NS_OP_STORE || code == NS_OP_COMMIT;

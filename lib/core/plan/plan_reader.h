@@ -42,7 +42,7 @@ bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) __attribute
 /* Return memory for `count` things of `bytes` bytes, all zero, or NULL. */
 void *ns_plan_reader_take(ns_plan_reader *self, uint64_t count, size_t bytes);
 
-/* ---- used by what is generated ----------------------------------------------------------------------------------- */
+/* ---- used by generated functions --------------------------------------------------------------------------------- */
 
 enum { NS_ANY_SIZE = -1 };
 

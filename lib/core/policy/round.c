@@ -114,7 +114,7 @@ static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segment
     return low;
 }
 
-/* The segments of `row` that the round enters: all of them, or those of one drawn group. */
+/* The segments of `row` that the round enters: all segments, or the segments of one drawn group. */
 static ns_row entered(const ns_plan *plan, const ns_level *level, ns_row row, ns_stream *stream) {
     if (level->visit == NS_VISIT_NEAREST) return row;
     uint32_t segments = level->segments, groups = (row.end - row.first) / segments;

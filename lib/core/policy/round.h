@@ -27,7 +27,7 @@ typedef struct {
     uint32_t iteration;     /* the iteration that is running, from zero */
     uint64_t switches;      /* a bit for each switch that is on */
     const int64_t *live;    /* [units] live subtrees of each; NULL if no level is gated */
-    const int64_t *awaited; /* [units] subtrees with each unit as label that have not begun in this phase; likewise */
+    const int64_t *awaited; /* [units] subtrees labelled for each that have not begun in this phase; or NULL */
 } ns_view;
 
 /* The memory of a worker, or of an extra producer (position == workers). */
@@ -129,7 +129,7 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
 
 #define NS_LONGEST_WAIT_PS (INT64_C(1) << 52)
 
-/* The wait after fruitless round `fails` in a row (thesis section 3.3.1; A-30), which `probed` a queue or not. */
+/* The wait after `fails` fruitless rounds in a row, of which the last `probed` a queue or not (thesis 3.3.1; A-30). */
 int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed);
 
 /* Whether spawns are executed at once: from the time at which the queue is full, until its length falls below

@@ -59,6 +59,6 @@ static inline bool ns_watch_owners_bit(const int32_t *bound, bool bit, ns_owner_
 /* Bring the watch bits of queue `q`, as in an `ns_view`, up to date with `length`. Returns how many more are set. */
 int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
 
-/* Do the same for the bits that the owner of the queue writes, after a step of the owner. */
+/* Bring the bits that the owner of queue `q` writes up to date after the owner's step. Returns how many more are set. */
 int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,
                              ns_thresholds thresholds);

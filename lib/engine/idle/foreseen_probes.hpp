@@ -100,7 +100,7 @@ private:
         return quiet.known && quiet.probes > 0;
     }
 
-    // Draw rounds from `poll_ps` on, and count those that can only fail, as far as is known now.
+    // Draw rounds from `poll_ps` on, and count the rounds that can only fail, as far as is known now.
     void foresee(Worker& w, std::int64_t poll_ps) {
         Sleeper& sleeper = sleepers_[w.id];
         sleeper.fails = w.fails;
@@ -266,8 +266,8 @@ private:
         attend_left();
     }
 
-    // Give the sleeper that probes the queue next an event at the round of that probe. A sleeper that has already begun
-    // that round wakes, and the next probe may be that of another sleeper.
+    // Give the sleeper that probes the queue next an event at the round of this probe. If the sleeper has already begun
+    // the round, it wakes, and the sleeper with the next probe after this one gets an event.
     void attend(std::uint32_t q) {
         while (const Note* const next = next_note(q)) {
             Worker& w = run_.team[next->worker];
@@ -314,7 +314,7 @@ private:
     std::vector<std::uint32_t> naps_;      // [workers] how often each has woken
     std::vector<Queue> queues_;            // [queues]
     std::vector<std::int64_t> probes_ps_;  // how long the probes of the picks take
-    std::vector<std::uint32_t> left_;      // queues for whose probes workers had events that are awake now
+    std::vector<std::uint32_t> left_;      // queues to which workers attended that have woken since
 };
 
 }  // namespace numasim

@@ -18,7 +18,7 @@ namespace numasim {
 constexpr std::int32_t LONGEST_ROUND = 4096;  // most probes of a round that is passed over
 constexpr std::int64_t TURNS_BETWEEN_PAUSES = 4096;
 constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // rounds that are counted together
-constexpr std::int64_t MOST_CHOICES = 4;                      // if a round has at most so many choices for each of them
+constexpr std::int64_t MOST_CHOICES = 4;                      // most choices of a round for each of these rounds
 
 // Map the random numbers `first`, `first + step`, ... of a stream to [0, size).
 NUMASIM_VECTORS static void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size,
@@ -70,7 +70,7 @@ private:
         if (skipping_.active()) return skipping_.no_task_before_ps();
         if (source_.starting()) return run_.clock.now_ps();
         std::int64_t due = source_.next_item_ps();
-        // if no worker is busy, the first end of a rate group is that of a flow which has ended in this instant
+        // if no worker is busy, the first end of a rate group is the end of a flow that has ended in this instant
         if (run_.clock.anybody_is_busy()) due = std::min(due, run_.clock.first_busy_end_ps());
         for (const std::uint32_t w : run_.joins.over()) due = std::min(due, run_.team[w].step.due_ps());
         const auto holds_unit = [](const Worker& w) { return w.reserved != NOTHING_RESERVED; };

@@ -56,7 +56,7 @@ protected:
         sleeping_ += more;
         run_.queues.set_attendant(sleeping_ != 0 ? this : nullptr);
     }
-    // What a thief sees while no watch is set.
+    // The view of a thief while no watch is set.
     ns_view unmarked_view() const {
         ns_view view = run_.queues.view();
         view.watch = no_marks_.data();

@@ -124,7 +124,7 @@ public:
 
     const AccessTable& table() const { return table_; }
 
-    // Prefetch what `price` will read of a segment.
+    // Prefetch the cache records that `price` will read for a segment.
     void prefetch_chunks(std::size_t segment) const {
         for (const Access& access : table_.accesses(segment)) caches_->prefetch(access.print);
     }

@@ -42,7 +42,7 @@ Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64
     return missing_of(piece, parts, here);
 }
 
-// ---- share: chunks age with what their domain brings in -------------------------------------------------------------
+// ---- share: chunks age with the bytes that their domain brings in ---------------------------------------------------
 
 // The time of a domain is in bytes. When bytes are brought in, the time passes by their number. When bytes are touched
 // again, the time passes by the part of the cache that is younger than these bytes, in proportion to their number.
@@ -220,7 +220,7 @@ public:
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, writes, found); });
     }
 
-    // Find what a second walk over the access finds. A third walk would find the same.
+    // Walk over the access a second time. A third walk would find the same bytes.
     Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
         again_.clear();
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, false, again_); });

@@ -159,7 +159,7 @@ class Caches {
 public:
     virtual ~Caches() = default;
 
-    // Prefetch what `first_pass` will read.
+    // Prefetch the records that `first_pass` will read.
     virtual void prefetch(const Footprint&) const {}
 
     // Make the first pass over an access and add to `found`.

@@ -43,7 +43,7 @@ public:
             mean_uses_.push_back({price.resource[i], price.units[i]});
     }
 
-    // The price of an item that computes for `compute_ps`. The second form also counts what the item moves.
+    // The price of an item that computes for `compute_ps`. The second form also counts the bytes and pages of the item.
     Price price(std::int64_t item, std::int64_t compute_ps) const {
         return price(item, compute_ps, node_bytes_.wait(node_, item));
     }
@@ -66,8 +66,8 @@ public:
     }
 
 private:
-    // Pages that an item touches first (`placed`), and pages that it gives back: those of its own node (`near`), and
-    // those that lie on given homes (`far`), which take `far_ps`.
+    // Pages that an item touches first (`placed`), and pages that the item gives back: pages of its own node (`near`),
+    // and pages on given homes (`far`), which take `far_ps`.
     struct PageCounts {
         std::int64_t placed = 0, near = 0, far = 0, far_ps = 0;
     };
@@ -97,7 +97,7 @@ private:
         }
     }
 
-    // Count what one row of an access's tables moves.
+    // Count the bytes of one row of an access's tables.
     void count_row(std::size_t number, std::int64_t row, std::int64_t times, Traffic& traffic) const {
         const auto& access = price_.accesses[number];
         const std::size_t from = static_cast<std::size_t>(row) * nodes_, to = node_ * nodes_;

@@ -41,14 +41,14 @@ public:
     ns_pages& pages() { return pages_; }
     const ns_pages& pages() const { return pages_; }
 
-    // ---- work whose time does not depend on what else runs
+    // ---- work whose time does not depend on other work that runs
 
     // The time of a segment that starts now. The worker owes the overhead of page faults and migrations.
     std::int64_t segment_ps(Worker& w, std::uint32_t segment) {
         return looks_at_accesses_ ? access_ps(w, segment) : w.total_ps[segment];
     }
 
-    // The same, and measure what the task moves.
+    // The same, and measure the bytes that the task moves.
     [[gnu::noinline]] std::int64_t measured_segment_ps(Worker& w, std::int64_t task, std::uint32_t segment) {
         const std::int64_t* const moved = ns_pages_bytes_of(&pages_, w.node);
         run_.measures->before(moved);

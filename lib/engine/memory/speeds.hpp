@@ -163,7 +163,7 @@ private:
     }
 
     const SpeedRules& rules_;
-    const bool told_;                                    // whether speeds depend on what workers do
+    const bool told_;                                    // whether speeds depend on the activities of workers
     std::vector<Activity> now_, next_;                   // [workers]
     std::vector<std::uint32_t> touched_;                 // workers for which `now_` and `next_` may differ
     std::vector<std::vector<std::uint32_t>> on_core_;    // [cores] workers

@@ -135,7 +135,7 @@ public:
 
     // ---- Rows for the watcher, if there is one.
     bool watched() const { return watcher_ != nullptr; }
-    // What an actor did from `begin_ps` until now.
+    // Add a row: an actor's doing from `begin_ps` until now.
     void row(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t first = 0, std::int64_t second = 0,
              std::int64_t third = 0) {
         if (watched()) tell(kind, actor, begin_ps, clock_.now_ps(), first, second, third);

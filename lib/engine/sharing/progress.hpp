@@ -116,8 +116,8 @@ public:
         if (is_grouped(worker)) take_out(worker);
     }
 
-    // Put the flow into a class or into none; put a class into a group; change the level of a group, or the share of a
-    // flow without a class.
+    // `move` puts a flow into a class or into no class; `regroup` puts a class into a group; `set_level` changes the
+    // level of a group, `set_share` the share of a flow without a class.
     void move(std::uint32_t worker, std::uint32_t number, std::int64_t now_ps) {
         Flow& flow = flows_[worker];
         if (flow.number == number) return;
@@ -233,7 +233,7 @@ private:
         std::uint32_t number = NO_CLASS;
     };
 
-    // The virtual time of the class is that of its group plus `ahead`.
+    // The virtual time of the class is the virtual time of its group plus `ahead`.
     struct Class {
         Wide ahead = 0;
         std::uint32_t group = FREE_GROUP;

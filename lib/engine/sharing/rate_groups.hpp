@@ -25,7 +25,7 @@ void each_member(std::size_t at, std::uint64_t word, Visit&& visit) {
 
 constexpr std::uint32_t NO_CLASS = UINT32_MAX;
 
-// What a flow uses of a resource if no resource holds the flow back.
+// The use of a resource by a flow that no resource holds back.
 struct Demand {
     std::uint32_t resource;
     std::int64_t units_per_s;

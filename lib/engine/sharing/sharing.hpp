@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    // A resource of which flows ask more than there is: what open flows ask, and what is left for them in 2^-48.
+    // A resource of which flows ask more than there is: the demand of open flows, and the rest for them, in 2^-48.
     struct Scarce {
         std::uint32_t resource;
         std::int64_t asked;

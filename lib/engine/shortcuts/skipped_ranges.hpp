@@ -282,8 +282,8 @@ private:
     const std::int64_t pop_ps_;
     std::size_t family_ = 0;      // of the present phase
     bool uniform_ = true;         // whether the items of the phase are alike
-    bool speeds_matter_ = false;  // whether other workers change what an item takes
-    std::vector<WorkTime> like_;  // [workers] what a like item takes
+    bool speeds_matter_ = false;  // whether other workers change the time of an item
+    std::vector<WorkTime> like_;  // [workers] the time of a like item
     std::vector<Share> shares_;   // [workers]
 };
 

@@ -153,7 +153,7 @@ private:
     struct Level {
         std::uint32_t row;
         std::uint32_t run;
-        std::uint32_t outer = NOBODY;  // the level of its parent, if that is in the same run
+        std::uint32_t outer = NOBODY;  // the level of its parent, if the parent is in the same run
         std::uint32_t inner = NOBODY;  // the level of its child, if there is one in the same run
         std::int64_t op;
         std::int64_t group;
@@ -372,7 +372,7 @@ private:
     std::vector<const PaceSums*> pace_;   // [workers]
     std::vector<const PaceSums*> full_;   // [nodes] at full speed
     std::vector<const PaceSums*> local_;  // [nodes] at full speed, if all bytes were local
-    std::vector<std::uint32_t> run_of_;   // [workers] NOBODY: none
+    std::vector<std::uint32_t> run_of_;   // [workers] NOBODY: no run
     Pool<Level> levels_;
     Pool<SerialRun> runs_;
 };

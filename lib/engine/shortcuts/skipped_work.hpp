@@ -21,7 +21,7 @@ namespace numasim {
 
 constexpr std::uint32_t NOBODY = std::numeric_limits<std::uint32_t>::max();
 
-// What follows from the end of a run.
+// The consequences of the end of a run.
 struct RunEnd {
     bool goes_on = false;             // the worker has another run, which ends at `SkippedWork::end_ps`
     std::uint32_t extended = NOBODY;  // another worker whose end has moved
@@ -72,7 +72,8 @@ public:
     std::int64_t take_span_ps() { return std::exchange(span_ps_, 0); }
 
 protected:
-    // `no_task_before_ps` at a time when no queue holds a task. No worker's speed changes before it either.
+    // Return `no_task_before_ps` at a time when no queue holds a task: no worker's speed changes before the result,
+    // too.
     virtual std::int64_t next_change_ps() const = 0;
 
     // The end of a run has moved in either direction.

@@ -32,7 +32,7 @@ struct Steady {
 };
 
 // A moment at which all takes before `time_ps` are refilled, and the producer has waited since `waiting_since_ps`.
-// Worker w has announced its queue by then if `announced[w]`.
+// If `announced[w]`, worker w has announced its queue before.
 struct Moment {
     std::int64_t time_ps, waiting_since_ps;
     std::uint64_t cursor;
@@ -153,8 +153,8 @@ inline std::int64_t time_of(const Steady& steady, std::uint64_t count) {
     }
 }
 
-// Return the result of `last_full` from a take on that is alone: the producer waits at this take, and refills the queue
-// before the next take. Returns nothing if no take after the first `skipped` takes is known to be alone.
+// Call `last_full` from a take on that is alone: the producer waits at this take, and refills the queue before the next
+// take. Returns nothing if no take after the first `skipped` takes is known to be alone.
 inline std::optional<Moment> last_full_behind(const Steady& steady, std::uint64_t skipped, std::uint64_t allowed) {
     const std::int64_t since_ps = time_of(steady, skipped);
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());

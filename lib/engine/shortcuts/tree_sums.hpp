@@ -84,7 +84,7 @@ private:
         }
     }
 
-    // Keep what a segment moves, which is the same on all nodes.
+    // Keep the bytes that a segment moves, which are the same on all nodes.
     void count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment) {
         const std::size_t nodes = plan_.nodes;
         for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
@@ -137,7 +137,7 @@ public:
     std::int64_t tasks(std::uint32_t row) const { return tasks_[row]; }
     std::int64_t span_ps(std::uint32_t row) const { return span_ps_[row]; }
 
-    // [columns] what a subtree moves, if segments move bytes.
+    // [columns] the bytes of a subtree, if segments move bytes.
     const std::int64_t* traffic(std::uint32_t row) const { return traffic_.data() + row * columns_; }
 
 private:

@@ -18,7 +18,7 @@
 
 namespace numasim {
 
-// Kinds of events, in the order in which they happen within one instant. ABORT is a kind of records alone.
+// Kinds of events, in the order in which they happen within one instant. ABORT is a kind of record, but of no event.
 enum Rank : std::uint32_t { SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL, ABORT, END_OF_INSTANT };
 
 __extension__ using EventKey = unsigned __int128;  // (time, rank, actor), compared as one number

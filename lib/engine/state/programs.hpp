@@ -42,7 +42,7 @@ public:
     // The number among the graph's ops of instruction `at` in the program of `row`.
     static std::size_t op_of(std::uint32_t at, std::uint32_t row) { return at - row; }
 
-    // Prefetch what will soon be read.
+    // Prefetch a row or an instruction that will soon be read.
     void expect(std::uint32_t row) const { __builtin_prefetch(first_.data() + row); }
     void expect_instruction(std::uint32_t at) const {
         __builtin_prefetch(ops_.data() + at);

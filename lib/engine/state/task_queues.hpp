@@ -1,5 +1,5 @@
-// The task queues of a run: contents, lengths, thresholds, watch bits; and what the strategy remembers of each worker
-// that looks at them (engine/reference/task_queues.py).
+// The task queues of a run: contents, lengths, thresholds, watch bits; and the strategy's memory of each worker
+// that looks at queues (engine/reference/task_queues.py).
 #pragma once
 
 #include <algorithm>
@@ -196,7 +196,7 @@ public:
     // ---- the strategy
 
     ns_view view() const { return {length_.data(), watch_.data(), iteration_, switches_, live_, awaited_}; }
-    // What the strategy remembers of a worker, or of the producer.
+    // The strategy's memory of a worker, or of the producer.
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
     ns_actor* actors() { return actors_.data(); }

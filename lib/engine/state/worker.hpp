@@ -80,7 +80,7 @@ enum class Sleep : std::uint8_t { AWAKE, ANNOUNCED, CALLED, ASLEEP, WAKING };
 struct alignas(64) Worker : ns_worker_state {
     Worker() : ns_worker_state{} {}
 
-    // what most events change
+    // fields that most events change
     Stack<Task> stack;  // the present task, on top of tasks that wait in nested joins (Executor, Thief)
     Step step;          // (Clock)
     std::int32_t boundless_own = NS_UNKNOWN;  // its own queue, if the queue gets every new task and is never full
