@@ -35,7 +35,7 @@ from tiers import SLOW  # isort: skip
 REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "lib", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
-NATIVE = ("lib/core/**/*.c", "lib/core/**/worker_state.h", "lib/engine/**/*.cpp", "lib/engine/**/*.hpp")
+NATIVE = ("lib/core/**/*.c", "lib/core/**/thief.h", "lib/engine/**/*.cpp", "lib/engine/**/*.hpp")
 # time limit of the tests, far above their usual time, which shows changes that make an engine run for ever
 LONGEST_S = 1200
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
