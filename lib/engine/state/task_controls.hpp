@@ -74,7 +74,7 @@ private:
         if (plan_.counts_live) ns_live_follow(&live_, &plan_.graph, &in_force_);
     }
     std::int32_t item_label(Task item) const {
-        if (!plan_.control.item_label.empty()) return plan_.control.item_label[item - ranges_.first(0)];
+        if (!plan_.control.item_label.empty()) return plan_.control.item_label[static_cast<std::size_t>(item) - ranges_.first(0)];
         if (plan_.control.item_units == 0) return NS_UNKNOWN;
         const std::size_t family = ranges_.family_of(item);
         const auto index = static_cast<std::uint64_t>(item) - ranges_.first(family);
