@@ -32,48 +32,6 @@ inline void require(bool holds, const char* otherwise) {
     if (!holds) throw BadPlan(otherwise);
 }
 
-// A plan, whose arrays live as long as this.
-class ReadPlan {
-public:
-    // Every index of the plan is in bounds; else BadPlan.
-    explicit ReadPlan(nb::dict fields);
-    ~ReadPlan() { ns_plan_reader_destroy(&reader_); }
-    ReadPlan(const ReadPlan&) = delete;
-    ReadPlan& operator=(const ReadPlan&) = delete;
-
-    const Plan& plan() const { return plan_; }
-    const Prepared& prepared() const { return *prepared_; }
-
-    // What the reader asks for, by names as "families.0.accesses.1.traffic".
-    bool array(const char* name, ns_field_type type, const void** values, std::uint64_t* count);
-    bool integer(const char* name, std::int64_t* value) const;
-    const char* text(const char* name);
-    bool count(const char* name, std::uint64_t* count) const;
-
-private:
-    nb::object find(const char* name) const;
-
-    nb::dict fields_;
-    std::vector<nb::object> kept_;  // whose memory the plan borrows
-    ns_plan_reader reader_{};
-    Plan plan_{};
-    std::optional<Prepared> prepared_;
-};
-
-ReadPlan& of(void* context) { return *static_cast<ReadPlan*>(context); }
-
-ns_plan_source source_of(ReadPlan* plan) {
-    return {
-        .context = plan,
-        .array = [](void* context, const char* name, ns_field_type type, const void** values,
-                    std::uint64_t* count) { return of(context).array(name, type, values, count); },
-        .integer = [](void* context, const char* name,
-                      std::int64_t* value) { return of(context).integer(name, value); },
-        .text = [](void* context, const char* name) { return of(context).text(name); },
-        .count = [](void* context, const char* name, std::uint64_t* count) { return of(context).count(name, count); },
-    };
-}
-
 template <typename T>
 bool view_of(nb::handle given, const void** values, std::uint64_t* count) {
     nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
@@ -83,74 +41,106 @@ bool view_of(nb::handle given, const void** values, std::uint64_t* count) {
     return true;
 }
 
-ReadPlan::ReadPlan(nb::dict fields) : fields_(std::move(fields)) {
-    reader_.source = source_of(this);
-    if (ns_full_plan_read(&reader_, &plan_)) {
-        prepared_.emplace(plan_);
-        return;
-    }
-    const ns_plan_mistake mistake = reader_.mistake;
-    ns_plan_reader_destroy(&reader_);
-    if (mistake == NS_PLAN_NO_MEMORY) throw std::bad_alloc();
-    throw BadPlan(reader_.problem);
-}
-
-nb::object ReadPlan::find(const char* name) const {
-    nb::object here = fields_;
-    for (std::string rest = name; !rest.empty();) {
-        const std::size_t dot = rest.find('.');
-        const std::string step = rest.substr(0, dot);
-        rest = dot == std::string::npos ? "" : rest.substr(dot + 1);
-        if (nb::isinstance<nb::dict>(here)) {
-            const nb::dict fields = nb::borrow<nb::dict>(here);
-            if (!fields.contains(step.c_str())) return {};
-            here = nb::borrow(fields[step.c_str()]);
-        } else if (nb::isinstance<nb::list>(here)) {
-            here = nb::borrow(nb::borrow<nb::list>(here)[std::strtoull(step.c_str(), nullptr, 10)]);
-        } else {
-            return {};
+// A plan, whose arrays live as long as the object.
+class ReadPlan {
+public:
+    // Read a plan whose every index is in bounds; throw BadPlan for any other plan.
+    explicit ReadPlan(nb::dict fields) : fields_(std::move(fields)) {
+        reader_.source = {
+            .context = this,
+            .array = [](void* context, const char* name, ns_field_type type, const void** values,
+                        std::uint64_t* count) { return of(context).array(name, type, values, count); },
+            .integer = [](void* context, const char* name,
+                          std::int64_t* value) { return of(context).integer(name, value); },
+            .text = [](void* context, const char* name) { return of(context).text(name); },
+            .count = [](void* context, const char* name,
+                        std::uint64_t* count) { return of(context).count(name, count); },
+        };
+        if (ns_full_plan_read(&reader_, &plan_)) {
+            prepared_.emplace(plan_);
+            return;
         }
+        ns_pieces_release(&reader_.memory);
+        if (reader_.mistake == NS_PLAN_NO_MEMORY) throw std::bad_alloc();
+        throw BadPlan(reader_.problem);
     }
-    return here;
-}
 
-bool ReadPlan::array(const char* name, ns_field_type type, const void** values, std::uint64_t* count) {
-    const nb::object given = find(name);
-    bool found = false;
-    if (!given.is_valid()) return false;
-    switch (type) {
-        case NS_TYPE_U8: found = view_of<std::uint8_t>(given, values, count); break;
-        case NS_TYPE_I32: found = view_of<std::int32_t>(given, values, count); break;
-        case NS_TYPE_U32: found = view_of<std::uint32_t>(given, values, count); break;
-        case NS_TYPE_I64: found = view_of<std::int64_t>(given, values, count); break;
-        case NS_TYPE_U64: found = view_of<std::uint64_t>(given, values, count); break;
+    ~ReadPlan() { ns_pieces_release(&reader_.memory); }
+    ReadPlan(const ReadPlan&) = delete;
+    ReadPlan& operator=(const ReadPlan&) = delete;
+
+    const Plan& plan() const { return plan_; }
+    const Prepared& prepared() const { return *prepared_; }
+
+private:
+    static ReadPlan& of(void* context) { return *static_cast<ReadPlan*>(context); }
+
+    // ---- answers to the reader, which asks by names as "families.0.accesses.1.traffic"
+
+    bool array(const char* name, ns_field_type type, const void** values, std::uint64_t* count) {
+        const nb::object given = find(name);
+        bool found = false;
+        if (!given.is_valid()) return false;
+        switch (type) {
+            case NS_TYPE_U8: found = view_of<std::uint8_t>(given, values, count); break;
+            case NS_TYPE_I32: found = view_of<std::int32_t>(given, values, count); break;
+            case NS_TYPE_U32: found = view_of<std::uint32_t>(given, values, count); break;
+            case NS_TYPE_I64: found = view_of<std::int64_t>(given, values, count); break;
+            case NS_TYPE_U64: found = view_of<std::uint64_t>(given, values, count); break;
+        }
+        if (found) kept_.push_back(given);
+        return found;
     }
-    if (found) kept_.push_back(given);
-    return found;
-}
 
-bool ReadPlan::integer(const char* name, std::int64_t* value) const {
-    const nb::object given = find(name);
-    if (!given.is_valid()) return false;
-    bool flag = false;
-    if (!nb::try_cast(given, flag, false)) return nb::try_cast(given, *value, false);
-    *value = flag;
-    return true;
-}
+    bool integer(const char* name, std::int64_t* value) const {
+        const nb::object given = find(name);
+        if (!given.is_valid()) return false;
+        bool flag = false;
+        if (!nb::try_cast(given, flag, false)) return nb::try_cast(given, *value, false);
+        *value = flag;
+        return true;
+    }
 
-const char* ReadPlan::text(const char* name) {
-    const nb::object given = find(name);
-    if (!given.is_valid() || !nb::isinstance<nb::str>(given)) return nullptr;
-    kept_.push_back(given);
-    return nb::borrow<nb::str>(given).c_str();
-}
+    const char* text(const char* name) {
+        const nb::object given = find(name);
+        if (!given.is_valid() || !nb::isinstance<nb::str>(given)) return nullptr;
+        kept_.push_back(given);
+        return nb::borrow<nb::str>(given).c_str();
+    }
 
-bool ReadPlan::count(const char* name, std::uint64_t* count) const {
-    const nb::object given = find(name);
-    if (!given.is_valid() || !nb::isinstance<nb::list>(given)) return false;
-    *count = nb::len(given);
-    return true;
-}
+    bool count(const char* name, std::uint64_t* count) const {
+        const nb::object given = find(name);
+        if (!given.is_valid() || !nb::isinstance<nb::list>(given)) return false;
+        *count = nb::len(given);
+        return true;
+    }
+
+    // Return the value of this name, or an invalid object.
+    nb::object find(const char* name) const {
+        nb::object here = fields_;
+        for (std::string rest = name; !rest.empty();) {
+            const std::size_t dot = rest.find('.');
+            const std::string step = rest.substr(0, dot);
+            rest = dot == std::string::npos ? "" : rest.substr(dot + 1);
+            if (nb::isinstance<nb::dict>(here)) {
+                const nb::dict fields = nb::borrow<nb::dict>(here);
+                if (!fields.contains(step.c_str())) return {};
+                here = nb::borrow(fields[step.c_str()]);
+            } else if (nb::isinstance<nb::list>(here)) {
+                here = nb::borrow(nb::borrow<nb::list>(here)[std::strtoull(step.c_str(), nullptr, 10)]);
+            } else {
+                return {};
+            }
+        }
+        return here;
+    }
+
+    nb::dict fields_;
+    std::vector<nb::object> kept_;  // whose memory the plan borrows
+    ns_plan_reader reader_{};
+    Plan plan_{};
+    std::optional<Prepared> prepared_;
+};
 
 // ---- results -------------------------------------------------------------------------------------------------------
 

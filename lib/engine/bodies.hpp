@@ -1,6 +1,6 @@
-// The bodies of a program's tasks. An engine that is compiled with NUMASIM_BODIES executes programs whose tasks have
-// bodies (C code): virtual time (lib/runtime/source/virtual). When the engine comes to an op of a task, the engine lets
-// the body of the task run up to the same op. Other engines have no code for bodies.
+// The bodies of a program's tasks, which are C code. An engine that is compiled with NUMASIM_BODIES executes programs
+// with bodies: virtual time (lib/runtime/source/virtual). When the engine comes to an op of a task, the engine lets the
+// body of the task run up to the same op. Other engines have no code for bodies.
 #pragma once
 
 #include <cstdint>

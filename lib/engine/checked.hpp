@@ -1,5 +1,4 @@
-// Arithmetic on times that throws std::overflow_error for results beyond 63 bits, and an attribute for loops over
-// hashes.
+// Arithmetic on times that throws std::overflow_error for results beyond 63 bits; an attribute for loops over hashes.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +6,8 @@
 
 #include "plan.hpp"
 
-// A function with this attribute is compiled once for each generation of vector units. The loader takes the version
-// of the processor at hand.
+// A function with this attribute is compiled once for each generation of vector units. At load time the version for the
+// present processor is chosen.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(NUMASIM_SANITIZED)
 #define NUMASIM_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -46,7 +45,7 @@ inline std::int64_t narrowed(Wide value) {
     return static_cast<std::int64_t>(value);
 }
 
-// a * b / whole, rounded down, for numbers >= 0. The product has 128 bits only if 64 do not hold it.
+// a * b / whole, rounded down, for numbers >= 0. The product has 128 bits only if it does not fit into 64.
 inline std::int64_t floor_ratio(std::int64_t a, std::int64_t b, std::int64_t whole) {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(a, b, &product)) return product / whole;

@@ -1,6 +1,7 @@
 // Executing tasks: ops, segments, spawns, joins, dependences (model 3.1 to 3.3 and 4.1; engine/reference/executor.py).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "idle/polling.hpp"
 #include "idle/sleepers.hpp"
 #include "memory/memory_system.hpp"
+#include "plan.hpp"
 #include "queue_lines.hpp"
 #include "resting.hpp"
 #include "shortcuts/skip_ahead.hpp"
@@ -66,48 +68,489 @@ public:
     using Components::Components;
 
     // Execute ops until an op takes time, or until the worker has nothing to do and looks for work.
-    [[gnu::noinline]] void proceed(Worker& w);
+    //
+    // The code of common events is inlined, and the code of rare events is not (noinline), so that common values stay
+    // in registers. This saves a fifth of the time.
+    [[gnu::noinline]] void proceed(Worker& w) {
+        for (;;) {
+            if (!w.backlog.empty()) take_up(w);
+            if (puts_take_time_ && !w.outbox.empty())
+                return run.clock.schedule_overhead(w, PUT, run.plan.costs.push_ps);
+            if (w.stack.empty() && !thief.seek(w)) return;
+            const Task task = w.stack.back();
+            if (run.frames.is_item(task)) return start_first_item(w, task);
+            if (task == PRODUCTION) {
+                produce(w);
+                continue;
+            }
+            const auto at = static_cast<std::uint32_t>(task);
+            Frame& frame = run.frames[at];
+            const Instruction next = run.frames.next(frame);
+            if constexpr (HAS_BODIES) run.bodies->come_to(w.id, frame.row, frame.at, next);
+            switch (next.op) {
+                case RUN: return start_segment(w, frame, next.arg);
+                case END: finish(w, at, static_cast<Kind>(next.arg)); break;
+                case SPAWN: spawn(w, at); break;
+                case WAIT:
+                    if (!wait(w, frame)) return;
+                    break;
+                case CALL: call(w, at); break;
+                case GROUP:
+                    ++frame.at;
+                    run.frames.groups().begin(at);
+                    break;
+                case END_GROUP:
+                    if (!end_group(w, at)) return;
+                    break;
+                default:
+                    if (!use_word(w, frame)) return;
+            }
+        }
+    }
 
-    // The end of the worker's segment; of its putting of a task or paying for a search; of its sleep.
-    [[gnu::noinline]] void end_segment(Worker& w);
-    void end_put(Worker& w);
-    void wake(Worker& w);
-    // The worker has the lock of the queue into which it puts a task.
-    void put_locked(Worker& w);
+    // The worker has ended a segment; put a task or paid for a search (`end_put`); slept (`wake`).
+    [[gnu::noinline]] void end_segment(Worker& w) {
+        const Task task = w.stack.back();
+        run.detail(SEG_END, w.id, run.frames.id_of(task), w.segment);
+        if (coupled_) memory.end(w);
+        if (run.recorder.watched()) report_work(w);
+        if (run.frames.is_item(task)) {
+            w.stack.pop_back();
+            count_task(w);
+            source.task_done();
+            // a shortcut of `proceed`: after most items the worker takes the next item of its own queue
+            const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
+            if (free && thief.pop_own(w, run.plan.refill) && run.frames.is_item(w.stack.back()))
+                return start_item(w, w.stack.back());
+        } else {
+            Frame& frame = run.frames[task];
+            ++frame.at;
+            if (run.measures) run.measures->add_time(frame.id, run.clock.now_ps() - w.began_ps);
+        }
+        proceed(w);
+    }
+
+    [[gnu::noinline]] void end_put(Worker& w) {
+        run.recorder.overhead(w);
+        if (w.held_count != 0) {  // the worker has paid for the tasks that its search has found
+            thief.release_locks(w);
+        } else if (!w.outbox.empty() && !put_next(w)) {
+            return;
+        }
+        proceed(w);
+    }
+
+    [[gnu::noinline]] void wake(Worker& w) {
+        if (w.sleep != Sleep::AWAKE) {
+            resting->wake_up(w);
+            return proceed(w);
+        }
+        if (!w.meets) w.counters.parked_ps += run.clock.now_ps();
+        w.rests = w.spins = false;
+        memory.tell_activity(w);
+        run.recorder.stretch(w, w.meets ? Watched::BARRIER : Watched::PARKED);
+        w.meets = false;
+        run.step(WAKE, w.id, run.frames.id_of(w.stack.back()), 0);
+        proceed(w);
+    }
+
+    // The worker has the lock of the queue for its task: put the task there, or elsewhere if the queue has become full.
+    [[gnu::noinline]] void put_locked(Worker& w) {
+        const auto q = static_cast<std::int32_t>(w.target);
+        const bool room = run.queues.has_room(w.target);
+        if (room) {
+            const Task task = w.outbox.front();
+            w.outbox.pop_front();
+            put_into(w, q, task);
+        }
+        sync.release(static_cast<std::uint32_t>(ns_queue_lock(&run.plan, q)), w.id);
+        if (room || put_next(w)) proceed(w);
+    }
 
 private:
-    [[gnu::always_inline]] void start_segment(Worker& w, Frame& frame, std::uint32_t segment);
-    [[gnu::noinline]] void start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps);
-    [[gnu::always_inline]] void start_item(Worker& w, Task item);
-    [[gnu::noinline]] void start_first_item(Worker& w, Task item);
-    [[gnu::noinline]] void compute_block(Worker& w, Task item);
-    [[gnu::always_inline]] void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps);
-    [[gnu::noinline]] void report_work(Worker& w);
-    [[gnu::noinline]] bool use_word(Worker& w, Frame& frame);
-    [[gnu::always_inline]] void finish(Worker& w, std::uint32_t frame, Kind kind);
-    [[gnu::always_inline]] void join(Worker& w, const Frame& child);
-    [[gnu::noinline]] void gather(Worker& w, std::uint32_t group);
-    [[gnu::always_inline]] void end_join(Worker& w, std::uint32_t frame);
-    void resume(Worker& w, std::uint32_t task, std::int64_t joined_ps);
-    [[gnu::noinline]] void release(Worker& w, const Frame& frame);
-    [[gnu::noinline]] void take_up(Worker& w);
-    [[gnu::noinline]] void hold_back(Worker& w);
-    [[gnu::always_inline]] void count_task(Worker& w);
-    [[gnu::always_inline]] bool must_inline(Worker& w);
-    [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent);
-    [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child);
-    [[gnu::noinline]] bool adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child);
-    [[gnu::always_inline]] void begin(const Worker& w, std::uint32_t task);
-    [[gnu::noinline]] void call(Worker& w, std::uint32_t caller);
-    [[gnu::noinline]] void produce(Worker& w);
-    [[gnu::always_inline]] void offer(Worker& w, Task task);
-    bool put_next(Worker& w);
-    [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task);
-    [[gnu::always_inline]] bool wait(Worker& w, Frame& frame);
-    [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at);
-    [[gnu::always_inline]] void pass_join(Worker& w, Frame& frame, std::int64_t joined_ps);
-    [[gnu::always_inline]] bool await(Worker& w, Frame& frame);
-    [[gnu::noinline]] bool block(Worker& w);
+    [[gnu::always_inline]] void start_segment(Worker& w, Frame& frame, std::uint32_t segment) {
+        if (coupled_) return memory.start(w, frame, segment);
+        if constexpr (HAS_BODIES) {
+            const std::int64_t compute_ps = run.bodies->compute_ps();
+            if (compute_ps != AS_PLANNED) return start_measured(w, frame, segment, compute_ps);
+        }
+        const std::int64_t total_ps = run.measures ? memory.measured_segment_ps(w, frame.id, segment)
+                                                   : memory.segment_ps(w, segment),
+                           local_ps = w.local_ps[segment];
+        frame.path_ps += local_ps;
+        w.segment = run.plan.graph.folded ? run.frames.next_segment(frame) : segment;
+        work(w, frame.id, total_ps, local_ps);
+    }
+
+    // Start a segment that computes as long as its body has computed.
+    [[gnu::noinline]] void start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps) {
+        const std::int64_t* const moved = ns_pages_bytes_of(&memory.pages(), w.node);
+        if (run.measures) run.measures->before(moved);
+        const BodyTime time = run.bodies->start(memory.pages(), segment, {w.node, run.clock.now_ps()}, compute_ps);
+        if (run.measures) run.measures->after(frame.id, moved);
+        if (time.total_ps == INT64_MAX || time.owed_ps == INT64_MAX) refuse_time();
+        w.owed_ps = sum_ps(w.owed_ps, time.owed_ps);
+        frame.path_ps += time.local_ps;
+        w.segment = segment;
+        work(w, frame.id, time.total_ps, time.local_ps);
+    }
+
+    [[gnu::always_inline]] void start_item(Worker& w, Task item) {
+        if (coupled_) return memory.start_item(w, item);
+        ItemBlock& block = w.items;
+        if (block.at == block.count || block.next != item) compute_block(w, item);
+        const std::int64_t total_ps = block.total_ps[block.at], local_ps = block.local_ps[block.at];
+        ++block.at;
+        block.next += block.step;
+        if (block.times->moves_bytes())
+            block.times->add_traffic(item - block.base, ns_pages_bytes_of(&memory.pages(), w.node));
+        run.frames.end_chain(local_ps);
+        w.segment = 0;
+        work(w, item, total_ps, local_ps);
+    }
+
+    [[gnu::noinline]] void start_first_item(Worker& w, Task item) { start_item(w, item); }
+
+    // Compute the times of an item and of the items that the worker will take next from its own queue.
+    [[gnu::noinline]] void compute_block(Worker& w, Task item) {
+        const std::size_t family = run.ranges.family_of(item);
+        ItemBlock& block = w.items;
+        block.times = &run.ranges.times(family);
+        block.base = static_cast<std::int64_t>(run.ranges.first(family));
+        block.next = item;
+        block.at = 0;
+        block.count = 1;
+        block.step = 1;
+        if (w.own != NS_UNKNOWN && run.queues.length(static_cast<std::uint32_t>(w.own)) != 0) {
+            const auto q = static_cast<std::uint32_t>(w.own);
+            const ns_items& entry = run.queues.entry(q, w.own_back);
+            const std::int64_t step = w.own_back ? -std::int64_t{entry.step} : std::int64_t{entry.step};
+            if (entry.count > 1 && run.queues.peek(q, w.own_back) == item + step) {
+                block.step = step;
+                block.count = std::min(ItemBlock::MOST, entry.count + 1);
+            }
+        }
+        block.times->block(static_cast<std::size_t>(w.node), {item - block.base, block.step, block.count},
+                           block.total_ps, block.local_ps);
+    }
+
+    // Start a stretch of work, after the overhead that the worker owes.
+    [[gnu::always_inline]] void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
+        const std::int64_t owed_ps = ns_pay_owed(&w);
+        w.began_ps = run.clock.now_ps() + owed_ps;
+        ns_count_work(&w.counters, total_ps, local_ps);
+        run.clock.schedule(w, SEG_END, owed_ps + total_ps);
+        if (run.recorder.keeps_log()) run.recorder.log(Executed{id, w.segment, w.id, w.began_ps, w.step.due_ps()});
+    }
+
+    [[gnu::noinline]] void report_work(Worker& w) {
+        const Task task = w.stack.back();
+        const std::uint32_t kernel = run.frames.is_item(task)
+                                         ? run.plan.families[run.ranges.family_of(task)].kernel
+                                         : run.plan.graph.kernel[run.frames.next(run.frames[task]).arg];
+        run.recorder.stretch(w, Watched::WORK, run.frames.id_of(task), w.segment, kernel);
+    }
+
+    // Execute an op on a synchronisation object, after the worker has paid what it owes. Returns false if the worker
+    // waits.
+    [[gnu::noinline]] bool use_word(Worker& w, Frame& frame) {
+        if (w.owed_ps != 0) {
+            run.clock.schedule_overhead(w, PUT, 0);
+            return false;
+        }
+        const Instruction use = run.frames.next(frame);
+        ++frame.at;
+        return use.op < BEGIN ? sync.use(w, use.op, use.arg) : transactions.use(w, frame, use);
+    }
+
+    // A task has finished: count it in its parent's join and its group, and release the tasks that depend on it.
+    [[gnu::always_inline]] void finish(Worker& w, std::uint32_t at, Kind kind) {
+        w.stack.pop_back();
+        Frame& frame = run.frames[at];
+        frame.origin |= Frame::FINISHED;
+        if (counts_live_ && ns_live_finish(run.controls.live(), frame.row) && resting != nullptr)
+            resting->subtree_ended(w);
+        if (leaps_) run.forget_taker(at);
+        if (kind == CALLED) {
+            run.frames[frame.parent].path_ps = frame.path_ps;
+            w.stack.push_back(frame.parent);
+        } else {
+            if (kind == TASK) {
+                count_task(w);
+                w.owed_ps += run.profile_ps;
+            }
+            run.frames.end_chain(frame.path_ps);
+            if (frame.parent != NO_FRAME) join(w, frame);
+            if (has_groups_ && run.frames.groups().uncount(at, frame.path_ps)) gather(w, run.frames.groups().of(at));
+            if (has_dependences_) release(w, frame);
+            source.task_done();
+        }
+        if (frame.pending == 0) run.frames.free(at);
+    }
+
+    [[gnu::always_inline]] void join(Worker& w, const Frame& child) {
+        if (joins_cost_) {
+            w.owed_ps += run.plan.costs.join_ps + ns_line_ps(&run.plan, &w, child.spawner());
+        }
+        if (lines_ != nullptr) lines_->count_child(w, child.parent, child.spawner());
+        Frame& parent = run.frames[child.parent];
+        parent.joined_ps = std::max(parent.joined_ps, child.path_ps);
+        if (--parent.pending != 0) return;
+        if (!run.frames.gathers(child.parent)) end_join(w, child.parent);
+        if (parent.waits()) {
+            parent.origin &= ~Frame::WAITS;
+            resume(w, child.parent, parent.joined_ps);
+        } else if (parent.has_finished()) {
+            run.frames.free(child.parent);
+        }
+    }
+
+    // The last task of a group has finished.
+    [[gnu::noinline]] void gather(Worker& w, std::uint32_t at) {
+        Groups& groups = run.frames.groups();
+        Group& group = groups[at];
+        const std::uint32_t owner = group.owner;
+        if (group.gathering) {
+            const std::int64_t gathered_ps = group.gathered_ps;
+            group.gathering = false;
+            if (run.plan.join == Join::CONTINUATION) groups.end(owner);
+            resume(w, owner, gathered_ps);
+        } else if (groups.innermost(owner) == at && run.frames.gathers(owner)) {
+            end_join(w, owner);
+        }
+    }
+
+    // The last task that the task in this frame waits for has finished. A worker in a nested join of this frame goes
+    // on.
+    [[gnu::always_inline]] void end_join(Worker& w, std::uint32_t frame) {
+        if (run.joins.come_to_end(frame)) sleepers.wake(run.joins.over().back());
+        if (resting != nullptr) resting->join_ended(w, frame);
+    }
+
+    // The last task that `task` waits for has finished. Go on with `task` here, or wake the worker that is blocked in
+    // it.
+    [[gnu::noinline]] void resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
+        if (run.plan.join == Join::BLOCK) {
+            const auto found = sleeper_.find(task);
+            Worker& sleeper = run.team[found->second];
+            sleeper_.erase(found);
+            sleeper.blocked = false;
+            const std::int64_t wake_ps =
+                sleeper.node != w.node ? run.plan.costs.wake_remote_ps : run.plan.costs.wake_ps;
+            run.clock.schedule(sleeper, WAKE, std::max(wake_ps, sleeper.step.due_ps() - run.clock.now_ps()));
+            return;
+        }
+        Frame& frame = run.frames[task];
+        frame.path_ps = std::max(frame.path_ps, joined_ps);
+        w.owed_ps += run.plan.costs.resume_ps;
+        if (run.frames.adapts()) run.frames.set_to_bottom(task);
+        w.stack.push_back(task);
+    }
+
+    // Release the spawned successors whose last predecessor has finished: into queues, except for one successor that
+    // the worker may begin next. If a put takes no time, successors are put one by one, until one finds no room.
+    [[gnu::noinline]] void release(Worker& w, const Frame& frame) {
+        bool waits = puts_take_time_;
+        run.frames.release(frame, [&](std::uint32_t successor) {
+            if (run.plan.begins_released && w.stack.empty() && w.agenda.empty()) {
+                w.agenda.push_back(successor);
+            } else if (waits) {
+                w.outbox.push_back(successor);
+            } else {
+                const std::int32_t q = dispatcher.choose(w, successor);
+                put_into(w, q, successor);
+                waits = q < 0;
+            }
+        });
+        if (waits && !puts_take_time_) hold_back(w);
+    }
+
+    // Offer tasks of the backlog whose turn has come, one by one. A dealt task that the worker begins first comes
+    // before the backlog.
+    [[gnu::noinline]] void take_up(Worker& w) {
+        while (w.outbox.empty() && !w.backlog.empty() && w.stack.size() < w.backlog.back().first &&
+               (!w.stack.empty() || w.agenda.empty())) {
+            w.outbox.push_back(w.backlog.back().second);
+            w.backlog.pop_back();
+            if (!puts_take_time_) put_next(w);
+        }
+    }
+
+    // A task has found no room, and the worker begins it. The other released tasks wait until that task has finished.
+    [[gnu::noinline]] void hold_back(Worker& w) {
+        const auto first = static_cast<std::ptrdiff_t>(w.backlog.size());
+        for (; !w.outbox.empty(); w.outbox.pop_front()) w.backlog.emplace_back(w.stack.size(), w.outbox.front());
+        std::reverse(w.backlog.begin() + first, w.backlog.end());
+    }
+
+    // The worker has executed a task.
+    [[gnu::always_inline]] void count_task(Worker& w) {
+        ++w.counters.tasks;
+        if (w.own != NS_UNKNOWN) run.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_EXECUTED);
+    }
+
+    // Whether the worker executes its spawns at once: from a full own queue on, until the queue has fallen below the
+    // resume fill.
+    [[gnu::always_inline]] bool must_inline(Worker& w) {
+        if (w.own == NS_UNKNOWN || run.plan.steal.queues[w.own].full != NS_FULL_INLINE) return false;
+        const auto q = static_cast<std::uint32_t>(w.own);
+        w.overflowed =
+            ns_overflows(w.overflowed, run.queues.length(q), run.queues.capacity(q), run.plan.inline_resume_ppm);
+        return w.overflowed;
+    }
+
+    [[gnu::always_inline]] void spawn(Worker& w, std::uint32_t parent) {
+        const std::uint32_t child = run.frames.new_child(parent, w.id);
+        ++run.frames[parent].pending;
+        if (has_groups_) run.frames.groups().count(child);
+        source.task_added();
+        if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[child].row);
+        if (coupled_) memory.expect(run.frames[child]);
+        if (has_dependences_ && run.frames.must_wait(child)) return;
+        if (inlines_ && must_inline(w)) {
+            w.stack.push_back(child);
+            begin(w, child);
+        } else if (goes_first(w, parent, child)) {
+            w.stack.back() = child;
+            begin(w, child);
+            offer(w, parent);
+        } else {
+            offer(w, child);
+        }
+    }
+
+    // Whether the worker begins the new child and puts the parent into a queue.
+    [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child) {
+        return run.plan.work_first && run.controls.goes_first(run.frames[child].row) &&
+               (!run.frames.adapts() || adapts_to(w, parent, child));
+    }
+
+    // If the spawn order adapts: whether the worker begins the new child.
+    [[gnu::noinline]] bool adapts_to(Worker& w, std::uint32_t parent, std::uint32_t child) {
+        const std::int64_t depth = static_cast<std::int64_t>(w.stack.size()) - 1 + run.frames.depth(parent);
+        if (!ns_adapts_to_child(&run.plan, &run.queues.actor(w.id), &w, depth)) return false;
+        run.frames.stack_upon(child, parent, w.id);
+        return true;
+    }
+
+    // The worker begins or continues a task that comes from no queue.
+    [[gnu::always_inline]] void begin(const Worker& w, std::uint32_t task) {
+        if (counts_live_) ns_live_begin(run.controls.live(), w.id, run.frames[task].row);
+    }
+
+    // Make an inline call. The caller is off the stack until the end of the callee, which may be on another worker.
+    [[gnu::noinline]] void call(Worker& w, std::uint32_t caller) {
+        const std::uint32_t callee = run.frames.new_child(caller, 0);
+        if (run.frames.adapts()) run.frames.stack_beside(callee, caller);
+        w.stack.back() = callee;
+        if (counts_live_) ns_live_create_task(run.controls.live(), run.frames[callee].row);
+        begin(w, callee);
+    }
+
+    // Worker 0 creates the next item. It puts the item into a queue, or executes it at once if its own queue is full.
+    [[gnu::noinline]] void produce(Worker& w) {
+        if (!source.has_items_to_make()) {
+            w.stack.pop_back();
+            return;
+        }
+        const Task item = source.make_item();
+        if (inlines_ && must_inline(w)) {
+            w.stack.push_back(item);
+        } else {
+            offer(w, item);
+        }
+    }
+
+    // Put a task into a queue: at once, or as the worker's next step if that takes time.
+    [[gnu::always_inline]] void offer(Worker& w, Task task) {
+        if (puts_take_time_) {
+            w.outbox.push_back(task);
+        } else {
+            put_into(w, dispatcher.choose(w, task), task);
+        }
+    }
+
+    // Put the next task of the outbox into a queue. Returns false if the worker waits for the queue's lock.
+    [[gnu::noinline]] bool put_next(Worker& w) {
+        const Task task = w.outbox.front();
+        const std::int32_t q = dispatcher.choose(w, task);
+        const std::int32_t lock = q == w.own ? std::int32_t{NS_NO_LOCK} : ns_queue_lock(&run.plan, q);
+        if (lock == NS_NO_LOCK) {
+            w.outbox.pop_front();
+            put_into(w, q, task);
+            return true;
+        }
+        w.target = static_cast<std::uint32_t>(q);
+        run.clock.hold(w);  // the holder of the lock is sure to release it
+        sync.request(static_cast<std::uint32_t>(lock), w.id, Then::ENQUEUE);
+        return false;
+    }
+
+    [[gnu::always_inline]] void put_into(Worker& w, std::int32_t q, Task task) {
+        if (q < 0) {
+            w.stack.push_back(task);
+            if (leaps_ && !run.frames.is_item(task)) run.note_taker(static_cast<std::uint32_t>(task), w.id);
+            if (!run.frames.is_item(task)) begin(w, static_cast<std::uint32_t>(task));
+            if (!w.outbox.empty()) hold_back(w);
+        } else {
+            dispatcher.put(w, w.id, q, task);
+        }
+    }
+
+    // WAIT: go on if every child has finished, else join as the runtime does. False: the worker has nothing to run.
+    [[gnu::always_inline]] bool wait(Worker& w, Frame& frame) {
+        if (frame.pending == 0) {
+            pass_join(w, frame, frame.joined_ps);
+            return true;
+        }
+        if (leaves_) frame.origin |= Frame::WAITS;
+        return await(w, frame);
+    }
+
+    // END_GROUP: go on if every task of the group has finished, else join as the runtime does.
+    [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at) {
+        Groups& groups = run.frames.groups();
+        Group& group = groups[groups.innermost(at)];
+        if (group.members == 0) {
+            pass_join(w, run.frames[at], group.gathered_ps);
+            groups.end(at);
+            return true;
+        }
+        group.gathering = leaves_;
+        return await(w, run.frames[at]);
+    }
+
+    // All tasks that the task waits for have finished.
+    [[gnu::always_inline]] void pass_join(Worker& w, Frame& frame, std::int64_t joined_ps) {
+        if (w.idle) thief.end_idle(w);
+        ++frame.at;
+        frame.path_ps = std::max(frame.path_ps, joined_ps);
+        w.owed_ps += run.plan.costs.wait_ps;
+        if (lines_ != nullptr) lines_->pass_wait(w, static_cast<std::uint32_t>(w.stack.back()));
+    }
+
+    // Let a task that has to wait join as the runtime does. False: the worker has nothing to run.
+    [[gnu::always_inline]] bool await(Worker& w, Frame& frame) {
+        switch (run.plan.join) {
+            case Join::CONTINUATION:  // the worker that ends the last awaited task goes on with the waiting task
+                ++frame.at;
+                w.stack.pop_back();
+                return true;
+            case Join::BLOCK: return block(w);
+            default: return thief.seek(w);  // other tasks run nested on the stack until the awaited tasks have finished
+        }
+    }
+
+    // Join `block`: the worker sleeps until the last task that its task waits for has finished.
+    [[gnu::noinline]] bool block(Worker& w) {
+        sleeper_[w.stack.back()] = w.id;
+        w.blocked = w.rests = true;
+        w.began_ps = run.clock.now_ps() + ns_pay_owed(&w);
+        w.counters.parked_ps -= w.began_ps;
+        run.clock.sleep(w, w.began_ps);
+        memory.tell_activity(w);
+        return false;
+    }
 
     std::unordered_map<Task, std::uint32_t> sleeper_;  // the worker of each frame that is in a blocking join
     const bool coupled_ = memory.coupled();

@@ -1,8 +1,9 @@
-// The longest chains of work of a task graph: bounds in which no engine has a part (model 8, item 1).
+// The longest chains of work (critical paths) of a task graph: bounds that are computed without an engine (model 8,
+// item 1).
 //
-// A task starts when it has been spawned and its predecessors have finished. It ends with its own program, waits for
-// children included. Segment s takes `segment_ps[s]`, and nothing else takes time. Synchronisation objects are ignored.
-// Times stay at 2^63 - 1 where they would exceed it.
+// A task starts when it has been spawned and its predecessors have finished. A task ends with its own program, waits
+// for children included. Segment s takes `segment_ps[s]`, and nothing else takes time. Synchronisation objects are
+// ignored. No time exceeds 2^63 - 1.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace numasim {
 
 using Times = std::vector<std::int64_t>;
 
-// With dependences every task is followed through its program. A task goes on as soon as what it waits for has a time.
+// The chains of a graph with dependences. Every task is followed through its program, and goes on as soon as the ends
+// of the tasks that it waits for are known.
 class Chains {
 public:
     Chains(const Plan& plan, const std::int64_t* segment_ps)
@@ -25,7 +27,8 @@ public:
         for (const std::uint32_t successor : graph_.successor) ++tasks_[successor].unmet;
     }
 
-    // A root that an earlier phase has too ends as it did there: all tasks that it may wait for are in both phases.
+    // A root that is in an earlier phase, too, ends as it did in that phase: all tasks that the root may wait for are
+    // in both phases.
     std::int64_t of(const Phase& phase) {
         for (const std::int64_t root : phase.roots) {
             if (tasks_[static_cast<std::size_t>(root)].spawned) continue;
@@ -52,7 +55,7 @@ private:
 
     struct Task {
         std::int64_t op = 0;                     // the next op
-        std::int64_t now_ps = 0, joined_ps = 0;  // joined: when the last child ended, of those that have ended
+        std::int64_t now_ps = 0, joined_ps = 0;  // `joined_ps`: when the last of the ended children ended
         std::uint32_t unmet = 0, pending = 0;    // predecessors and children that have not ended
         std::uint32_t callee = NOBODY;           // the task whose end the call under way waits for
         bool spawned = false, waits = false;

@@ -1,5 +1,5 @@
-// Waiting for the cache lines of queues and of join counters, if lines are served (model 5.6;
-// engine/reference/sync/queue_lines.py).
+// Waiting for the cache lines of queues and of join counters, if the plan serves these lines one request at a time
+// (model 5.6; engine/reference/sync/queue_lines.py).
 #pragma once
 
 #include <algorithm>
@@ -34,12 +34,12 @@ public:
 
     // The worker looks whether the queue holds a task, before it sleeps.
     void glance(Worker& w, std::uint32_t q) { thief_owes(w, lines_of(q, false), 0); }
-    // A probe takes tasks: it writes the line now, unless it has done so when it set out.
+    // A probe takes tasks: the probe writes the line now, unless the probe wrote the line as it set out.
     void take(Worker& w, std::uint32_t q, bool back) {
         if (!w.wrote) thief_owes(w, lines_of(q, back), 1);
     }
 
-    // The owner takes its next task, or sees that there is none.
+    // The owner of the queue takes its next task, or sees that the queue is empty.
     [[gnu::noinline]] void pop(Worker& w, std::uint32_t q, bool back) {
         const std::int64_t length = run_.queues.length(q);
         w.owed_owner_ps += access(w, lines_of(q, back), std::min<std::int64_t>(length, 1) + (length == 1));
@@ -72,13 +72,13 @@ private:
         std::uint32_t copies;
         std::int64_t free_ps;
     };
-    using Ends = std::array<std::uint32_t, 2>;  // the line of one end of a queue, and that of the other
+    using Ends = std::array<std::uint32_t, 2>;  // the lines of the two ends of a queue
 
     Ends lines_of(std::uint32_t q, bool back) const {
         return back ? Ends{back_[q], front_[q]} : Ends{front_[q], back_[q]};
     }
 
-    // At first a line is with its owner. A home below zero is the owner's node.
+    // Add a line, which `owner` has at first. For a home below zero the home is the owner's node.
     std::uint32_t add(std::int32_t home, std::uint32_t owner) {
         const auto index = static_cast<std::uint32_t>(lines_.size());
         lines_.push_back(
@@ -90,7 +90,8 @@ private:
         return index;
     }
 
-    // Let an actor read or write a line once it has paid what it owes. Returns the time until the line is there.
+    // Let an actor read or write a line after the actor has paid `owed_ps`. Returns the time from that payment until
+    // the actor has the line.
     [[gnu::noinline]] std::int64_t serve(std::uint32_t index, std::uint32_t actor, bool writes, std::int64_t owed_ps) {
         Served& served = lines_[index];
         std::uint64_t* const copies = &holders_[std::size_t{index} * words_];
@@ -123,7 +124,7 @@ private:
         return farthest_ps;
     }
 
-    // Access both lines, of which the first `writes` are written. Returns what the worker owes for that.
+    // Access both lines, and write the first `writes` of them. Returns the time that the worker owes for the accesses.
     std::int64_t access(Worker& w, Ends ends, std::int64_t writes) {
         const std::int64_t before_ps = w.owed_ps;
         w.owed_ps += serve(ends[0], w.id, writes > 0, w.owed_ps);

@@ -1,8 +1,8 @@
 // Synchronisation objects: locks, atomic words, conditions and barriers as servers of the clock, and the workers that
 // wait for them (model 5; engine/reference/sync/sync_objects.py).
 //
-// An actor is a worker or the producer. It waits for one object at a time and has no event of its own meanwhile. Each
-// object has a slot of the clock: for GRANT of a lock or an atomic word, for RELEASE of a barrier.
+// An actor is a worker or the producer. An actor waits for one object at a time, and has no event of its own meanwhile.
+// Each object has a slot of the clock: for GRANT of a lock or an atomic word, for RELEASE of a barrier.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 
 namespace numasim {
 
-// What an actor goes on with when it has a lock.
+// How an actor goes on when it has got a lock.
 enum class Then : std::uint32_t { PROCEED, ATOMIC, SEARCH, ENQUEUE, PRODUCE };
 
-// What one object has counted: a row of the table of words.
+// The counts of one object: a row of the table of words.
 struct SyncCounts {
     std::int64_t acquisitions = 0, local = 0, remote = 0, wait_ps = 0, hold_ps = 0;
 };
@@ -66,7 +66,7 @@ public:
         }
     }
 
-    // Ask for a lock or an atomic word. `grant` returns `then` with the actor that has it now.
+    // Ask for a lock or an atomic word. When the actor gets the object, `grant` returns the actor and `then`.
     [[gnu::noinline]] void request(std::uint32_t word, std::uint32_t actor, Then then) {
         auto& [line, server, state] = objects_[word];
         const std::int64_t now_ps = run_.clock.now_ps();
@@ -98,7 +98,7 @@ public:
     // Whether no actor has the lock or waits for it.
     bool is_free(std::uint32_t word) const { return !objects_[word].server.busy; }
 
-    // The worker has got what it was waiting for while it kept its core busy.
+    // The worker has got the object for which it waited and kept its core busy.
     [[gnu::noinline]] void stop_spinning(Worker& w) {
         w.spins = false;
         memory_.tell_activity(w);
@@ -190,7 +190,7 @@ private:
         std::uint32_t state = 0;  // number of a barrier, or of a condition
     };
 
-    // Times beyond LATEST_PS are refused by `expect`, except for workers that search, whose phase may end before.
+    // `expect` refuses times beyond LATEST_PS, except for workers that search: their phase may end before such a time.
     void schedule(std::uint32_t word, Rank rank, std::int64_t due_ps) {
         run_.clock.set(run_.clock.word(word), std::min(due_ps, LATEST_PS), rank, word);
     }
@@ -237,7 +237,7 @@ private:
         run_.recorder.overhead(w);
     }
 
-    // The lines of worker and node live at the home of what is kept for a worker there.
+    // The line of a worker lives at the worker's home, and the line of a node at the home of a worker of the node.
     void add_barrier(Object& object) {
         object.state = static_cast<std::uint32_t>(barriers_.size());
         Barrier& barrier = barriers_.emplace_back();
@@ -260,7 +260,7 @@ private:
         return false;
     }
 
-    // All parties of the gathering meeting have come: find out when the barrier opens for them.
+    // All parties of the gathering meeting have come: compute when the barrier opens for these parties.
     void complete(std::uint32_t word) {
         Object& object = objects_[word];
         Barrier& barrier = barriers_[object.state];
@@ -293,8 +293,8 @@ private:
         return false;
     }
 
-    // Let `permits` waiters pass: first those that sleep, in the order in which they came, each after the time that
-    // waking those before it takes; then later ones.
+    // Let `permits` waiters pass. Sleepers come first, in the order of their arrival. Each wakes after the time that it
+    // takes to wake the sleepers before. Permits that are left are for later waiters.
     [[gnu::noinline]] bool signal(Worker& w, std::uint32_t word, std::int64_t permits) {
         Condition& condition = conditions_[objects_[word].state];
         ns_line& line = objects_[word].line;

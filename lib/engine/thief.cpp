@@ -73,8 +73,8 @@ void Thief::retire(Worker& w) {
     if (resting_ != nullptr) resting_->retire(w);
     if (w.idle) {
         sleepers_.wake(w.id);
-        // The last `idle_ps` of the pending step are a probe or a wait. Before these come the waits for lines at probes,
-        // before these the waits for other lines, and first the other overhead.
+        // The parts of the pending step, in order: overhead, waits for lines at pushes, pops and joins, waits for lines
+        // at probes, and, of `idle_ps`, a probe or a wait.
         std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps();
         const std::int64_t cut_ps = std::min(left_ps, w.step.idle_ps());
         (w.step.rank() == LOOK ? w.counters.idle_steal_ps
@@ -133,7 +133,7 @@ bool Thief::start_round(Worker& w) {
     return next_probe(w);
 }
 
-// In leapfrogging joins: tell the strategy whether the worker waits in a join, and from whom it may steal there.
+// In leapfrogging joins: tell the strategy whether the worker waits in a join, and from which worker it may then steal.
 void Thief::tell_join(const Worker& w) {
     if (!leaps_) return;
     ns_actor& actor = run_.queues.actor(w.id);
@@ -154,7 +154,7 @@ inline bool Thief::next_probe(Worker& w) {
     return false;
 }
 
-// The round has found nothing: begin what is left in the own queue, or wait and decide again.
+// The round has found nothing: begin a task that is left in the own queue, or wait and decide again.
 bool Thief::end_round(Worker& w) {
     release_locks(w);
     if (begin_reserved(w) || pop_own(w, 0)) return true;
@@ -163,7 +163,7 @@ bool Thief::end_round(Worker& w) {
     return back_off(w, w.probed);
 }
 
-// Poll after a wait that grows with the fruitless rounds. Polls that can only fail are passed over.
+// Poll after a wait that grows with the number of fruitless rounds. Polls that can only fail are passed over.
 bool Thief::back_off(Worker& w, bool probed) {
     ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
     std::int64_t wait_ps = 0;
@@ -183,7 +183,7 @@ bool Thief::back_off(Worker& w, bool probed) {
     return false;
 }
 
-// The worker has come to the end of its search: it sleeps, or makes one more round before it does.
+// The worker has come to the end of its search: it sleeps, or makes one more round before it sleeps.
 bool Thief::give_up(Worker& w) { return resting_->lie_down(w) ? resting_->got_up() : start_round(w); }
 
 // ---- probes and their locks ---------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ inline void Thief::send_probe(Worker& w) {
     run_.clock.schedule_idle(w, LOOK, step_ps);
 }
 
-// Release the locks that the next probe does not need, ask for the first missing one (that of the level comes before
-// that of the queue), or send the probe.
+// Release the locks that the next probe does not need. Then ask for the first missing lock (the level's lock comes
+// before the queue's lock), or send the probe.
 void Thief::pass_locks(Worker& w) {
     const std::int32_t needed[] = {ns_level_lock(&run_.plan, w.level, w.target), ns_probe_lock(&run_.plan, w.target)};
     std::uint32_t kept = 0;
@@ -232,8 +232,8 @@ void Thief::release_locks(Worker& w) {
     w.held_count = 0;
 }
 
-// If the probe sees tasks and the queue has a lock for taking them, the probe takes effect once the worker has that
-// lock. The probe is fruitless if another worker has it.
+// If the probe sees tasks and the queue has a lock for taking tasks, the probe takes effect once the worker has this
+// lock. If another worker has the lock, the probe is fruitless.
 bool Thief::look(Worker& w) {
     if (w.sleep != Sleep::AWAKE) return resting_->checked(w, w.sleep == Sleep::ANNOUNCED && can_find(w));
     const std::int64_t count = found(w);
@@ -244,8 +244,8 @@ bool Thief::look(Worker& w) {
     return false;
 }
 
-// With the lock of a probe the worker sends the probe. With the lock for taking tasks it looks again, since others may
-// have taken the tasks meanwhile.
+// With the lock of a probe the worker sends the probe. With the lock for taking tasks the worker looks again, since
+// others may have taken the tasks meanwhile.
 bool Thief::lock_granted(Worker& w, std::uint32_t lock) {
     w.held[w.held_count++] = lock;
     if (static_cast<std::int32_t>(lock) != ns_take_lock(&run_.plan, w.target)) {
@@ -280,7 +280,7 @@ inline std::int64_t Thief::amount(const Worker& w) const {
     return ns_level_amount(&level, length - 1) != 0 ? 2 : 1;
 }
 
-// Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many tasks are left of these.
+// Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many of the `most` remain.
 std::int64_t Thief::sift(std::uint32_t q, bool back, std::int64_t most) {
     const std::int64_t before = run_.queues.length(q), left = run_.queues.sift(q, back, most);
     if (run_.queues.length(q) != before) source_.room_made();
@@ -316,7 +316,7 @@ inline bool Thief::missed(Worker& w) {
     return back_off(w, true);
 }
 
-// The search has found something: the worker pays what it owes, then releases the locks.
+// The search has found tasks: the worker pays its overhead, then releases the locks.
 bool Thief::leave_search(Worker& w) {
     if (w.owed_ps != 0) {
         run_.clock.schedule_overhead(w, PUT, 0);
@@ -334,7 +334,7 @@ void Thief::report_steal(const Worker& w, std::int64_t count) {
     run_.recorder.row(Watched::STEAL, w.id, run_.clock.now_ps(), w.target, is_own ? owner : NS_UNKNOWN, count);
 }
 
-// Move `count` tasks: the first one is begun, the others go to the own queue. With a refill all go to the own queue.
+// Move `count` tasks: the first task is begun, the others go to the own queue. With a refill all go to the own queue.
 void Thief::take(Worker& w, bool back, std::int64_t count) {
     const auto& costs = run_.plan.costs;
     const std::uint32_t q = w.target;
@@ -369,7 +369,7 @@ void Thief::exchange(Worker& w) {
     helpers_->follow(w, has_frame ? &run_.frames[w.reserved] : nullptr);
 }
 
-// Begin the reserved unit. False: the worker has none, or insists on a queue whose lock another worker has.
+// Begin the reserved unit. False: the worker has no such unit, or insists on a queue whose lock another worker has.
 bool Thief::begin_reserved(Worker& w) {
     if (w.reserved == NOTHING_RESERVED) return false;
     if (w.probed && ns_level_amount(&run_.plan.steal.level[w.level], run_.queues.length(w.target)) != 0) return false;
@@ -390,7 +390,7 @@ void Thief::take_ahead(Worker& w) {
     batches_.after_steal();
 }
 
-// A steal has filled a queue. Thieves may pass tasks to and fro for ever, each time too few for their new owner.
+// A steal has filled a queue. Thieves may pass tasks to and fro for ever, if each gets too few tasks to begin one.
 void Thief::count_pass() {
     if (++passes_ % PATIENCE_PASSES != 0) return;
     const std::int64_t unfinished = source_.unfinished();
@@ -423,7 +423,7 @@ bool Thief::can_go_on() {
                        [this](const Worker& w) { return !w.blocked && can_find(w); });
 }
 
-// Whether some round of the worker, which waits for nothing else, can bring it a task while no queue changes.
+// Whether some round of the worker, which waits for nothing else, can bring the worker a task while no queue changes.
 bool Thief::can_find(const Worker& w) {
     const bool has_own = w.own != NS_UNKNOWN && run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0;
     if (has_own && may_take(w, static_cast<std::uint32_t>(w.own), w.own_back)) return true;

@@ -2,8 +2,8 @@
 // engine/reference/thief.py).
 //
 // A worker that looks for work has an event LOOK or POLL pending, or waits for a lock of its search. At LOOK the engine
-// calls `look`, at POLL it lets the worker decide again, and at the grant of such a lock it calls `lock_granted`. A
-// function that returns true says: the worker has something to run, or its nested join is over.
+// calls `look`. At POLL the engine lets the worker decide again. At the grant of a lock of the search the engine calls
+// `lock_granted`. A result of true says that the worker has something to run, or that its nested join is over.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,13 @@ public:
     void release_locks(Worker& w);
     // The worker has something to run.
     [[gnu::noinline]] void end_idle(Worker& w);
-    // Compute the thresholds S and s of the own queue from what the worker has measured until now.
+    // Compute the thresholds S and s of the own queue from the worker's measures until now.
     void compute_thresholds(Worker& w);
-    // The phase has ended: take back what the worker has counted beforehand of its search.
+    // The phase has ended: take back the part of the search that the worker has counted beforehand.
     void retire(Worker& w);
 
 private:
-    // After how many fruitless rounds in a row, and after how many steals into queues, a worker asks whether the run
-    // can go on.
+    // A worker asks whether the run can go on after so many fruitless rounds in a row, or so many steals into queues.
     static constexpr std::int64_t PATIENCE_ROUNDS = 256, PATIENCE_PASSES = 65'536;
 
     [[gnu::noinline]] bool seek_further(Worker& w);
@@ -75,7 +74,7 @@ private:
     std::int64_t found(Worker& w);
     std::int64_t amount(const Worker& w) const;
     std::int64_t sift(std::uint32_t q, bool back, std::int64_t most);
-    // Where joins are strict, only descendants of the task that waits may run above it.
+    // If joins are strict, only descendants of a waiting task may run above this task on the stack.
     bool may_run(const Worker& w, std::uint32_t q, bool back) const {
         return !joins(w) || run_.frames.may_run(w, run_.queues.peek(q, back));
     }
@@ -110,7 +109,7 @@ private:
     HelperThreads* const helpers_;  // or nullptr
     std::vector<Task> taken_;       // by the steal at hand
     const bool strict_, leaps_, tracks_parent_, beginnings_matter_;
-    // Steals with which nothing was begun at once; unfinished and executed tasks when `count_pass` compared them last.
+    // Steals after which no task was begun at once; unfinished and executed tasks when `count_pass` last compared them.
     std::int64_t passes_ = 0, unfinished_before_ = 0, executed_before_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Transactions: attempts that open objects as they go, then commit, or abort and begin again (model 4.11;
+// Transactions: attempts open objects one by one, then commit, or abort and begin again (model 4.11;
 // engine/reference/sync/attempts.py).
 //
 // Objects are numbered through all memories, in the order of the memories.
@@ -37,8 +37,8 @@ public:
     // Begin a turn of a phase, from zero, whose objects are drawn anew.
     void start_turn(std::int64_t turn) { turn_seed_ = ns_turn_seed(run_.seed, static_cast<std::uint64_t>(turn)); }
 
-    // Execute the op `use` of the worker's task, behind which `frame` stands already. False: the attempt has aborted,
-    // and the worker pays for that.
+    // Execute the op `use` of the worker's task. `frame` has already passed the op. False: the attempt has aborted, and
+    // the worker pays for the abort.
     [[gnu::noinline]] bool use(Worker& w, Frame& frame, const Instruction& use) {
         switch (use.op) {
             case BEGIN: attempts_[w.id] = {frame.at, 0, frame.path_ps, run_.clock.now_ps(), w.counters}; return true;
@@ -63,7 +63,7 @@ private:
         std::int64_t version = 0;                      // committed transactions that wrote the object
         std::int64_t conflicts = 0;                    // attempts that aborted at the object
     };
-    // An object that an attempt has opened at `since_ps`, with the version of the object at that time.
+    // An object that an attempt has opened at `since_ps`, with the object's version at that time.
     struct Opened {
         std::uint32_t object;
         bool writes;
@@ -104,7 +104,8 @@ private:
         return true;
     }
 
-    // Waste the attempt, which has met another worker at an object, pay for that, and begin the next attempt.
+    // The attempt has met another worker at an object: waste the attempt, pay for the abort, and begin the next
+    // attempt.
     bool abort(Worker& w, Frame& frame, std::uint32_t memory, const Conflict& conflict) {
         Attempt& attempt = attempts_[w.id];
         run_.detail(ABORT, w.id, frame.id, conflict.object);

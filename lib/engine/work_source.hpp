@@ -13,7 +13,7 @@
 
 namespace numasim {
 
-// Tasks are left, and no worker can ever run one of them. `passed`: thieves only pass them to and fro.
+// Tasks are left, and no worker can ever run one of these tasks. `passed`: thieves only pass the tasks to and fro.
 struct Deadlock : std::runtime_error {
     Deadlock(std::int64_t tasks_left, std::int64_t at_ps, bool are_passed = false)
         : std::runtime_error("no worker can run the tasks that are left"),
@@ -95,7 +95,7 @@ public:
 
     std::int64_t turn() const { return ns_steps_turn(&steps_); }  // how often the present phase has run before
     std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
-    // Whether a phase is starting: some workers have not begun what they have been given.
+    // Whether a phase is starting: some workers have not begun the tasks that they were dealt.
     bool starting() const { return starting_; }
     void set_starting(bool starting) { starting_ = starting; }
 
@@ -113,7 +113,7 @@ public:
 
     // ---- production
 
-    // Whether worker 0 has items left to make; make the next item.
+    // Whether worker 0 has items left to make. `make_item` makes the next one.
     bool has_items_to_make() const { return to_make_ != 0; }
     Task make_item() {
         --to_make_;
@@ -148,7 +148,7 @@ public:
         if (!producers_.empty() && producers_.back().waiting) end_wait(producers_.back());
     }
 
-    // The waiting producer has put `made` items, each as soon as there was room, and has waited since `since_ps`.
+    // The waiting producer has put `made` items, each as soon as there was room, and has waited again since `since_ps`.
     [[gnu::noinline]] void pass_items(std::int64_t made, std::int64_t since_ps) {
         Producer& p = producers_.back();
         unfinished_ -= made;
@@ -196,8 +196,8 @@ private:
         }
     }
 
-    // Put a dealt root or item where the worker's dispatch rules say. The first one that would go into the worker's own
-    // queue is begun instead, before the worker looks into that queue.
+    // Put a dealt root or item where the worker's dispatch rules say. The first task for the worker's own queue goes to
+    // the agenda instead: the worker begins this task before it looks into the queue.
     void give(Worker& w, Task task) {
         const std::int32_t q = dispatcher_.place(w.id, task);
         if (q < 0) {
@@ -245,7 +245,7 @@ private:
         make_next(p);
     }
 
-    // The next item takes its time, that of the decision on the queue of the last item, and what the producer owes.
+    // Start making the next item. The producer also pays for the decision on the last item's queue, and what it owes.
     void make_next(Producer& p) {
         p.making_ps = run_.plan.costs.push_ps + (p.looked ? run_.plan.costs.locate_ps : 0) + p.owed_ps;
         p.owed_ps = 0;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Words of a set of `count` members: member i is bit i % 64 of word i / 64. */
+/* The number of words of a set with room for `count` members: member i is bit i % 64 of word i / 64. */
 static inline uint32_t ns_set_words(uint32_t count) { return (count + 63) / 64; }
 
 static inline bool ns_set_has(const uint64_t *set, uint32_t member) { return set[member / 64] >> member % 64 & 1; }

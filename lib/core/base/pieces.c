@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The head of a piece, with a link to the piece that was taken before. */
+/* The head of a piece, with a link to the piece that was taken before this one. */
 typedef struct {
     _Alignas(max_align_t) void *before;
 } head;

@@ -1,4 +1,4 @@
-/* Memory in pieces that are released together. */
+/* Memory that is taken in pieces and released all at once. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ typedef struct {
     bool is_short; /* whether memory for a piece was short */
 } ns_pieces;
 
-/* Return memory for `count` things of `bytes` bytes, all zero, or NULL. */
+/* Return memory for `count` things of `bytes` bytes each, all zero; NULL if there is no memory. */
 void *ns_pieces_take(ns_pieces *self, uint64_t count, size_t bytes);
 
 void ns_pieces_release(ns_pieces *self);

@@ -1,4 +1,4 @@
-/* Sums and products of 64-bit numbers that stay at 2^63 - 1 where they would exceed it. */
+/* Saturating sums and products: a result beyond 2^63 - 1 becomes 2^63 - 1. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@ __extension__ typedef unsigned __int128 ns_uwide;
 /* `value`, at most 2^63 - 1. */
 static inline int64_t ns_saturate(ns_wide value) { return value < INT64_MAX ? (int64_t)value : INT64_MAX; }
 
-/* a + b, at most 2^63 - 1; both are >= 0. */
+/* a + b, at most 2^63 - 1, for a, b >= 0. */
 static inline int64_t ns_sum(int64_t a, int64_t b) {
     int64_t sum = 0;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;

@@ -1,10 +1,10 @@
-/* How many subtrees of tier root are live in each unit, and how many each unit awaits (model 4.14;
+/* How many subtrees of tier root are live in each unit, and how many subtrees each unit awaits (model 4.14;
  * engine/reference/task_controls.py).
  *
- * A subtree is live from the begin of its root, a task of tier root inside no other such subtree, until the root and
- * all its descendants have finished. It counts for the unit of the worker that began the root. Until the root begins, the
- * unit for which the root is labelled awaits the subtree. Nothing is counted if no level is gated.
- */
+ * The root of such a subtree is a task of tier root that is inside no other such subtree. The subtree is live from the
+ * begin of its root until the root and all its descendants have finished, and counts for the unit of the worker that
+ * began the root. Until the root begins, the unit in the root's label awaits the subtree. Nothing is counted if no
+ * steal level has a gate. */
 #pragma once
 
 #include "base/pieces.h"
@@ -22,11 +22,11 @@ typedef struct {
     ns_pieces memory;
 } ns_live_subtrees;
 
-/* Begin with nothing live, for a plan that outlives this. All pointers are NULL if no level is gated. Returns false if
- * there is no memory. Release `memory` in any case. */
+/* Begin with nothing live, for a plan that outlives `self`. If no level is gated, all pointers are NULL. Returns false
+ * if there is no memory. Release `memory` in either case. */
 bool ns_live_create(ns_live_subtrees *self, const ns_full_plan *plan);
 
-/* Use these tiers and labels of all rows from now on. Nothing is live now, and the arrays outlive this. */
+/* Use the tiers and labels `in_force` from now on, whose arrays outlive `self`. Nothing is live now. */
 void ns_live_follow(ns_live_subtrees *self, const ns_graph *graph, const ns_control *in_force);
 
 /* Begin a phase: all its subtrees are awaited. */
@@ -52,7 +52,7 @@ static inline void ns_live_create_task(ns_live_subtrees *self, uint32_t row) {
     if (root != NS_UNKNOWN && root != row) self->left[root]++;
 }
 
-/* A task has finished. Returns whether a subtree is live no longer. */
+/* A task has finished. Returns whether this ends a live subtree. */
 static inline bool ns_live_finish(ns_live_subtrees *self, uint32_t row) {
     const int64_t root = self->root[row];
     if (root == NS_UNKNOWN || --self->left[root]) return false;

@@ -9,7 +9,7 @@ static void enter_loops(ns_steps *self) {
     }
 }
 
-/* Whether a pass through the loop ends with the phase, and it was the last one. */
+/* Whether the loop's last pass ends with the present phase. */
 static bool is_last_pass(const ns_steps *self, int64_t loop) {
     const ns_loop *one = &self->loops->at[loop];
     return one->end == self->phase + 1 && self->state[loop].pass + 1 == one->repeat;

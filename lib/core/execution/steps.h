@@ -1,6 +1,6 @@
-/* The order in which the phases of a program run, with the loops around them (model 3.6; numasim/workload/phases.py). A
- * step is one run of a phase. Steps are found one by one, since a program may have very many.
- */
+/* The order in which the phases of a program run, with the loops around the phases (model 3.6;
+ * numasim/workload/phases.py). A step is one run of a phase. Programs may have very many, so that steps are computed
+ * one by one. */
 #pragma once
 
 #include "base/pieces.h"
@@ -9,7 +9,7 @@
 /* The state of a loop that the program is in. */
 typedef struct {
     int64_t pass;   /* how many passes have ended */
-    int64_t around; /* the loop around this one, or NS_NO_LOOP */
+    int64_t around; /* the loop around this loop, or NS_NO_LOOP */
 } ns_loop_state;
 
 /* The present step. */
@@ -27,10 +27,10 @@ typedef struct {
 
 #define NS_NO_LOOP INT64_C(-1)
 
-/* Begin with the first step of a plan. Returns false if there is no memory. Release `memory` in any case. */
+/* Begin with the first step of a plan. Returns false if there is no memory. Release `memory` in either case. */
 bool ns_steps_create(ns_steps *self, const ns_full_plan *plan);
 
-/* Whether there is a present step; false after the last one. */
+/* Whether there is a present step; false after the last step. */
 static inline bool ns_steps_run(const ns_steps *self) { return self->phase < (int64_t)self->phases->count; }
 
 /* Go on to the next step. */

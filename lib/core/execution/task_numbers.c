@@ -9,8 +9,8 @@ static bool asks_for_numbers(const ns_plan *steal) {
     return false;
 }
 
-/* Whether some rows are no tasks. All rows of a folded graph are tasks: with a strategy that asks for numbers, other graphs
- * are unfolded. */
+/* Whether some rows are no tasks. All rows of a folded graph are tasks here: with a strategy that asks for numbers, a
+ * graph with other rows is not folded. */
 static bool have_others(const ns_graph *graph) {
     for (int64_t row = 0; row < graph->rows && !graph->folded; row++) {
         if (graph->kind.at[row] != NS_ROW_TASK) return true;

@@ -1,9 +1,8 @@
 /* The number of a new task among the tasks of its phase, for the dispatch picks `cyclic` and `block` (model 4.13;
  * engine/reference/task_programs.py).
  *
- * The tasks of the phase that runs are numbered from 0: root by root in the order of the phase, in program order below
- * each root. Calls and implicit bodies are not counted. If no rule of the strategy asks for numbers, none are kept.
- */
+ * The tasks of the present phase are numbered from 0: root by root in the order of the phase, and in program order
+ * below each root. Calls and implicit bodies have no numbers. Without a rule that asks for numbers, none are kept. */
 #pragma once
 
 #include "base/pieces.h"
@@ -23,7 +22,8 @@ typedef struct {
     ns_pieces memory;
 } ns_task_numbers;
 
-/* Numbers for a plan that outlives them. Returns false if there is no memory. Release `memory` in any case. */
+/* Make numbers for a plan that outlives `self`. Returns false if there is no memory. Release `memory` in either
+ * case. */
 bool ns_task_numbers_create(ns_task_numbers *self, const ns_full_plan *plan);
 
 /* Whether a rule asks for the numbers of new tasks. */
@@ -32,5 +32,5 @@ static inline bool ns_task_numbers_are_asked_for(const ns_task_numbers *self) { 
 /* Begin a phase. */
 void ns_task_numbers_start_phase(ns_task_numbers *self, const ns_phase *phase);
 
-/* The number of the phase's task with this id; 0 if no rule asks for numbers. */
+/* Return the number of the phase's task with this id; 0 if no rule asks for numbers. */
 uint64_t ns_task_number(const ns_task_numbers *self, int64_t id);

@@ -1,18 +1,15 @@
-/* A worker as the rules of search and execution see it: its state, the costs and counts of its operations (model 4.1,
- * 4.2 and 6.2; engine/reference/tables.py and thief.py), and what happens to its roots and spawns.
- */
+/* A worker as the rules of search and execution see it: the worker's state, the costs and counts of its operations
+ * (model 4.1, 4.2 and 6.2; engine/reference/tables.py and thief.py), and where its roots and spawns go. */
 #pragma once
 
 #include "generated/counters.h"
 #include "policy/round.h"
 
-/* What the shared rules of search and execution know of a worker, in the engine and in the runtime. Their own records
- * of a worker begin with this. */
-
+/* The state of a worker that the shared rules know. The engine's and the runtime's records of workers begin with it. */
 typedef struct {
-    int64_t owed_ps; /* overhead to be paid with the next timed step, and the two next ones */
-    int64_t owed_owner_ps, owed_thief_ps; /* of it, waits for cache lines at pushes, pops and joins; at probes and takes */
-    int64_t paid_owner_ps, paid_thief_ps; /* of these, what the last payment has paid */
+    int64_t owed_ps; /* overhead to be paid with the next timed step; contains the next two times */
+    int64_t owed_owner_ps, owed_thief_ps; /* waits for cache lines: at pushes, pops and joins; at probes and takes */
+    int64_t paid_owner_ps, paid_thief_ps; /* the parts of these waits that the last payment has paid */
     bool owes_lines;                      /* the worker has ever owed such waits */
     uint32_t id;
     int32_t node;
@@ -23,7 +20,7 @@ typedef struct {
     bool idle, probed, round_goes_on, probes_nobody, thresholds_known;
     uint32_t level, target; /* of its probe */
     int64_t fails;          /* fruitless rounds (or probes) in a row */
-    uint64_t lap_begin;     /* victims that it had drawn after the first fruitless round: ns_begin_lap */
+    uint64_t lap_begin;     /* how many victims it had drawn after its first fruitless round: `ns_begin_lap` */
     /* if the spawn order adapts: the present order, spawns since the last decision, thefts at that time */
     bool goes_first;
     int64_t spawns, robbed_before;
@@ -43,7 +40,7 @@ static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *pl
     self->own_back = own != NS_NO_QUEUE && plan->steal.queues[own].own_end != 0;
 }
 
-/* Count the waits for cache lines of a payment in their own columns rather than as overhead. */
+/* Count waits for cache lines, which a payment contains, in their own columns and not as overhead. */
 static inline void ns_pay_lines(ns_worker_state *w) {
     w->paid_owner_ps = w->owed_owner_ps;
     w->paid_thief_ps = w->owed_thief_ps;
@@ -69,7 +66,7 @@ static inline void ns_count_work(ns_counters *self, int64_t total_ps, int64_t lo
     self->inflation_numa_ps += total_ps - local_ps;
 }
 
-/* After how many fruitless rounds a search draws the same victims again, with at most how many queues. */
+/* With at most NS_LAP_QUEUES queues, a search draws the same victims again after NS_LAP_ROUNDS fruitless rounds. */
 enum { NS_LAP_ROUNDS = 65536, NS_LAP_QUEUES = 2048 };
 
 /* How often steals were tried and succeeded: [nodes][nodes] by node of the thief and node of the queue. */
@@ -138,7 +135,7 @@ static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
     return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
 }
 
-/* The lock of the queue that a probe needs to look; the lock that it needs to look again after it has seen a task. */
+/* The lock of queue `q` that a probe needs to look into the queue; the lock that it needs to take tasks. */
 static inline int32_t ns_probe_lock(const ns_full_plan *plan, uint32_t q) {
     return plan->words.looks_first ? NS_NO_LOCK : ns_queue_lock(plan, (int32_t)q);
 }
@@ -169,15 +166,13 @@ static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w,
     w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
 }
 
-/* Whether searches draw the same victims again: not if a lap might miss a queue, or a level that is entered by chance.
- */
+/* Whether a lap repeats its victims: not if a lap may miss a queue, or levels that are entered by chance. */
 static inline bool ns_has_laps(const ns_plan *steal) {
     return steal->chances == 0 && steal->queue_count <= NS_LAP_QUEUES;
 }
 
-/* The worker has made `fails` fruitless rounds in a row. A lap begins after the first of them and after every
- * NS_LAP_ROUNDS more: the worker draws the same victims again. `*begin` keeps how many it had drawn when the first lap
- * began. */
+/* The worker has made `fails` fruitless rounds in a row. A lap begins after the first round and after every
+ * NS_LAP_ROUNDS more: the worker draws the same victims again. `*begin` keeps the draws before the first lap. */
 static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *begin, ns_stream *victims) {
     if (fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(steal)) return;
     if (fails == 1)
@@ -196,11 +191,10 @@ static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_sta
 
 /* ---- roots, tiers and spawn order (model 3.1, 3.6, 4.5 and 4.14) ------------------------------------------------- */
 
-/* How the roots of a phase are dealt. In a serial phase all go to worker 0, which works alone. */
+/* How the roots of a phase are dealt. In a serial phase all roots go to worker 0, which works alone. */
 static inline enum ns_deal ns_deal_of(const ns_phase *phase) { return phase->serial ? NS_DEAL_MASTER : phase->deal; }
 
-/* Whether a dealt root goes past the queues, so that no worker steals it: an implicit body, or any root of a serial
- * phase. */
+/* Whether a dealt root goes past the queues, so that nobody steals it: an implicit body, or a serial phase's root. */
 static inline bool ns_begins_root(bool serial, uint8_t kind) { return serial || kind == NS_ROW_IMPLICIT; }
 
 /* The tier in force of a row's task; the unit for which the task is meant, or NS_UNKNOWN. */
@@ -211,8 +205,8 @@ static inline int32_t ns_label_of(const ns_control *control, uint32_t row) {
     return control->label.count ? control->label.at[row] : NS_UNKNOWN;
 }
 
-/* If the spawn order adapts: whether the worker begins the child that it spawns now. Its task is `depth` calls deep on
- * its stack (A-50). */
+/* If the spawn order adapts: whether the worker begins the child that it spawns now. The spawning task is `depth` calls
+ * deep on the worker's stack (A-50). */
 static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *actor, ns_worker_state *w,
                                       int64_t depth) {
     const ns_adaptive *rule = &plan->adaptive;

@@ -11,17 +11,17 @@ typedef struct {
     uint8_t in_a_row; /* hinting faults of that node in a row, at most 255 */
 } scan_state;
 
-/* The units of all dynamic regions, one region after the other; those of region r begin at first[r]. */
+/* The units of all dynamic regions, one region after the other. Region r begins at unit first[r]. */
 struct ns_page_map {
     const ns_full_plan *plan;
     uint64_t stage;      /* in force */
-    int64_t since_ps;    /* when it began to be */
-    uint64_t windows;    /* into which it cuts the address space, scan by scan; 0: nothing is scanned */
+    int64_t since_ps;    /* when the stage began */
+    uint64_t windows;    /* parts of the address space, of which each scan takes the next; 0: nothing is scanned */
     int64_t *first;      /* [regions + 1] */
     uint16_t *home;      /* [units] node + 1, or 0 while unplaced; memory that is never touched is never taken */
     uint8_t *marked;     /* [units], or NULL where no stage marks */
     scan_state *scanned; /* [units], or NULL where no stage scans */
-    uint64_t *begin;     /* [regions + 1] in the address space, in bytes; or NULL likewise */
+    uint64_t *begin;     /* [regions + 1] addresses in bytes, or NULL where no stage scans */
     int64_t *free_pages; /* [nodes], or NULL */
 };
 
@@ -34,9 +34,9 @@ static uint64_t regions_of(const ns_full_plan *plan) { return plan->memory.regio
 /* A walk over the pieces of an access between borders of units, row by row. */
 typedef struct {
     int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* the rows to come */
-    int64_t first, border;                                      /* the unit in which the last row began, and the end of that unit */
-    int64_t at, end, unit_end;                                  /* in the present row */
-    int64_t unit, bytes;                                        /* of the present piece */
+    int64_t first, border;     /* the unit in which the last row began, and the end of that unit */
+    int64_t at, end, unit_end; /* in the present row */
+    int64_t unit, bytes;       /* of the present piece */
 } walk;
 
 static walk walk_of(const ns_full_plan *plan, uint64_t access) {
@@ -56,7 +56,7 @@ static inline bool walk_next(walk *self) {
         self->at = self->next_row;
         self->end = self->at + self->row_bytes;
         self->next_row += self->stride;
-        if (self->at >= self->border) { /* else the row begins in the unit in which the last one began */
+        if (self->at >= self->border) { /* else the row begins in the same unit as the last row */
             self->first = self->at / self->unit_bytes;
             self->border = (self->first + 1) * self->unit_bytes;
         }
@@ -273,7 +273,7 @@ static bool make(ns_page_map *self, ns_pieces *memory) {
     number(self);
     const uint64_t units = (uint64_t)self->first[regions_of(plan)], nodes = plan->memory.free_pages.count;
     self->home = ns_pieces_take(memory, units, sizeof *self->home);
-    bool marks = false, scans = false; /* whether any stage does */
+    bool marks = false, scans = false; /* whether any stage marks pages; whether any stage scans */
     for (uint64_t at = 0; at < plan->memory.stages.count; at++) {
         marks |= plan->memory.stages.at[at].marks;
         scans |= plan->memory.stages.at[at].scan.period_ps != 0;

@@ -1,6 +1,6 @@
-/* The home node of each page in regions whose pages are placed or moved during a run (model 2.2, 2.10, 4.12). Equal to
- * PageMap of engine/reference/memory/page_map.py. Pages that are placed and moved together are a unit.
- */
+/* The home node of each page in dynamic regions: regions whose pages are placed or moved during a run (model 2.2, 2.10,
+ * 4.12). Equal to `PageMap` of engine/reference/memory/page_map.py. A unit is pages that are placed and moved
+ * together. */
 #pragma once
 
 #include <stdint.h>
@@ -15,24 +15,25 @@ typedef struct {
     int64_t now_ps;
 } ns_toucher;
 
-/* What an access does to pages, and what the toucher pays. */
+/* The effects of an access on pages, and the time that the toucher pays. */
 typedef struct {
     int64_t placed, migrated; /* pages */
     int64_t faults;           /* page faults, which use the address space */
     int64_t overhead_ps;      /* of the faults and migrations, at most 2^63 - 1 */
 } ns_page_touch;
 
-/* Take a map for the begin of a run of a plan, which outlives the map. Returns NULL if there is no memory. */
+/* Make a map in `memory` for the begin of a run of `plan`, which outlives the map. Returns NULL without memory. */
 ns_page_map *ns_page_map_create(const ns_full_plan *plan, ns_pieces *memory);
 
-/* Phase number `phase` starts now. Use the policy that is in force from it on. */
+/* Phase number `phase` starts now. Use the policy that is in force from this phase on. */
 void ns_page_map_start_phase(ns_page_map *self, int64_t phase, int64_t now_ps);
 
-/* Use policy number `policy` of those that a controller may choose. */
+/* Use policy number `policy` of the policies that a controller may choose. */
 void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps);
 
-/* Make a dynamic access: unplaced pages are placed, and pages that are to migrate go to the toucher's node. Sets `bytes`
- * [nodes] to the footprint on each home afterwards, and `moved` [nodes] to the pages that came from each node. */
+/* Make an access to a dynamic region: unplaced pages are placed, and pages that are to migrate go to the toucher's
+ * node. Sets `bytes` [nodes] to the resulting footprint on each home, and `moved` [nodes] to the pages that left each
+ * node. */
 ns_page_touch ns_page_map_touch(ns_page_map *self, uint64_t access, ns_toucher toucher, int64_t *bytes, int64_t *moved);
 
 /* Set `bytes` [nodes] to the present footprint of a dynamic access on each home, without unplaced pages. */

@@ -1,7 +1,6 @@
-/* The pages of a run: how long segments wait for accesses to dynamic regions, which bytes move, and where the objects of
- * new tasks are (model 2.2, 2.3, 2.10 and 4.5; thesis 5.3 to 5.5). Equal to engine/reference/memory/memory_system.py and
- * page_map.py.
- */
+/* The pages of a run: how long segments wait for accesses to dynamic regions, which bytes move, and where the objects
+ * of new tasks are (model 2.2, 2.3, 2.10 and 4.5; thesis 5.3 to 5.5). Equal to engine/reference/memory/memory_system.py
+ * and page_map.py. A region is dynamic if its pages are placed or moved during a run. */
 #pragma once
 
 #include "base/wide.h"
@@ -21,11 +20,12 @@ typedef struct {
     ns_pieces memory;
 } ns_pages;
 
-/* The pages of a plan, which outlives them. Returns false if there is no memory. Release `memory` in any case. */
+/* Make the pages of a plan that outlives `self`. Returns false if there is no memory. Release `memory` in either
+ * case. */
 bool ns_pages_create(ns_pages *self, const ns_full_plan *plan);
 
-/* Compute how long `bytes` take that come line by line, `misses` / 1000 lines at a time. Returns false if a product needs
- * more than 64 bits. */
+/* Set `*time_ps` to the time of `bytes` that come in cache lines, `misses` / 1000 lines at a time. Returns false if a
+ * product does not fit into 64 bits. */
 static inline bool ns_misses_fit(int64_t bytes, int64_t latency_ps, int64_t misses, int64_t *time_ps) {
     const int64_t lines = bytes / NS_MISS_BYTES + (bytes % NS_MISS_BYTES != 0);
     *time_ps = 0;
@@ -37,7 +37,7 @@ static inline bool ns_misses_fit(int64_t bytes, int64_t latency_ps, int64_t miss
     return true;
 }
 
-/* The row of an item in a table over the distinct offsets of items. */
+/* The row of an item in a table with one row for each distinct offset of items. */
 static inline int64_t ns_table_row(int64_t divisor, bool by_quotient, bool by_remainder, int64_t item) {
     if (by_quotient && by_remainder) return item;
     if (by_quotient) return item / divisor;
@@ -66,11 +66,11 @@ static inline bool ns_pages_are_open(const ns_full_plan *plan, uint32_t segment)
 /* Make a dynamic access. Sets `bytes` and `moved`. */
 ns_page_touch ns_pages_touch(ns_pages *self, uint64_t access, ns_toucher toucher);
 
-/* A segment starts: make its dynamic accesses and count their bytes. Returns how long the segment waits in all, `wait_ps`
- * for its other accesses included. Adds the time of faults and migrations to `owed_ps`. No time exceeds 2^63 - 1. */
+/* A segment starts: make its dynamic accesses and count their bytes. Returns how long the segment waits in all,
+ * `wait_ps` for its other accesses included. Adds the time of faults and migrations to `owed_ps`. No time is
+ * above 2^63 - 1. */
 int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, int64_t wait_ps, int64_t *owed_ps);
 
-/* Give `task` the objects of a row of the graph, or of an item of a range, with their present homes. The objects live until
- * the next call. */
+/* Give `task` the objects of a row of the graph or of an item, with their present homes, until the next call. */
 void ns_pages_describe(ns_pages *self, uint64_t row, ns_new_task *task);
 void ns_pages_describe_item(ns_pages *self, uint64_t family, int64_t item, ns_new_task *task);

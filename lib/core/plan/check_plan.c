@@ -1,9 +1,7 @@
-/* What the reader requires of a plan beyond the types, sizes and bounds of its fields, and the members that are
- * computed from the fields.
+/* The checks of a plan beyond the types, sizes and bounds of its fields, and the members that are computed from fields.
  *
- * Python makes plans and has checked what users give. Here stands what a damaged plan must not break: indices in
- * bounds, tables of the right size, ops in brackets, tasks that form trees, sums that fit into 63 bits.
- */
+ * Python makes plans and has checked the input of users. The checks here keep a damaged plan from breaking an engine:
+ * indices in bounds, tables of the right size, ops in brackets, tasks that form trees, sums that fit into 63 bits. */
 #include "base/bitset.h"
 #include "generated/plan_checks.h"
 #include "policy/dispatch.h"
@@ -77,7 +75,7 @@ bool ns_open_accesses_check(ns_plan_reader *reader, ns_full_plan *plan, ns_open_
 
 /* ---- regions and caches ------------------------------------------------------------------------------------------ */
 
-/* Of each region no node is given, one, or one for each of its units. */
+/* Require that each region has no node, one node, or one node for each of its units. */
 static bool check_nodes(ns_plan_reader *reader, const ns_memory *memory, const char *name, ns_node_lists nodes) {
     for (uint64_t region = 0; region < memory->region_pages.count; region++) {
         const int64_t pages = memory->region_pages.at[region], each = memory->unit_pages.at[region];
@@ -96,7 +94,7 @@ bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self
     return check_nodes(reader, self, "home", self->home);
 }
 
-/* Of chunks in caches: 6 GiB, which are taken as they are used. */
+/* The most copies of chunks in caches: 6 GiB of memory, which is taken as it is used. */
 #define MOST_COPIES (INT64_C(1) << 28)
 
 bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self) {
@@ -134,7 +132,7 @@ bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *se
     return REQUIRE(ordered, "part_start does not ascend from 0, or a part ends before it begins");
 }
 
-/* There is an amount for each of `items` items, or a table. No amount is above `most`. */
+/* Require an amount for each of `items` items, or a table, without an amount above `most`. */
 static bool check_amounts(ns_plan_reader *reader, const ns_amounts *self, int64_t items, int64_t most) {
     bool within = true;
     for (uint64_t at = 0; at < self->items.count; at++) within &= self->items.at[at] <= most;
@@ -244,7 +242,7 @@ static bool check_args(ns_plan_reader *reader, const ns_full_plan *plan) {
     return REQUIRE(holds, "op_arg has a value out of bounds");
 }
 
-/* Groups are in brackets. A run that skips ahead knows spawns and waits for all children alone. */
+/* Require that groups are in brackets, and that a run that skips ahead has no op but RUN, SPAWN and WAIT. */
 static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool skipping) {
     for (int64_t row = 0; row < graph->rows; row++) {
         int64_t groups = 0; /* that the row is in */
@@ -298,8 +296,8 @@ static bool number_tasks(ns_plan_reader *reader, ns_graph *graph) {
     return true;
 }
 
-/* Compute the numbers of the segments that the tasks of a folded graph would have: those of a task come before those of
- * its children. */
+/* Compute the numbers that segments would have if the graph were not folded: the segments of a task come before the
+ * segments of its children. */
 static bool number_segments(ns_plan_reader *reader, ns_graph *graph) {
     uint32_t *segment = ns_plan_reader_take(reader, graph->op_code.count, sizeof *segment);
     uint32_t *below = ns_plan_reader_take(reader, (uint64_t)graph->rows, sizeof *below);
@@ -377,12 +375,12 @@ static enum ns_sync_role role_used(uint8_t code) {
     }
 }
 
-/* What a program holds at one of its ops. */
+/* The locks and the transaction that a program holds at one of its ops. */
 typedef struct {
     uint64_t *locks;  /* the set of held locks */
-    uint32_t held;    /* how many these are */
-    uint32_t memory;  /* that of the transaction that the program is in */
-    bool transaction; /* whether the program is in one */
+    uint32_t held;    /* the number of held locks */
+    uint32_t memory;  /* of the transaction that the program is in */
+    bool transaction; /* whether the program is in a transaction */
 } holding;
 
 static bool take_or_release(ns_plan_reader *reader, holding *self, uint8_t code, uint32_t word) {
@@ -397,7 +395,7 @@ static bool take_or_release(ns_plan_reader *reader, holding *self, uint8_t code,
     return true;
 }
 
-/* Between BEGIN and the COMMIT of the same memory a program has RUN, and LOAD and STORE of that memory, alone. */
+/* Between BEGIN and COMMIT of a memory, a program has no ops but RUN, and LOAD and STORE of this memory. */
 static bool follow_transaction(ns_plan_reader *reader, holding *self, uint8_t code, uint32_t word) {
     if (code == NS_OP_RUN) return true;
     const bool opens = code == NS_OP_LOAD || code == NS_OP_STORE || code == NS_OP_COMMIT;
@@ -598,8 +596,8 @@ static bool has_own_queues(const ns_plan *steal) {
     return true;
 }
 
-/* Compute what every step of a run asks for. If tasks are dispatched by data, the own queue may be full without
- * overflowing: a task may go to another queue. */
+/* Compute members that every step of a run reads. If tasks are dispatched by data, a full own queue is no overflow,
+ * since a task may go to another queue. */
 static void derive(ns_full_plan *self) {
     bool bounded = false, overflows = false;
     for (uint32_t q = 0; q < self->steal.queue_count; q++) {

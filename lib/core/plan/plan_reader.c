@@ -24,8 +24,6 @@ void *ns_plan_reader_take(ns_plan_reader *self, uint64_t count, size_t bytes) {
     return made;
 }
 
-void ns_plan_reader_destroy(ns_plan_reader *self) { ns_pieces_release(&self->memory); }
-
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -102,9 +100,9 @@ READER(u32s, uint32_t, NS_TYPE_U32)
 READER(i64s, int64_t, NS_TYPE_I64)
 READER(u64s, uint64_t, NS_TYPE_U64)
 
-/* The highest bit of the result is set if the value is out of bounds. If the bounds lie less than 2^63 apart, at most one
- * of the two differences modulo 2^64 wraps around. A loop over this function then has no branch and no 64-bit comparison,
- * which vector units of older processors lack. */
+/* The highest bit of the result is set if the value is out of bounds. If the bounds lie less than 2^63 apart, at most
+ * one of the two differences modulo 2^64 wraps around. A loop over this function then has no branch and no 64-bit
+ * comparison, which vector units of older processors lack. */
 static inline uint64_t beyond(int64_t value, int64_t low, int64_t high) {
     const bool narrow = (uint64_t)high - (uint64_t)low <= INT64_MAX;
     if (!narrow) return (uint64_t)(value < low || value > high) << 63;

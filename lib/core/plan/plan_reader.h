@@ -1,9 +1,9 @@
-/* Checked reading of a plan. The reader checks the type, size and bounds of every array, and the bounds of every integer.
+/* Checked reading of a plan. The reader checks the type, size and bounds of every array, and the bounds of every
+ * integer.
  *
- * A `ns_plan_source` gives the fields: a dict of arrays, or a file. The functions for the structures of the schema
- * (numasim/schema/plan_fields.py) are generated and call the functions below. The reader keeps the first mistake with a
- * sentence about it. A function that finds a mistake returns false, and reading stops.
- */
+ * An `ns_plan_source` gives the fields: a dict of arrays, or a file. The functions for the structures of the schema
+ * (numasim/schema/plan_fields.py) are generated, and call the functions below. A function that finds a mistake returns
+ * false, and reading stops. The reader keeps the first mistake, with a sentence about it. */
 #pragma once
 
 #include "base/pieces.h"
@@ -27,25 +27,22 @@ typedef struct ns_plan_reader {
     enum ns_plan_mistake mistake;
     char problem[192];
     char place[96];   /* the name of the list entry that is read, with a dot behind it */
-    ns_pieces memory; /* released by ns_plan_reader_destroy */
+    ns_pieces memory; /* of the plan; the caller releases it */
 } ns_plan_reader;
 
 /* Read a whole plan. Returns false if there is a mistake. */
 bool ns_full_plan_read(ns_plan_reader *self, ns_full_plan *plan);
 
-void ns_plan_reader_destroy(ns_plan_reader *self);
-
 /* Keep a mistake if it is the first one, with a sentence in the form of printf. Returns false. */
 bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Return `holds`, and keep a mistake if it is false. There is no call if it is true, since this is asked of every op of
- * a graph. */
+/* Return `holds`, and keep a mistake if it is false. A macro, since calls for all ops of a graph would be slow. */
 #define ns_plan_require(self, holds, ...) ((holds) || ns_plan_refuse(self, __VA_ARGS__))
 
 /* Return memory for `count` things of `bytes` bytes, all zero, or NULL. */
 void *ns_plan_reader_take(ns_plan_reader *self, uint64_t count, size_t bytes);
 
-/* ---- used by what is generated ----------------------------------------------------------------------------------- */
+/* ---- used by generated functions --------------------------------------------------------------------------------- */
 
 enum { NS_ANY_SIZE = -1 };
 
@@ -55,10 +52,10 @@ bool ns_read_flag(ns_plan_reader *self, const char *name, bool *value);
 /* Read a text and find its position among `words`. */
 bool ns_read_choice(ns_plan_reader *self, const char *name, const char *const *words, uint32_t count, uint32_t *at);
 
-/* Read the length of a list, which is `size`, or any if that is NS_ANY_SIZE. */
+/* Read the length of a list. The length is `size`, or any length if `size` is NS_ANY_SIZE. */
 bool ns_read_count(ns_plan_reader *self, const char *name, int64_t size, uint64_t *count);
 
-/* Read the fields of entry `index` of a list from now on. Returns what ns_plan_reader_leave takes to go back. */
+/* Read the fields of entry `index` of a list from now on. Returns the `place` for `ns_plan_reader_leave`. */
 size_t ns_plan_reader_enter(ns_plan_reader *self, const char *name, uint64_t index);
 void ns_plan_reader_leave(ns_plan_reader *self, size_t place);
 

@@ -44,7 +44,7 @@ static bool is_bound(const ns_plan *plan, const ns_new_task *task) {
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-/* The sum of the latencies from `node` to each unit of weight. */
+/* The sum over all homes of the weight there times the latency from `node`. */
 static ns_uwide access_ps(const ns_plan *plan, const ns_new_task *task, int32_t node) {
     const int64_t *latency = plan->latency_ps + (uint64_t)(uint32_t)node * plan->nodes;
     ns_uwide sum = 0;
@@ -85,7 +85,7 @@ static int32_t first_home(const ns_plan *plan, const ns_new_task *task) {
     return NS_NOWHERE;
 }
 
-/* The node that the rule chooses, of several the first. */
+/* The node that the rule chooses, the first of several such nodes. */
 static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_new_task *task) {
     if (!is_bound(plan, task)) return NS_NOWHERE;
     switch (data->rank) {
@@ -108,7 +108,9 @@ static bool holds_share(const ns_data *data, const ns_new_task *task, int64_t we
     return (ns_uwide)task->similarity[node] * NS_MILLION >= least;
 }
 
-bool ns_data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node) {
+/* Whether the guards of `data` hold for a task that comes from a core of node `here`. If the guards look at objects,
+ * `task->similarity` is filled, and `*node` is the chosen node or NS_NOWHERE. */
+static bool data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node) {
     *node = NS_NOWHERE;
     if (data->flags & NS_FLAG_SOURCE && !task->source) return false;
     if (!(data->flags & NS_FLAG_LOOKS)) return true;
@@ -182,7 +184,7 @@ static ns_row rule_row(const ns_turn *turn, const ns_new_task *task) {
 
 /* ---- placing ----------------------------------------------------------------------------------------------------- */
 
-/* The queue that dispatch always tries first and without a draw, or NS_UNKNOWN. A shortcut past the rules. */
+/* A shortcut past the rules: the queue that dispatch always tries first and without a draw, or NS_UNKNOWN. */
 static int32_t usual_home(const ns_plan *plan, int32_t position) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8 &&
@@ -222,7 +224,7 @@ static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
 static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t node;
-    if (!ns_data_holds(plan, data, task, plan->node[turn->actor->position], &node)) return NS_UNKNOWN;
+    if (!data_holds(plan, data, task, plan->node[turn->actor->position], &node)) return NS_UNKNOWN;
     if (turn->level->anchor != NS_ANCHOR_DATA) {
         return first_with_room(turn, rule_row(turn, task));
     }
@@ -252,7 +254,7 @@ static void add_copy(ns_new_task *task, uint32_t queue) {
     task->copy[task->copies++] = queue;
 }
 
-/* The queue of the task itself gets no copy. Without such a queue no queue gets a copy. */
+/* Take the task's own queue out of the list of copies. Without a queue for the task, no queue gets a copy. */
 static void leave_out(ns_new_task *task, int32_t queue) {
     uint32_t kept = 0;
     for (uint32_t at = 0; queue != NS_UNKNOWN && at < task->copies; at++) {

@@ -5,16 +5,16 @@
 
 /* ---- similarity to nodes (thesis section 5.4; model 4.5; numasim/strategy/similarity.py) ------------------------- */
 
-/* The `count` objects of a task that have the same home and the same kind of use, with `bytes` bytes together. */
+/* `count` objects of a task with the same home and the same kind of use, `bytes` bytes in all. */
 typedef struct {
     int64_t bytes, count;
     int32_t home;
     uint32_t mode; /* a mask of ns_counted */
 } ns_objects;
 
-/* A new task as dispatch sees it. `similarity` [nodes] is memory for rules that look at objects. */
+/* A new task as dispatch sees it. Rules that look at objects use the memory `similarity` [nodes]. */
 typedef struct {
-    uint64_t index, count; /* the number of the task, among how many */
+    uint64_t index, count; /* the task is number `index` of `count` tasks */
     const ns_objects *objects;
     uint32_t object_groups;
     bool source; /* the task waits for no other task */
@@ -26,17 +26,14 @@ typedef struct {
     uint32_t copies; /* number of queues in `copy` */
 } ns_new_task;
 
-/* Whether the guards of `data` hold for a task that comes from a core of node `here`. If the guards look at objects,
- * `task->similarity` is filled and `*node` is the chosen node, of several the first, or NS_NOWHERE. */
-bool ns_data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node);
-
 /* Whether any dispatch rule of the plan looks at objects. */
 bool ns_looks_at_data(const ns_plan *plan);
 
-/* ---- the interpreter of dispatch rules: where a new task goes; equal, draw for draw, to numasim/strategy/probe.py -- */
+/* ---- the interpreter of dispatch rules, equal, draw for draw, to numasim/strategy/probe.py ----------------------- */
 
-/* The queue for a new task, or NS_UNKNOWN if no rule finds room. */
+/* Return the queue for a new task, or NS_UNKNOWN if no rule finds a queue with room. */
 int32_t ns_place(const ns_plan *plan, ns_actor *actor, const ns_view *view, ns_new_task *task);
 
-/* The rule by which a position deals round robin over all queues, or NS_UNKNOWN if the position deals otherwise. */
+/* Return the rule by which the worker or producer at `position` deals round robin over all queues, or NS_UNKNOWN if its
+ * tasks are dealt otherwise. */
 int32_t ns_dealing_rule(const ns_plan *plan, int32_t position);

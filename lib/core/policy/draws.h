@@ -9,7 +9,7 @@
 
 #define NS_GAMMA UINT64_C(0x9E3779B97F4A7C15)
 
-/* What the random numbers of a stream decide. */
+/* The kinds of decisions for which random numbers are drawn. */
 enum ns_draw_class {
     NS_DRAW_VICTIM = 1,
     NS_DRAW_DURATION = 3,

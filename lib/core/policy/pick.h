@@ -1,6 +1,5 @@
-/* How queues are picked along the segments of one level, for stealing and for dispatch. Private to this folder, except
- * for the masks.
- */
+/* How queues are picked along the segments of one level, for stealing and for dispatch. Except for the masks, only
+ * files of this folder use it. */
 #pragma once
 
 #include <stddef.h>
@@ -10,12 +9,11 @@
 
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
-/* A mask holds the queues of one segment as bits. Masks make watches two to three times as fast to read at 128 queues,
- * and change no result. Number of words of each segment's mask: queue q is bit q % 64 of word q / 64. */
+/* The number of words of a mask. A mask holds the queues of one segment as bits: queue q is bit q % 64 of word q / 64.
+ * With masks, watches are two to three times as fast to read at 128 queues, and no result changes. */
 static inline uint32_t ns_mask_words(const ns_plan *plan) { return ns_set_words(plan->queue_count); }
 
-/* Whether masks can be used: the plan has watches, and in levels that draw or compare, the queues of each segment
- * ascend. */
+/* Whether masks can be used: the plan has watches, and queues ascend in each segment of levels that draw or compare. */
 bool ns_masks_serve(const ns_plan *plan);
 
 /* Write the masks of all segments to `mask` [segments][ns_mask_words], memory that lives with the plan. */
@@ -23,8 +21,8 @@ void ns_masks_fill(const ns_plan *plan, uint64_t *mask);
 
 /* ---- candidates -------------------------------------------------------------------------------------------------- */
 
-/* The candidates of a segment: its queues that pass the level's watch at this instant. Candidates are counted, not
- * listed, and a second pass finds the drawn one. With masks both passes go by words of 64 queues. */
+/* The candidates of a segment: its queues that pass the level's watch at this instant. A first pass counts candidates,
+ * and a second pass finds the drawn candidate. With masks both passes go by words of 64 queues. */
 typedef struct {
     const uint32_t *queue;
     uint32_t size;
@@ -110,7 +108,7 @@ static inline uint32_t ns_candidates_draw(const ns_candidates *self, uint32_t co
 
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 
-/* A decision under way: the actor, the random numbers and the view of its run; for dispatch also task `index` of `count`. */
+/* A decision under way: the actor, random numbers and view of its run; for dispatch also task `index` of `count`. */
 typedef struct {
     const ns_plan *plan;
     const ns_level *level;

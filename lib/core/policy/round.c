@@ -65,8 +65,7 @@ int64_t ns_level_amount(const ns_level *self, int64_t length) {
     return wanted < there ? wanted : there;
 }
 
-/* Whether the worker skips the level: in a leapfrogging join it uses only levels with the anchor of its thief (A-48).
- */
+/* Whether the worker skips the level: in a leapfrogging join a worker uses only levels with the anchor thief. */
 static bool is_idle(const ns_level *level, const ns_actor *actor) {
     return actor->leaps && level->anchor != NS_ANCHOR_THIEF;
 }
@@ -116,7 +115,7 @@ static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segment
     return low;
 }
 
-/* The segments of `row` that the round enters: all of them, or those of one drawn group. */
+/* The segments of `row` that the round enters: all segments, or the segments of one drawn group. */
 static ns_row entered(const ns_plan *plan, const ns_level *level, ns_row row, ns_stream *stream) {
     if (level->visit == NS_VISIT_NEAREST) return row;
     uint32_t segments = level->segments, groups = (row.end - row.first) / segments;
@@ -186,8 +185,7 @@ typedef struct {
     void *context;
 } visitor;
 
-/* How the chance of a level develops while all probes fail: zero for ever, zero until it rises, in between, or certain
- * for ever. */
+/* The chance of a level while all probes fail: zero for ever, zero until it rises, in between, or certain for ever. */
 enum outlook { CHANCE_NONE, CHANCE_RISES, CHANCE_OPEN, CHANCE_CERTAIN };
 
 static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
@@ -200,7 +198,7 @@ static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const
     return present >= NS_MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
 }
 
-/* Whether picks in a segment may reach all its candidates, by a draw or in turn, while the view stays as it is. */
+/* Whether picks in a segment may reach all its candidates, by draws or in turn, while the view does not change. */
 static bool comes_to_all(const ns_level *level, const ns_candidates *some) {
     switch (level->pick) {
         case NS_PICK_RANDOM:
@@ -266,7 +264,7 @@ static bool any_of_level(const ns_plan *plan, const ns_level *level, ns_actor *a
     return any_in_row(&turn, row_of(plan, level, actor), visit);
 }
 
-/* A visitor that passes visits on and remembers whether there was one. */
+/* A visitor that passes visits on, and remembers whether there was a visit. */
 typedef struct {
     visitor visit;
     bool called;

@@ -10,28 +10,27 @@
 /* The interpreter of steal levels: which worker probes which queue, in which order, with which random numbers. Equal,
  * draw for draw, to numasim/strategy/probe.py.
  *
- * No function keeps state. An `ns_actor` holds what a worker remembers, an `ns_round` its place in a round, and an
- * `ns_view` what it sees of the run.
+ * No function keeps state. An `ns_actor` is the memory of a worker, an `ns_round` the worker's place in a round, and an
+ * `ns_view` the part of the run's state that the worker sees.
  *
  * An `ns_plan` is a compiled strategy (numasim/strategy/steal_plan.py). Steal levels come first in `level`, then
- * dispatch rules. The segments of an anchor are row[level.row + anchor] to row[level.row + anchor + 1] - 1; with
- * NS_FLAG_HEADS a row for each worker comes before those. A group is `level.segments` consecutive segments. Segment s
- * holds the queues queue[seg[s]] to queue[seg[s + 1] - 1].
- */
+ * dispatch rules. The segments of an anchor are row[level.row + anchor] to row[level.row + anchor + 1] - 1. With
+ * NS_FLAG_HEADS the rows of anchors come after a row for each worker. A group is `level.segments` consecutive segments.
+ * Segment s holds the queues queue[seg[s]] to queue[seg[s + 1] - 1]. */
 
 #define NS_UNKNOWN (-1)
 
-/* What a worker sees of the run at the instant of a decision. */
+/* The part of the run's state that a worker sees at the instant of a decision. */
 typedef struct {
     const int64_t *length;  /* [queues] tasks in each queue */
     const uint64_t *watch;  /* [watches][ns_set_words(queues)] sets of the queues whose watch bits are set */
     uint32_t iteration;     /* the iteration that is running, from zero */
     uint64_t switches;      /* a bit for each switch that is on */
     const int64_t *live;    /* [units] live subtrees of each; NULL if no level is gated */
-    const int64_t *awaited; /* [units] subtrees that are labelled for each and have not begun in this phase; likewise */
+    const int64_t *awaited; /* [units] subtrees labelled for each that have not begun in this phase; or NULL */
 } ns_view;
 
-/* What the interpreter remembers of a worker, or of an extra producer (position == workers). */
+/* The memory of a worker, or of an extra producer (position == workers). */
 typedef struct {
     int32_t position, own, last, parent, thief; /* NS_UNKNOWN: there is none */
     bool leapfrogs, leaps;                      /* its joins leapfrog; it waits in a join now */
@@ -91,7 +90,7 @@ static inline bool ns_passes_gate(const ns_plan *plan, const ns_level *level, in
 /* Begin a round. */
 void ns_round_begin(ns_round *self);
 
-/* Find the next probe of the round of `actor` from `view` as it is now. Returns false if the round is over. */
+/* Find the next probe of the round of `actor`, by the present `view`. Returns false if the round is over. */
 bool ns_round_next(ns_round *self, const ns_plan *plan, ns_actor *actor, const ns_view *view, uint32_t *level,
                    uint32_t *queue);
 
@@ -106,8 +105,8 @@ static inline bool ns_level_opens(const ns_plan *plan, const ns_level *level, co
 /* How many tasks `level` takes from a queue of `length`. */
 int64_t ns_level_amount(const ns_level *self, int64_t length);
 
-/* Record that a probe of `queue` by `level` brought `tasks` tasks to actors[worker], or none. If this is the own queue
- * of another worker, that worker remembers its thief. */
+/* Record that a probe of `queue` by `level` brought `tasks` tasks, or none, to actors[worker]. If `queue` is the own
+ * queue of another worker, the other worker remembers its thief. */
 void ns_actor_found(ns_actor *actors, const ns_plan *plan, int32_t worker, uint32_t level, uint32_t queue,
                     int64_t tasks);
 
@@ -117,25 +116,23 @@ bool ns_plan_has_anchor(const ns_plan *plan, enum ns_anchor anchor);
 /* Record that `self` ran a task that `spawner` spawned. */
 void ns_actor_ran(ns_actor *self, int32_t spawner);
 
-/* Call `visit` for each level and queue that some round of `actor` may probe while `view` stays as it is, until a call
- * returns true. Returns whether a call did. A level whose chance is zero until probes of other levels have failed is
- * visited last, and only if the other levels probe a queue. `actor` does not change. */
+/* Call `visit` for each level and queue that some round of `actor` may probe while `view` does not change, until a call
+ * returns true. Returns whether a call returned true. Levels whose chance is zero until probes of other levels have
+ * failed come last, and only if the other levels probe a queue. `actor` does not change. */
 bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *view,
                          bool (*visit)(void *context, uint32_t level, uint32_t queue), void *context);
 
-/* List the probes of a fruitless round while all queues are empty. Probe i draws one of the queues of segment
- * `segments[i]` for level `levels[i]`. Returns the number of probes, or -1 if rounds are not plain random picks or have
- * more than `most` probes. */
+/* List the probes of a round while all queues are empty. Probe i draws one of the queues of segment `segments[i]` for
+ * level `levels[i]`. Returns the number of probes; -1 if it exceeds `most`, or if rounds are not random picks. */
 int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *levels, uint32_t *segments, int32_t most);
 
 /* ---- back-off and overflow --------------------------------------------------------------------------------------- */
 
 #define NS_LONGEST_WAIT_PS (INT64_C(1) << 52)
 
-/* The wait after the `fails`-th fruitless round in a row (thesis section 3.3.1; A-30). `probed`: the round probed a
- * queue. */
+/* The wait after `fails` fruitless rounds in a row, of which the last `probed` a queue or not (thesis 3.3.1; A-30). */
 int64_t ns_backoff_wait_ps(const ns_backoff *self, int64_t fails, bool probed);
 
-/* Whether spawns are executed at once: from a full queue on until the queue has fallen below `resume_ppm` of its
- * capacity. */
+/* Whether spawns are executed at once: from the time at which the queue is full, until its length falls below
+ * `resume_ppm` of its capacity. */
 bool ns_overflows(bool overflowed, int64_t length, int64_t capacity, int64_t resume_ppm);

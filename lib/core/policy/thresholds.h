@@ -1,5 +1,5 @@
-/* The thresholds S (`high`) and s (`low`) of a queue (thesis eq. 3.3, 3.4; engine/reference/task_queues.py), and the watch
- * bits that depend on them. */
+/* The thresholds S (`high`) and s (`low`) of a queue (thesis eq. 3.3, 3.4; engine/reference/task_queues.py), and the
+ * watch bits that depend on them. */
 #pragma once
 
 #include "generated/plan_structs.h"
@@ -8,7 +8,7 @@ typedef struct {
     int64_t high, low;
 } ns_thresholds;
 
-/* What a worker has measured of its queue when it computes the thresholds. */
+/* The measures of a queue by its worker, from which the worker computes the thresholds. */
 typedef struct {
     int64_t capacity, pushes, span_ps, executed, busy_ps, peak_sum, queues;
 } ns_measured;
@@ -16,11 +16,11 @@ typedef struct {
 /* The thresholds before anything is measured. The `capacity` of a queue without bound is 2^62. */
 ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capacity);
 
-/* The thresholds from what a queue's worker has measured, at most 2^63 - 1. */
+/* Return the thresholds that follow from the measures `seen`, at most 2^63 - 1. */
 ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps,
                                      const ns_measured *seen);
 
-/* Return the length of a queue for which a bound of a watch stands: the bound, or what its mark names. */
+/* Return the length that a bound of a watch stands for: the bound itself, or the length that its mark names. */
 static inline int64_t ns_watch_length(int32_t bound, ns_thresholds thresholds) {
     switch (bound) {
         case NS_MIN_MARK: return thresholds.low;
@@ -37,8 +37,8 @@ static inline bool ns_watch_bit(const int32_t *bound, bool bit, int64_t length, 
     return length > ns_watch_length(bound[1], thresholds) && bit;
 }
 
-/* The steps at which the owner of a queue writes the bits of an owners' watch (A-42): the owner comes to take a task, has
- * executed a task, or begins to search. */
+/* The steps at which the owner of a queue writes the bits of an owners' watch (A-42): the owner comes to take a task,
+ * has executed a task, or begins to search. */
 typedef enum { NS_OWNER_TAKES, NS_OWNER_EXECUTED, NS_OWNER_SEARCHES } ns_owner_step;
 
 static inline bool ns_watch_is_owners(const int32_t *bound) {
@@ -56,9 +56,9 @@ static inline bool ns_watch_owners_bit(const int32_t *bound, bool bit, ns_owner_
     }
 }
 
-/* Bring the watch bits of queue `q`, as in an `ns_view`, up to date with its `length`. Returns how many more are set. */
+/* Bring the watch bits of queue `q`, as in an `ns_view`, up to date with `length`. Returns how many more are set. */
 int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
 
-/* The same for the bits that the owner of the queue writes, after a step of the owner. */
+/* Bring the bits that the owner of queue `q` writes up to date after the owner's step. Returns how many more are set. */
 int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,
                              ns_thresholds thresholds);

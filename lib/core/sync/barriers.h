@@ -1,6 +1,5 @@
 /* When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4). Equal to
- * engine/reference/sync/barriers.py, which defines the kinds.
- */
+ * engine/reference/sync/barriers.py, which defines the kinds. */
 #pragma once
 
 #include "sync/locks.h"
@@ -19,7 +18,8 @@ typedef struct {
     ns_line *of_node;   /* [nodes] */
 } ns_barrier;
 
-/* Return the time at which the barrier opens, after all parties have come. Sets `leave_ps` of the `count` arrivals, which
- * are of different workers, and reorders them. `leaders` has room for `count` arrivals. No time exceeds 2^63 - 1. */
+/* Return the time at which the barrier opens, after all parties have come. Sets `leave_ps` of the `count` arrivals, and
+ * reorders them. The arrivals are of different workers. `leaders` is memory for `count` arrivals. No time exceeds
+ * 2^63 - 1. */
 int64_t ns_barrier_open(enum ns_barrier_kind kind, const ns_transfers *transfers, ns_barrier *barrier,
                         ns_arrival *arrivals, uint32_t count, ns_arrival *leaders);

@@ -9,13 +9,12 @@
 
 /* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
  *
- * A line comes from the core of its owner. If it has no owner, or words are not cached, it comes from the memory of its
- * home. An actor is a worker, or a producer, which is next to worker 0.
- */
+ * A line comes from the core of its owner. A line without an owner, or any line if words are not cached, comes from the
+ * memory of its home. An actor is a worker, or a producer, whose place is that of worker 0. */
 
 #define NS_NOBODY UINT32_MAX
 
-/* A line, and how often it went to another actor of the same node (`local`) and of another node (`remote`). */
+/* A line, and how often the line went to another actor of the same node (`local`) and of another node (`remote`). */
 typedef struct {
     int32_t home;
     uint32_t owner; /* NS_NOBODY: the line is in memory */
@@ -37,7 +36,7 @@ static inline int64_t ns_line_to_ps(const ns_transfers *self, const ns_line *lin
     return self->between_ps[(uint64_t)ns_place_of(self, actor) * self->workers + ns_place_of(self, line->owner)];
 }
 
-/* Whether the line on whose word `sleeper` sleeps lives on another node. Waking the sleeper is then remote. */
+/* Whether waking `sleeper`, which sleeps on a word of the line, is remote: the line lives on another node. */
 static inline bool ns_line_wakes_remotely(const ns_transfers *self, const ns_line *line, uint32_t sleeper) {
     return ns_node_of(self, sleeper) != line->home;
 }
@@ -54,12 +53,12 @@ static inline int64_t ns_line_move(const ns_transfers *self, ns_line *line, uint
     return time_ps;
 }
 
-/* ---- kinds of locks (model 5.2 and 5.3), equal to engine/reference/sync/lock_queues.py, which defines the kinds ------ */
+/* ---- kinds of locks (model 5.2 and 5.3), defined in engine/reference/sync/lock_queues.py ------------------------- */
 
 typedef struct {
     int64_t since_ps;
     uint32_t actor;
-    uint32_t then; /* what the actor goes on with; a number of the caller */
+    uint32_t then; /* a number of the caller: how the actor goes on */
 } ns_waiter;
 
 typedef struct {
@@ -67,18 +66,17 @@ typedef struct {
     int64_t delay_ps; /* until the waiter has the lock, at most 2^63 - 1 */
 } ns_grant;
 
-/* Time until `actor` has a free lock, whose `line` is with the last holder or in memory. */
+/* Return the time until `actor` has a free lock. The `line` of the lock is with the last holder or in memory. */
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor);
 
-/* Choose the next holder of a lock that the owner of `line` releases at `now`. There are `count` waiters, at least one, in
- * the order of their arrival. `run` counts the grants in a row within one node. */
+/* Choose the next holder of a lock that the owner of `line` releases at `now`, among `count` waiters in the order of
+ * their arrival. There is at least one waiter. `run` counts the grants in a row within one node. */
 ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const ns_transfers *transfers,
                       const ns_line *line, const ns_waiter *waiters, uint32_t count, int64_t now, int64_t *run);
 
-/* ---- the server of one lock or atomic word (model 5.2) ---------------------------------------------------------------
+/* ---- the server of one lock or atomic word (model 5.2) ------------------------------------------------------------
  *
- * The server has no clock. It promises a grant, and the caller makes the grant when it is due.
- */
+ * The server has no clock. The server promises a grant, and the caller makes the grant when it is due. */
 
 typedef struct {
     ns_waiter *places;           /* [room] */
@@ -147,7 +145,7 @@ static inline void ns_server_end_holding(ns_server *self, int64_t now_ps) {
     self->holder = NS_NOBODY;
 }
 
-/* `actor` has released the lock. Promise it to a waiter. Returns false if there is no waiter. */
+/* `actor` has released the lock: promise the lock to a waiter. Returns false if there is no waiter. */
 static inline bool ns_server_serve_next(ns_server *self, enum ns_lock_kind kind, const ns_lock_rules *rules,
                                         const ns_transfers *transfers, ns_line *line, uint32_t actor, int64_t now_ps) {
     ns_line_move(transfers, line, actor);

@@ -1,17 +1,17 @@
 // Idle workers whose probes are known to fail sleep through them, without an event for each (model 1.5).
 //
-// What a probe of a random pick finds depends on one queue at one moment. A worker that has found nothing draws its
-// next rounds beforehand, up to the first probe of a queue that holds a task now. It counts these rounds as failed,
-// sleeps until they are over, and then draws the next ones. Every drawn probe is noted at its queue. While a queue
-// holds a task, the sleeper that probes the queue next has an event at the round of that probe, and wakes if the task
-// is still there. A sleeper that wakes early takes back the rounds that it has counted but not made.
+// The result of a probe of a random pick depends on one queue at one moment. A worker that has found nothing draws its
+// next rounds beforehand, up to the first probe of a queue that holds a task now. The worker counts these rounds as
+// failed, sleeps until they are over, and then draws the next rounds. Every drawn probe is noted at its queue. While a
+// queue holds a task, the sleeper that probes the queue next has an event at the round of this probe, and wakes if the
+// task is still there. A sleeper that wakes early takes back the rounds that it has counted and not made.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "idle/sleepers.hpp"
+#include "idle/sleeping.hpp"
 
 namespace numasim {
 
@@ -89,8 +89,9 @@ private:
         std::uint32_t owner = NOBODY;
     };
 
-    // Whether the worker only probes at random until another worker changes something: somebody is busy, the own queue
-    // is empty, and no watch (a bit that tells the length of a queue, model 4.13) by which steal levels go is set.
+    // Whether the worker only probes at random until another worker changes something: some worker is busy, the own
+    // queue is empty, and no watch of a steal level is set (a watch is a bit that tells the length of a queue;
+    // model 4.13).
     bool may_sleep(Worker& w) {
         if (!run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return false;
         if (!w.stack.empty() && ns_joins_by_itself(&run_.plan)) return false;
@@ -99,7 +100,7 @@ private:
         return quiet.known && quiet.probes > 0;
     }
 
-    // Draw rounds from `poll_ps` on, and count those that can only fail, as far as is known now.
+    // Draw rounds from `poll_ps` on, and count the rounds that can only fail, as far as is known now.
     void foresee(Worker& w, std::int64_t poll_ps) {
         Sleeper& sleeper = sleepers_[w.id];
         sleeper.fails = w.fails;
@@ -112,8 +113,8 @@ private:
         run_.queues.actor(w.id).victims.drawn += at;
     }
 
-    // Draw the picks of so many rounds, and look up how long their probes take. The tables are large. All look-ups
-    // stand in one loop, so that none has to wait for another.
+    // Draw the picks of so many rounds, and look up how long their probes take. The tables are large:
+    // all look-ups stand in one loop, so that their cache misses overlap.
     void draw(const Worker& w, std::size_t rounds) {
         std::vector<std::uint32_t>& picks = sleepers_[w.id].picks;
         ns_stream victims = run_.queues.actor(w.id).victims;
@@ -126,8 +127,8 @@ private:
         for (const std::uint32_t q : picks) probes_ps_.push_back(ns_probe_ps(&run_.plan, &w, q));
     }
 
-    // Count the round whose picks begin at number `first` as failed. Returns false if the round may find a task or ends
-    // too late, or if a lap of the same picks begins after it.
+    // Count the round whose picks begin at number `first` as failed. Returns false, without counting, if the round may
+    // find a task, ends too late, or is the last before a lap of the same picks.
     bool foresee_round(Worker& w, std::size_t first) {
         Sleeper& sleeper = sleepers_[w.id];
         const std::size_t probes = w.quiet.segments.size();
@@ -152,7 +153,7 @@ private:
         return true;
     }
 
-    // Where there is no room left, void notes are dropped, and the room is doubled if that does not free half of it.
+    // If no room is left for a note, void notes are dropped. If this frees less than half of the room, it is doubled.
     void note(std::uint32_t q, const Note& note) {
         std::vector<Note>& notes = queues_[q].notes;
         if (notes.size() == notes.capacity()) {
@@ -162,8 +163,8 @@ private:
         notes.push_back(note);
     }
 
-    // An event of a sleeper. The sleeper wakes if the round at hand may find a task, and draws more rounds if none is
-    // left. Queues that are empty now need its attention no more.
+    // Handle an event of a sleeper. The sleeper wakes if the round at hand may find a task, and draws more rounds if no
+    // round is left. The sleeper attends to queues that are empty now no longer.
     bool turn_over(Worker& w) {
         Sleeper& sleeper = sleepers_[w.id];
         const std::int64_t now_ps = run_.clock.now_ps();
@@ -195,7 +196,7 @@ private:
         return static_cast<std::size_t>(found - sleeper.picks.begin()) / probes;
     }
 
-    // Wake a worker that sleeps. The queues for whose probes it had an event are left to other sleepers.
+    // Wake a worker that sleeps. Queues for whose probes the worker had an event are left to other sleepers.
     void rouse(Worker& w) {
         Sleeper& sleeper = sleepers_[w.id];
         const std::size_t done = rounds_over(w);
@@ -213,7 +214,7 @@ private:
             : enter_round(w, poll_ps);
     }
 
-    // Return how many of the sleeper's rounds are over, so that all their probes have taken effect.
+    // Return how many of the sleeper's rounds are over: all probes of these rounds have taken effect.
     std::size_t rounds_over(const Worker& w) const {
         const Sleeper& sleeper = sleepers_[w.id];
         const std::int64_t now_ps = run_.clock.now_ps();
@@ -265,8 +266,8 @@ private:
         attend_left();
     }
 
-    // Give the sleeper that probes the queue next an event at the round of that probe. A sleeper that has already begun
-    // that round wakes, and the next probe may be that of another sleeper.
+    // Give the sleeper that probes the queue next an event at the round of this probe. If the sleeper has already begun
+    // the round, it wakes, and the sleeper with the next probe after this one gets an event.
     void attend(std::uint32_t q) {
         while (const Note* const next = next_note(q)) {
             Worker& w = run_.team[next->worker];
@@ -313,7 +314,7 @@ private:
     std::vector<std::uint32_t> naps_;      // [workers] how often each has woken
     std::vector<Queue> queues_;            // [queues]
     std::vector<std::int64_t> probes_ps_;  // how long the probes of the picks take
-    std::vector<std::uint32_t> left_;      // queues for whose probes workers had events that are awake now
+    std::vector<std::uint32_t> left_;      // queues to which workers attended that have woken since
 };
 
 }  // namespace numasim

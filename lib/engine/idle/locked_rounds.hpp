@@ -1,11 +1,11 @@
 // Idle workers that probe under one lock go through their rounds apart from the clock, without events (model 1.5).
 //
 // While the queues that these workers probe are empty and no other actor uses the lock, the workers influence only each
-// other. Their rounds are made up only when something happens that they may notice: a task comes into one of the
-// queues, a join ends, another worker begins to search there, or a watch is set. The rounds that have begun until then
-// are gone through one after the other, exactly as events would, and the workers get events again.
+// other. Their rounds are made later, when something happens that the workers may notice: a task comes into one of the
+// queues, a join ends, another worker begins to search there, or a watch is set. All rounds that have begun until then
+// are made one after the other, exactly as events would make them. The workers then get events again.
 //
-// Only workers whose rounds have one random pick go through them in this way.
+// Only rounds of one random pick are made in this way.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,10 @@
 #include <span>
 #include <vector>
 
-#include "idle/sleepers.hpp"
+#include "idle/sleeping.hpp"
 #include "state/containers.hpp"
 #include "state/event_tree.hpp"
+#include "sync_objects.hpp"
 
 namespace numasim {
 
@@ -60,7 +61,7 @@ public:
     }
 
     // A worker of the circle that becomes idle joins the others with its first request. Any other use of the lock gives
-    // all of them events again.
+    // all workers of the circle events again.
     bool request(Worker& w, std::uint32_t lock) override {
         const auto found = std::ranges::find(circles_, lock, &Circle::lock);
         if (found == circles_.end() || !found->apart) return false;
@@ -106,8 +107,8 @@ private:
         }
     };
 
-    // The lock under which the worker makes its rounds while all queues are empty. NS_NO_LOCK if rounds have more than
-    // one probe or need another lock.
+    // Return the lock under which the worker makes its rounds while all queues are empty; NS_NO_LOCK if rounds have
+    // more than one probe or need several locks.
     std::int32_t lock_of(Worker& w) {
         const ns_plan& steal = run_.plan.steal;
         const QuietRound& quiet = polling_.quiet_round(w);
@@ -159,7 +160,8 @@ private:
         return uses_of_lock(circle) == elsewhere;
     }
 
-    // How many workers of the circle have its lock or wait for it, for a probe of a round. -1 if another actor does.
+    // Return how many workers of the circle have the circle's lock or wait for it, for a probe of a round. Return -1 if
+    // any other actor has the lock or waits for it.
     std::int64_t uses_of_lock(const Circle& circle) const {
         const ns_server& server = *circle.server;
         const auto searches = [&](const ns_waiter& waiter) { return is_searcher(circle, waiter.actor); };
@@ -189,8 +191,8 @@ private:
         sync_.detach(circle.lock);
     }
 
-    // Let everything happen in the circle that comes before the event. A poll while the lock is held only has to happen
-    // before the lock is released.
+    // Let everything happen in the circle that comes before the event. The order of polls while the lock is held does
+    // not matter, as long as they happen before the release of the lock.
     void go_on_until(Circle& circle, EventKey event) {
         const ns_server& server = *circle.server;
         for (std::int64_t rounds = 1;; ++rounds) {
@@ -290,7 +292,7 @@ private:
         sync_.attach(circle.lock);
     }
 
-    // The worker has begun a round. Bring the state of its round to the first pick, which has been drawn.
+    // The worker has begun a round: set its place in the round to the first pick, which has been drawn.
     void enter_round(Worker& w) {
         const ns_view quiet = unmarked_view();
         ns_actor& actor = run_.queues.actor(w.id);

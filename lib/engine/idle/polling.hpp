@@ -18,7 +18,7 @@ namespace numasim {
 constexpr std::int32_t LONGEST_ROUND = 4096;  // most probes of a round that is passed over
 constexpr std::int64_t TURNS_BETWEEN_PAUSES = 4096;
 constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // rounds that are counted together
-constexpr std::int64_t MOST_CHOICES = 4;                      // if a round has at most so many choices for each of them
+constexpr std::int64_t MOST_CHOICES = 4;                      // most choices of a round for each of these rounds
 
 // Map the random numbers `first`, `first + step`, ... of a stream to [0, size).
 NUMASIM_VECTORS static void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size,
@@ -39,8 +39,8 @@ public:
     Polling(Run& run, const MemorySystem& memory, const WorkSource& source, SkipAhead& skipping)
         : run_(run), memory_(memory), source_(source), skipping_(skipping) {}
 
-    // The worker will poll after `wait_ps`. Count the rounds after that which can only fail. Returns the time that they
-    // take, which is 0 if the plan does not skip.
+    // The worker will poll after `wait_ps`. Count the rounds from this poll on that can only fail. Returns the time of
+    // the counted rounds; 0 if the plan does not skip.
     [[gnu::noinline]] std::int64_t pass_over(Worker& w, std::int64_t wait_ps) {
         if (run_.queues.marked() != 0 || (run_.queues.total() != 0 && !run_.plan.sees_marks_only)) return 0;
         const std::int64_t until_ps = next_change_ps();
@@ -70,7 +70,7 @@ private:
         if (skipping_.active()) return skipping_.no_task_before_ps();
         if (source_.starting()) return run_.clock.now_ps();
         std::int64_t due = source_.next_item_ps();
-        // if no worker is busy, the first end of a rate group is that of a flow which has ended in this instant
+        // if no worker is busy, the first end of a rate group is the end of a flow that has ended in this instant
         if (run_.clock.anybody_is_busy()) due = std::min(due, run_.clock.first_busy_end_ps());
         for (const std::uint32_t w : run_.joins.over()) due = std::min(due, run_.team[w].step.due_ps());
         const auto holds_unit = [](const Worker& w) { return w.reserved != NOTHING_RESERVED; };
@@ -100,7 +100,7 @@ private:
         return ns_backoff_wait_ps(&run_.plan.backoff, fails, probed);
     }
 
-    // Count the rounds from `poll_ps` on that end before `until_ps`. Returns the time that they take.
+    // Count the rounds from `poll_ps` on that end before `until_ps`. Returns the time of the counted rounds.
     [[gnu::noinline]] std::int64_t pass_over(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         until_ps = std::min(until_ps, LATEST_PS);
         if (poll_ps >= until_ps || run_.plan.locks_probes || run_.plan.backoff_after_probe ||
@@ -146,8 +146,8 @@ private:
         }
     }
 
-    // Pass over one round, if its last probe takes effect before `until_ps`. Returns the time after the round and its
-    // wait.
+    // Pass over one round, if its last probe takes effect before `until_ps`. Returns the end of the wait after the
+    // round.
     std::int64_t pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         ns_actor& actor = run_.queues.actor(w.id);
         const std::size_t probes = w.quiet.segments.size();
@@ -172,8 +172,8 @@ private:
         return look + wait;
     }
 
-    // Pass over as many rounds as end before `until_ps` wherever their probes go, if these are many and their waits are
-    // alike. Only how often each queue is picked matters then.
+    // Pass over the rounds that end before `until_ps` whichever queues their probes pick, if there are many such rounds
+    // and their waits are equal. The order of the picks then does not matter, only the number of picks of each queue.
     std::int64_t pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         const std::int64_t wait = wait_ps(w.fails + 1, true);
         const std::int64_t probe = std::max(run_.plan.costs.least_probe_ps,
@@ -194,8 +194,8 @@ private:
         return poll_ps + probing + rounds * wait;
     }
 
-    // Pass over as many whole laps as end before `until_ps`, if a lap begins and the waits are alike. All laps make the
-    // same picks, which are kept.
+    // Pass over all whole laps that end before `until_ps`, if a lap begins now and the waits are equal. All laps make
+    // the same picks, which are kept.
     std::int64_t pass_over_laps(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         if (w.fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(&run_.plan.steal)) return poll_ps;
         const std::int64_t wait = wait_ps(w.fails + 1, true);

@@ -1,66 +1,34 @@
-// Idle workers whose rounds are known to fail have no events of their own (model 1.5). Where probes take no locks, each
-// sleeps by itself (ForeseenProbes); where they take a lock, all that search under the lock sleep together
-// (LockedRounds). A run has at most one of the two.
+// Idle workers whose rounds are known to fail have no events of their own (model 1.5). If probes take no locks, each
+// worker sleeps by itself (ForeseenProbes). If probes take locks, all workers that search under one lock sleep together
+// (LockedRounds). A run has at most one of these two.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "idle/foreseen_probes.hpp"
+#include "idle/locked_rounds.hpp"
 #include "idle/polling.hpp"
 #include "state/run.hpp"
 #include "sync_objects.hpp"
 
 namespace numasim {
 
-// How idle workers of a run sleep.
-class Sleeping : public QueueAttendant {
-public:
-    // `sleeping` is where sleepers are counted.
-    Sleeping(Run& run, Polling& polling, std::ptrdiff_t& sleeping);
-    virtual ~Sleeping() = default;
-    Sleeping(const Sleeping&) = delete;
-
-    // The worker's next event is a poll. Let it sleep as long as its rounds can only fail.
-    virtual void sleep(Worker& w) = 0;
-    // The poll of a worker is due. Returns whether the worker goes on sleeping.
-    virtual bool sleeps_on(Worker&) { return false; }
-    // The worker asks for a lock of its search now. Returns whether the sleepers take over the request.
-    virtual bool request(Worker&, std::uint32_t) { return false; }
-    // The event at hand may change what the worker does. Give the worker events again if it sleeps.
-    virtual void wake(std::uint32_t worker) = 0;
-    virtual void wake_all() = 0;
-
-    // Whether a watch that steal levels go by is set. No worker sleeps then.
-    bool is_marked() const;
-
-protected:
-    // Count sleepers, one each or one for each circle. While there are any, they are told of tasks that come into
-    // queues.
-    void count(std::ptrdiff_t more) {
-        sleeping_ += more;
-        run_.queues.set_attendant(sleeping_ != 0 ? this : nullptr);
-    }
-    // What a thief sees while no watch is set.
-    ns_view unmarked_view() const {
-        ns_view view = run_.queues.view();
-        view.watch = no_marks_.data();
-        return view;
-    }
-
-    Run& run_;
-    Polling& polling_;
-
-private:
-    std::ptrdiff_t& sleeping_;
-    const std::size_t words_;              // of a watch
-    std::vector<std::size_t> watches_;     // that steal levels go by; the other watches belong to dispatch rules
-    std::vector<std::uint64_t> no_marks_;  // [watches * words]
-};
+// Return how idle workers of a run sleep: nullptr if rounds are more than a poll and its probes, or if queues may hold
+// copies of tasks.
+inline std::unique_ptr<Sleeping> kind_of(Run& run, SyncObjects& sync, Polling& polling, std::ptrdiff_t& sleeping) {
+    const Plan& plan = run.plan;
+    const bool may_sleep = plan.skip && plan.one_queue_each && !plan.backoff_after_probe && !run.queues.has_copies();
+    if (!may_sleep) return nullptr;
+    if (plan.locks_probes) return std::make_unique<LockedRounds>(run, sync, polling, sleeping);
+    return std::make_unique<ForeseenProbes>(run, polling, sleeping);
+}
 
 class Sleepers {
 public:
-    Sleepers(Run& run, SyncObjects& sync, Polling& polling);
+    Sleepers(Run& run, SyncObjects& sync, Polling& polling)
+        : clock_(run.clock), locks_(run.plan.locks_probes), kind_(kind_of(run, sync, polling, sleeping_)) {}
 
     void sleep(Worker& w) {
         if (kind_) kind_->sleep(w);
@@ -70,8 +38,7 @@ public:
     void wake(std::uint32_t worker) {
         if (any()) kind_->wake(worker);
     }
-    // After every event: where no worker is busy, workers that look for work may find out that there is none (model
-    // 1.6).
+    // After every event: if no worker is busy, workers that look for work may find that no work is left (model 1.6).
     void happened() {
         if (any() && !clock_.anybody_is_busy()) kind_->wake_all();
     }
@@ -87,7 +54,7 @@ public:
 private:
     bool any() const { return sleeping_ != 0; }
 
-    std::ptrdiff_t sleeping_ = 0;  // beside the fast checks of every event, rather than behind `kind_`
+    std::ptrdiff_t sleeping_ = 0;  // is here, and not behind `kind_`, for the fast checks of every event
     const Clock& clock_;
     const bool locks_;                      // probes take locks
     const std::unique_ptr<Sleeping> kind_;  // nullptr where no worker may ever sleep

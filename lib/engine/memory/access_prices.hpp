@@ -1,5 +1,5 @@
-// What a segment moves and how long it waits for memory: caches, pages and latencies together (model 2.3 to 2.6;
-// engine/reference/memory/access_prices.py).
+// The bytes that a segment moves, and how long it waits for memory: caches, pages and latencies together (model 2.3 to
+// 2.6; engine/reference/memory/access_prices.py).
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ struct Traffic {
     std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender
     std::int64_t cached_bytes = 0;
     std::int64_t placed = 0, unmapped = 0;              // pages that items of ranges have touched first, and given back
-    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // brought in by helpers; those of them that workers found
+    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // brought in by helpers; of these, found by workers
 };
 
-// What a stretch of work costs, in picoseconds. `local_wait_ps` is the wait if all bytes were local. `queued_ps` is the
-// additional wait for memory controllers. `fault_ps` is the time of page faults, migrations and giving back memory.
+// The price of a stretch of work, in picoseconds. `local_wait_ps` is the wait if all bytes were local. `queued_ps` is
+// the additional wait for memory controllers. `fault_ps` is the time of page faults, migrations and giving back memory.
 struct Price {
     std::int64_t compute_ps = 0, wait_ps = 0, local_wait_ps = 0, queued_ps = 0, fault_ps = 0;
 };
@@ -77,9 +77,9 @@ public:
           queueing_ps_(plan.nodes, 0),
           units_(plan.effects.resources.capacity.size(), 0) {}
 
-    // Set `price` to the price of a segment that starts now at `place`, and `uses` to what it uses, each resource once.
-    // Caches and pages change. Bytes that a helper has `brought` for op `op` of the task, and the segment finds, count
-    // as used.
+    // Set `price` to the price of a segment that starts now at `place`, and `uses` to its uses of resources, one entry
+    // a resource. Caches and pages change. Bytes that a helper has `brought` for op `op` of the task, and that the
+    // segment finds, count as used.
     void price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price, std::vector<Use>& uses,
                std::uint32_t op = 0, Brought* brought = nullptr) {
         const std::span<const Access> accesses = table_.accesses(segment);
@@ -96,8 +96,8 @@ public:
         collect(uses);
     }
 
-    // Add the price of reading an access once. Returns the bytes that were in the own cache. What the reading uses is
-    // kept for `collect`, together with the uses of `go_on_with`.
+    // Add the price of reading an access once. Returns the bytes that were in the own cache. The uses of the reading
+    // are kept for `collect`, together with the uses of `go_on_with`.
     std::int64_t price_ahead(const Access& access, const Place& place, Price& price) {
         counted_ = nullptr;
         const std::int64_t* const by_home = homes(access, place, price);
@@ -124,12 +124,12 @@ public:
 
     const AccessTable& table() const { return table_; }
 
-    // Prefetch what `price` will read of a segment.
+    // Prefetch the cache records that `price` will read for a segment.
     void prefetch_chunks(std::size_t segment) const {
         for (const Access& access : table_.accesses(segment)) caches_->prefetch(access.print);
     }
 
-    // From now on also add what segments move from and to each home to `bytes` [nodes].
+    // From now on also add to `bytes` [nodes] the bytes that segments move from and to each home.
     void count_into(std::int64_t* bytes) { counted_ = bytes; }
 
     std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] the wait of a miss at each controller
@@ -182,7 +182,7 @@ private:
         }
     }
 
-    // Add the bytes that come from memory and go there.
+    // Add the bytes that come from memory (`fetched`) and go to memory (`written`).
     void move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home, std::int64_t fetched,
                           std::int64_t written, Price& price) {
         if (fetched == 0 && written == 0) return;
@@ -202,7 +202,7 @@ private:
         price.local_wait_ps = sum_ps(price.local_wait_ps, misses_ps(moved, local_ps, access.misses));
     }
 
-    // Cut both in proportion to the bytes on each home. Returns the moved bytes.
+    // Divide `fetched` and `written` over the homes in proportion to `by_home`. Returns the moved bytes.
     std::int64_t move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
                               std::int64_t fetched, std::int64_t written, Price& price) {
         std::int64_t whole = 0, before = 0, read_done = 0, back_done = 0;

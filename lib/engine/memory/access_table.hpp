@@ -27,9 +27,44 @@ struct alignas(64) Access {
 };
 static_assert(sizeof(Access) == 64);
 
+// The node on which all bytes of an access live, or SEVERAL.
+inline std::int32_t only_home(I64s by_home) {
+    std::int32_t only = SEVERAL;
+    for (std::size_t home = 0; home < by_home.size(); ++home) {
+        if (by_home[home] == 0) continue;
+        if (only != SEVERAL) return SEVERAL;
+        only = static_cast<std::int32_t>(home);
+    }
+    return only;
+}
+
 class AccessTable {
 public:
-    explicit AccessTable(const Plan& plan);
+    explicit AccessTable(const Plan& plan) {
+        if (!plan.effects.coupled) return;
+        const Accesses& shape = plan.accesses;
+        const SegmentNeeds& needs = plan.effects.segments;
+        segments_.reserve(needs.first_access.size());
+        for (std::size_t s = 0; s < needs.compute_ps.size(); ++s) {
+            segments_.push_back({needs.compute_ps[s], needs.first_access[s]});
+        }
+        segments_.push_back({0, needs.first_access.back()});
+        const std::vector<std::int64_t> begins = region_begins(plan.effects.caches.region_bytes);
+        accesses_.reserve(shape.region.size());
+        for (std::size_t a = 0; a < shape.region.size(); ++a) {
+            const bool settled = plan.memory.dynamic[shape.region[a]] == 0;
+            const I64s by_home = shape.settled.subspan(a * plan.nodes, plan.nodes);
+            accesses_.push_back({
+                .print = {begins[shape.region[a]] + shape.offset[a], shape.row_bytes[a], shape.rows[a],
+                          shape.stride[a]},
+                .passes = needs.passes[a],
+                .misses = needs.misses[a],
+                .home = settled ? only_home(by_home) : SEVERAL,
+                .mode = static_cast<AccessMode>(needs.mode[a]),
+                .settled = settled,
+            });
+        }
+    }
 
     std::int64_t compute_ps(std::size_t segment) const { return segments_[segment].compute_ps; }
     std::span<const Access> accesses(std::size_t segment) const {
@@ -53,46 +88,10 @@ private:
     std::vector<Access> accesses_;
 };
 
-// The node on which all bytes of an access live, or SEVERAL.
-inline std::int32_t only_home(I64s by_home) {
-    std::int32_t only = SEVERAL;
-    for (std::size_t home = 0; home < by_home.size(); ++home) {
-        if (by_home[home] == 0) continue;
-        if (only != SEVERAL) return SEVERAL;
-        only = static_cast<std::int32_t>(home);
-    }
-    return only;
-}
-
-inline AccessTable::AccessTable(const Plan& plan) {
-    if (!plan.effects.coupled) return;
-    const Accesses& shape = plan.accesses;
-    const SegmentNeeds& needs = plan.effects.segments;
-    segments_.reserve(needs.first_access.size());
-    for (std::size_t s = 0; s < needs.compute_ps.size(); ++s) {
-        segments_.push_back({needs.compute_ps[s], needs.first_access[s]});
-    }
-    segments_.push_back({0, needs.first_access.back()});
-    const std::vector<std::int64_t> begins = region_begins(plan.effects.caches.region_bytes);
-    accesses_.reserve(shape.region.size());
-    for (std::size_t a = 0; a < shape.region.size(); ++a) {
-        const bool settled = plan.memory.dynamic[shape.region[a]] == 0;
-        const I64s by_home = shape.settled.subspan(a * plan.nodes, plan.nodes);
-        accesses_.push_back({
-            .print = {begins[shape.region[a]] + shape.offset[a], shape.row_bytes[a], shape.rows[a], shape.stride[a]},
-            .passes = needs.passes[a],
-            .misses = needs.misses[a],
-            .home = settled ? only_home(by_home) : SEVERAL,
-            .mode = static_cast<AccessMode>(needs.mode[a]),
-            .settled = settled,
-        });
-    }
-}
-
 // Prefetches the programs, segments and accesses of children while their parent works.
 //
-// Each child takes a chain of four look-ups, each a likely cache miss of the machine that simulates. Every new child
-// takes the children before it one look-up further, so that no look-up waits for another.
+// A child takes a chain of four look-ups, each a likely cache miss of the machine that simulates. With every new child
+// three earlier children come one look-up further, so that no look-up waits for another.
 class TaskPrefetch {
 public:
     TaskPrefetch(const Programs& programs, const AccessTable& accesses) : programs_(programs), accesses_(accesses) {}

@@ -42,10 +42,10 @@ Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64
     return missing_of(piece, parts, here);
 }
 
-// ---- share: chunks age with what their domain brings in -------------------------------------------------------------
+// ---- share: chunks age with the bytes that their domain brings in ---------------------------------------------------
 
-// The time of a domain is in bytes. It passes by the bytes that are brought in, and when bytes are touched again, by
-// the share of the cache that is younger than they are.
+// The time of a domain is in bytes. When bytes are brought in, the time passes by their number. When bytes are touched
+// again, the time passes by the part of the cache that is younger than these bytes, in proportion to their number.
 
 // A chunk in the cache of one domain, last touched at time `stamp` from `node`. No bytes: the chunk is not there.
 struct Copy {
@@ -60,8 +60,8 @@ struct Chunk {
     Copy* copies;          // [domains]
 };
 
-// The records of all chunks. Reading one is mostly a cache miss of the machine that simulates, so each lies in as few
-// cache lines as possible.
+// The records of all chunks. Reading a record is mostly a cache miss of the machine that simulates, so that each record
+// lies in as few cache lines as possible.
 class ChunkRecords {
 public:
     ChunkRecords(std::size_t chunks, std::size_t domains)
@@ -220,7 +220,7 @@ public:
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, writes, found); });
     }
 
-    // Find what a second walk over the access finds. A third walk would find the same.
+    // Walk over the access a second time. A third walk would find the same bytes.
     Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
         again_.clear();
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, false, again_); });

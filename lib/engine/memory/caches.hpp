@@ -1,4 +1,4 @@
-// Last-level caches: which part of an access is found in the domain's own cache, in another domain's, or in memory
+// Last-level caches: which part of an access is in the domain's own cache, in the cache of another domain, or in memory
 // (model 2.4; engine/reference/memory/caches.py).
 //
 // Caches follow memory in chunks of 64 KiB. All regions lie in one address space, and each begins at a chunk of its
@@ -78,7 +78,8 @@ void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
     }
 }
 
-// Likewise for rows that do not overlap: they touch chunks in ascending order, and one chunk at a time is gathered.
+// Call `visit(piece)` for the chunks of rows that do not overlap. Such rows touch chunks in ascending order, so that
+// the pieces of one chunk at a time are gathered.
 template <typename Visit>
 void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
     Piece gathered{print.begin / CHUNK_BYTES, 0, 0};
@@ -158,13 +159,13 @@ class Caches {
 public:
     virtual ~Caches() = default;
 
-    // Prefetch what `first_pass` will read.
+    // Prefetch the records that `first_pass` will read.
     virtual void prefetch(const Footprint&) const {}
 
     // Make the first pass over an access and add to `found`.
     virtual void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) = 0;
 
-    // What the cache serves of a later pass. `segment_bytes` is the footprint of all accesses of the segment.
+    // The part of a later pass that the cache serves. `segment_bytes` is the footprint of all accesses of the segment.
     virtual Served later_pass(const Place& place, const Footprint& print, std::int64_t segment_bytes) = 0;
 };
 

@@ -35,9 +35,9 @@ struct Stretch {
     bool goes_on = false;  // the worker has ended an item of the same family in this instant
 };
 
-// A worker's stretch of work under way, with times in picoseconds. When the nominal time last changed, `left_ps` of it
-// were left, and `done_ps` had been done. `undisturbed_ps` is the time at full speed without page faults, `local_ps`
-// likewise if all bytes were local. `queued_ps` is what queueing adds.
+// A worker's stretch of work under way, with times in picoseconds. When the nominal time last changed, `left_ps` of the
+// nominal time were left, and `done_ps` had been done. `undisturbed_ps` is the time at full speed without page faults;
+// `local_ps` is this time if all bytes were local. Queueing adds `queued_ps`.
 struct Flow {
     Stretch work{};
     Price price;
@@ -46,13 +46,13 @@ struct Flow {
     std::int64_t left_ps = 0, done_ps = 0;
     std::int64_t undisturbed_ps = 0, local_ps = 0, queued_ps = 0;
     std::vector<Use> uses;  // what a segment uses
-    Speed asked_speed;      // for which the present demand was computed; none without a demand
+    Speed asked_speed;      // the speed for which the present demand was computed; zero without a demand
     bool works = false;     // the flow has not ended
     bool fresh = false;     // the flow has not got a speed yet
     bool moved = false;     // its end may have moved since the last `forget_changes`
 };
 
-constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // the wait of an M/D/1 queue grows no further beyond this load
+constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // beyond this load the wait of an M/D/1 queue grows no further here
 
 inline std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::vector<ItemTimes>& times,
                                                         std::uint64_t seed) {
@@ -117,7 +117,7 @@ public:
     // A segment will be priced at the end of this instant.
     void prefetch_chunks(std::uint32_t segment) const { memory_.prefetch_chunks(segment); }
 
-    // The worker starts a stretch. The caller fills in the returned record, which still holds the stretch before.
+    // The worker starts a stretch. The caller fills in the returned record, which still holds the last stretch.
     Stretch& start(const Worker& w) {
         Flow& flow = flows_[w.id];
         flow.works = flow.fresh = true;
@@ -190,7 +190,8 @@ public:
         progress_.restart(w.id, flow.left_ps, flow.work.start_ps);
     }
 
-    // The time of an item that depends only on the worker's speed; count what items move, `times` times.
+    // The time of an item that depends only on the worker's speed. `move_items` counts the bytes of items, `times`
+    // times.
     WorkTime item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const {
         const auto of = static_cast<std::int32_t>(family);
         return work_time(effects_, prices(worker, of).price(item, item_compute_ps(of, item)), speed);
@@ -201,7 +202,7 @@ public:
     }
 
 private:
-    // Price the starting flows in the order of workers. Each changes caches and pages for the next.
+    // Price the starting flows in the order of workers. The pricing of a flow changes caches and pages for later flows.
     void price_all() {
         if (started_.size() > 1) std::sort(started_.begin(), started_.end());
         if (effects_.queueing) queue();

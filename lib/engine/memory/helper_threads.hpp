@@ -50,13 +50,13 @@ public:
         return rules_.restart_ps;
     }
 
-    // What the helper has brought for the worker's unit, if that is `task`; otherwise nullptr.
+    // The bytes that the helper has brought for the worker's unit if this unit is `task`; otherwise nullptr.
     Brought* brought_for(std::uint32_t worker, std::int64_t task) {
         Helper& helper = helpers_[worker];
         return helper.begun == task ? &helper.brought_before : nullptr;
     }
 
-    // Let the worker's helper run for `time_ps`. Adds what it uses to `uses`.
+    // Let the worker's helper run for `time_ps`, and add its uses of resources to `uses`.
     void run_ahead(std::uint32_t worker, const Place& place, std::int64_t time_ps, std::vector<Use>& uses) {
         if (rules_.has[worker] == 0) return;
         Helper& helper = helpers_[worker];
@@ -81,8 +81,9 @@ public:
 private:
     static constexpr std::int64_t NO_UNIT = -1;
 
-    // The state of a helper: its unit and the unit of its worker (`begun`), with what it has brought for each; its
-    // place in its unit; the rest of its lifespan; and by how much its last access has exceeded the given time
+    // The state of a helper: its unit and the unit of its worker (`begun`), with the bytes that it has brought for
+    // each; its place in its unit; the rest of its lifespan; and by how much its last access has exceeded the given
+    // time
     // (`debt_ps`).
     struct Helper {
         std::int64_t unit = NO_UNIT, begun = NO_UNIT;

@@ -1,6 +1,6 @@
-// What the items of an implicit range cost under caches and shared bandwidth, the pages included that they touch first
-// or give back (model 1.8, 2.4, 2.5 and 3.5; numasim/plan/item_prices.py makes the tables, address_space.py prices
-// pages).
+// The prices of the items of an implicit range under caches and shared bandwidth, including the pages that items touch
+// first or give back (model 1.8, 2.4, 2.5 and 3.5; numasim/plan/item_prices.py makes the tables, address_space.py
+// prices pages).
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ public:
             mean_uses_.push_back({price.resource[i], price.units[i]});
     }
 
-    // The price of an item that computes for `compute_ps`. The second form also counts what the item moves.
+    // The price of an item that computes for `compute_ps`. The second form also counts the bytes and pages of the item.
     Price price(std::int64_t item, std::int64_t compute_ps) const {
         return price(item, compute_ps, node_bytes_.wait(node_, item));
     }
@@ -53,11 +53,11 @@ public:
         return price(item, compute_ps, node_bytes_.wait(node_, item, node_counter(1, traffic)));
     }
 
-    // The demand of a worker while it runs through the family: that of the mean item.
+    // The demand of a worker while it runs through the family: the demand of the mean item.
     const Price& mean() const { return mean_; }
     const std::vector<Use>& mean_uses() const { return mean_uses_; }
 
-    // Count what each of `items` moves, and its pages, `times` times.
+    // Count the bytes and the pages of each of `items`, `times` times.
     void count(Items items, std::int64_t times, Traffic& traffic) const {
         count_rows_and_pages(items, times, traffic);
         for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) {
@@ -66,8 +66,8 @@ public:
     }
 
 private:
-    // Pages that an item touches first (`placed`), and pages that it gives back: those of its own node (`near`), and
-    // those that lie on given homes (`far`), which take `far_ps`.
+    // Pages that an item touches first (`placed`), and pages that the item gives back: pages of its own node (`near`),
+    // and pages on given homes (`far`), which take `far_ps`.
     struct PageCounts {
         std::int64_t placed = 0, near = 0, far = 0, far_ps = 0;
     };
@@ -97,7 +97,7 @@ private:
         }
     }
 
-    // Count what one row of an access's tables moves.
+    // Count the bytes of one row of an access's tables.
     void count_row(std::size_t number, std::int64_t row, std::int64_t times, Traffic& traffic) const {
         const auto& access = price_.accesses[number];
         const std::size_t from = static_cast<std::size_t>(row) * nodes_, to = node_ * nodes_;

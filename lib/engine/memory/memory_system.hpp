@@ -41,14 +41,14 @@ public:
     ns_pages& pages() { return pages_; }
     const ns_pages& pages() const { return pages_; }
 
-    // ---- work whose time does not depend on what else runs
+    // ---- work whose time does not depend on other work that runs
 
     // The time of a segment that starts now. The worker owes the overhead of page faults and migrations.
     std::int64_t segment_ps(Worker& w, std::uint32_t segment) {
         return looks_at_accesses_ ? access_ps(w, segment) : w.total_ps[segment];
     }
 
-    // The same, and measure what the task moves.
+    // The same, and measure the bytes that the task moves.
     [[gnu::noinline]] std::int64_t measured_segment_ps(Worker& w, std::int64_t task, std::uint32_t segment) {
         const std::int64_t* const moved = ns_pages_bytes_of(&pages_, w.node);
         run_.measures->before(moved);
@@ -96,15 +96,13 @@ public:
         run_.recorder.log(Executed{work.task, work.segment, w.id, work.start_ps, run_.clock.now_ps()});
     }
 
-    // A task has been spawned: prefetch what its first segment needs.
-    // Data of a new task's first segment is prefetched while other tasks are spawned, since pricing mostly waits for
-    // it.
+    // A task has been spawned: prefetch the accesses of its first segment, since pricing mostly waits for them.
     [[gnu::noinline]] void expect(const Frame& frame) const {
         const Instruction next = run_.frames.next(frame);
         if (next.op == RUN) flows_->expect(next.arg);
     }
 
-    // Take note of what the worker does now, if that makes others faster or slower.
+    // Take note of the worker's present activity, if activities make other workers faster or slower.
     void tell_activity(const Worker& w) {
         if (flows_) tell(w);
     }
@@ -142,8 +140,8 @@ public:
     // When the worker's stretch of work ends, if nothing changes.
     std::int64_t end_ps(const Worker& w) const { return flows_ ? flows_->progress().end_ps(w.id) : w.step.due_ps(); }
 
-    // The time of one of like items while nothing changes; pass over `taken` like items, after which the next one ends
-    // at `due_ps`.
+    // The time of one of many like items while nothing changes. `pass_items` passes over `taken` such items; the next
+    // item then ends at `due_ps`.
     std::int64_t steady_ps(const Worker& w, const ItemTimes& times) const {
         return flows_ ? flows_->steady_ps(w.id) : times.time(static_cast<std::size_t>(w.node), 0).total_ps;
     }
@@ -162,9 +160,9 @@ public:
 
     // ---- work that is skipped over: its time depends only on its worker's speed
 
-    // The speed of a worker; its speed if all others on its core do the same; the workers whose speed may have changed
-    // when the last instant was settled. While no worker rests, a speed lies between those beside executing and polling
-    // workers.
+    // The speed of a worker; its speed while all others on its core have the activity `others`; the workers whose speed
+    // may have changed when the last instant was settled. While no worker rests, the speed of a worker lies between its
+    // speeds beside executing and beside polling workers.
     Speed speed(const Worker& w) const { return flows_ ? flows_->speeds().speed(w.id) : Speed{MILLION, MILLION}; }
     Speed speed_beside(const Worker& w, Activity others) const {
         return flows_ ? flows_->speeds().speed_beside(w.id, others) : Speed{MILLION, MILLION};
@@ -196,8 +194,7 @@ public:
 
     // ---- results
 
-    // called at the end of a run or of an iteration
-    // Sum up the bytes of all kinds that have been moved from and to memory.
+    // Sum up the bytes of all kinds that have moved from and to memory, at the end of a phase, an iteration or a run.
     void sum_traffic() {
         if (!flows_) return;
         const Traffic& traffic = flows_->traffic();

@@ -74,7 +74,7 @@ public:
 
     const Speed& speed(std::size_t worker) const { return speed_[worker]; }
 
-    // A worker does something else from now on. The next `update` follows that.
+    // A worker does something else from now on. Speeds follow at the next `update`.
     void set_activity(std::uint32_t worker, Activity activity) {
         if (!told_) return;
         if (next_[worker] == activity) return;
@@ -82,7 +82,7 @@ public:
         touched_.push_back(worker);
     }
 
-    // Bring speeds up to date. Returns the workers whose speed may have changed; `changed` returns the last result
+    // Bring speeds up to date. Returns the workers whose speed may have changed. `changed` returns the last result
     // again.
     const std::vector<std::uint32_t>& update() {
         for (const std::uint32_t w : changed_) marked_[w] = 0;
@@ -97,8 +97,8 @@ public:
 
     const std::vector<std::uint32_t>& changed() const { return changed_; }
 
-    // A worker's speed while all others on its core do the same. While no worker rests, its speed lies between the
-    // speeds beside executing and beside polling workers.
+    // A worker's speed while all others on its core have the activity `others`. While no worker rests, the worker's
+    // speed lies between its speeds beside executing and beside polling workers.
     Speed speed_beside(std::uint32_t worker, Activity others) const {
         std::int64_t shared = MILLION;
         for (std::size_t mates = on_core_[rules_.core[worker]].size(); mates-- > 1;)
@@ -107,8 +107,8 @@ public:
     }
 
 private:
-    // A worker does something else. Other workers on its core may get faster or slower, and through the clock the whole
-    // socket.
+    // A worker does something else. Other workers on its core may get faster or slower. If the clock of the socket
+    // changes, so may all workers of the socket.
     void move(std::uint32_t worker) {
         const std::size_t core = rules_.core[worker], socket = rules_.socket[worker];
         const bool rested = now_[worker] == Activity::RESTS, rests = next_[worker] == Activity::RESTS;
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    // The clock of a socket relative to the highest clock. It falls with the number of cores that do not rest.
+    // The clock of a socket relative to the highest clock. The clock falls with the number of cores that do not rest.
     std::int64_t clock_ppm(std::size_t socket) const {
         if (rules_.clock_active.empty()) return MILLION;
         std::int64_t hz = rules_.clock_base_hz;
@@ -163,7 +163,7 @@ private:
     }
 
     const SpeedRules& rules_;
-    const bool told_;                                    // whether speeds depend on what workers do
+    const bool told_;                                    // whether speeds depend on the activities of workers
     std::vector<Activity> now_, next_;                   // [workers]
     std::vector<std::uint32_t> touched_;                 // workers for which `now_` and `next_` may differ
     std::vector<std::vector<std::uint32_t>> on_core_;    // [cores] workers

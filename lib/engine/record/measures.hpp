@@ -51,7 +51,7 @@ public:
     // [nodes] the bytes that a task has moved from and to each home, to which the caller adds.
     std::int64_t* bytes_of(std::int64_t task) { return bytes_.data() + static_cast<std::size_t>(task) * nodes_; }
 
-    // Count for a task by how much `moved` [nodes], bytes from and to each home, grows from `before` to `after`.
+    // Count for a task the growth of `moved` [nodes], bytes from and to each home, between `before` and `after`.
     void before(const std::int64_t* moved) { std::copy_n(moved, nodes_, before_.begin()); }
     void after(std::int64_t task, const std::int64_t* moved) {
         std::int64_t* const mine = bytes_of(task);

@@ -1,4 +1,4 @@
-// What a run leaves behind beside its counters: hashes of its records, rows for a watcher, and a log for the checks
+// Results of a run beside its counters: hashes of the run's records, rows for a watcher, and a log for the checks
 // (model 1.3).
 #pragma once
 
@@ -135,7 +135,7 @@ public:
 
     // ---- Rows for the watcher, if there is one.
     bool watched() const { return watcher_ != nullptr; }
-    // What an actor did from `begin_ps` until now.
+    // Add a row: an actor's doing from `begin_ps` until now.
     void row(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t first = 0, std::int64_t second = 0,
              std::int64_t third = 0) {
         if (watched()) tell(kind, actor, begin_ps, clock_.now_ps(), first, second, third);
@@ -146,7 +146,7 @@ public:
     void load(std::size_t resource, std::int64_t used) {
         row(Watched::LOAD, static_cast<std::int64_t>(resource), clock_.now_ps(), used);
     }
-    // The worker's stretch since `began_ps` ends now. Time before the stretch that no row has told was overhead.
+    // The worker's stretch since `began_ps` ends now. Time before the stretch that is in no row was overhead.
     void stretch(Worker& w, Watched kind, std::int64_t first = 0, std::int64_t second = 0, std::int64_t third = 0) {
         stretch_to(clock_.now_ps(), w, kind, first, second, third);
     }
@@ -159,7 +159,7 @@ public:
         tell(kind, w.id, begin_ps, end_ps, first, second, third);
         w.reported_until_ps = end_ps;
     }
-    // Time until now that no row has told was overhead.
+    // Time until now that is in no row was overhead.
     void overhead(Worker& w) {
         if (watched()) overhead(w, clock_.now_ps());
     }
@@ -210,7 +210,7 @@ private:
     const Clock& clock_;
     RecordSet steps_, details_;
     const Watcher* const watcher_;
-    std::vector<WatchedRow> rows_;  // that the watcher has not been told yet
+    std::vector<WatchedRow> rows_;  // not told to the watcher yet
     const bool listened_, keeps_log_;
     bool complete_ = true;
     std::vector<Executed> log_;

@@ -1,12 +1,12 @@
 // How far flows have come, exactly: in 2^-48 of a picosecond, as shares are in 2^-48 (model 2.5;
 // engine/reference/memory/flows.py).
 //
-// The flows of a rate group (rate_groups.hpp) all proceed at the level of the group. A group has a *virtual time*,
-// which passes as fast as the level says (Demers, Keshav and Shenker, Analysis and simulation of a fair queueing
-// algorithm, 1989, section 2). Each flow of the group ends at a fixed virtual time. A level that changes therefore
-// moves one number and one event, however many flows there are. A class that joins another group keeps its own virtual
-// time, at a fixed distance from the time of the group; that, too, moves one number. Flows without a class have events
-// of their own.
+// All flows of a rate group (rate_groups.hpp) proceed at the level of the group. A group has a *virtual time*, which
+// passes at the rate of the level (Demers, Keshav and Shenker, Analysis and simulation of a fair queueing algorithm,
+// 1989, section 2). Each flow of the group ends at a fixed virtual time. A change of the level therefore changes one
+// number and one event, however many flows there are. A class that joins another group keeps its own virtual time, at a
+// fixed distance from the time of the group: joining, too, changes one number. Flows without a class have events of
+// their own.
 #pragma once
 
 #include <algorithm>
@@ -111,13 +111,13 @@ public:
         flow.share = share;
     }
 
-    // the flow has ended
+    // The worker's flow has ended.
     void stop(std::uint32_t worker) {
         if (is_grouped(worker)) take_out(worker);
     }
 
-    // Put the flow into a class or into none; put a class into a group; change the level of a group, or the share of a
-    // flow without a class.
+    // `move` puts a flow into a class or into no class; `regroup` puts a class into a group; `set_level` changes the
+    // level of a group, `set_share` the share of a flow without a class.
     void move(std::uint32_t worker, std::uint32_t number, std::int64_t now_ps) {
         Flow& flow = flows_[worker];
         if (flow.number == number) return;
@@ -226,15 +226,14 @@ public:
     }
 
 private:
-    // `left` is the virtual time of its class at which the flow ends; without a class it is what was left at
-    // `since_ps`.
+    // `left` is the virtual time of the flow's class at which the flow ends; without a class, the rest at `since_ps`.
     struct Flow {
         Wide left = 0;
         std::int64_t since_ps = 0, share = ONE;
         std::uint32_t number = NO_CLASS;
     };
 
-    // The virtual time of the class is that of its group plus `ahead`.
+    // The virtual time of the class is the virtual time of its group plus `ahead`.
     struct Class {
         Wide ahead = 0;
         std::uint32_t group = FREE_GROUP;
@@ -265,7 +264,7 @@ private:
         return first == UINT32_MAX ? NO_EVENT : event_key(due_ps, SEG_END, first);
     }
 
-    // What is left of a flow at `now_ps`, or at its begin if that is later.
+    // The rest of a flow at `now_ps`, or at the begin of the flow if this is later.
     Wide left(const Flow& flow, std::int64_t now_ps) const {
         const std::int64_t at_ps = std::max(flow.since_ps, now_ps);
         const Wide left = flow.number == NO_CLASS
@@ -274,7 +273,7 @@ private:
         return std::max<Wide>(0, left);
     }
 
-    // Put a flow into a class. `left` is what is left of the flow at its `since_ps`.
+    // Put a flow into a class. `left` is the rest of the flow at its `since_ps`.
     void enter(std::uint32_t worker, std::uint32_t number, Wide left) {
         Flow& flow = flows_[worker];
         const Class& entered = classes_[number];
@@ -305,8 +304,8 @@ private:
         std::erase_if(group.waiting, [&](std::uint32_t worker) { return flows_[worker].since_ps <= now_ps; });
     }
 
-    // A change of a later end may change the first event, too: the later end may be in the same instant, of a lower
-    // worker.
+    // A change of a later end may change the first event, too: a later virtual end may be in the same instant, and
+    // belong to a lower worker.
     void put_end(std::uint32_t worker) {
         const Flow& flow = flows_[worker];
         Class& changed = classes_[flow.number];

@@ -3,9 +3,9 @@
 // Flows that use the same resources are one class. Classes that the same resource holds back are one rate group: they
 // have one level, which changes for all of them at once.
 //
-// Each time that shares are computed, groups are made of sets of classes. Which resource holds a class back changes
-// much less often than the level. A set therefore takes over the most similar existing group, and only the classes that
-// differ cost time. The sums of what the classes of a group ask for stay with the group.
+// Each computation of shares makes groups of sets of classes. The resource that holds a class back changes much less
+// often than the level. A set therefore takes over the most similar existing group, and only the classes that differ
+// cost time. The sum of the demands of all classes of a group stays with the group.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ void each_member(std::size_t at, std::uint64_t word, Visit&& visit) {
 
 constexpr std::uint32_t NO_CLASS = UINT32_MAX;
 
-// What a flow uses of a resource if no resource holds the flow back.
+// The use of a resource by a flow that no resource holds back.
 struct Demand {
     std::uint32_t resource;
     std::int64_t units_per_s;
@@ -214,9 +214,9 @@ private:
         return found;
     }
 
-    // Of the groups that are not made yet, the group with the fewest differences from a set of classes. A group without
-    // classes differs in all of them. It is preferred to others with as many differences, since classes that leave a
-    // group would have to join another group.
+    // Of the groups that are not made yet, return the group with the fewest differences from a set of classes. A group
+    // without classes differs in every class of the set. At equal differences a group without classes comes first,
+    // since classes that leave a group would have to join another group.
     std::uint32_t closest(const std::vector<std::uint64_t>& classes) {
         std::uint32_t count = 0;
         for (const std::uint64_t word : classes) count += ns_word_count(word);

@@ -1,10 +1,10 @@
 // How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9;
 // engine/reference/memory/flows.py).
 //
-// The share of a flow depends only on which resources the flow uses, not on how much of each, so that flows of the same
-// resources are one class. When a flow starts or ends, the classes that each scarce resource holds back are computed
-// again, and their level: they are a rate group (rate_groups.hpp). Flows join their classes only when a resource is
-// scarce.
+// The share of a flow depends only on which resources the flow uses, not on how much of each: flows of the same
+// resources are one class. The classes that a scarce resource holds back are a rate group (rate_groups.hpp). When a
+// flow starts or ends, these groups and their levels are computed again. Flows join their classes only when a resource
+// is scarce.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    // A resource of which flows ask more than there is: what open flows ask, and what is left for them in 2^-48.
+    // A resource of which flows ask more than there is: the demand of open flows, and the rest for them, in 2^-48.
     struct Scarce {
         std::uint32_t resource;
         std::int64_t asked;

@@ -99,7 +99,7 @@ private:
     WorkSource& source_;
     std::unique_ptr<SkippedTrees> trees_;   // if the plan skips ahead
     std::unique_ptr<SkippedRanges> dealt_;  // likewise
-    SkippedWork* phase_ = nullptr;          // the one of the present phase
+    SkippedWork* phase_ = nullptr;          // `trees_` or `dealt_`, as the present phase has roots or a range
 };
 
 }  // namespace numasim

@@ -1,12 +1,12 @@
 // Skipping ahead over the items of implicit ranges that workers are dealt (model 1.7 and 3.5).
 //
-// A worker begins the first item that it was dealt, and takes the others one by one from the near end of its queue,
-// with a pop each. Thieves take single items off the far end. The only state of a worker is therefore the time at which
-// all its items are done: its farthest item is in the queue until the time at which it would start.
+// A worker begins the first item that it was dealt. It takes the others one by one from the near end of its queue, with
+// a pop each. Thieves take single items off the far end. The state of a worker is therefore one time, at which all its
+// items are done. The farthest item is in the queue until the item's start, which follows from this time.
 //
 // When a worker's speed changes, the rest of the present item is scaled, and later items take their times at the new
-// speed. If items differ and speeds may change, a run has only the worker's next few items, its portion, since a change
-// of speed goes through all items of the run.
+// speed. The change of speed goes through all items of the run. If items differ and speeds may change, a run therefore
+// has only the worker's next few items, its portion.
 #pragma once
 
 #include <algorithm>
@@ -119,14 +119,13 @@ public:
         return true;
     }
 
-    // Whether all items are alike, and take a worker equally long whatever other workers do.
+    // Whether all items are alike, and take a worker the same time whatever other workers do.
     bool like_and_steady() const { return uniform_ && !speeds_matter_; }
-    // How long such an item takes a thief; how long it takes the owner of its queue, the pop included.
+    // The time that an item, like all others, takes a thief; the time that it takes its owner, the pop included.
     std::int64_t stolen_item_ps(const Worker& w) const { return like_[w.id].nominal_ps; }
     std::int64_t item_ps(const Worker& w) const { return like_[w.id].nominal_ps + pop_ps_; }
 
-    // Give `thief`, whose run has ended, many like items, the last of which ends at `end_ps`; take many like items from
-    // `victim`, which holds more.
+    // Give `thief`, whose run has ended, many like items. The last item ends at `end_ps`.
     void steal_like(Worker& thief, std::int64_t items, std::int64_t end_ps) {
         const WorkTime& each = like_[thief.id];
         end_ps_[thief.id] = end_ps;
@@ -136,6 +135,7 @@ public:
         memory_.move_items(thief, family_, {0, 1, 1}, items);
     }
 
+    // Take many like items from `victim`, which holds more than these.
     void lose_like(Worker& victim, std::int64_t items) {
         Share& share = shares_[victim.id];
         end_ps_[victim.id] -= items * item_ps(victim);
@@ -282,8 +282,8 @@ private:
     const std::int64_t pop_ps_;
     std::size_t family_ = 0;      // of the present phase
     bool uniform_ = true;         // whether the items of the phase are alike
-    bool speeds_matter_ = false;  // whether other workers change what an item takes
-    std::vector<WorkTime> like_;  // [workers] what a like item takes
+    bool speeds_matter_ = false;  // whether other workers change the time of an item
+    std::vector<WorkTime> like_;  // [workers] the time of a like item
     std::vector<Share> shares_;   // [workers]
 };
 

@@ -1,18 +1,19 @@
 // Skipping ahead over fork-join trees under a continuation join (model 1.7 and 3.2).
 //
 // The tasks that have begun and not finished form a cactus stack. Every run is a stack of levels, and a level is one
-// task with its place in its program. The spawned children of the levels that have not begun make up the worker's
-// queue. Those of the outermost level are at the far end. The owner takes them from the innermost level when it comes
-// to the join. A run is advanced only when it is looked at, and whole subtrees that fit into the passed time are
-// advanced at once.
+// task with its place in its program. The spawned children that have not begun make up the worker's queue, with the
+// children of the outermost level at the far end. The owner takes children of the innermost level when the owner comes
+// to the join of this level. A run is advanced only when something asks for its state. Whole subtrees that fit into the
+// passed time are advanced at once.
 //
-// A level with children under way in other runs stops its run at its join. The innermost such level, the run's blocker,
-// decides when the run ends. Levels around the blocker have no children left to begin, since thieves take those of the
-// outermost level first. A steal therefore moves the end of the run by the child's serial time, and if the blocker is
-// new also by what follows its join. The completion of the join moves the end back.
+// A level with children under way in other runs stops its run at its join. The innermost such level is the run's
+// blocker, and decides when the run ends. Levels around the blocker have no children left to begin, since thieves take
+// children of the outermost level first. A steal therefore moves the end of the run by the child's serial time. If the
+// blocker is new, the end also moves by the time of everything behind the blocker's join, and moves back when the join
+// completes.
 //
-// A worker goes through its run at its pace, which says how long each segment takes. When its speed changes, the rest
-// of the present segment is scaled, and the rest of the run is added up at the new pace.
+// The pace of a worker says how long each segment takes. When the worker's speed changes, the rest of the present
+// segment is scaled, and the rest of the run is added up at the new pace.
 #pragma once
 
 #include <algorithm>
@@ -152,7 +153,7 @@ private:
     struct Level {
         std::uint32_t row;
         std::uint32_t run;
-        std::uint32_t outer = NOBODY;  // the level of its parent, if that is in the same run
+        std::uint32_t outer = NOBODY;  // the level of its parent, if the parent is in the same run
         std::uint32_t inner = NOBODY;  // the level of its child, if there is one in the same run
         std::int64_t op;
         std::int64_t group;
@@ -170,7 +171,7 @@ private:
         std::int64_t unbegun = 0;
         std::int64_t clock_ps = 0;        // start of the next op of the innermost level
         std::int64_t quiet_until_ps = 0;  // no op or child begins or ends before
-        std::int64_t stretched_ps = 0;    // how much longer the present segment takes than at the present pace alone
+        std::int64_t stretched_ps = 0;    // the present segment takes this much longer than at the present pace
     };
 
     // The time after the join of a level, up to the next blocker further out.
@@ -255,7 +256,7 @@ private:
         }
     }
 
-    // Advance by one op or one child. Returns false if that ends after `until_ps`, or if the run ends.
+    // Advance by one op or one child. Returns false if the op ends after `until_ps`, or if the run ends.
     bool step(SerialRun& run, Worker& w, std::int64_t until_ps) {
         Level& level = levels_[run.top];
         if (level.op < sums_.group_end(level.group)) {
@@ -289,7 +290,7 @@ private:
         if (run.unbegun++ == 0) run.front = run.top;
     }
 
-    // The owner takes the child that was spawned last: its whole subtree at once if that fits, else as a level.
+    // The owner takes the child that was spawned last: its whole subtree at once if this ends in time, else as a level.
     void take_last(SerialRun& run, Worker& w, Level& level, std::int64_t until_ps) {
         const std::uint32_t child = child_at_back(level);
         begun(run, level);
@@ -371,7 +372,7 @@ private:
     std::vector<const PaceSums*> pace_;   // [workers]
     std::vector<const PaceSums*> full_;   // [nodes] at full speed
     std::vector<const PaceSums*> local_;  // [nodes] at full speed, if all bytes were local
-    std::vector<std::uint32_t> run_of_;   // [workers] NOBODY: none
+    std::vector<std::uint32_t> run_of_;   // [workers] NOBODY: no run
     Pool<Level> levels_;
     Pool<SerialRun> runs_;
 };

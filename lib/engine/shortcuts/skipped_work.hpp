@@ -1,10 +1,10 @@
 // Serial runs of workers, for skipping ahead (model 1.7): if nothing couples running workers, only steals and the ends
 // of serial runs are events.
 //
-// A run is what a worker does between two looks for work: a root, the items that it was dealt, or what it has stolen.
-// The course of a run is known without events. The engine asks whether a victim still holds a task that has not
-// started, lets a thief have the task at the far end, and is told when runs end. At equal times all ends come first, in
-// the order of workers, and then the looks.
+// A run is the work of a worker between two looks for work: a root, the items that the worker was dealt, or stolen
+// work. The course of a run is known without events. The engine asks whether a victim still holds a task that has not
+// started, gives a thief the task at the far end, and learns when runs end. At equal times all ends of runs come first,
+// in the order of workers, and then the looks for work.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace numasim {
 
 constexpr std::uint32_t NOBODY = std::numeric_limits<std::uint32_t>::max();
 
-// What follows from the end of a run.
+// The consequences of the end of a run.
 struct RunEnd {
     bool goes_on = false;             // the worker has another run, which ends at `SkippedWork::end_ps`
     std::uint32_t extended = NOBODY;  // another worker whose end has moved
 };
 
-// The serial runs of all workers. Overhead that a worker owes is paid before the first work of a run. If the run has no
-// work, the worker goes on owing it.
+// The serial runs of all workers. A worker pays the overhead that it owes before the first work of a run. If the run
+// has no work, the worker still owes the overhead afterwards.
 class SkippedWork {
 public:
     explicit SkippedWork(std::size_t workers) : end_ps_(workers) {}
@@ -72,7 +72,8 @@ public:
     std::int64_t take_span_ps() { return std::exchange(span_ps_, 0); }
 
 protected:
-    // `no_task_before_ps` at a time when no queue holds a task. No worker's speed changes before it either.
+    // Return `no_task_before_ps` at a time when no queue holds a task: no worker's speed changes before the result,
+    // too.
     virtual std::int64_t next_change_ps() const = 0;
 
     // The end of a run has moved in either direction.

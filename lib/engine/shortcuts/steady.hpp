@@ -1,9 +1,9 @@
-// Production of like items in steady state: items are taken and refilled without any other event, and whole stretches
-// of such time are passed over (model 1.8; engine/reference/steady.py).
+// Production of like items in steady state: workers take items, the producer refills the queues, and nothing else
+// happens. Whole stretches of such time are passed over (model 1.8; engine/reference/steady.py).
 //
-// If the producer catches up before any worker takes again, late events do not depend on early ones: after a take that
-// is alone, all queues are full and the cursor is behind the queue of that take. Only the last takes are then followed,
-// from such a take on.
+// A take is alone if the producer refills the queue before the next take. After such a take all queues are full, and
+// the cursor is behind the queue of the take: later events do not depend on earlier ones. If the producer is fast
+// enough for takes to be alone, only the last takes are followed, from one that is alone on.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 namespace numasim {
 
 // A state in which every queue is full and the producer waits. Times are in picoseconds. Worker w takes its next item
-// at `end_ps[w]`, and each item takes `period_ps[w]`. Queue w feeds worker w. While queue w
-// lacks at most `spare[w]` tasks, nothing but refills by the producer follows. A worker that takes an item while its
-// queue has room for `announces[w]` tasks announces the queue as a victim (A-42; negative: the worker never does).
+// at `end_ps[w]`, and each item takes `period_ps[w]`. Queue w feeds worker w. While queue w lacks at most `spare[w]`
+// tasks, a take leads to refills by the producer alone. A worker that takes an item while its queue has room for
+// `announces[w]` tasks announces the queue as a victim. A negative `announces[w]` stands for never.
 struct Steady {
     std::int64_t waiting_since_ps;
     std::uint64_t cursor;
@@ -32,7 +32,7 @@ struct Steady {
 };
 
 // A moment at which all takes before `time_ps` are refilled, and the producer has waited since `waiting_since_ps`.
-// Worker w has announced its queue by then if `announced[w]`.
+// If `announced[w]`, worker w has announced its queue before.
 struct Moment {
     std::int64_t time_ps, waiting_since_ps;
     std::uint64_t cursor;
@@ -130,9 +130,9 @@ inline std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::
 
 inline std::int64_t shortest_ps(const Steady& steady) { return *std::ranges::min_element(steady.period_ps); }
 
-// Whether the producer catches up before any worker takes again, so that no queue falls by more than one task. Let P
-// workers take an item every `period` at least, with P * push < period / 2. The producer is then busy for less than
-// 2 * P * push at a stretch, and never more than P * push behind.
+// Whether the producer always refills a queue before the worker of the queue takes again, so that no queue lacks more
+// than one task. Let P workers take an item each, at most once in `period`, with P * push < period / 2. The producer is
+// then busy for less than 2 * P * push at a stretch, and never more than P * push behind.
 inline bool catches_up(const Steady& steady) {
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
     return steady.push_ps < shortest_ps(steady) / (2 * workers) &&
@@ -146,15 +146,15 @@ inline std::int64_t time_of(const Steady& steady, std::uint64_t count) {
     for (;;) {
         auto left = static_cast<std::int64_t>(count);
         for (const std::int64_t taken : taken_before(steady, time_ps)) left -= taken;
-        const std::int64_t each =
-            left / workers - 1;  // so many of the shortest periods pass before all have taken `left` items
+        // so many of the shortest periods pass before all workers together have taken `left` items
+        const std::int64_t each = left / workers - 1;
         if (each <= 0) return time_ps;
         time_ps += each * shortest_ps(steady);
     }
 }
 
-// Return what `last_full` finds, but start at a take that is alone: the producer waits, and has refilled the queue
-// before the next take. Returns nothing if no take after the first `skipped` is known to be alone.
+// Call `last_full` from a take on that is alone: the producer waits at this take, and refills the queue before the next
+// take. Returns nothing if no take after the first `skipped` takes is known to be alone.
 inline std::optional<Moment> last_full_behind(const Steady& steady, std::uint64_t skipped, std::uint64_t allowed) {
     const std::int64_t since_ps = time_of(steady, skipped);
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());

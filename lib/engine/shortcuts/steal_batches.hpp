@@ -1,10 +1,10 @@
-// Steals in bulk: while long queues stay long and empty queues stay empty, the result of a probe does not depend on its
-// time (model 1.8, for thieves).
+// Steals in bulk: while long queues stay long and empty queues stay empty, the result of a probe does not depend on the
+// time of the probe (model 1.8, for thieves).
 //
-// If some workers have run out of like items and others have many left, thieves do not influence each other: each draws
-// victims, finds a task exactly if the victim's queue is long, and executes it. The thieves are therefore followed one
-// by one, without a common clock, up to a time at which no long queue should be empty yet. The result is used only if
-// none is empty then.
+// If some workers have run out of like items and others have many left, thieves do not influence each other: each thief
+// draws victims, finds a task exactly if the victim's queue is long, and executes the task. The thieves are therefore
+// followed one by one, without a common clock, up to a time at which no long queue should be empty yet. The result is
+// used only if no long queue is empty at that time.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class StealBatches {
 public:
     StealBatches(Run& run, SkipAhead& skipping, Polling& polling) : run_(run), skipping_(skipping), polling_(polling) {}
 
-    // A steal has succeeded. Pass over the following steals if possible, unless that was tried a short time ago.
+    // A steal has succeeded. Pass over the following steals if possible, unless the last try was a short time ago.
     void after_steal() {
         if (run_.clock.events() >= next_try_) pass();
     }
@@ -59,7 +59,7 @@ private:
         }
     }
 
-    // Whether every worker either has many items left or is executing its last and then steals at random.
+    // Whether every worker either has many items left, or executes its last item and will then steal at random.
     bool sort_workers() {
         if (!items_->like_and_steady()) return false;
         thieves_.clear();
@@ -78,9 +78,9 @@ private:
         return !thieves_.empty() && thieves_.size() < run_.team.size();
     }
 
-    // How long no long queue should run empty if thieves take from all of them alike: the owner takes an item every
-    // `item_ps`, and the thieves together take one every `stolen_ps` * long queues / thieves. The result is a little
-    // lower, since thieves do not take exactly alike.
+    // Return for how long no long queue should run empty if thieves take equally often from all long queues: the owner
+    // takes an item every `item_ps`, and the thieves together take one every `stolen_ps` * long queues / thieves. The
+    // result is a sixteenth lower, since thieves do not take exactly equally often.
     std::int64_t queues_last_ps() const {
         const std::int64_t stolen_ps = stolen_item_ps();
         std::int64_t last = std::numeric_limits<std::int64_t>::max();

@@ -1,8 +1,8 @@
 // Sums over the subtrees of a task graph, for runs that skip ahead (model 1.7).
 //
 // Rows of children are higher than the rows of their parents. One pass from the last row up therefore sees all children
-// before their parents, whether a row is one task or stands for all equal subtrees. The WAIT ops of a program divide it
-// into groups of ops. The last group ends with the program.
+// before their parents, whether a row is one task or stands for all equal subtrees. The WAIT ops of a program divide
+// the program into groups of ops. The last group ends with the program.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace numasim {
 
-// What the segments of a graph take and move, if only changes of speed can change that.
+// The times and bytes of the segments of a graph, if nothing but the speed of workers can change them.
 class SegmentCosts {
 public:
     // The arguments must outlive the object. `nodes_used` are the nodes that have workers.
@@ -84,7 +84,7 @@ private:
         }
     }
 
-    // Keep what a segment moves, which is the same on all nodes.
+    // Keep the bytes that a segment moves, which are the same on all nodes.
     void count_traffic(const Traffic& traffic, std::size_t node, std::size_t segment) {
         const std::size_t nodes = plan_.nodes;
         for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
@@ -137,7 +137,7 @@ public:
     std::int64_t tasks(std::uint32_t row) const { return tasks_[row]; }
     std::int64_t span_ps(std::uint32_t row) const { return span_ps_[row]; }
 
-    // [columns] what a subtree moves, if segments move bytes.
+    // [columns] the bytes of a subtree, if segments move bytes.
     const std::int64_t* traffic(std::uint32_t row) const { return traffic_.data() + row * columns_; }
 
 private:
@@ -206,7 +206,7 @@ public:
     std::int64_t rest_ps(std::int64_t group) const { return rest_ps_[static_cast<std::size_t>(group)]; }
     std::int64_t serial_ps(std::uint32_t row) const { return rest_ps(sums_.first_group(row)); }
 
-    // The serial time of the ops `begin` to `end` - 1 of one group; that of the children alone that these ops spawn.
+    // The serial time of the ops `begin` to `end` - 1 of one group; the serial time of the children that they spawn.
     std::int64_t ops_ps(std::int64_t begin, std::int64_t end) const {
         return sum(begin, end, &RunningSums::of_ops, [this](std::int64_t op) { return op_ps(op); });
     }
@@ -216,7 +216,7 @@ public:
     }
 
 private:
-    // Prefix sums over all ops. One of every `BETWEEN` is kept. They may exceed 63 bits, but their differences do not.
+    // Prefix sums over all ops, of which one in `BETWEEN` is kept. A sum may exceed 63 bits; no difference of two does.
     struct RunningSums {
         std::vector<std::uint64_t> of_ops, of_children;
     };
@@ -245,14 +245,13 @@ private:
             of_ops += static_cast<std::uint64_t>(op_ps(op));
             of_children += static_cast<std::uint64_t>(child_ps(op));
         }
-        running_->of_ops.push_back(of_ops);  // an end that is a multiple comes here too
+        running_->of_ops.push_back(of_ops);  // over all ops, for an end at a multiple of `BETWEEN`
         running_->of_children.push_back(of_children);
         return *running_;
     }
 
+    // Few ops are added up one by one. For many ops the kept prefix sums cover all ops but those at the two ends.
     template <typename OfOp>
-
-    // Few ops are added up one by one. Of many ops the kept prefix sums cover all but the ends.
     std::int64_t sum(std::int64_t begin, std::int64_t end, std::vector<std::uint64_t> RunningSums::* kept,
                      OfOp of_op) const {
         const auto add_up = [&](std::int64_t from, std::int64_t to) {

@@ -75,9 +75,9 @@ public:
         schedule(w, rank, ns_pay_owed(&w) + step_ps);
     }
 
-    // Rounds of an idle worker are passed over: the worker's next event is a poll at `event_ps`, while its step stays
-    // as it is. At that event or before, the worker wakes for its next poll, after a wait of `wait_ps` (0: as its step
-    // says), or for a probe that is under way.
+    // Rounds of an idle worker are passed over: the worker's next event is a poll at `event_ps`, and the worker's step
+    // does not change. At that event or before, the worker wakes: for the next poll, after a wait of `wait_ps` (0: the
+    // wait of the step), or for a probe under way.
     void postpone_poll(const Worker& w, std::int64_t event_ps) { pending_.set(w.id, event_key(event_ps, POLL, w.id)); }
     void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t wait_ps) {
         w.step.rank_ = POLL;
@@ -113,7 +113,7 @@ public:
         w.step.due_ps_ = from_ps;
     }
 
-    // The worker waits for something that is sure to come, at the end of this instant or later.
+    // The worker waits without an event. Another component is sure to give the worker one, in this instant or later.
     void hold(Worker& w) {
         be_busy_until(w, now_ps_);
         pending_.clear(w.id);
@@ -166,7 +166,7 @@ public:
     // Whether an idle worker waits for its next poll.
     bool polls(const Worker& w) const { return w.step.rank_ == POLL && pending_.is_set(w.id); }
 
-    // Whether a worker, or any worker, does something that can bring tasks; the first end of such work.
+    // Whether a worker, or any worker, does something that can bring tasks; when the first such worker ends its step.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
     bool anybody_is_busy() const { return busy_ != 0; }
     std::int64_t first_busy_end_ps() {
@@ -179,7 +179,7 @@ public:
 private:
     static constexpr std::int64_t WAITS_FOR_TURN = NEVER_PS - 1, UNKNOWN = -1;
 
-    // `first_busy_until_` keeps the minimum, which is asked for much more often than times change.
+    // `first_busy_until_` keeps the minimum of `busy_until_`, which is read much more often than it changes.
     void be_busy_until(const Worker& w, std::int64_t until_ps) {
         std::int64_t& before_ps = busy_until_[w.id];
         busy_ += until_ps != NEVER_PS;
@@ -199,7 +199,7 @@ private:
     std::int64_t now_ps_ = 0, events_ = 0;
     EventKey event_ = 0;
     EventTree pending_;
-    EventTree first_ends_;                  // [rate groups] one more than resources; events carry workers
+    EventTree first_ends_;                  // [rate groups] the first end in each group, with the worker of that flow
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a busy worker is due, or NEVER_PS
     std::int64_t first_busy_until_ = UNKNOWN;
     std::uint32_t busy_ = 0;  // number of busy workers

@@ -75,7 +75,7 @@ private:
 template <typename T>
 class Pool {
 public:
-    // References are valid until the next `add`.
+    // References to objects are valid until the next `add`.
     T& operator[](std::uint32_t index) { return places_[index]; }
     const T& operator[](std::uint32_t index) const { return places_[index]; }
 

@@ -3,9 +3,9 @@
 // Inner nodes of the binary tree hold the smaller key of their two children. The next event is at the root, and a
 // change costs one comparison a level, without a branch that could be mispredicted.
 //
-// The keys in the tree have 64 bits. They count time from the begin of a *window*, which is as long as the bits beside
-// rank and actor allow: ten hours for thirty slots, a second for a million. The tree holds LATER for every event behind
-// the window, and `later_` its whole key. If only such events are left, the window moves to the first of them.
+// A key in the tree has 64 bits: rank, actor, and the time since the begin of a *window*. The window is as long as the
+// bits beside rank and actor allow: ten hours for thirty slots, a second for a million. For an event behind the window
+// the tree holds LATER, and `later_` holds the whole key. If only such events are left, the window moves to the first.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace numasim {
 
-// Kinds of events, in the order in which they happen within one instant. ABORT is a kind of records alone.
+// Kinds of events, in the order in which they happen within one instant. ABORT is a kind of record, but of no event.
 enum Rank : std::uint32_t { SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL, ABORT, END_OF_INSTANT };
 
 __extension__ using EventKey = unsigned __int128;  // (time, rank, actor), compared as one number
@@ -34,8 +34,9 @@ inline std::uint32_t event_rank(EventKey key) {
 }
 inline std::uint32_t event_actor(EventKey key) { return static_cast<std::uint32_t>(key); }
 
-// The number of slots is a power of two, so that all paths to the root are equally long and the end of no path is
-// mispredicted. If only a sixteenth more slots are needed, those alone get longer paths.
+// The number of slots of a tree with room for `needed`: a power of two, so that all paths to the root are equally long
+// and processors predict the end of each. If `needed` is at most a sixteenth more than a power of two, it is the number
+// itself: the paths of the slots beyond the power of two are longer by one.
 inline std::size_t tree_slots(std::size_t needed) {
     constexpr std::size_t FEW = 16;
     std::size_t slots = 2;
@@ -90,7 +91,7 @@ private:
         }
     }
 
-    // The short key of an event outside the window, or of NO_EVENT. Either call may move the window.
+    // Return the short key of an event outside the window, or of NO_EVENT. The window may move to the event.
     [[gnu::noinline]] std::uint64_t put_away(std::size_t slot, EventKey key) {
         if (key == NO_EVENT) return NONE;
         if (event_time(key) < window_begin_ps_) {

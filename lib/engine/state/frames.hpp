@@ -36,8 +36,8 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 48);
 
-// The cache line of a task's counter of children, if lines are served: the time from which the line is free, and the
-// worker that has the line, or NO_FRAME.
+// The cache line of a task's counter of children, if the plan serves cache lines one request at a time (model 5.6): the
+// time from which the line is free, and the worker that has the line, or NO_FRAME.
 struct Counter {
     std::int64_t free_ps;
     std::uint32_t holder;
@@ -94,16 +94,35 @@ public:
                     .origin = 0});
     }
 
-    // Make the frame of the task that the parent's next op creates on worker `spawner`. The parent goes on to the op
-    // after that.
-    std::uint32_t new_child(std::uint32_t parent, std::uint32_t spawner);
+    // Make the frame of the task that the parent's next op creates on worker `spawner`. The parent passes this op.
+    std::uint32_t new_child(std::uint32_t parent, std::uint32_t spawner) {
+        Frame& creator = frames_[parent];
+        const std::uint32_t row = next(creator).arg;
+        std::int64_t id = row;
+        std::uint32_t segments = 0;
+        if (graph_.folded) {
+            id = creator.id + graph_.child[Programs::op_of(creator.at, creator.row)];
+            segments = next_segment(creator);
+        }
+        ++creator.at;
+        return add({.path_ps = creator.path_ps,
+                    .joined_ps = 0,
+                    .id = id,
+                    .row = row,
+                    .at = programs_.first(row),
+                    .segments = segments,
+                    .pending = 0,
+                    .parent = parent,
+                    .origin = spawner << 2});
+    }
+
     void free(std::uint32_t frame) {
         frames_[frame].parent = free_;
         free_ = frame;
     }
 
-    // Whether the worker may run a task on top of its stack. If joins are strict, the task has to be a descendant of
-    // the task that waits there.
+    // Whether the worker may run `task` on top of its stack. If joins are strict, `task` has to be a descendant of the
+    // task that waits on top of the stack.
     bool may_run(const Worker& w, Task task) const {
         if (!strict_ || w.stack.empty()) return true;
         const Frame& top = (*this)[w.stack.back()];
@@ -155,9 +174,20 @@ public:
         return dependence.held != 0;
     }
 
-    // A task has finished. Calls `ready(frame)` for each spawned successor whose last predecessor it was.
+    // A task has finished. Call `ready(frame)` for each spawned successor that waits for no other predecessor.
     template <typename Ready>
-    void release(const Frame& finished, Ready&& ready);
+    void release(const Frame& finished, Ready&& ready) {
+        const auto id = static_cast<std::size_t>(finished.id);
+        for (std::int64_t i = graph_.successor_ptr[id]; i < graph_.successor_ptr[id + 1]; ++i) {
+            Dependence& successor = dependences_[graph_.successor[static_cast<std::size_t>(i)]];
+            successor.path_ps = std::max(successor.path_ps, finished.path_ps);
+            --successor.held;
+            if (successor.frame == NO_FRAME) continue;
+            Frame& spawned = frames_[successor.frame];
+            spawned.path_ps = std::max(spawned.path_ps, successor.path_ps);
+            if (successor.held == 0) ready(successor.frame);
+        }
+    }
 
     // ---- the longest chain of work
 
@@ -181,8 +211,26 @@ private:
         std::uint32_t calls, left_by;  // `left_by`: the worker that last put the rest of the task into a queue
     };
 
-    std::uint32_t add(const Frame& made);
-    std::uint32_t place(const Frame& made);
+    std::uint32_t add(const Frame& made) {
+        const std::uint32_t at = place(made);
+        if (groups_.exist()) made.parent == NO_FRAME ? groups_.add_root(at) : groups_.add_child(at, made.parent);
+        return at;
+    }
+
+    std::uint32_t place(const Frame& made) {
+        const std::uint32_t at = free_;
+        if (at == NO_FRAME) {
+            frames_.push_back(made);
+            if (adapts_) depth_.push_back({0, 0});
+            if (serves_lines_) counters_.push_back({0, NO_FRAME});
+            return static_cast<std::uint32_t>(frames_.size()) - 1;
+        }
+        free_ = frames_[at].parent;
+        frames_[at] = made;
+        if (adapts_) depth_[at] = {0, 0};
+        if (serves_lines_) counters_[at] = {0, NO_FRAME};
+        return at;
+    }
 
     // Reset the dependences of the tasks of a tree.
     void reset(std::int64_t root) {
@@ -204,61 +252,5 @@ private:
     std::vector<std::uint32_t> predecessors_;  // [rows] likewise
     std::int64_t span_ps_ = 0;
 };
-
-inline std::uint32_t Frames::add(const Frame& made) {
-    const std::uint32_t at = place(made);
-    if (groups_.exist()) made.parent == NO_FRAME ? groups_.add_root(at) : groups_.add_child(at, made.parent);
-    return at;
-}
-
-inline std::uint32_t Frames::place(const Frame& made) {
-    const std::uint32_t at = free_;
-    if (at == NO_FRAME) {
-        frames_.push_back(made);
-        if (adapts_) depth_.push_back({0, 0});
-        if (serves_lines_) counters_.push_back({0, NO_FRAME});
-        return static_cast<std::uint32_t>(frames_.size()) - 1;
-    }
-    free_ = frames_[at].parent;
-    frames_[at] = made;
-    if (adapts_) depth_[at] = {0, 0};
-    if (serves_lines_) counters_[at] = {0, NO_FRAME};
-    return at;
-}
-
-inline std::uint32_t Frames::new_child(std::uint32_t parent, std::uint32_t spawner) {
-    Frame& creator = frames_[parent];
-    const std::uint32_t row = next(creator).arg;
-    std::int64_t id = row;
-    std::uint32_t segments = 0;
-    if (graph_.folded) {
-        id = creator.id + graph_.child[Programs::op_of(creator.at, creator.row)];
-        segments = next_segment(creator);
-    }
-    ++creator.at;
-    return add({.path_ps = creator.path_ps,
-                .joined_ps = 0,
-                .id = id,
-                .row = row,
-                .at = programs_.first(row),
-                .segments = segments,
-                .pending = 0,
-                .parent = parent,
-                .origin = spawner << 2});
-}
-
-template <typename Ready>
-void Frames::release(const Frame& finished, Ready&& ready) {
-    const auto id = static_cast<std::size_t>(finished.id);
-    for (std::int64_t i = graph_.successor_ptr[id]; i < graph_.successor_ptr[id + 1]; ++i) {
-        Dependence& successor = dependences_[graph_.successor[static_cast<std::size_t>(i)]];
-        successor.path_ps = std::max(successor.path_ps, finished.path_ps);
-        --successor.held;
-        if (successor.frame == NO_FRAME) continue;
-        Frame& spawned = frames_[successor.frame];
-        spawned.path_ps = std::max(spawned.path_ps, successor.path_ps);
-        if (successor.held == 0) ready(successor.frame);
-    }
-}
 
 }  // namespace numasim

@@ -1,8 +1,8 @@
 // The items of implicit ranges: their ids, how long each takes, and which bytes each moves (model 2.5 and 3.5).
 //
-// An item computes for C, which is uniform on [low, high] by the item's own random numbers or as amounts say, and waits
-// for memory for M. It takes max(C, M). Only amounts that are given one by one are stored for each item. C is hashed
-// whenever it is asked for, and M is looked up in one table per access, or follows from amounts if accesses name nodes.
+// An item computes for a time C, waits for memory for a time M, and takes max(C, M). C is uniform on [low, high] by the
+// item's own random numbers, or follows from amounts. C is hashed at each use, so that only amounts that are given one
+// by one are stored for each item. M stands in one table per access, or follows from amounts if accesses name nodes.
 #pragma once
 
 #include <algorithm>
@@ -29,15 +29,16 @@ struct Items {
 
 // ---- amounts: a whole number for each item, given or drawn from a table (numasim/workload/amounts.py) ---------------
 
-// Which of an item's random numbers draw its compute time, and its amount of an access. Either takes two.
+// The number of the first of the two random numbers that draw an item's compute time, or the item's amount of an
+// access.
 constexpr std::uint64_t COMPUTE_NUMBER = 2;
 inline std::uint64_t number_of_access(std::uint64_t access) { return COMPUTE_NUMBER + 2 + 2 * access; }
 
 // Whether the table gives all items the same amount.
 inline bool are_fixed(const Amounts& amounts) { return amounts.start.size() == 1 && amounts.low[0] == amounts.high[0]; }
 
-// The amount of an item. If it is drawn, random number `number` of the item chooses the last part of the table that
-// starts at or below it, and the next random number an amount of that part.
+// The amount of an item. For an amount that is drawn, random number `number` of the item chooses a part of the table:
+// the last part that starts at or below this number. The next random number chooses an amount of the part.
 inline std::int64_t amount_of(const Amounts& amounts, std::uint64_t seed, std::int64_t item, std::uint64_t number) {
     if (!amounts.items.empty()) return amounts.items[static_cast<std::size_t>(item)];
     if (are_fixed(amounts)) return amounts.low[0];
@@ -56,8 +57,7 @@ inline std::int64_t row_of(const ItemAccess& access, std::int64_t item) {
     return ns_table_row(access.divisor, access.by_quotient, access.by_remainder, item);
 }
 
-// Call `visit(row)` for each item. Quotient and remainder are carried from item to item, since a division costs far
-// more.
+// Call `visit(row)` for each item. Quotient and remainder are carried from item to item, since divisions are slow.
 template <typename Visit>
 void each_row(const ItemAccess& access, Items items, Visit visit) {
     if (access.by_quotient == access.by_remainder) {
@@ -187,8 +187,8 @@ inline std::int64_t rows_of(const ItemAccess& access, std::size_t nodes) {
     return static_cast<std::int64_t>(access.traffic.size() / nodes);
 }
 
-// `ItemTimes::compute_ps` of several items, in a loop that fits vector units. `width` has 32 bits, so that no product
-// has more than 64.
+// `ItemTimes::compute_ps` of several items, in a loop that fits vector units. `width` is below 2^32, so that every
+// product fits into 64 bits.
 NUMASIM_VECTORS static void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width,
                                            std::int64_t* compute) {
     for (std::int64_t i = 0; i < items.count; ++i) {
@@ -280,7 +280,7 @@ public:
         return {narrow(total), narrow(local), part.longest_local_ps};
     }
 
-    // Add to `bytes` [nodes] what an item, or each of `items`, moves from and to each home, `times` times.
+    // Add to `bytes` [nodes] `times` times the bytes that an item, or each of `items`, moves from and to each home.
     [[gnu::noinline]] void add_traffic(std::int64_t item, std::int64_t* bytes) const {
         for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += fixed_traffic_[home];
         for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), 1, bytes);
@@ -346,7 +346,7 @@ private:
         }
     }
 
-    // The sums of at most BLOCK_ITEMS items, few enough not to overflow.
+    // The sums of at most BLOCK_ITEMS items, which fit into 63 bits.
     ItemSums block_sums(std::size_t node, Items items, std::int64_t longest_local_ps) const {
         if (node_bytes_.any()) {
             const auto [total, local] = time(node, items.first);

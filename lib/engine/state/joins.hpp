@@ -34,7 +34,7 @@ public:
         : exist_(std::any_of(plan.graph.op_code.begin(), plan.graph.op_code.end(),
                              [](std::uint8_t code) { return code == GROUP; })) {}
 
-    // Whether the plan has groups. If it has none, only `of` and what calls it may be used.
+    // Whether the plan has groups. In a plan without groups only `of`, `count` and `uncount` may be called.
     bool exist() const { return exist_; }
 
     Group& operator[](std::uint32_t group) { return groups_[group]; }
@@ -61,10 +61,11 @@ public:
         groups_.free(ended);
     }
 
-    // A task has been spawned; a task has finished, which returns whether its group has no unfinished task left.
+    // A task has been spawned: count the task in its group.
     void count(std::uint32_t frame) {
         if (of(frame) != NO_GROUP) ++groups_[of(frame)].members;
     }
+    // A task has finished. Returns whether the task's group has no unfinished task left.
     bool uncount(std::uint32_t frame, std::int64_t path_ps) {
         if (of(frame) == NO_GROUP) return false;
         Group& group = groups_[of(frame)];
@@ -87,8 +88,8 @@ private:
     Pool<Group> groups_;
 };
 
-// Idle workers in nested joins. A worker whose join is over goes on at its next event, even if all queues are empty
-// (model 3.2).
+// Idle workers in nested joins (model 3.2). As soon as the join of a worker is over, the worker goes on at its next
+// event, even if all queues are empty.
 class NestedJoins {
 public:
     // The worker becomes idle in the join of the task in this frame.
@@ -101,8 +102,8 @@ public:
         waiter_[frame] = NOBODY;
     }
 
-    // The join of the task in this frame is over. Returns whether an idle worker waits in it, which is the last of
-    // `over`.
+    // The join of the task in this frame is over. Returns whether an idle worker waits in this join. If one does,
+    // `over` ends with that worker.
     bool come_to_end(std::size_t frame) {
         if (frame >= waiter_.size() || waiter_[frame] == NOBODY) return false;
         over_.push_back(waiter_[frame]);
@@ -118,8 +119,8 @@ private:
     std::vector<std::uint32_t> over_;
 };
 
-// The workers that have begun awaited tasks, the children of a task or the tasks of a group. In a leapfrogging join a
-// waiting worker steals only from such a worker.
+// The workers that have begun awaited tasks: the children of a waiting task, or the tasks of a group. In a leapfrogging
+// join a worker that waits steals only from a worker that has begun one of the awaited tasks.
 class Takers {
 public:
     // The worker begins or continues the task in frame `task`, one of the tasks `awaited`.

@@ -17,7 +17,23 @@ struct Instruction {
 
 class Programs {
 public:
-    explicit Programs(const Plan& plan);
+    // A plan that skips ahead adds up whole trees and needs no programs.
+    explicit Programs(const Plan& plan) {
+        const Graph& graph = plan.graph;
+        if (plan.skipping) return;
+        const std::size_t rows = graph.kind.size(), ops = graph.op_code.size();
+        first_.reserve(rows);
+        ops_.reserve(ops + rows);
+        args_.reserve(ops + rows);
+        for (std::size_t row = 0; row < rows; ++row) {
+            first_.push_back(static_cast<std::uint32_t>(ops_.size()));
+            const std::int64_t first = graph.op_ptr[row], end = graph.op_ptr[row + 1];
+            ops_.insert(ops_.end(), graph.op_code.begin() + first, graph.op_code.begin() + end);
+            args_.insert(args_.end(), graph.op_arg.begin() + first, graph.op_arg.begin() + end);
+            ops_.push_back(END);
+            args_.push_back(graph.kind[row]);
+        }
+    }
 
     // The number of a program's first instruction.
     std::uint32_t first(std::uint32_t row) const { return first_[row]; }
@@ -26,7 +42,7 @@ public:
     // The number among the graph's ops of instruction `at` in the program of `row`.
     static std::size_t op_of(std::uint32_t at, std::uint32_t row) { return at - row; }
 
-    // Prefetch what will soon be read.
+    // Prefetch a row or an instruction that will soon be read.
     void expect(std::uint32_t row) const { __builtin_prefetch(first_.data() + row); }
     void expect_instruction(std::uint32_t at) const {
         __builtin_prefetch(ops_.data() + at);
@@ -38,23 +54,5 @@ private:
     std::vector<std::uint8_t> ops_;     // [ops + rows]
     std::vector<std::uint32_t> args_;   // [ops + rows]
 };
-
-// A plan that skips ahead adds up whole trees and needs no programs.
-inline Programs::Programs(const Plan& plan) {
-    const Graph& graph = plan.graph;
-    if (plan.skipping) return;
-    const std::size_t rows = graph.kind.size(), ops = graph.op_code.size();
-    first_.reserve(rows);
-    ops_.reserve(ops + rows);
-    args_.reserve(ops + rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-        first_.push_back(static_cast<std::uint32_t>(ops_.size()));
-        const std::int64_t first = graph.op_ptr[row], end = graph.op_ptr[row + 1];
-        ops_.insert(ops_.end(), graph.op_code.begin() + first, graph.op_code.begin() + end);
-        args_.insert(args_.end(), graph.op_arg.begin() + first, graph.op_arg.begin() + end);
-        ops_.push_back(END);
-        args_.push_back(graph.kind[row]);
-    }
-}
 
 }  // namespace numasim

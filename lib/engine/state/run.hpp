@@ -21,7 +21,7 @@
 
 namespace numasim {
 
-// What is computed of a plan once for all its runs.
+// Values that are computed once from a plan, for all runs of the plan.
 struct Prepared {
     explicit Prepared(const Plan& given) : plan(given), programs(given), accesses(given) {}
 
@@ -82,7 +82,7 @@ struct Run {
         return takers.of(frame, waiter);
     }
 
-    const Plan plan;  // a copy of the views of arrays, which is nearer to the state than the plan itself
+    const Plan plan;  // a copy: the views of the plan's arrays then lie near the state of the run
     const Prepared& prepared;
     const std::uint64_t seed;           // of all draws
     const std::function<void()> pause;  // called from time to time; an exception from it ends the run

@@ -41,8 +41,8 @@ public:
         return tiers == NS_EVERY_TIER || (tiers != 0 && (tiers & ns_tier_of(&in_force_, row)) != 0);
     }
 
-    // The tier for which dispatch rules ask as they place a task: the task's own, or if the task continues after the
-    // spawn of a child that was begun first, the tier of the child.
+    // The tier for which dispatch rules ask as they place a task. A task that has not started has its own tier. A task
+    // that continues after the spawn of a child that was begun first has the tier of this child.
     std::uint32_t asked_tier(Task task) const {
         if (frames_.is_item(task)) return NS_TIER_LOCAL;
         const Frame& frame = frames_[task];
@@ -74,7 +74,7 @@ private:
         if (plan_.counts_live) ns_live_follow(&live_, &plan_.graph, &in_force_);
     }
     std::int32_t item_label(Task item) const {
-        if (!plan_.control.item_label.empty()) return plan_.control.item_label[item - ranges_.first(0)];
+        if (!plan_.control.item_label.empty()) return plan_.control.item_label[static_cast<std::size_t>(item) - ranges_.first(0)];
         if (plan_.control.item_units == 0) return NS_UNKNOWN;
         const std::size_t family = ranges_.family_of(item);
         const auto index = static_cast<std::uint64_t>(item) - ranges_.first(family);

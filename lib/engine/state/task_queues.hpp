@@ -1,5 +1,5 @@
-// The task queues of a run: contents, lengths, thresholds, watch bits; and what the strategy remembers of each worker
-// that looks at them (engine/reference/task_queues.py).
+// The task queues of a run: contents, lengths, thresholds, watch bits; and the strategy's memory of each worker
+// that looks at queues (engine/reference/task_queues.py).
 #pragma once
 
 #include <algorithm>
@@ -110,7 +110,7 @@ public:
         for (std::uint32_t at = 0; at < count; ++at) put_items(queues[at], {number | SHARED, 1, 1});
     }
 
-    // Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many are left of these.
+    // Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many of the `most` remain.
     std::int64_t sift(std::uint32_t q, bool back, std::int64_t most) {
         return copies_ ? sift_copies(q, back, most) : most;
     }
@@ -143,7 +143,7 @@ public:
     std::int64_t peak_total() const { return peak_total_; }
     std::int64_t peak_entries() const { return peak_entries_; }
 
-    // of the greatest lengths of all queues
+    // The sum of the greatest lengths of all queues.
     std::int64_t peak_sum() const {
         std::int64_t sum = 0;
         for (const Queue& each : queues_) sum += each.peak;
@@ -163,13 +163,13 @@ public:
     std::int32_t owner_steps(std::uint32_t q, ns_owner_step step) {
         return owners_announce_ ? owner_steps(q, step, queues_[q].thresholds) : 0;
     }
-    // With how much room the owner of a queue announces it when the owner takes a task; -1: the owner never does.
+    // The room in a queue at which its owner, as the owner takes a task, announces the queue; -1: never.
     std::int64_t room_to_announce(std::uint32_t q) const {
         const std::int64_t room = capacity(q) - queues_[q].thresholds.high;
         if (!owners_announce_ || room < 0) return -1;
         return exactly_ ? room : 0;
     }
-    // The owner of a queue has announced it.
+    // The owner of a queue has announced the queue.
     void announce(std::uint32_t q) { owner_steps(q, NS_OWNER_TAKES, {length(q), 0}); }
 
     // ---- like items that are passed over
@@ -196,7 +196,7 @@ public:
     // ---- the strategy
 
     ns_view view() const { return {length_.data(), watch_.data(), iteration_, switches_, live_, awaited_}; }
-    // What the strategy remembers of a worker, or of the producer.
+    // The strategy's memory of a worker, or of the producer.
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
     ns_actor* actors() { return actors_.data(); }
@@ -212,7 +212,7 @@ private:
 
     struct Queue {
         ns_thresholds thresholds;
-        std::int64_t capacity, pushes, peak;  // the latter two are counted where there are watches
+        std::int64_t capacity, pushes, peak;  // `pushes` and `peak` are counted if the plan has watches
     };
     // A task with `entries` entries left in several queues.
     struct SharedTask {
@@ -257,7 +257,7 @@ private:
         if (--shared_task(entry).entries == 0) shared_.free(static_cast<std::uint32_t>(entry ^ SHARED));
     }
 
-    // The entries that stay move inwards, from the innermost on, and the places at the end are given up.
+    // Entries that stay move away from the end of the queue, the farthest first. The places at the end are given up.
     [[gnu::noinline]] std::int64_t sift_copies(std::uint32_t q, bool back, std::int64_t most) {
         Ring<ns_items>& entries = entries_of_[q];
         const auto at_end = [&](std::size_t at) -> ns_items& {
@@ -289,8 +289,8 @@ private:
     const ns_plan& steal_;
     Recorder& recorder_;
     QueueAttendant* attendant_ = nullptr;
-    const bool watched_;                              // the plan has watches,
-    bool owners_announce_ = false, exactly_ = false;  // some of which owners of queues write, by equality of lengths
+    const bool watched_;                              // the plan has watches
+    bool owners_announce_ = false, exactly_ = false;  // owners of queues write some watches; by equality of lengths
     bool copies_ = false;
     std::vector<Ring<ns_items>> entries_of_;  // [queues]
     std::vector<Queue> queues_;

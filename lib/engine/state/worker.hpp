@@ -1,7 +1,7 @@
 // The state of one worker, and of a producer beside the workers.
 //
-// A worker's record is one piece of memory, for the caches of the machine that simulates. Each part of it belongs to
-// one component, which is named in brackets, and only the functions of that component change it.
+// A worker's record is one piece of memory, for the caches of the machine that simulates. Each part of the record
+// belongs to one component, named in brackets. Only the functions of this component change the part.
 #pragma once
 
 #include <cstdint>
@@ -73,17 +73,17 @@ private:
     Ring<Items> runs_;
 };
 
-// How far a worker without a task is on its way to sleep, or from sleep to its next search. CALLED: it was chosen to be
-// woken while it looked again, and will not sleep. WAKING: woken, and not yet running.
+// How far a worker without a task is on its way to sleep, or from sleep to its next search. CALLED: chosen to be woken
+// while the worker looked for tasks once more, so that the worker will not sleep. WAKING: woken, and not yet running.
 enum class Sleep : std::uint8_t { AWAKE, ANNOUNCED, CALLED, ASLEEP, WAKING };
 
 struct alignas(64) Worker : ns_worker_state {
     Worker() : ns_worker_state{} {}
 
-    // what most events change
+    // fields that most events change
     Stack<Task> stack;  // the present task, on top of tasks that wait in nested joins (Executor, Thief)
     Step step;          // (Clock)
-    std::int32_t boundless_own = NS_UNKNOWN;  // its own queue, if every new task goes there and the queue is never full
+    std::int32_t boundless_own = NS_UNKNOWN;  // its own queue, if the queue gets every new task and is never full
     std::uint32_t segment = 0;
     Task reserved = NOTHING_RESERVED;        // the unit that the worker holds in advance for its helper (Thief)
     bool rests = false;                      // sleeps, or has no part in the phase
@@ -97,9 +97,10 @@ struct alignas(64) Worker : ns_worker_state {
     std::int64_t began_ps = 0;               // when its work, idle time or sleep began, after overhead
     const std::int64_t* total_ps = nullptr;  // [segments] times on its node
     const std::int64_t* local_ps = nullptr;
-    Agenda agenda;      // tasks that it begins before it looks into its queue
-    Ring<Task> outbox;  // ready tasks that it still has to put into queues (Executor)
-    // (height, ready task): offered when the stack is lower than the height, the last entry first (Executor)
+    Agenda agenda;      // tasks that the worker begins before it looks into its queue
+    Ring<Task> outbox;  // ready tasks that the worker still has to put into queues (Executor)
+    // (height, ready task): the task is offered as soon as the stack is lower than `height`; last entry first
+    // (Executor)
     std::vector<std::pair<std::size_t, Task>> backlog;
     ItemBlock items;   // (Executor)
     QuietRound quiet;  // (Polling)
@@ -109,7 +110,7 @@ struct alignas(64) Worker : ns_worker_state {
     std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when the worker became idle
 };
 
-// At a stride of a power of two, the same fields of all workers would share a few sets of a cache.
+// With an even number of cache lines a record, the same field of all workers would share few sets of a cache.
 static_assert(sizeof(Worker) / 64 % 2 == 1);
 
 using Team = std::vector<Worker>;
@@ -124,7 +125,7 @@ struct Producer {
     std::int64_t making_ps = 0;  // the time that the item at hand takes
     std::int32_t target = 0;     // the queue whose lock the producer waits for
     bool waiting = false;
-    bool looked = false;  // it has asked where the data of the last item is, and has not paid for that yet
+    bool looked = false;  // has asked where the data of the last item is, and has not paid for the answer yet
     std::int64_t waiting_since = 0, overhead_ps = 0, parked_ps = 0;
 };
 

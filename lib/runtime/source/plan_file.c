@@ -79,7 +79,7 @@ bool ns_plan_file_is_for_threads(ns_plan_file *self) {
     return true;
 }
 
-void ns_plan_file_destroy(ns_plan_file *self) { ns_plan_reader_destroy(&self->reader); }
+void ns_plan_file_destroy(ns_plan_file *self) { ns_pieces_release(&self->reader.memory); }
 
 static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 
