@@ -1,9 +1,9 @@
 """The cost of first touches and of giving back memory by items of ranges (model 2.5 and 3.5).
 
-A page fault takes the lock of the address space shared. Giving back memory takes the lock exclusively, so that no other
-thread faults or gives back memory meanwhile. The lock is held for every page and for every flush of the translation
-look-aside buffers; a flush interrupts all other threads of the process. A page takes longer the farther its home is,
-because the kernel's record of the page lies there.
+A page fault takes the lock of the address space shared. Giving back memory takes the lock exclusively: no other thread
+faults or gives back memory meanwhile. The lock is held for every page and for every flush of the translation look-aside
+buffers; a flush interrupts all other threads of the process. A page takes longer the farther the home is, because the
+kernel's record of the page lies in the home.
 """
 
 from __future__ import annotations
@@ -36,11 +36,15 @@ class PageCosts(NamedTuple):
     def of(cls, plan: Plan) -> PageCosts:
         """Return the costs of a plan: a flush interrupts all workers of the plan but one."""
         costs, others = plan.costs, plan.workers.workers - 1
+        far_ps = (  # for each node: the cost of the own node, times the latency of the home over that of the own node
+            [min(costs.unmap_ps * far // row[node], LONGEST_PS) if row[node] else costs.unmap_ps for far in row]
+            for node, row in enumerate(plan.machine.latency_ps.tolist())
+        )
         return cls(
             page_bytes=plan.machine.page_bytes,
             fault_ps=costs.fault_ps,
             unmap_ps=costs.unmap_ps,
-            unmap_far_ps=_far_ps(costs.unmap_ps, plan.machine.latency_ps),
+            unmap_far_ps=np.array(list(far_ps), np.int64),
             flush_ps=costs.shootdown_ps * others,
             batch=costs.unmap_batch,
         )
@@ -54,15 +58,6 @@ class PageCosts(NamedTuple):
         together = pages + elsewhere
         flushes = -(-together // self.batch) if self.batch else min(together, 1)
         return pages * self.unmap_ps + elsewhere_ps + flushes * self.flush_ps
-
-
-def _far_ps(unmap_ps: int, latency_ps: I64) -> I64:
-    """Return [nodes, homes] ``unmap_ps`` times the latency of the home over the latency of the own node."""
-    rows = (
-        [min(unmap_ps * far // row[node], LONGEST_PS) if row[node] else unmap_ps for far in row]
-        for node, row in enumerate(latency_ps.tolist())
-    )
-    return np.array(list(rows), np.int64)
 
 
 class ItemPages:
@@ -129,21 +124,15 @@ def _mean_far(plan: Plan, family: RangeFamily, costs: PageCosts, node: int, item
     return pages, elsewhere_ps
 
 
-def _most_far(family: RangeFamily, costs: PageCosts) -> tuple[int, int]:
-    """Return (the most pages of node accesses that an item gives back, the longest time that giving back takes)."""
-    most = sum(
-        costs.pages(access.amounts.most) + len(access.nodes) for access in family.node_accesses if access.returned_ppm
-    )
-    return most, most * int(costs.unmap_far_ps.max())
-
-
 def check_pages(plan: Plan) -> None:
     """Raise InputError if the page faults and returned pages of an item can take longer than the longest run."""
     costs, fault_ps = PageCosts.of(plan), max(plan.costs.fault_ps, lock_ps_of_fault(plan.costs))
     for number, family in enumerate(plan.workload.ranges):
         fresh = costs.pages(family.fresh.most) * fault_ps if family.fresh is not None else 0
         near = costs.pages(family.freed.most) if family.freed is not None else 0
-        freed = costs.unmapping_ps(near, *_most_far(family, costs))
+        returning = [access for access in family.node_accesses if access.returned_ppm]
+        far = sum(costs.pages(access.amounts.most) + len(access.nodes) for access in returning)
+        freed = costs.unmapping_ps(near, far, far * int(costs.unmap_far_ps.max()))
         if fresh + freed > LONGEST_PS:
             key = "fresh" if fresh > freed else "freed" if near else "node_accesses"
             raise InputError(

@@ -80,7 +80,8 @@ def _plan(of_machine: Keyed[MachineSpec], program: Keyed[AnyWorkload], rest: Key
     check_nodes(workload, machine)
     workers = _places(machine, spec.workers, spec.strategy.mapping)
     runtime = effective_runtime(spec.strategy, spec.runtime)
-    task_ps = _known_task_ps(workload, machine, int(workers.node[0])) if runtime.backoff.first_ns == "task" else None
+    known = runtime.backoff.first_ns == "task" and not draws_durations(workload)  # else each run draws the durations
+    task_ps = mean_task_ps(workload, int(machine.latency_ps.diagonal()[workers.node[0]])) if known else None
     items = deal_items(spec.strategy, workload, machine, workers)
     workload = items.workload
     steal = compile_strategy(spec.strategy, spec.runtime, machine, workers, task_ps)
@@ -144,11 +145,6 @@ def costs_ps(spec: CostSpec) -> Costs:
         unmap_batch=spec.unmap_batch,
         **times,
     )
-
-
-def _known_task_ps(workload: Workload, machine: Machine, node: int) -> int | None:
-    """Return the mean duration of a task whose bytes are all local to ``node``, None if each run draws durations."""
-    return None if draws_durations(workload) else mean_task_ps(workload, int(machine.latency_ps[node, node]))
 
 
 def _keyed(spec: ModelT) -> Keyed[ModelT]:

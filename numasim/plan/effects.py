@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from numasim.draws import U64Array
 from numasim.parts.base import bytes_per_s, ppm
-from numasim.parts.models.effects_model import BackgroundSpec, ModelSpec
+from numasim.parts.models.effects_model import ModelSpec
 from numasim.parts.unit_factors import MILLION
 
 I64 = npt.NDArray[np.int64]
@@ -17,12 +17,10 @@ I64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Background:
-    """Bytes per second of other programs: pairs of a node and the load of its memory controller, and of the two ends of
-    a link and the load in this direction.
-    """
+    """Bytes per second of other programs."""
 
-    nodes: tuple[tuple[int, int], ...] = ()
-    links: tuple[tuple[tuple[int, int], int], ...] = ()
+    nodes: tuple[tuple[int, int], ...] = ()  # (node, load of the node's memory controller)
+    links: tuple[tuple[tuple[int, int], int], ...] = ()  # ((source, target), load of the link in this direction)
 
 
 NO_BACKGROUND = Background()
@@ -62,6 +60,8 @@ NO_EFFECTS = Effects()
 
 def effects_of(spec: ModelSpec) -> Effects:
     """Return the effects that a specification asks for."""
+    nodes = ((node, bytes_per_s(gbs)) for node, gbs in spec.background.nodes.items())
+    links = (((link.source, link.target), bytes_per_s(link.gbs)) for link in spec.background.links)
     return Effects(
         cache=spec.cache,
         contention=spec.contention,
@@ -73,19 +73,13 @@ def effects_of(spec: ModelSpec) -> Effects:
         mlp_ppm=ppm(spec.mlp),
         task_noise_ppm=ppm(spec.task_noise),
         worker_spread_ppm=ppm(spec.worker_spread),
-        background=_background_of(spec.background),
+        background=Background(tuple(sorted(nodes)), tuple(sorted(links))) if spec.background.loads else NO_BACKGROUND,
     )
-
-
-def _background_of(spec: BackgroundSpec) -> Background:
-    nodes = sorted((node, bytes_per_s(gbs)) for node, gbs in spec.nodes.items())
-    links = sorted(((link.source, link.target), bytes_per_s(link.gbs)) for link in spec.links)
-    return Background(tuple(nodes), tuple(links)) if spec.loads else NO_BACKGROUND
 
 
 # ---- Random relative deviations, close to normal, in integers (model 1.4) --------------------------------------------
 #
-# One random number gives one deviation: the sum of its four 16-bit lanes, less its mean, over its standard deviation.
+# One random number gives one deviation: the sum of its four 16-bit lanes, less the mean, over the standard deviation.
 # The deviation is scaled, rounded towards zero, and kept between -90 and +300 per cent.
 
 LEAST_PPM, MOST_PPM = -900_000, 3_000_000

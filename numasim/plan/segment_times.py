@@ -41,11 +41,6 @@ def settled_bytes(work: Workload, placement: Placement) -> I64:
     return frozen(placement.bytes_by_home(accesses.region, *spans))
 
 
-def traffic_by_home(work: Workload, placement: Placement) -> I64:
-    """Return [accesses, nodes] the bytes moved from and to each home; an unplaced region moves none yet."""
-    return np.asarray(settled_bytes(work, placement) * traffic_factor(work.accesses)[:, None])
-
-
 def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
     """Return [accesses] the memory time of ``traffic`` [accesses, nodes] at latencies ``latency_ps`` [nodes]."""
     return np.asarray(lines_ps(traffic, latency_ps, mlp[:, None]).sum(axis=1), np.int64)
@@ -69,20 +64,15 @@ class AccessTimes:
 
 @dataclass(frozen=True)
 class SegmentTimes:
-    """Times of the graph's segments.
-
-    ``total_ps[node][segment]`` and ``local_ps[node][segment]`` hold for segments without open accesses.
-    ``open_accesses[segment]`` lists the accesses whose pages are placed by first touch during the run (none for most
-    segments); their memory time is added when the segment starts, and ``compute_ps[segment]`` and ``settled_ps[node,
-    segment]`` are the parts known before. Nodes without workers have empty arrays; if no segment has an access, all
-    other nodes share one array.
+    """Times of the graph's segments. Nodes without workers have empty arrays; if no segment has an access, all other
+    nodes share one array.
     """
 
     compute_ps: I64  # [segments]
-    total_ps: list[I64]
-    local_ps: list[I64]
-    settled_ps: I64  # [nodes, segments]
-    open_accesses: dict[int, list[int]]
+    total_ps: list[I64]  # [node][segment], of segments without open accesses
+    local_ps: list[I64]  # [node][segment], of segments without open accesses
+    settled_ps: I64  # [nodes, segments] memory times of the other accesses
+    open_accesses: dict[int, list[int]]  # [segment] accesses whose pages the first touch places during the run
     traffic: I64  # [segments, nodes] bytes of the settled accesses
 
 
@@ -116,7 +106,8 @@ def times_of(program: PlacedProgram) -> SegmentTimes:
     work, machine, placement = program.workload, program.machine, program.placement
     if program.coupled:
         return _bodies(program)
-    traffic = traffic_by_home(work, placement)
+    # [accesses, nodes] the bytes moved from and to each home; no bytes yet for unplaced regions
+    traffic = settled_bytes(work, placement) * traffic_factor(work.accesses)[:, None]
     compute = work.segment_compute_ps
     settled = np.zeros((machine.nodes, work.segments), np.int64)
     total = [np.zeros(0, np.int64)] * machine.nodes

@@ -30,8 +30,7 @@ OPEN = -2  # home of an object whose home is looked up when its task is dispatch
 class TaskObjects:
     """The objects of graph tasks in CSR form: entries ``ptr[r]`` to ``ptr[r + 1] - 1`` are the objects of row r.
 
-    An entry stands for all objects of the row with the same home and mode, or for one object whose home is OPEN;
-    ``access`` is then one of its accesses.
+    An entry is all objects of the row with the same home and mode, or one object whose home is OPEN.
     """
 
     ptr: I64  # [rows + 1]
@@ -39,12 +38,12 @@ class TaskObjects:
     mode: npt.NDArray[np.uint8]
     count: I64
     bytes: I64
-    access: I64  # -1 if the home is known
+    access: I64  # one of the object's accesses; -1 if the home is known
 
 
 @dataclass(frozen=True)
 class ItemObject(ByOffset):
-    """One object of every item of a family. Its home is ``home[row]``, with rows as in `AccessTable`."""
+    """One object of every item of a family. The object's home is ``home[row]``, with rows as in `AccessTable`."""
 
     divisor: int
     by_quotient: bool

@@ -70,24 +70,15 @@ def _function(structure: Structure, known: Known, bodies: list[str]) -> None:
 
 def _structure(structure: Structure, prefix: str, known: Known, bodies: list[str]) -> Iterator[str]:
     for field in structure.fields:
-        yield from _conditional(field, prefix, known, bodies)
+        condition = in_c(field.when, known) if field.when else ""
+        lines = _field(field, prefix, known, bodies)
+        yield from (f"if ({condition}) {{", *(f"    {line}" for line in lines), "}") if condition else lines
     for condition, sentence in structure.requires:
         yield f"if (!ns_plan_require(reader, {in_c(condition, known)}, {quoted(sentence)})) return false;"
     if structure.checked:
         whole = prefix.removesuffix("->").removesuffix(".")
         self = whole if prefix.endswith("->") else f"&{whole}"
         yield f"if (!{structure.c_name}_check(reader, plan, {self})) return false;"
-
-
-def _conditional(field: Field, prefix: str, known: Known, bodies: list[str]) -> Iterator[str]:
-    condition = in_c(field.when, known) if field.when else ""
-    lines = list(_field(field, prefix, known, bodies))
-    if condition:
-        yield f"if ({condition}) {{"
-        yield from (f"    {line}" for line in lines)
-        yield "}"
-    else:
-        yield from lines
 
 
 def _call(function: str, name: str, *arguments: str) -> str:

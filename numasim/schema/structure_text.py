@@ -92,7 +92,8 @@ def _words_name(each: Names) -> str:
 
 
 def _record(record: Record) -> str:
-    members = "".join(f"    {C_TYPES[m.type]} {m.name};{_note(m.note)}\n" for m in record.members)
+    notes = [f" /* {m.note} */" if m.note else "" for m in record.members]
+    members = "".join(f"    {C_TYPES[m.type]} {m.name};{note}\n" for m, note in zip(record.members, notes, strict=True))
     text = f"/* {record.note} */\ntypedef struct {record.c_name} {{\n{members}}} {record.c_name};\n"
     asserts = [
         f'static_assert(sizeof({record.c_name}) == {record.bytes}, "{record.c_name} has another size in Python");'
@@ -102,10 +103,6 @@ def _record(record: Record) -> str:
         for name, at in record.offsets().items()
     ]
     return text + "\n".join(asserts) + "\n"
-
-
-def _note(note: str) -> str:
-    return f" /* {note} */" if note else ""
 
 
 VIEWS = {"uint8": "ns_u8s", "int32": "ns_i32s", "uint32": "ns_u32s", "int64": "ns_i64s", "uint64": "ns_u64s"}

@@ -8,7 +8,19 @@ from random import Random
 from typing import Any, get_args
 
 import pytest
-from engine_setup import NS, Seen, observe, plan_of, run, runtime, shipped_machine, shipped_strategy, stealing, toy
+from engine_setup import (
+    FIRST,
+    NS,
+    Seen,
+    observe,
+    plan_of,
+    run,
+    runtime,
+    shipped_machine,
+    shipped_strategy,
+    stealing,
+    toy,
+)
 from random_grammar import idle_document
 from registry_cells import workload
 from task_graphs import WAIT, Task, graph, phase, task
@@ -66,10 +78,8 @@ def test_a_lone_task_has_the_machine_for_itself(spins: bool) -> None:
     # 32 cores with two threads each; others that spin halve the speed of the shared core and lower the clock.
     how = runtime(poll_ns=1000) if spins else resting(phases=[{"rounds": 2, "yield_ns": 500}])
     effects = Effects(smt="compute", clock="turbo")
-    plan = plan_of(
-        graph(task(10_000_000 * NS)), 64, "randomized", how, shipped_machine("xeon-6130-2s"), effects=effects
-    )
-    seen = observe(plan)
+    machine = shipped_machine("xeon-6130-2s")
+    seen = observe(plan_of(graph(task(10_000_000 * NS)), 64, "randomized", how, machine, effects=effects))
     beside = 2 * (100 + 500) + 100  # rounds and waits; the last round before the look again
     if spins:
         assert seen["makespan_ps"] > 12_000_000 * NS
@@ -98,26 +108,12 @@ def test_waits_grow_with_the_number_of_searchers() -> None:
     # 15 searchers: 15 div 3 = 5 times the wait; a single one waits once.
     for workers, factor in ((2, 1), (16, 5)):
         phases = [{"rounds": 1, "pause_ns": 1000, "crowded": "yes"}]
-        seen = run(
-            graph(task(900 * NS)),
-            workers,
-            ALL_ONCE,
-            runtime(costs={"probe_ns": 100}, idle={"phases": phases}),
-            machine=toy(cores=16),
-        )
+        how, machine = runtime(costs={"probe_ns": 100}, idle={"phases": phases}), toy(cores=16)
+        seen = run(graph(task(900 * NS)), workers, FIRST, how, machine)
         waits = seen.of_worker("idle_backoff_ps")[1:]
         assert waits == [(900 - 100) * NS] * (workers - 1)  # cut off by the end
-        longer = run(
-            graph(task(100_000 * NS)),
-            workers,
-            ALL_ONCE,
-            runtime(costs={"probe_ns": 100}, idle={"phases": phases}),
-            machine=toy(cores=16),
-        )
+        longer = run(graph(task(100_000 * NS)), workers, FIRST, how, machine)
         assert longer.of_worker("steal_attempts")[1] == -(-100_000 // (100 + factor * 1000))
-
-
-ALL_ONCE = stealing({"from": "others", "pick": "in-order"})
 
 
 # ---- C4: a sleep that ends by itself --------------------------------------------------------------------------------
@@ -151,9 +147,8 @@ def test_a_timed_sleep_ends_by_itself_or_by_a_wake_up(first_ns: int, looks_ns: i
 def test_only_some_workers_search(cap: dict[str, int], workers: int, searchers: int) -> None:
     # A worker beyond the cap sleeps without a probe. Workers become idle one by one at the start: with busy_share 2 the
     # fourth is refused, since 2 * 3 is not below the 4 workers that are not idle then.
-    seen = run(
-        graph(task(50_000 * NS)), workers, ALL, resting(searchers=cap, sleep={"recheck": "last"}), machine=toy(cores=9)
-    )
+    how = resting(searchers=cap, sleep={"recheck": "last"})
+    seen = run(graph(task(50_000 * NS)), workers, ALL, how, machine=toy(cores=9))
     assert sum(attempts > 0 for attempts in seen.of_worker("steal_attempts")) == searchers
 
 
@@ -161,13 +156,8 @@ def test_only_some_workers_search(cap: dict[str, int], workers: int, searchers: 
 
 
 def test_the_newest_sleeper_is_woken_each_time() -> None:
-    seen = run(
-        graph(spawner(5, 50_000, 1000, 50_000)),
-        6,
-        ALL,
-        resting(wake={"at": "every-push", "chain": 0}),
-        machine=toy(cores=6),
-    )
+    how = resting(wake={"at": "every-push", "chain": 0})
+    seen = run(graph(spawner(5, 50_000, 1000, 50_000)), 6, ALL, how, toy(cores=6))
     assert sorted(wakeups(seen)) == [0, 0, 0, 0, 0, 5]
 
 
@@ -189,13 +179,23 @@ def test_all_sleepers_are_woken_one_after_the_other() -> None:
     assert len(set(asleep)) > 1
 
 
-# ---- D2: at which push ----------------------------------------------------------------------------------------------
+# ---- D2, D4: at which push
+# ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("at", "woken"), [("every-push", 4), ("no-searcher", 1), ("empty-queue", 1), ("uncovered", 4)])
-def test_which_of_several_pushes_wake(at: str, woken: int) -> None:
+LAST = {"chain": 1, "chain_by": "last-searcher"}
+
+
+@pytest.mark.parametrize(
+    ("wake", "woken"),
+    [
+        *(({"at": "every-push", **LAST}, 4), ({"at": "no-searcher", **LAST}, 1), ({"at": "empty-queue", **LAST}, 1)),
+        *(({"at": "uncovered", **LAST}, 4), ({"counted": "yes"}, 1), ({"counted": "no"}, 4)),
+    ],
+)
+def test_which_of_several_pushes_wake(wake: dict[str, Any], woken: int) -> None:
     # Four tasks are put into an empty queue within 40 ns, long before a woken worker looks.
-    how = resting(wake={"at": at, "chain": 1, "chain_by": "last-searcher"}, costs={"unpark_ns": 0})
+    how = resting(wake=wake, costs={"unpark_ns": 0})
     first = run(graph(task(50_000 * NS, *spawner(4, 10, 1, 4000).steps)), 9, ALL, how, machine=toy(cores=9))
     assert first["wakeups"] == woken
 
@@ -213,17 +213,13 @@ def all_awake_ns(workers: int, **wake: Any) -> float:
     how = resting(wake=wake, costs={"probe_ns": 1, "probe_remote_ns": 1})
     steps = [task(10**8 * NS) for _ in range(workers)]
     seen = run(graph(task(10**6 * NS, *steps, 10**8 * NS)), workers, ALL, how, machine=toy(cores=workers))
-    return (
-        max(min(begin for _, w, begin, _ in seen.stretches if w == worker) for worker in range(1, workers)) / NS - 10**6
-    )
+    begins = (min(begin for _, w, begin, _ in seen.stretches if w == worker) for worker in range(1, workers))
+    return max(begins) / NS - 10**6
 
 
-def test_waking_all_takes_one_unpark_for_each() -> None:
+def test_each_sleeper_takes_an_unpark_or_a_whole_wake_up() -> None:
     assert all_awake_ns(8, whom="all") == pytest.approx(7 * UNPARK + WAKE, rel=0.02)
-
-
-def test_a_chain_of_one_takes_a_whole_wake_up_for_each() -> None:
-    # counted beforehand: the pushes of the burst wake one worker, and each that finds a task wakes the next
+    # counted beforehand: the pushes of the burst wake one worker, and each worker that finds a task wakes the next
     assert all_awake_ns(8, at="no-searcher", chain=1) == pytest.approx(7 * (UNPARK + WAKE), rel=0.02)
 
 
@@ -233,14 +229,7 @@ def test_a_chain_of_two_takes_a_logarithm_of_them() -> None:
     assert took <= 3 * (2 * UNPARK + WAKE) * 1.02
 
 
-# ---- D4, D5: counted beforehand, called back ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("counted", "woken"), [("yes", 1), ("no", 4)])
-def test_pushes_during_a_wake_up(counted: str, woken: int) -> None:
-    how = resting(wake={"counted": counted}, costs={"unpark_ns": 0})
-    seen = run(graph(task(50_000 * NS, *spawner(4, 10, 1, 4000).steps)), 9, ALL, how, machine=toy(cores=9))
-    assert seen["wakeups"] == woken
+# ---- D5: called back ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("cancel", "begins_ns"), [("yes", 200 + 100), ("no", 150 + UNPARK + WAKE + 100)])
@@ -259,9 +248,7 @@ def test_a_worker_that_looks_again_is_called_back_at_once(cancel: str, begins_ns
 def test_who_sleeps_in_a_join_is_woken_by_the_last_child() -> None:
     # Worker 0 waits for the child that worker 1 has stolen, and sleeps; the child ends at 10,100 ns.
     how = resting(wake={"at": "every-push", "chain": 0}).model_copy(update={"join": "help"})
-    first = stealing({"from": "others", "pick": "in-order"})
-    plan = graph(task(task(10_000 * NS), 500 * NS, WAIT, 1000 * NS))
-    seen = run(plan, 2, first, how)
+    seen = run(graph(task(task(10_000 * NS), 500 * NS, WAIT, 1000 * NS)), 2, FIRST, how)
     assert seen["makespan_ps"] == (100 + 10_000 + UNPARK + WAKE + 1000) * NS
 
 
@@ -278,9 +265,8 @@ def test_workers_without_a_part_sleep_after_a_time() -> None:
         how = runtime(costs={"unpark_ns": UNPARK, "wake_ns": WAKE}, idle={"between_ns": between, "phases": ONE_PHASE})
         seen = run(work, 2, ALL, how)
         assert (wakeups(seen), seen["makespan_ps"]) == ([0, woken], (70_000 + woken * UNPARK) * NS)
-        asleep_ns = (
-            40_000 + UNPARK + WAKE if woken else 0
-        )  # from 10 us of the serial phase on, until the worker is awake
+        # from 10 us of the serial phase on, until the worker is awake
+        asleep_ns = 40_000 + UNPARK + WAKE if woken else 0
         assert seen.of_worker("asleep_ps") == [0, asleep_ns * NS]
         assert seen.of_worker("idle_barrier_ps") == [0, (10_000 if woken else 50_000) * NS]
 

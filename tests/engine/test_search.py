@@ -127,17 +127,9 @@ def test_a_round_without_a_candidate(empty: str, attempts: list[int]) -> None:
 @pytest.mark.parametrize(
     ("amount", "leave", "count"),
     [
-        ("one", 0, 1),
-        ("half", 0, 4),
-        ("all", 0, 7),
-        ({"count": 3}, 0, 3),
-        ({"count": 9}, 0, 7),
-        ({"share": 3}, 0, 3),
-        ({"share": 7}, 0, 1),
-        ({"share": "workers"}, 0, 4),
-        ("all", 2, 5),
-        ("half", 6, 1),
-        ({"count": 6}, 2, 5),
+        *(("one", 0, 1), ("half", 0, 4), ("all", 0, 7), ("all", 2, 5), ("half", 6, 1)),
+        *(({"count": 3}, 0, 3), ({"count": 9}, 0, 7), ({"count": 6}, 2, 5)),
+        *(({"share": 3}, 0, 3), ({"share": 7}, 0, 1), ({"share": "workers"}, 0, 4)),
     ],
 )
 def test_amount_of_a_queue_of_seven(amount: Any, leave: int, count: int) -> None:
@@ -243,9 +235,7 @@ def test_a_round_goes_on_after_a_failure() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_victim_is_the_next_draw_of_the_thief_s_own_stream(seed: int) -> None:
     # workers 0 to 2 hold tasks, worker 3 has no task and looks at one of the workers at 100 ns
-    shared = graph(
-        *[body(task(NS), task(NS), 10_000 * NS) for _ in range(3)], phases=(phase(0, 3, 6, deal=Deal.CYCLIC),)
-    )
+    shared = graph(*[body(task(NS), task(NS), 10_000 * NS) for _ in range(3)], deal=Deal.CYCLIC)
     seen = run(shared, 4, "randomized", seed=seed)
     first = draws.below(draws.draw(draws.base(seed, 1, 3), 0), 3)
     assert seen.steals[0] == (100 * NS, 3, first, 1)
@@ -261,31 +251,22 @@ def test_polls_are_passed_over_up_to_the_instant_of_the_next_change() -> None:
 # ---- the order of events at one instant -----------------------------------------------------------------------------
 
 
-def test_work_ends_before_a_probe_looks() -> None:
-    # worker 0 has both items; worker 0 takes the second item at the instant at which worker 1 looks
-    seen = run(items(2, 100 * NS))
-    assert seen.steals == ()
-    assert seen["makespan_ps"] == 200 * NS
-    assert (seen["steal_attempts"], seen["steal_false"]) == (2, 2)
+@pytest.mark.parametrize(("later_ps", "steals"), [(0, ()), (1, ((100 * NS, 1, 0, 1),))])
+def test_work_ends_before_a_probe_looks(later_ps: int, steals: tuple[Any, ...]) -> None:
+    # worker 0 has both items; worker 0 takes the second item when worker 1 looks, or a picosecond later
+    seen = run(items(2, 100 * NS + later_ps))
+    assert seen.steals == steals
+    assert seen["makespan_ps"] == 200 * NS + later_ps
+    assert seen["steal_attempts"] == 2  # one at the last instant, in vain
+    assert seen["steal_false"] == 2 - len(steals)
 
 
-def test_a_probe_one_picosecond_before_the_end_of_work_succeeds() -> None:
-    seen = run(items(2, 100 * NS + 1))
-    assert seen.steals == ((100 * NS, 1, 0, 1),)
-    assert seen["makespan_ps"] == 200 * NS + 1
-    assert seen["steal_attempts"] == 2  # worker 0 looks at the last instant, in vain
-
-
-def test_a_put_is_visible_to_a_probe_of_its_instant() -> None:
-    seen = run(graph(task(task(500 * NS), 900 * NS)), how=runtime(costs={"push_ns": 100}))
-    assert seen.of_rank(Rank.PUT) == ((100 * NS, 0, 1, 0),)
-    assert seen.steals == ((100 * NS, 1, 0, 1),)
-    assert seen["makespan_ps"] == 1000 * NS
-
-
-def test_a_put_one_picosecond_after_the_probe_is_not_seen() -> None:
-    seen = run(graph(task(task(500 * NS), 900 * NS)), how=runtime(costs={"push_ns": 100.001}))
-    assert seen.steals == ((200 * NS, 1, 0, 1),)
+@pytest.mark.parametrize(("later_ps", "stolen_ns"), [(0, 100), (1, 200)])
+def test_a_put_is_visible_to_a_probe_of_its_instant(later_ps: int, stolen_ns: int) -> None:
+    seen = run(graph(task(task(500 * NS), 900 * NS)), how=runtime(costs={"push_ns": 100 + later_ps / NS}))
+    assert seen.of_rank(Rank.PUT) == ((100 * NS + later_ps, 0, 1, 0),)
+    assert seen.steals == ((stolen_ns * NS, 1, 0, 1),)
+    assert seen["makespan_ps"] == 1000 * NS + later_ps
 
 
 def test_the_lower_worker_wins_a_task_for_which_two_look_at_once() -> None:

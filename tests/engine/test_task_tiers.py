@@ -40,16 +40,15 @@ def test_roots_of_subtrees_go_to_the_pool_and_what_is_below_them_stays() -> None
     assert seen["makespan_ps"] == 600 * NS
 
 
-@pytest.mark.parametrize(("depth", "pool"), [(0, []), (1, [1, 4]), (2, [2, 3, 5, 6]), (3, [])])
-def test_the_depth_of_the_roots_is_that_in_the_tree(depth: int, pool: list[int]) -> None:
-    seen = run(TREE, 1, pooled(tiers={"depth": depth}, dispatch=TO_POOL))
+@pytest.mark.parametrize(
+    ("tiers", "depth", "pool"),
+    [*(("root", 0, []), ("root", 1, [1, 4]), ("root", 2, [2, 3, 5, 6]), ("root", 3, [])),
+     (["free", "local"], 1, [2, 3, 5, 6])],
+)  # fmt: skip
+def test_a_rule_asks_for_tiers_by_the_depth_of_the_roots_in_the_tree(tiers: Any, depth: int, pool: list[int]) -> None:
+    rules = [{"to": "own", "queue": "pool", "tier": tiers}, {"to": "own"}]
+    seen = run(TREE, 1, pooled(tiers={"depth": depth}, dispatch=rules))
     assert sorted(task for _, task, q in puts(seen) if q == 1) == pool
-
-
-def test_a_rule_may_ask_for_several_tiers() -> None:
-    rules = [{"to": "own", "queue": "pool", "tier": ["free", "local"]}, {"to": "own"}]
-    seen = run(TREE, 1, pooled(tiers={"depth": 1}, dispatch=rules))
-    assert sorted(task for _, task, q in puts(seen) if q == 1) == [2, 3, 5, 6]
 
 
 def test_the_spawn_order_goes_by_the_tier_of_the_child_and_so_does_the_place_of_its_parent() -> None:
@@ -230,13 +229,10 @@ def test_a_unit_waits_for_its_own_subtrees_before_it_looks_elsewhere() -> None:
     assert seen["makespan_ps"] < 3300 * NS  # task 1 from 2100 ns on, task 2 at most a probe later
 
 
-def test_it_helps_when_they_have_begun() -> None:
+def test_a_unit_whose_subtrees_have_begun_or_that_has_none_helps() -> None:
     # tasks 1 to 3 are for socket 0; socket 1 has executed its tasks, 4 to 6, before task 1 ends
     work = graph(task(*[task(1000 * NS)] * 3, *[task(10 * NS)] * 3, WAIT))
     assert halves("yes", work).order(1)[:4] == [4, 5, 6, 2]
-
-
-def test_a_unit_without_subtrees_of_its_own_helps_at_once() -> None:
     # all subtrees, tasks 2 to 5, are below task 1 and for socket 0; worker 1 takes the second before the first ends
     work = graph(task(task(*[task(1000 * NS)] * 4, WAIT), task(10 * NS), WAIT))
     assert halves("yes", work, depth=2).order(1)[0] in (2, 3)

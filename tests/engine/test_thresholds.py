@@ -26,16 +26,7 @@ def rule(name: str = "literal", high: int | None = None, low: int | None = None,
     return Thresholds(max_tasks=high, min_tasks=low, rule=name, fraction_ppm=ppm, when="first-drain")
 
 
-def seen(
-    capacity: int = 500,
-    pushes: int = 0,
-    span: int = 1,
-    executed: int = 0,
-    busy: int = 1,
-    peaks: int = 0,
-    queues: int = 1,
-) -> Measured:
-    return Measured(capacity, pushes, span, executed, busy, peaks, queues)
+NOTHING = Measured(capacity=500, pushes=0, span_ps=1, executed=0, busy_ps=1, peak_sum=0, queues=1)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +40,7 @@ def seen(
     ],
 )
 def test_high_threshold_is_eq_3_3(pushes: int, push_ps: int, span: int, high: int) -> None:
-    assert computed_thresholds(rule(), push_ps, 0, seen(pushes=pushes, span=span)) == (high, 1)
+    assert computed_thresholds(rule(), push_ps, 0, replace(NOTHING, pushes=pushes, span_ps=span)) == (high, 1)
 
 
 NUMBER = st.integers(1, 10**12)
@@ -60,19 +51,18 @@ def test_thresholds_equal_rational_arithmetic(
     pushes: int, push: int, span: int, executed: int, pop: int, busy: int
 ) -> None:
     capacity = 10**30
-    high, low = computed_thresholds(rule(), push, pop, seen(capacity, pushes, span, executed, busy))
+    high, low = computed_thresholds(rule(), push, pop, Measured(capacity, pushes, span, executed, busy, 0, 1))
     assert high == capacity - ceil(Fraction(pushes, span) * push)
     assert low == max(1, ceil(Fraction(executed, busy) * pop))
 
 
 def test_the_low_threshold_is_one_at_least() -> None:
-    assert [
-        computed_thresholds(rule(), 0, pop, seen(executed=n, busy=b))[1] for n, pop, b in ((0, 40, 0), (1, 1, 10**15))
-    ] == [1, 1]
+    for executed, pop, busy in ((0, 40, 0), (1, 1, 10**15)):
+        assert computed_thresholds(rule(), 0, pop, replace(NOTHING, executed=executed, busy_ps=busy))[1] == 1
 
 
 def test_other_rules_for_the_high_threshold() -> None:
-    measured = seen(executed=7, busy=100, peaks=90, queues=4)  # the mean peak length is 22.5, s = 3
+    measured = replace(NOTHING, executed=7, busy_ps=100, peak_sum=90, queues=4)  # the mean peak length is 22.5, s = 3
     assert computed_thresholds(rule("avail"), 0, 40, measured) == (4, 3)
     assert computed_thresholds(rule("fraction", ppm=500_000), 0, 40, measured) == (11, 3)
     assert computed_thresholds(rule("fraction", ppm=100_000), 0, 40, measured) == (4, 3)
@@ -147,18 +137,8 @@ def test_the_status_changes_at_the_steps_of_the_owner_alone(announce: str, found
     queues = watched_queue("announced", announce=announce)
     takes, executed, searches = queues.owner_takes, queues.owner_executed, queues.owner_searches
     steps: list[tuple[int, Any]] = [
-        (3, takes),
-        (4, None),
-        (4, executed),
-        (4, takes),
-        (3, executed),
-        (2, None),
-        (0, None),
-        (0, searches),
-        (3, takes),
-        (2, executed),
-        (5, None),
-        (5, takes),
+        *((3, takes), (4, None), (4, executed), (4, takes), (3, executed), (2, None)),
+        *((0, None), (0, searches), (3, takes), (2, executed), (5, None), (5, takes)),
     ]
     seen_bits = []
     for length, step in steps:
@@ -201,9 +181,8 @@ def test_an_owner_that_compares_for_equality_announces_late(
     thresholds = {"max": 3, "min": 1, "announce": announce}
     strategy = stealing({"from": "others", "if": "announced"}, thresholds=thresholds)
     work = items(5, 1000 * NS)
-    first = phase(
-        0, range_family=0, deal=work.phases[0].deal
-    )  # a body of no time: worker 0 takes all items from its queue
+    # a body of no time: worker 0 takes all items from its queue
+    first = phase(0, range_family=0, deal=work.phases[0].deal)
     seen = run(replace(graph(body()), ranges=work.ranges, phases=(first,)), strategy=strategy)
     assert seen.steals == steals
     assert seen["makespan_ps"] == makespan_ns * NS
@@ -222,8 +201,6 @@ def thresholds_after(work: Any, workers: int = 1, **keys: Any) -> tuple[list[int
 
 
 THREE = graph(task(*[task(20 * NS) for _ in range(3)], WAIT))
-
-
 LONG = graph(task(10 * NS), task(1000 * NS), phases=(phase(0), phase(1)))
 
 

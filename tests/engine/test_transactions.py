@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_setup import NS, SEED, Seen, event_by_event, observe, plan_of, run, runtime, simulated, stealing, toy
-from task_graphs import Access, Run, Task, Use, body, graph, phase, task
+from task_graphs import Access, Run, Task, Use, body, graph, task
 
 from numasim.draws import DrawClass, base, below, draw, turn_seed
 from numasim.engine.observe.trace_hash import Rank
@@ -31,7 +31,8 @@ def memory(objects: int = 1, skew_ppm: int = 0, undo_ns: int = UNDO_NS) -> tuple
 
 def bodies(*each: Task, words: tuple[SyncObject, ...] = memory(), **options: Any) -> Workload:
     """Return a program with one body for each worker."""
-    return graph(*each, phases=(phase(*range(len(each)), deal=Deal.CYCLIC, **options),), words=words)
+    work = graph(*each, deal=Deal.CYCLIC, words=words)
+    return replace(work, phases=(replace(work.phases[0], **options),))
 
 
 def ran(*each: Task, workers: int = 2, sockets: int = 1, words: tuple[SyncObject, ...] = memory(), **keys: Any) -> Seen:
@@ -67,11 +68,22 @@ def test_who_meets_a_writer_aborts_there_and_begins_again() -> None:
     assert seen.result.object_conflicts.tolist() == [1]
 
 
-def test_readers_are_seen_by_nobody() -> None:
-    """Both transactions read the object at the same time, and nobody writes."""
-    seen = ran(body(BEGIN, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, LOAD, 20 * NS, COMMIT))
+@pytest.mark.parametrize(
+    ("one", "other", "makespan_ns"),
+    [
+        # both read the object at the same time, and nobody writes
+        (body(BEGIN, LOAD, 50 * NS, COMMIT), body(BEGIN, 30 * NS, LOAD, 20 * NS, COMMIT), 50),
+        # an attempt writes what it has read and opens it again
+        (body(BEGIN, LOAD, 10 * NS, STORE, LOAD, STORE, 10 * NS, COMMIT), body(20 * NS), 20),
+        # worker 0 commits at 20 ns, before worker 1 opens the object at 20 ns
+        (body(BEGIN, STORE, 20 * NS, COMMIT), body(BEGIN, 20 * NS, STORE, COMMIT), 20),
+    ],
+    ids=["readers", "one worker", "the end of an instant"],
+)
+def test_attempts_that_meet_nobody_commit(one: Task, other: Task, makespan_ns: int) -> None:
+    seen = ran(one, other)
     assert not aborts(seen)
-    assert seen["makespan_ps"] == 50 * NS
+    assert seen["makespan_ps"] == makespan_ns * NS
 
 
 def test_what_was_read_and_is_written_by_another_is_found_out_at_the_commit() -> None:
@@ -81,24 +93,16 @@ def test_what_was_read_and_is_written_by_another_is_found_out_at_the_commit() ->
     assert times_ns(seen, 0) == {"work_local": 60, "wasted": 60, "overhead": 5}
 
 
-def test_an_attempt_may_write_what_it_has_read_and_open_it_again() -> None:
-    seen = ran(body(BEGIN, LOAD, 10 * NS, STORE, LOAD, STORE, 10 * NS, COMMIT), body(20 * NS))
-    assert not aborts(seen)
-
-
 def test_of_two_that_come_at_one_instant_the_lower_worker_is_first() -> None:
     seen = ran(body(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT), body(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT))
     assert aborts(seen)[0] == (10, 1, 1, 0)
     assert {worker for _, worker, _, _ in aborts(seen)} == {1}
 
 
-def test_what_ends_at_an_instant_is_free_for_a_higher_worker() -> None:
-    """Worker 0 commits at 20 ns, before worker 1 opens the object at 20 ns. With the workers exchanged, worker 0
-    aborts.
-    """
-    writes, later = body(BEGIN, STORE, 20 * NS, COMMIT), body(BEGIN, 20 * NS, STORE, COMMIT)
-    assert not aborts(ran(writes, later))
-    assert aborts(ran(later, writes)) == [(20, 0, 0, 0)]
+def test_what_ends_at_an_instant_is_not_free_for_a_lower_worker() -> None:
+    """Worker 0 opens the object at 20 ns, before worker 1 commits at 20 ns."""
+    seen = ran(body(BEGIN, 20 * NS, STORE, COMMIT), body(BEGIN, STORE, 20 * NS, COMMIT))
+    assert aborts(seen) == [(20, 0, 0, 0)]
 
 
 @pytest.mark.parametrize("undo_ns", [0, 1, 7])
@@ -117,13 +121,8 @@ def test_pages_and_bytes_of_a_wasted_attempt_stay() -> None:
     """Each of three attempts of worker 1 reads 6,400 bytes: all bytes count, and only the last attempt is work."""
     regions = (Region("data", 6400, True),)
     reads = Run(10 * NS, (Access(0, 0, 6400),))
-    work = graph(
-        body(BEGIN, STORE, 2500 * NS, COMMIT),
-        body(BEGIN, reads, STORE, COMMIT),
-        phases=(phase(0, 1, deal=Deal.CYCLIC),),
-        regions=regions,
-        words=memory(),
-    )
+    each = (body(BEGIN, STORE, 2500 * NS, COMMIT), body(BEGIN, reads, STORE, COMMIT))
+    work = graph(*each, deal=Deal.CYCLIC, regions=regions, words=memory())
     seen = run(work, 2, stealing(mapping="contiguous"), runtime(), toy())
     each_ns = 100 * 100 // 10  # 100 lines of 100 ns each, ten at a time
     assert [at for at, *_ in aborts(seen)] == [each_ns, 2 * each_ns + UNDO_NS]
@@ -134,12 +133,7 @@ def test_pages_and_bytes_of_a_wasted_attempt_stay() -> None:
 
 def test_what_is_owed_before_a_transaction_is_no_part_of_it() -> None:
     """Taking a task costs 40 ns; the attempt of the task then begins at 40 ns and aborts at 50 ns."""
-    work = graph(
-        task(task(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT)),
-        body(BEGIN, STORE, 60 * NS, COMMIT),
-        phases=(phase(0, 2, deal=Deal.CYCLIC),),
-        words=memory(),
-    )
+    work = bodies(task(task(BEGIN, 10 * NS, STORE, 10 * NS, COMMIT)), body(BEGIN, STORE, 60 * NS, COMMIT))
     seen = run(work, 2, stealing(mapping="contiguous"), runtime(costs={"pop_ns": 40}), toy())
     assert aborts(seen)[0] == (50, 0, 1, 0)
     assert int(seen.result.per_worker["wasted_ps"][0]) == 10 * NS
@@ -222,9 +216,8 @@ def test_transactions_are_in_brackets(name: str) -> None:
 
 
 def test_only_memories_of_objects_have_skew() -> None:
-    with pytest.raises(
-        InputError, match=r"words\[0\]\.skew_ppm: a synchronisation object of role lock has no skew_ppm"
-    ):
+    sentence = r"words\[0\]\.skew_ppm: a synchronisation object of role lock has no skew_ppm"
+    with pytest.raises(InputError, match=sentence):
         validate(graph(task(), words=(SyncObject("door", Role.LOCK, skew_ppm=1),)))
 
 
@@ -232,8 +225,6 @@ def test_only_memories_of_objects_have_skew() -> None:
 
 
 READS_AND_WRITES = (BEGIN, 5 * NS, LOAD, 5 * NS, STORE, 5 * NS, STORE, 5 * NS, COMMIT)
-
-
 Opening = tuple[int, bool]  # an object, and whether it is written
 
 

@@ -131,7 +131,9 @@ def one_thing_at_a_time(run: Run, result: Result, log: Log) -> Iterator[str]:
 
 def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
     """A task starts after its spawn and after its predecessors, and continues after the children that it waits for."""
-    if not log or _runs_again(run.plan.workload):
+    roots = [root for phase in run.plan.workload.phases for root in phase.roots]
+    runs_again = max(run.plan.workload.runs) > 1 or len(set(roots)) < len(roots)  # some task, more than once
+    if not log or runs_again:
         return
     work = unfolded(run.plan.workload)
     start: dict[int, int] = {}
@@ -142,12 +144,6 @@ def parents_come_first(run: Run, result: Result, log: Log) -> Iterator[str]:
         end[each.task] = max(end.get(each.task, 0), each.end_ps)
     yield from _program_order(work, start, end, segments)
     yield from _dependence_order(work, start, end)
-
-
-def _runs_again(work: Workload) -> bool:
-    """Tell whether a task runs more than once."""
-    roots = [root for phase in work.phases for root in phase.roots]
-    return max(work.runs) > 1 or len(set(roots)) < len(roots)
 
 
 def _program_order(

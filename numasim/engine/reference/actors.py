@@ -20,7 +20,7 @@ from numasim.plan.plan import Plan
 
 
 class ActorEvent(Event):
-    """The one pending event of an actor: the same object is scheduled again each time."""
+    """The one pending event of an actor: the same object is scheduled each time."""
 
     def __init__(self, env: Environment, actor: Any = None) -> None:
         super().__init__(env)
@@ -35,7 +35,7 @@ def priority(rank: Rank, actor: int) -> int:
 
 
 class Sleep(IntEnum):
-    """How far a worker without a task is on its way to sleep, or from sleep to its next search."""
+    """The progress of a worker without a task on the way to sleep, or from sleep to the next search."""
 
     AWAKE = 0
     ANNOUNCED = 1  # the worker looks again, and may be chosen as a sleeper
@@ -91,7 +91,7 @@ class Worker:
     target: int = 0  # the queue of the probe that is under way
     wrote: bool = False  # the probe wrote the queue's line when the probe set out, since the queue held a task then
     fails: int = 0  # fruitless rounds (or probes) in a row
-    lap_begin: int = 0  # victims that the worker had drawn when its first round had failed (backoff.py)
+    lap_begin: int = 0  # victims drawn until the worker's first round had failed (backoff.py)
     failed: int = 0  # failed attempts of the open idle episode
     failed_remote: int = 0
     thresholds_known: bool = False
@@ -105,7 +105,7 @@ class Worker:
     pushes_seen: int = -1  # tasks put into queues until the worker announced its sleep; -1: not announced
     timeouts: int = 0  # sleeps in a row that ended by themselves
     slept_since: int = 0
-    wake_ps: int = 0  # when the worker goes on, if it was woken before it slept
+    wake_ps: int = 0  # when the worker goes on, if woken before the sleep began
     naps: bool = False  # the pending wait is a nap
     woken: bool = False  # the worker has been woken, and has not found a task since
 
@@ -158,7 +158,7 @@ class Worker:
         return self.work_local_ps + inflation
 
     def __post_init__(self) -> None:
-        """Tell the event whose event it is."""
+        """Set the actor of the event."""
         self.event.actor = self
 
 
@@ -181,7 +181,7 @@ class Producer:
     parked_ps: int = 0
 
     def __post_init__(self) -> None:
-        """Tell the event whose event it is."""
+        """Set the actor of the event."""
         self.event.actor = self
 
 

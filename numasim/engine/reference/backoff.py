@@ -1,4 +1,4 @@
-"""The wait of a worker after fruitless rounds (thesis section 3.3.1; A-30), and when its picks of victims repeat."""
+"""The wait of a worker after fruitless rounds (thesis section 3.3.1; A-30), and when picks of victims repeat."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numasim.engine.reference.tables import Tables
 from numasim.plan.plan import Run
 from numasim.strategy.picking import Stream
 
-LONGEST_WAIT_PS = 2**52  # a back-off without bound stops doubling at 75 minutes: hundreds of such waits fit 63 bits
+LONGEST_WAIT_PS = 2**52  # 75 minutes, the end of doubling without bound: hundreds of long waits fit 63 bits
 LAP_ROUNDS = 65_536  # fruitless rounds in a row after which the picks of victims repeat
 LAP_QUEUES = 2_048  # laps repeat with at most so many queues: with more, a lap might leave out a queue
 

@@ -92,12 +92,12 @@ class Clock:
         self.schedule(w, rank, w.pay())
 
     def schedule_idle(self, w: Worker, rank: int, step_ps: int) -> None:
-        """Schedule a probe or a wait, with the overhead that is owed in front of it."""
+        """Schedule a probe or a wait, after the overhead that is owed."""
         w.step_ps = step_ps
         self.schedule(w, rank, w.pay() + step_ps)
 
     def instead(self, w: Worker, reaction: Reaction) -> None:
-        """Let the worker's pending event have another effect than its rank says."""
+        """Let the worker's pending event have another effect than the effect of the event's rank."""
         w.event.callbacks = reaction
 
     def reschedule(self, w: Worker, rank: int, due_ps: int) -> None:

@@ -27,7 +27,7 @@ from numasim.strategy.sync_places import NO_LOCK
 
 
 class Dispatcher(Component):
-    """Chooses queues for new tasks and puts them there."""
+    """Chooses queues for new tasks and puts the tasks there."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Dispatcher(Component):
             self.push(w, q, task)
 
     def push(self, actor: Worker | Producer, q: int, task: int) -> None:
-        """Put the task that was placed last into its queue, and a copy into each queue in which a rule wants a copy."""
+        """Put the task that was placed last into its queue, and a copy into each queue that a copying rule chose."""
         queues = [*self._prober.copies, q]
         filled = [each for each in queues if self._queues.length[each]] if self._resting else []
         self.deal(q, task)
@@ -151,7 +151,7 @@ class Dispatcher(Component):
         return self._overflowed[q]
 
     def place(self, position: int, task: int) -> int:
-        """Return the queue that the dispatch rules find for a task; negative if every queue that they name is full."""
+        """Return the queue that the dispatch rules find for a task; negative if every queue of the rules is full."""
         index, count = self.numbers.index_and_count(task)
         about = self._about(task) if self._rules_ask else ((), True)
         asked = (self._controls.asked_tier(task), self._controls.label(task)) if self._asks_tasks else ()
@@ -160,10 +160,13 @@ class Dispatcher(Component):
     def _choose(self, w: Worker, task: int) -> int:
         """Return the queue for a worker's new task; negative if every queue that the dispatch rules name is full."""
         if w.boundless_own is not None:
-            return w.boundless_own  # no strategy with copies has such queues
+            return w.boundless_own  # no strategy with copies has queues without bound
         q = self.place(w.id, task)
         if self._costs:
-            w.owed_ps += self._decision_ps(w, q)
+            # to decide, and to move the line of each queue that is not the worker's own
+            moved = (each for each in (*self._prober.copies, q) if q >= 0 and each != w.own)
+            lines_ps = sum(w.line_ps[self._tables.owner[each]] for each in moved) if self._tables.latency else 0
+            w.owed_ps += lines_ps + (self._locate_ps if self._prober.looked else 0)
         return q
 
     def _about(self, task: int) -> tuple[Sequence[Objects], bool]:
@@ -171,10 +174,3 @@ class Dispatcher(Component):
         if task >= self._program.rows:
             return self.objects.of_item(*self._tables.item(task)) if self.objects else (), True
         return self.objects.of_task(task) if self.objects else (), not self._program.predecessors[task]
-
-    def _decision_ps(self, w: Worker, q: int) -> int:
-        """Return the time to decide on queue ``q``, and to move the line of a queue that is not the worker's own."""
-        locate_ps = self._locate_ps if self._prober.looked else 0
-        moved = [each for each in (*self._prober.copies, q) if q >= 0 and each != w.own] if self._tables.latency else []
-        lines_ps: int = sum(w.line_ps[self._tables.owner[each]] for each in moved)
-        return locate_ps + lines_ps

@@ -3,7 +3,7 @@
 Readings of the model that are decided here:
 
 - A step that costs nothing happens at once, inside the handler that leads to the step.
-- A worker pays the overhead that it owes before it touches a sync object, as a step of its own of rank PUT.
+- A worker pays the overhead that it owes before it touches a sync object, as a separate step of rank PUT.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Executor(Component):
         self._end_idle = thief.end_idle
         self._produce = making.produce
         self._start_item = start_item
-        self._blocked: dict[int, int] = {}  # task in a blocking join -> its worker
+        self._blocked: dict[int, int] = {}  # task in a blocking join -> the task's worker
         self._join: Callable[[Worker, int, int], bool] = {
             "help": self._seek_in_join,
             "own": self._seek_in_join,
@@ -95,7 +95,7 @@ class Executor(Component):
     # ---- ops -------------------------------------------------------------------------------------------------------
 
     def proceed(self, w: Worker) -> None:
-        """Execute ops until one takes time, or until the worker has nothing to do and looks for work."""
+        """Execute ops until an op takes time, or until the worker has nothing to do and looks for work."""
         program, stack, outbox = self._program, w.stack, w.outbox
         rows, place, codes, operands = program.rows, program.at, program.code, program.operand
         while True:
@@ -218,12 +218,12 @@ class Executor(Component):
         return not self._spawn_order or self._spawn_order.goes_first(w, task, child)
 
     def _begin(self, w: Worker, child: int) -> None:
-        """Begin a child at its spawn."""
+        """Begin a child at the spawn."""
         if self._counts_live:
             self._live.begin(w, child)
 
     def _finish(self, w: Worker, task: int) -> None:
-        """Count a finished task: for the join of its parent, and for the tasks that depend on it."""
+        """Count a finished task: for the join of the parent, and for the tasks that depend on the finished task."""
         program = self._program
         w.stack.pop()
         if self._counts_live and self._live.finish(task) and self._resting:
@@ -249,7 +249,7 @@ class Executor(Component):
         self._progress.finish(1)
 
     def _count_child(self, w: Worker, parent: int, child: int) -> None:
-        """Count a finished child at its parent."""
+        """Count a finished child at the parent."""
         program, path_ps = self._program, self._program.path_ps[child]
         w.owed_ps += self._join_ps
         if self._latency:
@@ -318,7 +318,7 @@ class Executor(Component):
         return True
 
     def _mark_waiting(self, task: int, at: int) -> None:
-        """Mark the task as waiting at its op; the worker that ends the last awaited task resumes it."""
+        """Mark the task as waiting at the op; the worker that ends the last awaited task resumes it."""
         program = self._program
         if program.code[at] == WAIT:
             program.waiting[task] = 1
@@ -350,7 +350,7 @@ class Executor(Component):
 
     def _resume(self, w: Worker, task: int, joined_ps: int) -> None:
         """The last task that ``task`` waits for has finished: go on with ``task`` here, or wake the worker that is
-        blocked in it. ``joined_ps`` is the longest chain of work that leads there.
+        blocked in it. ``joined_ps`` is the longest chain of work before that instant.
         """
         if self._plan.join == "block":
             sleeper = self._workers[self._blocked.pop(task)]

@@ -1,4 +1,4 @@
-"""The tasks that a worker may run while it waits in a nested join (`help`, `own`, `strict`, `leapfrog`, model 3.2)."""
+"""The tasks that a worker in a nested join may run (`help`, `own`, `strict`, `leapfrog`, model 3.2)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class JoinRules:
         self._program = program
         self._queues = queues
         self._prober = prober
-        # by what is awaited, ("children", a task) or ("group", a group): the worker of each of its tasks under way
+        # by what is awaited, ("children", a task) or ("group", a group): the worker of each awaited task under way
         self._takers: dict[tuple[str, int], dict[int, int]] = {}
 
     def may_run(self, w: Worker, q: int, end: int) -> bool:
@@ -41,7 +41,7 @@ class JoinRules:
         return not (self.own_only and w.stack)
 
     def is_over(self, w: Worker) -> bool:
-        """Tell whether the nested join in which an idle worker waits has come to its end."""
+        """Tell whether the nested join in which an idle worker waits has ended."""
         return bool(w.stack) and w.idle and not self._program.awaited(w.stack[-1])
 
     # ---- leapfrogging
@@ -61,7 +61,7 @@ class JoinRules:
                 del self._takers[waiting]
 
     def _waiting_for(self, task: int) -> Iterator[tuple[str, int]]:
-        """Return the keys under which a task may be awaited: its parent's children, its group."""
+        """Return the keys under which a task may be awaited: the children of its parent, and its group."""
         program = self._program
         if task < program.rows:
             if program.parent[task] >= 0:

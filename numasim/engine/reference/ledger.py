@@ -1,4 +1,4 @@
-"""Counts of a run per machine and per node pair, beside the counters of workers, and its logs for the checks."""
+"""Counts of a run per machine and per node pair, beside the counters of workers, and logs for the checks."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Recorder:
     """Writes records, with the time of the clock. ``watch`` is None if nobody watches; ``log`` is the log of the
     ledger.
 
-    ``details`` takes packed records of the event hash alone. `detail` packs such a record; the ends of segments, the
-    most frequent events, pack their records themselves.
+    ``details`` takes packed records of the event hash alone. `detail` packs a record for ``details``; the ends of
+    segments, the most frequent events, pack their records themselves.
     """
 
     def __init__(self, clock: Clock, trace: Trace, ledger: Ledger) -> None:

@@ -53,7 +53,7 @@ class Liveness:
         return w.rank < LOOK and not w.waiting and w.sleep != Sleep.ASLEEP
 
     def can_find(self, w: Worker) -> bool:
-        """Tell whether some round of the worker can bring it a task while no queue changes."""
+        """Tell whether some round can bring the worker a task while no queue changes."""
         run, q = self._run, w.own
         if w.waiting:
             return False
@@ -69,6 +69,6 @@ class Liveness:
         )
 
     def _may_take(self, w: Worker, q: int, end: int) -> bool:
-        """Tell whether the worker may take the entry at that end of a queue, or drop it."""
+        """Tell whether the worker may take, or drop, the entry at that end of a queue."""
         run = self._run
         return not run.joins.strict or run.queues.is_claimed(q, end) or run.joins.may_run(w, q, end)

@@ -63,7 +63,7 @@ class Passed:
     waiting_ps: int = 0
 
     def add_times(self, times: int, other: Passed) -> None:
-        """Count what ``other`` has counted, so many times more; draws stay as they are."""
+        """Add the counts of ``other``, so many times; draws stay the same."""
         self.add(times * other.rounds, times * other.probing_ps, 0)
         self.waiting_ps += times * other.waiting_ps
         self.poll_ps += times * other.waiting_ps

@@ -1,4 +1,4 @@
-"""Making the items of implicit ranges: by an extra producer, or by worker 0 before it works (model 3.5, A-1).
+"""Making the items of implicit ranges: by an extra producer, or by worker 0 before its first item (model 3.5, A-1).
 
 The MATMUL program of the thesis (section 3.3) places its task objects round robin over all worker queues. A full queue
 is passed over; if all queues are full, the producer waits for the next pop.
@@ -17,7 +17,7 @@ from numasim.engine.reference.sync.sync_objects import SyncObjects
 from numasim.strategy.probe import NO_ROOM
 from numasim.strategy.sync_places import NO_LOCK
 
-PRODUCTION = -1  # on a worker's stack: it creates the items of an implicit range
+PRODUCTION = -1  # on the stack of a worker that creates the items of an implicit range
 
 
 class Producers(Component):
@@ -30,7 +30,7 @@ class Producers(Component):
         dispatcher: Dispatcher,
         producer_waits: Callable[[Producer], None] | None,
     ) -> None:
-        """``producer_waits`` is a shortcut: it is called when a producer has found every queue full."""
+        """``producer_waits``, a shortcut, is called when a producer has found every queue full."""
         super().__init__(run)
         self._sync = sync
         self._dispatcher = dispatcher

@@ -2,7 +2,7 @@
 
 Readings of the model that are decided here:
 
-- A run that may skip ahead is simulated event by event all the same, but its event hash is withheld: an engine that
+- A run that may skip ahead is simulated event by event all the same, but the event hash is withheld: an engine that
   skips does not know the event hash, and a result must not depend on the engine.
 """
 
@@ -106,7 +106,7 @@ class ReferenceEngine:
         )
 
     def _connect(self, state: RunState, taken: Set[Shortcut]) -> None:
-        """Make the components, each from those below it; only ``proceed`` and the end of a phase lead back up."""
+        """Make the components, each from components below; only ``proceed`` and the end of a phase lead back up."""
 
         def proceed(w: Worker) -> None:
             self.executor.proceed(w)

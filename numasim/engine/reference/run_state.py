@@ -1,4 +1,4 @@
-"""Parts of a run that its components share: plan, seed, tables, clock, recorder, and state without rules."""
+"""Parts of a run that the components share: plan, seed, tables, clock, recorder, and state without rules."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from numasim.plan.plan import Plan
 from numasim.strategy.placement.compile_placement import Placement
 from numasim.strategy.probe import Prober
 
-# ---- The unfinished tasks of a phase, and its longest chain of work (model 1.1 and 6) --------------------------------
+# ---- The unfinished tasks and the longest chain of work of a phase (model 1.1 and 6) ---------------------------------
 
 
 class PhaseProgress:
-    """Counts the tasks of the present phase. ``begins`` is true until all workers know the tasks that they are given;
+    """Counts the tasks of the present phase. ``begins`` is true until all workers have been given their tasks;
     ``team`` are the workers that take part.
     """
 
@@ -71,8 +71,8 @@ class PhaseProgress:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """One run; each component takes what it uses. ``producers`` are the producers of all phases so far; ``control`` and
-    ``measures`` are None if the plan has no controller.
+    """One run; a component takes the parts that the component uses. ``producers`` are the producers of all phases so
+    far; ``control`` and ``measures`` are None if the plan has no controller.
     """
 
     plan: Plan

@@ -27,10 +27,10 @@ class Steady:
 
     waiting_since: int
     cursor: int
-    end: Sequence[int]  # [workers] when each takes its next item
+    end: Sequence[int]  # [workers] when the worker takes its next item
     period: Sequence[int]  # [workers] the time that each needs for an item
     spare: Sequence[int]  # [workers] tasks by which a queue may fall before anybody but the producer notices
-    announces: Sequence[int | None]  # [workers] the room in the queue at which each announces it
+    announces: Sequence[int | None]  # [workers] the room in the queue at which the worker announces the room
     push_ps: int
     left: int  # items that the producer has still to make
 

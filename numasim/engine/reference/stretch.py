@@ -1,7 +1,7 @@
 """Shortcut: items of a range that a worker executes one after the other from its own queue, as one event (model 1.8).
 
-Nothing that happens elsewhere changes how long the items take. Thieves shorten the stretch at its far end. Other
-workers that look at the queue see what is left of the stretch at that instant. All counters and the trace hash come out
+Nothing that happens elsewhere changes how long the items take. Thieves shorten the stretch at the far end. Other
+workers that look at the queue see the rest of the stretch at that instant. All counters and the trace hash come out
 as if every item had been an event.
 """
 
@@ -32,7 +32,7 @@ MOST_ITEMS = 1 << 14  # bounds the memory of a stretch
 class Stretch:
     """The item in hand and the items after it: item i ends at ``end[i]``, and item i + 1 then leaves the queue.
 
-    ``planned`` is the index of the last item that is still the worker's, ``taken`` the number of items that have left
+    ``planned`` is the index of the worker's last item, ``taken`` the number of items that have left
     the queue.
     """
 
@@ -47,12 +47,6 @@ class Stretch:
     def taken_at(self, now: int) -> int:
         """Return how many items have left the queue by ``now``; an end at that very instant counts."""
         return min(self.planned, int(np.searchsorted(self.end, now, side="right")))
-
-
-def next_items(task: int, entry: range, back: bool) -> I64:
-    """Return ``task`` and the items after it, in the order in which the owner takes them from ``entry``."""
-    ordered = entry[::-1] if back else entry
-    return np.concatenate(([task], np.array(ordered[: MOST_ITEMS - 1], np.int64)))
 
 
 def may_stretch(plan: Plan, tables: Tables) -> bool:
@@ -82,7 +76,7 @@ class Stretches(Component):
         self._on_end = run.clock.reaction(self._end)
 
     def start_item(self, w: Worker, task: int) -> None:
-        """Start the item, and all those that the worker takes after it from the same range."""
+        """Start the item, and all items that the worker takes after this item from the same range."""
         entry = self._own_range(w) if len(w.stack) == 1 else None  # a nested item may be the last before a join's end
         if entry is None:
             self._known.start_item(w, task)
@@ -98,7 +92,8 @@ class Stretches(Component):
 
     def _start(self, w: Worker, task: int, entry: range) -> None:
         assert w.own is not None
-        tasks = next_items(task, entry, bool(self._tables.own_end[w.own]))
+        ordered = entry[::-1] if self._tables.own_end[w.own] else entry  # as the owner takes the items
+        tasks = np.concatenate(([task], np.array(ordered[: MOST_ITEMS - 1], np.int64)))
         family, _ = self._tables.item(task)
         items = tasks - self._tables.range_base[family]
         total, local = self._ranges[family].items(w.node, items)

@@ -60,7 +60,7 @@ class Tables:
         self.range_base = list(accumulate((f.count for f in work.ranges), initial=work.rows))
 
     def victim(self, q: int) -> int:
-        """Return the worker whose own queue ``q`` is, or NOBODY."""
+        """Return the worker that owns queue ``q``, or NOBODY."""
         owner: int = self.owner[q]
         return owner if self.own[owner] == q else NOBODY
 
@@ -101,7 +101,7 @@ class Tables:
         return tuple(int(lock) for lock in (of_level, of_queue) if lock != NO_LOCK)
 
     def take_lock(self, q: int) -> int:
-        """Return the lock that a probe takes to look again after it has seen a task in queue ``q``; or `NO_LOCK`."""
+        """Return the lock that a probe takes to look again after seeing a task in queue ``q``; or `NO_LOCK`."""
         return self.queue_lock[q] if self._plan.words.looks_first else NO_LOCK
 
     @property

@@ -34,7 +34,7 @@ class TaskControls:
         queues.switches = control.switches
 
     def follow(self, tiers: U8 | None, labels: I32 | None, switches: int | None) -> None:
-        """Put the given values into force, between two iterations; None leaves a value as it is."""
+        """Put the given values into force, between two iterations; None leaves a value unchanged."""
         if tiers is not None:
             self.tiers = tiers.tolist()
         if labels is not None:

@@ -1,9 +1,9 @@
-"""Where work comes from and when it ends: phases, their roots and ranges (model 1.1 and 3.5).
+"""Where work comes from and when work ends: phases with their roots and ranges (model 1.1 and 3.5).
 
 Readings of the model that are decided here:
 
 - A phase ends, and with the last phase the run, after all events of the instant in which its last task finishes.
-- If no queue has room for a root or an item, the worker to which it was dealt begins it.
+- If no queue has room for a root or an item, the worker to which the root or item was dealt begins it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class WorkSource(Component):
         self.start_phase()
 
     def start_phase(self) -> None:
-        """Give out the roots and the range of the next phase and let its workers begin."""
+        """Give out the roots and the range of the next phase and let the workers begin."""
         step = next(self._steps, None)
         if step is None:
             self._clock.stop()
@@ -109,7 +109,7 @@ class WorkSource(Component):
                 self._deal(w, root)
 
     def _give_range(self, phase: Phase, family: int) -> int:
-        """Give out a range, or have it produced; return the number of its items."""
+        """Give out a range, or let a producer make the range; return the number of items."""
         first = self._tables.range_base[family]
         count = self._plan.workload.ranges[family].count
         if phase.serial:
@@ -180,7 +180,7 @@ class WorkSource(Component):
         return tasks, local, int(moved.sum()) - local, self._memory.traffic.cached_bytes, *steals
 
     def _end_iteration(self) -> None:
-        """End an iteration: everything about it has been counted, and the next iteration has not begun."""
+        """End an iteration: all counts of the iteration are complete, and the next iteration has not begun."""
         if self._control and self._measures:
             task_ps, task_bytes = self._measures.take()
             node_bytes = self._memory.work.node_bytes().copy()
@@ -190,7 +190,7 @@ class WorkSource(Component):
     # ---- controllers -----------------------------------------------------------------------------------------------
 
     def _follow(self, decision: Decision | None) -> None:
-        """Do what the controller has decided for the next iteration, if there is one."""
+        """Carry out the controller's decision for the next iteration; None changes nothing."""
         if decision is not None:
             self._executor.profile_ps = decision.profile_ps
             if decision.policy is not None:

@@ -1,7 +1,7 @@
-"""The bytes that a segment moves, and the time that it waits for them: caches, pages and latencies (model 2.3 to 2.5).
+"""The bytes that a segment moves, and the wait for the bytes: caches, pages and latencies (model 2.3 to 2.5).
 
 The first pass over an access asks the last-level cache chunk by chunk (`caches` in this package). Of further passes the
-second-level cache serves all if the whole footprint of the segment fits into it; else the last-level cache serves its
+second-level cache serves all if the whole footprint of the segment fits; else the last-level cache serves its
 share. The rest comes from the homes of the pages, from each in proportion to the bytes that it has. Written bytes are
 fetched for ownership and written back. A miss takes the latency between the nodes, ``mlp / 1000`` of one access at a
 time; if the controller is busy with the misses of others, the mean wait of an M/D/1 queue may be added.
@@ -24,7 +24,7 @@ from numasim.workload.graph import Mode
 I64 = npt.NDArray[np.int64]
 
 Brought = dict[tuple[int, int], int]  # bytes that a helper has brought in, by (op of the task, access)
-MOST_BUSY_PPM = 950_000  # with a higher load, the wait of an M/D/1 queue is that of this load
+MOST_BUSY_PPM = 950_000  # with a higher load, the wait of an M/D/1 queue is the wait at this load
 
 
 class AccessPricing:
@@ -76,7 +76,7 @@ class AccessPricing:
         return found.hit, total
 
     def _access(self, price: Price, j: int, place: Place, footprint: int) -> int:
-        """Add to ``price`` the cost of an access; return the bytes that its first pass finds in the own cache."""
+        """Add to ``price`` the cost of an access; return the bytes that the first pass finds in the own cache."""
         accesses = self._plan.workload.accesses
         total = int(accesses.row_bytes[j]) * int(accesses.rows[j])
         if not total:

@@ -33,7 +33,7 @@ PART_BYTES = CHUNK_BYTES // 64  # a chunk's parts are the bits of a word
 
 
 class Piece(NamedTuple):
-    """The bytes that an access touches of a chunk: their number, and the parts that they are in."""
+    """The bytes that an access touches in a chunk: the number of bytes, and the parts with these bytes."""
 
     chunk: int
     bytes: int
@@ -44,7 +44,7 @@ Pieces = Iterable[Piece]  # each chunk once, in ascending order
 
 
 class Place(NamedTuple):
-    """Where an access comes from: ``share_bytes`` is the worker's fair share of its domain's cache."""
+    """The place from which an access comes: ``share_bytes`` is the worker's fair share of its domain's cache."""
 
     domain: int
     node: int
@@ -109,7 +109,7 @@ class ChunkCache(ABC):
         """Return the copy of a chunk in the cache of a domain."""
 
     def _forward(self, mine: int, key: tuple[int, int], piece: Piece, found: Found) -> None:
-        """Take those bytes of a piece that other domains have from these domains."""
+        """Take the bytes of a piece that other domains have from these domains."""
         domains = len(self._llc_bytes)
         for step in range(1, domains):
             other = self._copy((mine + step) % domains, key) if piece.parts else None
@@ -136,7 +136,7 @@ class Copy:
 
 @dataclass(slots=True)
 class Chunk:
-    """The copies of a chunk by domain, and the domain whose copy is dirty, or -1."""
+    """The copies of a chunk by domain, and the domain with the dirty copy, or -1."""
 
     copies: dict[int, Copy] = field(default_factory=dict)
     dirty: int = -1
@@ -195,7 +195,7 @@ class ShareCache(ChunkCache):
         return copy if copy is not None and self._age(copy, domain) + copy.bytes <= self._llc_bytes[domain] else None
 
     def later_pass(self, place: Place, region: int, pieces: Pieces, footprint: int) -> tuple[int, int]:
-        """Return the worker's share of the cache over the footprint of its segment."""
+        """Return the worker's share of the cache over the footprint of the segment."""
         return min(place.share_bytes, footprint), max(1, footprint)
 
 

@@ -127,7 +127,7 @@ class Flow:
     since_ps: int = 0
     done_ps: int = 0
     undisturbed_ps: int = 0  # of the flow at full speed, without page faults
-    queued_ps: int = 0  # what queueing adds to it
+    queued_ps: int = 0  # the addition by queueing
     local_ps: int = 0  # of the flow at full speed, without page faults, if all bytes were local
 
     def start(self, nominal_ps: int, since_ps: int) -> None:
@@ -142,7 +142,7 @@ class Flow:
             self.since_ps = now_ps
 
     def scale(self, nominal_ps: int, now_ps: int) -> None:
-        """Scale the rest of the flow as the whole of it is scaled."""
+        """Scale the rest of the flow like the whole flow."""
         self.progress(now_ps)
         left_ps = -(-self.left >> SHARE_BITS)
         self.done_ps += self.left_ps - left_ps
@@ -171,7 +171,7 @@ class Flows(Component):
         self._path_ps = run.program.path_ps
         self._traffic = traffic
         self.unsettled = False
-        self._flow: list[Flow | None] = [None] * len(run.workers)  # the last one of each worker
+        self._flow: list[Flow | None] = [None] * len(run.workers)  # the last flow of each worker
         self._starting: list[Worker] = []
         self._compute_ps = plan.workload.segment_compute_ps.tolist()
         self._resources = resources_of(plan)
@@ -406,7 +406,7 @@ class Flows(Component):
     # ---- traffic ---------------------------------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
-        """Begin a turn of a phase, with other noise for its tasks."""
+        """Begin a turn of a phase, with other noise for the tasks."""
         self._noise_seed = turn_seed(self._seed, turn)
         for items in (items for families in self._items for items in families):
             items.start_turn(turn)
@@ -424,7 +424,7 @@ class Flows(Component):
 
 
 def _count_work(w: Worker, flow: Flow, done_ps: int, wall_ps: int, times: int = 1) -> None:
-    """Split the time of a flow, ``times`` times over: ``done_ps`` at the speeds it had, ``wall_ps`` by the clock."""
+    """Split the time of a flow, ``times`` times over: ``done_ps`` at the flow's speeds, ``wall_ps`` by the clock."""
     w.work_local_ps += times * flow.local_ps
     w.inflation_numa_ps += times * (flow.undisturbed_ps - flow.local_ps)
     w.overhead_ps += times * flow.price.fault_ps

@@ -47,7 +47,7 @@ class Step:
 
 
 class HelperThreads(Component):
-    """The helpers of all workers that have one."""
+    """The helpers of all workers with a helper."""
 
     def __init__(self, run: RunState, helpers: Helpers, prices: AccessPricing, traffic: Traffic) -> None:
         super().__init__(run)
@@ -110,7 +110,7 @@ class HelperThreads(Component):
             at += 1
 
     def brought_for(self, w: Worker, task: int) -> Brought | None:
-        """Return the bytes that the helper has brought for the unit that the worker executes, if it is ``task``."""
+        """Return the bytes that the helper has brought for ``task`` if the worker executes this unit."""
         helper = self._of[w.id]
         return helper.brought_before if helper is not None and helper.begun == task else None
 

@@ -1,4 +1,4 @@
-"""The time of work, by the homes of its data and the work of others: the memory of a run (model 2).
+"""The time of work, by the homes of the data and the work of other workers: the memory of a run (model 2).
 
 If nothing but steals couples the workers, times are known when work starts (`KnownTimes`). Otherwise times are computed
 while work runs, by a flow-level model (`flows`). Both start segments and items, let them end with an event of rank
@@ -22,7 +22,7 @@ from numasim.engine.reference.run_state import Component, RunState
 from numasim.plan.price import Traffic
 from numasim.plan.segment_times import AccessTimes, RangeTimes, segment_times
 
-# ---- Work whose time is known when it starts: no effect couples the workers (model 2.3, with contention and cache
+# ---- Work whose time is known at the start: no effect couples the workers (model 2.3, with contention and cache
 # `none`).
 #
 # The time of a segment on a node, and its bytes, are looked up; accesses that place or move pages are added
@@ -101,7 +101,7 @@ class KnownTimes(Component):
         """Do nothing: the time of the work has been counted at its start."""
 
     def touch(self, w: Worker, segment: int) -> int:
-        """Return the time of a segment that places or moves pages; its faults and migrations are owed overhead."""
+        """Return the time of a segment that places or moves pages; faults and migrations are owed overhead."""
         ledger = self._ledger
         wait = int(self._times.settled_ps[w.node, segment])
         for access in self._open_accesses[segment]:

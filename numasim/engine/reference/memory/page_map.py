@@ -75,7 +75,7 @@ class Scanner:
         self._in_a_row = {region: np.zeros(len(places), np.int64) for region, places in begin.items()}
 
     def touch(self, region: int, units: I64, now_ps: int) -> npt.NDArray[np.bool_]:
-        """Return [units] whether each has been scanned since its last touch; the units are touched now."""
+        """Return [units] whether each unit has been scanned since its last touch; the units are touched now."""
         period_ps = self._rule.scan_period_ps
         scans = max(0, now_ps - self._first_ps + period_ps) // period_ps
         times = (scans + self._windows - 1 - self._window[region][units]) // self._windows
@@ -136,7 +136,8 @@ class PageMap:
         homes = self._homes[region]
         units, pieces = self._split(access)
         unplaced = homes[units] == UNPLACED
-        scanned = self._scanned(region, units) & ~unplaced
+        touched = self._scanner.touch(region, units, self._clock.now) if self._scanner else np.zeros(len(units), bool)
+        scanned = touched & ~unplaced
         due = self._marked[region][units] | scanned
         if self._rule.reads_place or self._writes[access]:
             due |= unplaced
@@ -150,7 +151,7 @@ class PageMap:
         return self._touched(self._sum(np.where(found == UNPLACED, node, found), pieces), tally)
 
     def bytes_at(self, access: int) -> I64:
-        """Return [nodes] the footprint of an access on each home as it is now; unplaced pages are left out."""
+        """Return [nodes] the present footprint of an access on each home; unplaced pages are left out."""
         region = self._region[access]
         if region not in self._homes:
             row: I64 = self._settled[access]
@@ -160,7 +161,7 @@ class PageMap:
         return self._sum(homes[homes != UNPLACED], pieces[homes != UNPLACED])
 
     def page_homes(self, region: int) -> I16:
-        """Return [pages] the node of every page of ``region`` as it is now, -1 for an unplaced page."""
+        """Return [pages] the present node of every page of ``region``, -1 for an unplaced page."""
         if region not in self._homes:
             return self._placement.page_homes(region)
         return np.repeat(self._homes[region], self._unit_pages[region])[: self._pages[region]]
@@ -191,12 +192,6 @@ class PageMap:
             for region, homes in self._homes.items()
         }
         return Scanner(rule, self._clock.now, begin, int(before[-1]))
-
-    def _scanned(self, region: int, units: I64) -> npt.NDArray[np.bool_]:
-        """Return [units] whether each has been scanned since its last touch; the units are touched now."""
-        if self._scanner is None:
-            return np.zeros(len(units), bool)
-        return self._scanner.touch(region, units, self._clock.now)
 
     def _place(self, region: int, unit: int, node: int, tally: Tally) -> None:
         wish, pages = self._wish[region], self._pages_of(region, unit)
@@ -277,11 +272,11 @@ def split(offset: int, row_bytes: int, rows: int, stride: int, unit_bytes: int) 
     return unit, high - low
 
 
-# ---- The objects of every task of a run, with their homes as they are now (thesis sections 5.3 to 5.5; model 4.5).
+# ---- The objects of every task of a run, with their present homes (thesis sections 5.3 to 5.5; model 4.5).
 
 
 class ObjectMap:
-    """The objects of every task of a run, with their homes as they are now."""
+    """The objects of every task of a run, with their present homes."""
 
     def __init__(self, plan: Plan, placement: Placement, pages: PageMap) -> None:
         table = task_objects(plan.workload, placement)

@@ -2,10 +2,11 @@
 2.6).
 
 Speeds are in ppm of a worker alone on a core of the fastest kind at the machine's highest clock; compute times refer to
-such a worker. A worker that is slower than others is slower in everything, since the operating system takes time from
-it. Otherwise memory is as fast at any clock and for every kind of core; only workers that share a core may have to wait
-longer for memory, if the specification says so. A worker executes while it has work in hand, overheads included. It
-polls while it searches or backs off. It rests while it sleeps in a join or has no part in a serial phase.
+such a worker. The operating system takes time from a worker that is slower than others: both computing and memory are
+slower for this worker. Otherwise memory is as fast at any clock and for every kind of core; only workers that share a
+core may have to wait longer for memory, if the specification says so. A worker executes while it has work in hand,
+overheads included. It polls while it searches or backs off. It rests while it sleeps in a join or has no part in a
+serial phase.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Activity(IntEnum):
 
 
 class Speed(NamedTuple):
-    """How fast a worker computes and how fast memory answers it, in ppm, at least 1."""
+    """The speeds at which a worker computes and memory answers the worker, in ppm, at least 1."""
 
     compute_ppm: int
     memory_ppm: int
@@ -60,7 +61,8 @@ class Speeds:
         )
         self._base_hz = clock.base_hz
         self._core_ppm = plan.machine.speed_of_core[plan.workers.core].tolist()
-        self._own = [_own_ppm(plan, seed, w) for w in range(len(core))]
+        drawn = (draw(base(seed, DrawClass.WORKER_SPEED, w), 0) for w in range(len(core)))
+        self._own = [MILLION + noise_ppm(number, effects.worker_spread_ppm) for number in drawn]
 
     def of_all(self, activity: Sequence[Activity]) -> list[Speed]:
         """Return [workers] the speeds."""
@@ -76,17 +78,11 @@ class Speeds:
         return Speed(max(1, compute), max(1, memory))
 
     def _clock_ppm(self, cores: Sequence[Sequence[int]], activity: Sequence[Activity]) -> int:
-        """Return the clock of a socket over the highest clock: it falls with the number of cores that do not rest."""
+        """Return the clock of a socket over the highest clock; the clock falls with the number of cores that do not
+        rest.
+        """
         if not self._steps:
             return MILLION
         active = sum(any(activity[v] != Activity.RESTS for v in core) for core in cores)
         hz = next((hz for most, hz in self._steps if active <= most), self._base_hz)
         return hz * MILLION // self._steps[0][1]
-
-
-def _own_ppm(plan: Plan, seed: int, worker: int) -> int:
-    """Return the speed of a worker among workers of several speeds."""
-    if not plan.effects.worker_spread_ppm:
-        return MILLION
-    number = draw(base(seed, DrawClass.WORKER_SPEED, worker), 0)
-    return MILLION + noise_ppm(number, plan.effects.worker_spread_ppm)

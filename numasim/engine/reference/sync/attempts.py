@@ -58,7 +58,7 @@ class ObjectOwners:
         return self._first[memory] + place
 
     def other_writer(self, number: int, worker: int) -> int | None:
-        """Return the worker, other than ``worker``, that writes an object; None if there is none."""
+        """Return the worker, other than ``worker``, that writes an object; None if nobody else writes."""
         writer = self.objects[number].writer
         return None if writer == worker else writer
 
@@ -87,7 +87,7 @@ class Attempt:
     began_ps: int = 0
     times_ps: tuple[int, ...] = ()  # the worker's counters when the attempt began
     reads: list[Read] = field(default_factory=list)
-    writes: dict[int, int] = field(default_factory=dict)  # by object, the time at which it was opened
+    writes: dict[int, int] = field(default_factory=dict)  # by object, the time of the opening
 
 
 class Transactions(Component):
@@ -179,7 +179,7 @@ class Transactions(Component):
             held += [Held(words + number, w.id, since_ps, now) for number, since_ps in attempt.writes.items()]
 
     def _abort(self, w: Worker, memory: int, number: int, other: int) -> bool:
-        """Abort the attempt that has met worker ``other`` at an object, pay for the abort, and begin the next one."""
+        """Abort the attempt that met ``other`` at an object, pay for the abort, and begin the next attempt."""
         attempt, task = self._attempts[w.id], w.stack[-1]
         self._recorder.detail(ABORT, w.id, task, number)
         self._owners.objects[number].conflicts += 1

@@ -1,4 +1,4 @@
-"""When a barrier opens and when each of its parties goes on, for every kind of barrier (model 5.4).
+"""When a barrier opens and when each party goes on, for every kind of barrier (model 5.4).
 
 - `central`: all parties count on one line; the last party opens, and the others read the line one after the other.
 - `flag`: every party sets a flag of its own; the first party scans the flags in order, then opens a word that the

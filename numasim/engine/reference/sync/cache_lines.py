@@ -65,7 +65,7 @@ def bits_of(members: int) -> Iterator[int]:
 
 @dataclass(slots=True)
 class Line:
-    """A cache line: its home, its owner, and how often it went to another actor of the same node or of another node."""
+    """A cache line: its home, its owner, and the transfers to another actor of the same node and of another node."""
 
     home: int
     owner: int = NOBODY
@@ -104,7 +104,7 @@ class LineTimes:
         return time_ps
 
     def between_ps(self, source: int, target: int) -> int:
-        """Return the time of a transfer from the core of one actor to that of another."""
+        """Return the time of a transfer from the core of one actor to the core of another actor."""
         time_ps: int = self._between_ps[source][target]
         return time_ps
 
@@ -113,11 +113,13 @@ class LineTimes:
         return self.transfer_ps(line.home, line.owner, actor)
 
     def wake_ps(self, line: Line, sleeper: int) -> int:
-        """Return the time from the waking of ``sleeper``, which sleeps on the object of that line, until it runs."""
+        """Return the time from the waking of ``sleeper``, which sleeps on the object of the line, until ``sleeper``
+        runs.
+        """
         return self._wake_ps[self.node[sleeper] != line.home]
 
     def serve(self, line: ServedLine, actor: int, writes: bool, now_ps: int, owed_ps: int) -> int:
-        """Let ``actor`` read or write the line once it has paid what it owes; return the time until the line is there.
+        """Let ``actor`` read or write the line after paying the overhead owed; return the time until the line is there.
 
         A read with a valid copy is free, and so is a write without other copies. Any other access waits until the
         accesses before it have been served, and takes the transfer from the owner. A write also takes the transfer

@@ -1,6 +1,6 @@
 """Which waiter gets a lock next, and how long the handover takes, for every kind of lock (model 5.2 and 5.3).
 
-A free lock goes to the first actor that asks, and is granted when its line has come. A lock that is released while
+A free lock goes to the first actor that asks, and is granted when the line has come. A lock that is released while
 others wait goes, after the transfer of the line and the time that the kind adds, to
 
 - `tas`, `ttas`: the waiter with the shortest transfer from the releasing core, as on hardware, or the first waiter
@@ -62,7 +62,7 @@ class Server:
     hold_ps: int = 0
 
     def enqueue(self, waiter: Waiter) -> None:
-        """Insert the waiter behind all waiters that came before it."""
+        """Insert the waiter behind all waiters that came earlier."""
         at = len(self.waiters)
         while at and self.waiters[at - 1][:2] > waiter[:2]:
             at -= 1
@@ -77,7 +77,7 @@ class Server:
         times.move(self.line, waiter.actor)
 
     def release(self, now: int) -> Held:
-        """Take the lock from its holder; return the holder, and how long it held the lock."""
+        """Take the lock from the holder; return the holder, and the time for which the lock was held."""
         held = Held(self.id, self.holder, self.granted_ps, now)
         self.hold_ps += now - self.granted_ps
         self.holder = NOBODY
@@ -168,4 +168,4 @@ KINDS: dict[str, Callable[[LockRules, Server, int], Grant]] = {  # how each kind
     "cohort": _cohort,
     "clh": _in_line,
 }
-LINES_WHEN_FREE = {"clh": 2}  # the lines that an actor fetches that finds the lock free, if more than one
+LINES_WHEN_FREE = {"clh": 2}  # the lines that an actor that finds the lock free fetches, if more than one

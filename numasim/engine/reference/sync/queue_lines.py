@@ -25,7 +25,7 @@ SHARED_HOME = -1  # in the table of queues: the home is that of the asking worke
 
 
 class QueueLines(Component):
-    """The lines of a run, and what workers owe for them."""
+    """The lines of a run, and the overhead of workers for these lines."""
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
@@ -62,7 +62,7 @@ class QueueLines(Component):
             self._thief_owes(w, self._ends(q, end), writes=1)
 
     def pop(self, w: Worker, q: int, end: int) -> None:
-        """The owner takes its next task, or sees that there is none."""
+        """The owner takes its next task, or sees that there is no task."""
         length = self._queues.length[q]
         before = w.owed_ps
         self._access(w, self._ends(q, end), writes=min(length, 1) + (length == 1))
@@ -83,7 +83,7 @@ class QueueLines(Component):
             actor.owed_owner_ps += actor.owed_ps - before
 
     def _ends(self, q: int, end: int) -> tuple[ServedLine, ServedLine]:
-        """Return the line of one end of a queue, and that of the other."""
+        """Return the line of one end of a queue, and the line of the other end."""
         front, back = self._front[q], self._back[q]
         return (back, front) if end == End.BACK else (front, back)
 

@@ -39,7 +39,7 @@ from numasim.workload.sync_parameters import Role
 
 @dataclass(slots=True, eq=False)
 class Release:
-    """The event at which a barrier opens, and its `Opening` once its last party has come."""
+    """The event at which a barrier opens, and the `Opening` once the last party has come."""
 
     barrier: BarrierState
     opening: Opening
@@ -47,7 +47,7 @@ class Release:
     due: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Tell the event whose event it is."""
+        """Set the actor of the event."""
         self.event.actor = self
 
 
@@ -103,7 +103,7 @@ class SyncObjects(Component):
     # ---- locks -----------------------------------------------------------------------------------------------------
 
     def is_free(self, ident: int) -> bool:
-        """Tell whether no actor has a lock or waits for it."""
+        """Tell whether no actor has the lock or waits for the lock."""
         return not self._servers[ident].busy
 
     def request(self, ident: int, actor: int, then: Callable[[int], None]) -> None:
@@ -151,7 +151,7 @@ class SyncObjects(Component):
             watch.overhead(w.id, now)
 
     def release(self, ident: int, actor: int) -> None:
-        """Release a lock; it goes to one of its waiters, if it has any."""
+        """Release a lock; if actors wait, the lock goes to a waiter."""
         server = self._servers[ident]
         self._log_held(server.release(self._clock.now))
         self._line_times.move(server.line, actor)
