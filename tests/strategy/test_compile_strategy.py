@@ -12,7 +12,6 @@ from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
-from numasim.parts.catalog import find
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.schema.enumerations import (
@@ -26,6 +25,7 @@ from numasim.schema.enumerations import (
     End,
     Full,
 )
+from numasim.spec.single_part import read_machine
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.levels import vicinities
 from numasim.strategy.queue_families import Units, build_families
@@ -45,12 +45,7 @@ def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
 
 @pytest.fixture(scope="module")
 def xeon() -> Machine:
-    from ruamel.yaml import YAML
-
-    from numasim.parts.models.machine_model import MachineSpec
-
-    text = YAML(typ="safe", pure=True).load(find("machines", "xeon-e5-2620-2s"))
-    return build(MachineSpec.model_validate(text))
+    return build(read_machine("xeon-e5-2620-2s"))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
