@@ -192,11 +192,7 @@ class Round:
 
 def amount_of(spec: StrategySpec, level: LevelSpec, length: int, workers: int) -> int:
     """Return how many tasks a level takes, from the definition."""
-    named: dict[Any, AmountSpec] = {
-        "one": AmountSpec(count=1),
-        "half": AmountSpec(share=2),
-        "all": AmountSpec(share=1),
-    }
+    named: dict[Any, AmountSpec] = {"one": AmountSpec(count=1), "half": AmountSpec(share=2), "all": AmountSpec(share=1)}
     amount = level.amount or spec.amount
     amount = amount if isinstance(amount, AmountSpec) else named[amount]
     if length <= level.leave:

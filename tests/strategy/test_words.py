@@ -106,8 +106,7 @@ def test_the_affinity_aware_locks_of_the_thesis() -> None:
 
 def test_locked_queues_and_words_in_memory() -> None:
     lines = words_on_locks(
-        queues={"deque": {"per": "worker", "lock": "yes"}},
-        locks={"kind": "tas", "fairness": "fair", "words": "memory"},
+        queues={"deque": {"per": "worker", "lock": "yes"}}, locks={"kind": "tas", "fairness": "fair", "words": "memory"}
     )
     assert lines[0].startswith("Every deque has a lock")
     assert lines[1:4] == [
