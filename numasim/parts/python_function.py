@@ -28,9 +28,7 @@ def is_python_function(text: str) -> bool:
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A function ``name`` of the module ``module``, with its source in ``file``; ``module`` is empty for a file that is
-    not imported by name.
-    """
+    """A function ``name`` of the module ``module`` with the source ``file``; ``module`` is empty for a file by path."""
 
     module: str
     file: Path

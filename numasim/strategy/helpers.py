@@ -32,7 +32,7 @@ class Helpers:
 
 
 def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, work: Workload) -> Helpers | None:
-    """Return the helpers of a run, or None if no worker has a helper; `completed` drops helpers if there is no cache.
+    """Return the helpers of a run, or None if no worker has a helper.
 
     Helpers need a program of units that a worker executes one after the other, such as a worklist.
     """

@@ -1,12 +1,12 @@
 """The compiled form of a strategy: tables that every executor interprets in the same way.
 
-All arrays are read-only. A *level* is a steal level or, behind the steal levels, a dispatch rule. A level has a row of
-candidate queues for each *anchor*, the object from which it searches. The anchors are the workers for ME, PARENT and
-THIEF (dispatch by ME has one more row, for an extra producer), the queues for LAST, only 0 for ALL, the nodes for
-LIGHTEST and DATA, and the units for LABEL. With FLAG_HEADS a row for each worker precedes these rows; it is empty if
-the worker does not use the level. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``, and anchor a of a level has
-row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s + 1]]``. A group is ``level.segments`` consecutive
-segments, one for each queue family.
+All arrays are read-only. A *level* is a steal level or a dispatch rule; the rules stand behind the steal levels. A
+level has a row of candidate queues for each *anchor*, the object from which the level searches. The anchors of ME,
+PARENT and THIEF are the workers (rules by ME have one more row, for an extra producer), those of LAST the queues, those
+of LIGHTEST and DATA the nodes, those of LABEL the units; ALL has only the anchor 0. With FLAG_HEADS, a row for each
+worker precedes these rows, and is empty if the worker does not use the level. Row r has the segments ``row[r]`` to
+``row[r + 1] - 1``, and anchor a of a level has row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s +
+1]]``. A group is ``level.segments`` consecutive segments, one for each queue family.
 """
 
 from __future__ import annotations
@@ -227,9 +227,7 @@ class Level:
 
     @property
     def is_always(self) -> bool:
-        """Return whether the level is in force all the time: in all iterations, for tasks of any tier, without a switch
-        and without a gate.
-        """
+        """Return whether the level is always in force: in all iterations, for any tier, without switch and gate."""
         every = (self.first_iteration, self.last_iteration) == (0, ALL32)
         return every and self.switch < 0 and not self.gated and not self.tiers
 

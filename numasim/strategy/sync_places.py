@@ -1,12 +1,12 @@
 """Synchronisation objects and their homes: the objects of a program, and the locks of a strategy for stealing.
 
-``lock: U`` on a steal level is the lock of the unit U of the probed queue. With ``lock: node`` on both levels,
-Algorithm 5 of the thesis holds the lock of the own domain while it searches the own domain, and the lock of domain i
-while it searches domain i. The algorithm's global lock G is the part of a cohort lock that goes from node to node. To
-read model 4.6 as one lock for all remote searches, write ``lock: machine`` on the remote level. ``lock: yes`` on a
-family of queues gives each queue a lock. A probe that has seen a task takes the lock, looks again, and holds the lock
-until the steal is paid for; with ``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a task
-into the queue of another worker also takes the lock (model 4.1).
+With ``lock: U`` on a steal level, a probe takes the lock of the unit U to which the probed queue belongs. Algorithm 5
+of the thesis has ``lock: node`` on both levels: a worker holds the lock of the domain that it searches, and the
+algorithm's global lock G is the part of a cohort lock that goes from node to node. With ``lock: machine`` on the remote
+level, model 4.6 reads as one lock for all remote searches. ``lock: yes`` on a family of queues gives each queue a lock.
+A probe that has seen a task takes this lock, looks again, and holds the lock until the steal is paid for; with
+``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a task into the queue of another worker
+also takes the lock (model 4.1).
 """
 
 from __future__ import annotations

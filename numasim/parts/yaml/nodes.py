@@ -64,9 +64,7 @@ class Place:
         return f"{self.source.name}:{self.line}:{self.column}" if self.line else self.source.name
 
 
-NO_PLACE = Place(
-    Source("", Path())
-)  # of values from Python or a command line; relative paths start in the working folder
+NO_PLACE = Place(Source("", Path()))  # of values from Python or a command line; paths start in the working folder
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -184,7 +182,7 @@ _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 def scalar(text: str) -> Scalar:
-    """Return the value of the plain scalar ``text``; ValueError for a number that is not finite or far too large."""
+    """Return the value of the plain scalar ``text``. Raises ValueError for numbers that are infinite or too large."""
     if text in _NULL:
         return None
     if text in _BOOL:

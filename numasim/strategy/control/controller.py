@@ -1,10 +1,9 @@
 """Controllers: pure functions that choose, between two iterations, how a strategy treats the tasks of the next one.
 
 A controller is called once before the first iteration of a run, with ``state=None`` and ``measures=None``, and then
-after each iteration, before the next iteration begins. An *iteration* is one pass through an outermost loop of the
-program (`numasim.workload.phases`). A controller returns a state, which holds everything that the controller has to
-remember, and gets the state back at the next call. A controller keeps no other state, so that equal runs are
-controlled alike, on every engine and in any order.
+between each iteration and the next. An *iteration* is one pass through an outermost loop of the program
+(`numasim.workload.phases`). A controller returns a state, which it gets back at the next call. A controller keeps no
+other state, so that equal runs are controlled alike, on every engine and in any order.
 
 All numbers are integers: times in picoseconds, sizes in bytes. Row i of every array over tasks is task i: the tasks of
 the program in depth-first preorder, calls and implicit bodies among them. Arrays given to a controller are read-only.
@@ -109,12 +108,11 @@ class Controls:
 
 
 class Controller(Protocol):
-    """A controller: a pure function of its arguments.
-
-    ``state`` is the state that the controller returned last, None at the first call. ``measures`` are the measurements
-    of the iteration that has ended, None before the first iteration. The controller returns its new state and the
-    controls of the next iteration.
-    """
+    """A controller: a pure function of its arguments."""
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[Any, Controls]:
-        """Return the new state, and the controls of the next iteration."""
+        """Return the new state, and the controls of the next iteration.
+
+        ``state`` is the state that the controller returned last, ``measures`` the measurements of the iteration that
+        has ended; both are None before the first iteration.
+        """

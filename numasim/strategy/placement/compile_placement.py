@@ -68,9 +68,7 @@ I16 = npt.NDArray[np.int16]
 
 @dataclass(frozen=True)
 class Ground:
-    """The inputs of a policy: the machine, the positions of its workers, the seed of the run, and a region of memory
-    with its number.
-    """
+    """The inputs of a policy: the machine, its workers, the seed of the run, and a region with the region's number."""
 
     machine: Machine
     workers: WorkerMap
@@ -225,7 +223,7 @@ def nodes_by_distance(machine: Machine) -> I64:
 
 # ---- Placements: the homes that are known before a run, phase by phase -----------------------------------------------
 
-NO_PHASE = 1 << 30  # stages that a controller enters have this number or a larger number as their phase
+NO_PHASE = 1 << 30  # least phase number of the stages that a controller enters
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 
 
