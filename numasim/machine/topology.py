@@ -29,6 +29,11 @@ class Coherence:
     same_llc_ps: int | None = None
     same_node_ps: int | None = None
 
+    def within_ps(self, kind: str) -> int | None:
+        """Return the time within a unit of ``kind``: core, llc, node or socket."""
+        level_ps: int | None = getattr(self, f"same_{kind}_ps")
+        return level_ps
+
 
 @dataclass(frozen=True)
 class Caches:
@@ -148,6 +153,11 @@ class Machine:
     def llc_spans_nodes(self) -> bool:
         """Whether cores of two nodes share a last-level cache."""
         return len(set(zip(self.llc_of_core.tolist(), self.node_of_core.tolist(), strict=True))) > self.cache_domains
+
+    @cached_property
+    def line_levels(self) -> tuple[str, ...]:
+        """Return the units by which times of cache lines differ within a socket, narrow units first."""
+        return ("core", "node", "llc", "socket") if self.llc_spans_nodes else ("core", "llc", "node", "socket")
 
     @cached_property
     def cores_of_node(self) -> IntArray:
