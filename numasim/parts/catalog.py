@@ -68,7 +68,8 @@ def find_spec(text: str) -> Path:
     Raises InputError, without a place, for a word that is neither a path nor a shipped name; a path need not exist.
     """
     path = Path(text)
-    if is_file(path) or (text not in names("sweeps") and not _is_word(text)):
+    is_name = _WORD.fullmatch(text) is not None and not os.path.lexists(text)
+    if is_file(path) or (text not in names("sweeps") and not is_name):
         return path
     for kind, what in KINDS.items():
         if kind != "sweeps" and text in names(kind) and text not in names("sweeps"):
@@ -83,8 +84,3 @@ def find_spec(text: str) -> Path:
             known=(*names("sweeps"), *beside),
         )
     return find("sweeps", text)
-
-
-def _is_word(text: str) -> bool:
-    """Return whether ``text`` is meant as a name: no file or folder, no path, no name with an ending."""
-    return bool(_WORD.fullmatch(text)) and not os.path.lexists(text)

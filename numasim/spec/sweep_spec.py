@@ -110,7 +110,10 @@ def _expanded(document: Node, assignments: Sequence[Assignment], resolver: Resol
         _refuse_set_axes(axes, assignments)
         points = all_points(axes, sweep or document)
     except InputError as error:
-        raise together([error, *_beside_axes(resolver, document, assignments)]) from None
+        missing = {name for name in FIELDS if document.child(name) is None}  # a wrong axis may stand for such a field
+        hidden = {*_varied(document.child("sweep")), *missing}
+        mistakes = resolver.resolved(document.without("sweep"), assignments, hidden)[1]
+        raise together([error, *mistakes]) from None
     cells = tuple(_cells(resolver, document, assignments, points))
     first = cells[0].spec
     contents = _shared_contents(resolver, document, assignments)
@@ -186,12 +189,6 @@ def _telling(points: Sequence[Point], failed: int) -> list[int]:
         for each in point:
             first.setdefault(id(each), index)
     return sorted({failed, *first.values()})
-
-
-def _beside_axes(resolver: Resolver, document: Node, base: Sequence[Assignment]) -> list[InputError]:
-    """Return the mistakes of the fields that no axis changes, for a sweep whose axes are wrong."""
-    missing = {name for name in FIELDS if document.child(name) is None}  # a wrong axis may stand for a missing field
-    return resolver.resolved(document.without("sweep"), base, {*_varied(document.child("sweep")), *missing})[1]
 
 
 def _varied(axes: Node | None) -> Iterator[Key]:

@@ -233,7 +233,7 @@ class LevelTable:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the read-only arrays of a `StealPlan`: the records, the rows, and the tables of both."""
-        found = {
+        found: dict[str, npt.NDArray[Any]] = {
             "row": offsets(np.array([len(size) for size in self.sizes], np.int64)).astype(np.uint32),
             "seg": offsets(_joined(self.sizes)).astype(np.uint32),
             "queue": _joined(self.queues).astype(np.uint32),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, pairwise
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, Tag
 
@@ -156,14 +156,13 @@ def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield b, a
 
 
-def _named(value: Any) -> Any:
-    return {"topology": value} if isinstance(value, str) else value
-
-
 Links = Annotated[
     Annotated[tuple[LinkSpec, ...], Tag("list")] | Annotated[TopologySpec, Tag("mapping")],
     by_shape("links are a list, or a topology such as ring or {topology: ring, bandwidth_gbs: 9}"),
-    BeforeValidator(_named, json_schema_input_type=TopologyName | tuple[LinkSpec, ...] | TopologySpec),
+    BeforeValidator(
+        lambda value: {"topology": value} if isinstance(value, str) else value,
+        json_schema_input_type=TopologyName | tuple[LinkSpec, ...] | TopologySpec,
+    ),
 ]
 
 

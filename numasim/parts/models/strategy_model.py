@@ -138,10 +138,6 @@ class ThresholdSpec(CheckedModel):
             yield f"min must be less than max, but min is {self.min} and max is {self.max}"
 
 
-def _own_deques() -> dict[str, QueueSpec]:
-    return {"deque": QueueSpec.model_construct(per="worker")}
-
-
 class StrategySpec(LeanModel, CheckedModel):
     """A whole strategy, after its ``like`` chain has been merged."""
 
@@ -151,7 +147,8 @@ class StrategySpec(LeanModel, CheckedModel):
         "custom", description="Name of the strategy in results and figures. Default: the name of its file, or custom."
     )
     queues: Annotated[dict[Label, QueueSpec], Field(min_length=1, max_length=64)] = Field(
-        default_factory=_own_deques, description="Families of queues by name. Default: deque, one for each worker."
+        default_factory=lambda: {"deque": QueueSpec.model_construct(per="worker")},
+        description="Families of queues by name. Default: deque, one for each worker.",
     )
     steal: Annotated[tuple[LevelSpec, ...], Field(max_length=64)] = Field(
         description="Levels of the search for work, gone through in order until one finds a task."

@@ -179,9 +179,10 @@ def parse(text: str, source: Source) -> Node:
     if sum(map(rest.text.count, "\n,:")) > MOST_PARSED:
         problem = f"the document has more than {MOST_PARSED:,} lines, commas and colons outside of lists of numbers"
         raise InputError(problem, place=source.name, expected="a shorter one, or numbers as [1, 2, 3] on one line")
-    builder = _Builder(source, rest)
+    builder, parser = _Builder(source, rest), YAML(typ="safe", pure=True)
+    parser.Reader = _Reader
     try:
-        for event in _parser().parse(io.StringIO(rest.text)):
+        for event in parser.parse(io.StringIO(rest.text)):
             builder.take(event)
     except MarkedYAMLError as error:
         raise _syntax_error(error, text, source) from None
@@ -197,12 +198,6 @@ class _Reader(Reader):
 
     def check_printable(self, data: str) -> None:
         """Accept every character."""
-
-
-def _parser() -> YAML:
-    parser = YAML(typ="safe", pure=True)
-    parser.Reader = _Reader
-    return parser
 
 
 def _refuse_characters(text: str, source: Source) -> None:

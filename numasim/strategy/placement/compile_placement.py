@@ -134,10 +134,6 @@ def _random(spec: PolicySpec, ground: Ground) -> Homes:
     return TabulatedHomes(home.astype(np.int16), ground.machine.page_bytes, ground.machine.nodes)
 
 
-def _hash_home(spec: PolicySpec, ground: Ground) -> Homes:
-    return HashedHomes(np.unique(ground.nodes(spec)), spec.grain or ground.machine.line_bytes)
-
-
 @dataclass(frozen=True)
 class Policy:
     """A page placement policy.
@@ -161,7 +157,9 @@ POLICIES: dict[str, Policy] = {
     "block": Policy(lambda _, ground: ground.in_blocks(np.flatnonzero(ground.machine.memory_bytes))),
     "by-region": Policy(_by_region),
     "random": Policy(_random, draws=True),
-    "hash-home": Policy(_hash_home),
+    "hash-home": Policy(
+        lambda spec, ground: HashedHomes(np.unique(ground.nodes(spec)), spec.grain or ground.machine.line_bytes)
+    ),
 }
 
 # ---- Memory capacity: a page whose node has no room goes to the next node by distance (model 2.2) --------------------
