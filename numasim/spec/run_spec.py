@@ -25,15 +25,7 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import NO_PLACE, FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
-from numasim.spec.check_parts import (
-    Distances,
-    check_background,
-    check_distances,
-    check_placement,
-    check_size,
-    check_team,
-    check_workers,
-)
+from numasim.spec.check_parts import CHECKS, Distances, check_distances, check_size
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all, put_whole
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, shipped_file, with_named_functions
 from numasim.workload.graph import Workload
@@ -149,7 +141,7 @@ class Resolver:
             if part not in hidden and (document.child(part) or part != "runtime" or "workload" in values):
                 take(self._part, part, document, _below(inner, part), values.get("workload"))
         whole = put_all(document, _below(inner, "model")) if "model" in values else document
-        for fields, check in _CHECKS:
+        for fields, check in CHECKS:
             if values.keys() >= set(fields):
                 try:
                     check(*(values[name] for name in fields))
@@ -228,14 +220,6 @@ def _shipped_part(part: str, file: Path, _changed_ns: int) -> Model:
     """Return the part in a shipped file, which all runs of a process share; a changed file is read again."""
     name = Node(str(file), Place(Source(file.name, file.parent)))
     return validate(PARTS[part], PartReader().expand(part, name), (part,))
-
-
-_CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields that have to fit together, and the check
-    (("machine", "workers"), check_workers),
-    (("workload", "workers"), check_team),
-    (("machine", "strategy"), check_placement),
-    (("machine", "model"), check_background),
-)
 
 
 def _known_by(each: Any) -> Any:

@@ -9,6 +9,8 @@ from numasim.machine.mapping import MAPPINGS, map_workers
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
 
+MEMORY = {"memory": "1GiB", "imc_bandwidth_gbs": 1}
+
 
 def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Machine:
     """Return a machine of the given shape whose nodes form a ring."""
@@ -19,13 +21,7 @@ def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Ma
             {
                 "name": "cube",
                 "sockets": sockets,
-                "nodes": {
-                    "per_socket": per_socket,
-                    "cores": cores,
-                    "threads_per_core": threads_per_core,
-                    "memory": "1GiB",
-                    "imc_bandwidth_gbs": 1,
-                },
+                "nodes": {"per_socket": per_socket, "cores": cores, "threads_per_core": threads_per_core, **MEMORY},
                 "caches": {},
                 "local_latency_ns": 1,
                 "hop_latency_ns": 1,
