@@ -1,8 +1,8 @@
 """A draft of a machine file: the values that a system reports, and documented defaults for other values.
 
-Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths are those of firmware, or
-else of `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked unless a route
-over a third node is as short.
+Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths come from firmware, else
+from `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked unless a route over
+a third node is as short.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
 
 
 def _latencies(inventory: Inventory, nodes: Sequence[int], at: int, distance: Sequence[Fraction]) -> list[Decimal]:
-    """Return the latencies of loads by the cores of one node: those that are known, else latencies by distances."""
+    """Return the latencies of loads by the cores of one node; unknown latencies follow from the distances."""
     said, own = inventory.latency_ns, nodes[at]
     local = min((value for (reader, _), value in said.items() if reader == own), default=typical.LOCAL_NS)
     return [said.get((own, node)) or typical.latency_ns(far, local) for node, far in zip(nodes, distance, strict=True)]

@@ -1,7 +1,7 @@
 """The base of every specification model, and the types of quantities for its fields.
 
-Numbers with a unit stay decimal text until they become integers (picoseconds, bytes, bytes per second), so that no
-float takes part on the way from a YAML file to the engine (model section 1.1).
+Numbers with a unit stay decimals until they become integers (picoseconds, bytes, bytes per second). On the way from a
+YAML file to the engine there is thus no float (model section 1.1).
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ MOST_PROCESSORS = 65_536  # most processors of one system; Linux itself is built
 
 
 def number_list(text: str) -> frozenset[int]:
-    """Return the numbers of a list as the kernel writes it: ``0-3,8``.
+    """Return the numbers of a list in the form of the Linux kernel, such as ``0-3,8``.
 
     Raises ValueError for other texts, and for a number that is not below `MOST_PROCESSORS`.
     """

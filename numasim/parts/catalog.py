@@ -1,4 +1,4 @@
-"""The configurations that ship with numasim: next to the package in a checkout, inside it in a wheel."""
+"""The configurations that ship with numasim: next to the package in a checkout, inside the package in a wheel."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, 
 class RunSpec:
     """The resolved contents of one simulation, which is run ``repeat`` times, each time with another seed.
 
-    A `RunSpec` is equal only to itself; all repeats of a cell share it. `numasim.spec.identity` compares contents.
+    All repeats of a cell share one `RunSpec`, which is equal only to itself. `numasim.spec.identity` compares contents.
     """
 
     machine: MachineSpec

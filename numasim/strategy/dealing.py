@@ -149,7 +149,7 @@ def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
 
 
 def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
-    """Return [items] the unit of each item; items with a unit in ``given`` keep it, the largest items are dealt first.
+    """Return [items] the unit of each item: the unit in ``given``, or a unit by load and cost, the largest items first.
 
     An item goes to the first unit with room in the order of cost. If no unit has room, the item goes to the unit with
     the least load; of several units with the least load, to the first in the order of cost.

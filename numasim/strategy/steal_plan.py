@@ -1,12 +1,12 @@
 """The compiled form of a strategy: tables that every executor interprets in the same way.
 
 All arrays are read-only. A *level* is a steal level or a dispatch rule; the rules stand behind the steal levels. A
-level has a row of candidate queues for each *anchor*, the object from which the level searches. The anchors of ME,
-PARENT and THIEF are the workers (rules by ME have one more row, for an extra producer), those of LAST the queues, those
-of LIGHTEST and DATA the nodes, those of LABEL the units; ALL has only the anchor 0. With FLAG_HEADS, a row for each
-worker precedes these rows, and is empty if the worker does not use the level. Row r has the segments ``row[r]`` to
-``row[r + 1] - 1``, and anchor a of a level has row ``level.row + a``. Segment s has the queues
-``queue[seg[s]:seg[s + 1]]``. A group is ``level.segments`` consecutive segments, one for each queue family.
+level has a row of candidate queues for each *anchor*, the object from which the level searches. ME, PARENT and THIEF
+have an anchor for each worker (rules by ME have one more row, for an extra producer), LAST for each queue, LIGHTEST and
+DATA for each node, LABEL for each unit, ALL the anchor 0 alone. With FLAG_HEADS, a row for each worker precedes these
+rows; the row is empty if the worker does not use the level. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``,
+and anchor a of a level has row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s + 1]]``. A group is
+``level.segments`` consecutive segments, one for each queue family.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class SyncPlaces:
     fair: bool
     spin_ps: int
     cached: bool
-    looks_first: bool  # whether a probe looks into a queue before it takes the queue's lock
+    looks_first: bool  # whether a probe looks into a queue before taking the queue's lock
 
     def __len__(self) -> int:
         """Return the number of synchronisation objects."""
@@ -107,7 +107,7 @@ def place_words(
 
 @dataclass
 class _SearchLocks:
-    """The locks of a strategy while they are numbered, after the synchronisation objects of the program."""
+    """Numbers the locks of a strategy, from the number of the program's synchronisation objects on."""
 
     workers: WorkerMap
     names: list[str]

@@ -1,4 +1,4 @@
-"""Mistakes of a specification are reported together, each once, in file order; a mistake hides checks that need it."""
+"""Mistakes of a specification are reported together, once each and in file order; a wrong field hides its checks."""
 
 from __future__ import annotations
 

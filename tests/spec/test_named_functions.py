@@ -153,7 +153,7 @@ EFFECT = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\n
 def test_reading_and_describing_execute_nothing(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The module, and the module's package, would leave a file beside them if they were executed."""
+    """The module and its package write a file when they are executed."""
     (tmp_path / "pack").mkdir()
     folder = tmp_path / "pack" if "." in module else tmp_path
     (tmp_path / "pack" / "__init__.py").write_text(EFFECT)

@@ -92,7 +92,7 @@ class Oracle:
         return level.who is None or self.first[self.mine(self.spec.families(level)[0], w)] == w
 
     def last_group(self, level: LevelSpec, last: int | None) -> list[list[list[int]]]:
-        """Return the queue of the last success, if any, if it is of a family that the level names (default: all)."""
+        """Return the queue of the last success, unless the level names other families of queues (default: all)."""
         named = [q for (name, _), q in self.queue.items() if level.queue is None or name in level.queue]
         return [[[last]]] if last in named and last is not None else []
 

@@ -1,4 +1,4 @@
-"""The rules for workers without a task: how long a worker spins, when it sleeps, and who wakes it (model 4.15).
+"""The rules for workers without a task: how long workers spin, when workers sleep, and who wakes them (model 4.15).
 
 A worker without a task goes through ``phases`` of fruitless rounds, then announces that it goes to sleep, looks again,
 and sleeps. A worker that puts a task into a queue may wake a sleeper. The rules are those of task runtimes of today,

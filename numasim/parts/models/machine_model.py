@@ -1,8 +1,8 @@
 """A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and the source of every number.
 
-The machine is that of models 2.1 and 2.7. Latencies between nodes are measured (a matrix) or composed. Composed, the
-latency is ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the latencies of the links on
-the route.
+Models 2.1 and 2.7 define machines. A matrix gives measured latencies between nodes. Without a matrix, the latency on
+the own node is ``local_latency_ns``; the latency of another node is ``remote_base_latency_ns`` plus the latencies of
+the links on the route.
 """
 
 from collections import Counter
@@ -137,7 +137,7 @@ class SmtSpec(Model):
 
 
 class ProbeSpec(Model):
-    """Time of one steal probe, if it was measured on the machine."""
+    """Times of one steal probe, if they were measured on the machine."""
 
     same_node_ns: Nanoseconds = Field(
         description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns."

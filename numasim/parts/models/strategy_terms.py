@@ -167,7 +167,7 @@ class ChanceSpec(CheckedModel):
 
 
 class LiveSpec(Model):
-    """The number of subtrees of tier root that may be live in each unit; levels with ``gated: yes`` obey it."""
+    """The most subtrees of tier root that may be live in each unit, for levels with ``gated: yes``."""
 
     per: Unit = Field(
         description="Live subtrees are counted for each unit of this kind: for the unit whose worker began the root."

@@ -87,7 +87,7 @@ def _scalar(value: Any) -> str:
     return value if plain else json.dumps(value, ensure_ascii=False)
 
 
-# ---- Lists of numbers on one line, taken out of a text before it is parsed as YAML -----------------------------------
+# ---- Lists of numbers on one line, taken out of a text before the text is parsed as YAML -----------------------------
 #
 # The parser takes 30 microseconds for a value, and a machine of 256 nodes has a matrix of 65,536 latencies. Each
 # character of a list such as `[77, 124.5]` is therefore replaced by a mark, so that all places in the text stay the

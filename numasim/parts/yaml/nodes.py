@@ -116,7 +116,7 @@ class Node:
 
 
 def from_python(value: Any, place: Place) -> Node:
-    """Return a node for plain Python data; every float becomes the decimal number that Python prints for it."""
+    """Return a node for plain Python data; a float becomes the decimal number that Python prints for the float."""
     if isinstance(value, Mapping):
         content = {_key(key): from_python(inner, place) for key, inner in value.items()}
         return Node(content, place, dict.fromkeys(content, place))
@@ -151,7 +151,7 @@ def path_parts(text: str) -> FieldPath:
 
 
 def shown(value: Any) -> str:
-    """Return a value in quotes, as error messages show it."""
+    """Return a value as error messages show the value: texts in quotes, long values cut off."""
     if isinstance(value, Mapping):
         return "a mapping" if value else "an empty mapping"
     if isinstance(value, list | tuple):

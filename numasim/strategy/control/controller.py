@@ -2,8 +2,8 @@
 
 A controller is called once before the first iteration of a run, with ``state=None`` and ``measures=None``, and then
 between each iteration and the next. An *iteration* is one pass through an outermost loop of the program
-(`numasim.workload.phases`). A controller returns a state, which it gets back at the next call. A controller keeps no
-other state, so that equal runs are controlled alike, on every engine and in any order.
+(`numasim.workload.phases`). A controller returns a state and is given this state at the next call. A controller keeps
+no other state, so that equal runs are controlled alike, on every engine and in any order.
 
 All numbers are integers: times in picoseconds, sizes in bytes. Row i of every array over tasks is task i: the tasks of
 the program in depth-first preorder, calls and implicit bodies among them. Arrays given to a controller are read-only.
@@ -91,7 +91,7 @@ class Measures(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """How the next iteration is to be executed; None leaves a control as it is.
+    """How the next iteration is to be executed; a control that is None does not change.
 
     - ``tiers`` [T]: the tier of each task: 1 free, 2 root, 4 local (`numasim.schema.enumerations`).
     - ``labels`` [T]: the unit of each task, 0 to ``units - 1``, or -1 for none.

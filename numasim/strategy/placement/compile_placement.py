@@ -253,7 +253,7 @@ class Placement:
     stages: tuple[Stage, ...]
     granule: int
     capacity: Capacity | None
-    home_of_node: I64  # [nodes] the node that gets the pages wanted on a node: the node itself if it has memory
+    home_of_node: I64  # [nodes] `Machine.home_of_node`
 
     def page_homes(self, region: int) -> I16:
         """Return [pages] the node of every page of ``region`` before the run, -1 for an unplaced page."""

@@ -117,7 +117,7 @@ def test_no_other_rule_keeps_a_packing(keep: Any) -> None:
 
 
 def test_roots_at_different_depths() -> None:
-    """If a root is a leaf, it stays while the others move down (A-16); on the way up, the outer root stays."""
+    """A root that is a leaf stays while other roots move down (A-16); on the way up, the outer root stays."""
     tree = [[LEAF, LEAF], LEAF]  # 0: whole; 1 with leaves 2 and 3; leaf 4
     program = program_of([[tree]])
     tuner = packing(start={"depth": 1})
@@ -130,7 +130,7 @@ def test_roots_at_different_depths() -> None:
 
 
 def test_every_loop_is_profiled_and_searched_anew() -> None:
-    """A phase before the loop is an iteration of its own; it does not pack the loop behind it."""
+    """A phase before the loop is an iteration of its own, which does not pack the loop."""
     program = program_of([[regular(2, 2)], [regular(2, 3)], [regular(2, 2)]], loops=(Loop(1, 3, 4),))
     assert tasks_of_loop(program, 0).tolist() == [True] * 3 + [False] * 10
     assert tasks_of_loop(program, 1).tolist() == [False] * 3 + [True] * 10
