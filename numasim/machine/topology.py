@@ -37,20 +37,16 @@ class Coherence:
 
 @dataclass(frozen=True)
 class Caches:
-    """Cache sizes in bytes (0: no cache), latencies of last-level hits, and the bandwidth of one last-level cache.
-
-    Latencies are in picoseconds; a bandwidth of 0 is no limit. ``llc_bytes`` is the size of the largest last-level
-    cache. If the caches differ in size, ``llc_sizes`` has all sizes. ``forwards``: caches also forward clean lines.
-    """
+    """Cache sizes in bytes (0: no cache), latencies of last-level hits, and the bandwidth of one last-level cache."""
 
     l1_bytes: int
     l2_bytes: int
-    llc_bytes: int
+    llc_bytes: int  # of the largest last-level cache
     llc_hit_ps: int
     llc_remote_hit_ps: int
-    llc_bytes_per_s: int = 0
-    llc_sizes: tuple[int, ...] = ()
-    forwards: bool = False
+    llc_bytes_per_s: int = 0  # 0: no limit
+    llc_sizes: tuple[int, ...] = ()  # of all last-level caches, if the caches differ in size
+    forwards: bool = False  # whether caches also forward clean lines
 
 
 @dataclass(frozen=True)

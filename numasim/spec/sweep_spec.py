@@ -57,19 +57,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class SweepSpec:
-    """The cells of a sweep in order.
-
-    ``contents`` are the fields that all cells share, without axes, repeats and names. ``text`` is the YAML of the
-    sweep; ``files`` are the files to which ``text`` refers, by their paths beside the text.
-    """
+    """The cells of a sweep in order."""
 
     axes: tuple[str, ...]
     cells: tuple[Cell, ...]
     seed: int
     repeat: int
-    contents: dict[str, Any]
-    text: str
-    files: dict[str, bytes] = field(default_factory=dict)
+    contents: dict[str, Any]  # the fields that all cells share, without axes, repeats and names
+    text: str  # the YAML of the sweep
+    files: dict[str, bytes] = field(default_factory=dict)  # the files that the text names, by paths beside the text
 
     @property
     def runs(self) -> int:

@@ -29,27 +29,20 @@ LEVEL, QUEUE, CHANCE, DATA = (
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The rule that determines the thresholds S and s of a queue (thesis eq. 3.3, 3.4; model 4.3).
+    """The rule that determines the thresholds S and s of a queue (thesis eq. 3.3, 3.4; model 4.3)."""
 
-    ``max_tasks`` is S and ``min_tasks`` is s, None if computed; ``rule`` is literal, avail or fraction (with
-    ``fraction_ppm``); ``when`` is first-drain, phase or fixed.
-    """
-
-    max_tasks: int | None
-    min_tasks: int | None
-    rule: str
-    fraction_ppm: int
-    when: str
+    max_tasks: int | None  # S; None: computed
+    min_tasks: int | None  # s; None: computed
+    rule: str  # literal | avail | fraction
+    fraction_ppm: int  # with the rule fraction
+    when: str  # first-drain | phase | fixed
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0: a worker polls at once.
+    """Waiting after a failed round or probe: ``min(first * factor ** (fails - 1), max)``; 0: a worker polls at once."""
 
-    ``first_ps`` None stands for the mean duration of a task, if each run draws the durations (`numasim.plan.plan`).
-    """
-
-    first_ps: int | None
+    first_ps: int | None  # None: a task's mean duration, if each run draws durations (`numasim.plan.plan`)
     factor: int
     max_ps: int | None
     after: str  # round | probe

@@ -30,24 +30,19 @@ NO_LOCK = -1
 
 @dataclass(frozen=True)
 class SyncPlaces:
-    """The synchronisation objects of a run: the objects of the program first, then the locks of the strategy.
-
-    ``home`` is the node whose memory holds an object. ``level_lock`` and ``queue_lock`` are the locks that a probe
-    takes, or `NO_LOCK`; a table is empty if no level, or no queue, has a lock. ``weights`` are the weights of
-    `numasim.workload.sync_parameters`.
-    """
+    """The synchronisation objects of a run: the objects of the program first, then the locks of the strategy."""
 
     names: tuple[str, ...]
     role: npt.NDArray[np.uint8]  # [objects] Role
-    home: I32  # [objects]
+    home: I32  # [objects] the node whose memory holds the object
     worker_home: I32  # [workers] the home of an object that the worker owns
     parties: npt.NDArray[np.int64]  # [objects]
     undo_ps: npt.NDArray[np.int64]  # [objects]
     same: npt.NDArray[np.uint8]  # [objects] whether the next attempt opens the same objects
-    weights: tuple[npt.NDArray[np.int64], ...]  # [objects]
+    weights: tuple[npt.NDArray[np.int64], ...]  # [objects] as in `numasim.workload.sync_parameters`
     declared: int  # number of objects of the program
-    level_lock: I32  # [steal levels, queues]
-    queue_lock: I32  # [queues]
+    level_lock: I32  # [steal levels, queues] the lock that a probe takes, or `NO_LOCK`; empty if no level has a lock
+    queue_lock: I32  # [queues] the lock that a probe takes, or `NO_LOCK`; empty if no queue has a lock
     kind: str
     barrier: str
     batch: int

@@ -136,15 +136,11 @@ def _random(spec: PolicySpec, ground: Ground) -> Homes:
 
 @dataclass(frozen=True)
 class Policy:
-    """A page placement policy.
+    """A page placement policy."""
 
-    ``homes`` (spec, ground) returns the homes of memory that is placed before the run. ``by_touch``: the workers that
-    touch fresh memory place its pages; ``draws``: each run draws homes.
-    """
-
-    homes: Callable[[PolicySpec, Ground], Homes]
-    by_touch: bool = False
-    draws: bool = False
+    homes: Callable[[PolicySpec, Ground], Homes]  # returns the homes of memory that is placed before the run
+    by_touch: bool = False  # whether the workers that touch fresh memory place its pages
+    draws: bool = False  # whether each run draws homes
 
 
 POLICIES: dict[str, Policy] = {
@@ -240,19 +236,15 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """The homes of every region in one run.
+    """The homes of every region in one run."""
 
-    ``homes`` are the homes before the run (None: unplaced). ``dynamic`` [regions] marks the regions whose pages are
-    placed or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the free memory, if memory is limited.
-    """
-
-    homes: tuple[Homes | None, ...]
-    dynamic: npt.NDArray[np.bool_]
+    homes: tuple[Homes | None, ...]  # before the run; None: unplaced
+    dynamic: npt.NDArray[np.bool_]  # [regions] whether ``stages`` place or move pages of the region
     nodes: int
     pages: I64  # [regions]
     stages: tuple[Stage, ...]
-    granule: int
-    capacity: Capacity | None
+    granule: int  # number of pages that are placed or moved together
+    capacity: Capacity | None  # the free memory, if memory is limited
     home_of_node: I64  # [nodes] `Machine.home_of_node`
 
     def page_homes(self, region: int) -> I16:
@@ -314,25 +306,18 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 
 @dataclass(frozen=True, eq=False)
 class PlacementRules:
-    """How the regions of ``workload`` are placed: the facts about their homes that need no seed.
-
-    ``ranged`` are the regions that items of ranges access, each with the name of a family of such items. ``pages``
-    [regions] is the number of pages of each region, whose last page may be used in part. ``unplaced`` [regions] marks
-    the regions that workers place during the run, ``dynamic`` [regions] the regions whose pages are placed or moved
-    during the run. ``changes`` are the policies that come into force after the begin, by the number of their phase.
-    ``settled`` is the placement of every run, None if homes are drawn.
-    """
+    """How the regions of ``workload`` are placed: the facts about their homes that need no seed."""
 
     spec: PlacementSpec
     machine: Machine
     workers: WorkerMap
     workload: Workload
-    ranged: Mapping[int, str]
-    pages: I64
-    unplaced: npt.NDArray[np.bool_]
-    dynamic: npt.NDArray[np.bool_]
-    changes: Mapping[int, PolicySpec]
-    settled: Placement | None = None
+    ranged: Mapping[int, str]  # the regions that items of ranges access, each with the name of a family of items
+    pages: I64  # [regions] the number of pages of each region, whose last page may be used in part
+    unplaced: npt.NDArray[np.bool_]  # [regions] whether workers place the region during the run
+    dynamic: npt.NDArray[np.bool_]  # [regions] whether pages are placed or moved during the run
+    changes: Mapping[int, PolicySpec]  # the policies that come into force after the begin, by number of phase
+    settled: Placement | None = None  # the placement of every run, None if homes are drawn
 
     def drawn(self, seed: int) -> Placement:
         """Return the placement of a run with ``seed``; all seeds share one object, unless homes are drawn."""
