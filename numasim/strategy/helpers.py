@@ -19,14 +19,11 @@ JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}
 
 @dataclass(frozen=True)
 class Helpers:
-    """The helpers of a run: ``has[w]`` is whether worker w has a helper; times are in picoseconds.
+    """The helpers of a run."""
 
-    A helper does ``work_ppm`` parts per million of the computing of a unit itself.
-    """
-
-    has: tuple[bool, ...]
+    has: tuple[bool, ...]  # [workers] whether the worker has a helper
     lifespan_bytes: int
-    work_ppm: int
+    work_ppm: int  # part of the computing of a unit that the helper does as well
     start_ps: int
     restart_ps: int
 

@@ -294,10 +294,7 @@ def test_kinds_of_cores_without_a_speed_are_named(tmp_path: Path) -> None:
     said = "2 kinds of cores have no speed there (IntelCore on processors 0-1, IntelAtom on processors 2-7)"
     assert f"{said}: all are simulated at full speed" in draft.remarks
     assert mark_of(draft.sources["nodes.cores.speed_ppm"]) == "assumed"
-
-
-def test_kinds_of_cores_without_a_speed_are_named_in_sysfs(tmp_path: Path) -> None:
-    root = Tree(cores=4).write(tmp_path)
+    root = Tree(cores=4).write(tmp_path / "sys")
     put(root, "devices/cpu_core/cpus", "0-1")
     put(root, "devices/cpu_atom/cpus", "2-3")
     remarks = import_machine(sysfs=root).remarks

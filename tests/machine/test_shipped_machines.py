@@ -42,11 +42,8 @@ def numa_factors(machine: Machine) -> list[Fraction]:
     return [Fraction(latency[a][b], latency[a][a]) for a in nodes for b in nodes if a != b]
 
 
-def test_shapes(machines: dict[str, Machine]) -> None:
+def test_names_and_shapes(machines: dict[str, Machine], shipped: dict[str, MachineSpec]) -> None:
     assert {name: (m.sockets, m.nodes, m.cores, m.threads) for name, m in machines.items()} == SHAPES
-
-
-def test_file_is_named_after_its_machine(shipped: dict[str, MachineSpec]) -> None:
     assert [spec.name for spec in shipped.values()] == list(shipped)
 
 

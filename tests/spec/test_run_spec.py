@@ -95,6 +95,13 @@ def test_errors_of_a_chain_are_placed_where_the_key_stands(folder: Path, run_fil
     assert refusal(run_file(), "strategy=./second.yaml").startswith("first.yaml:2:9: strategy.amount: got 'hlaf'")
 
 
+def test_circles_of_like(folder: Path, run_file: Write) -> None:
+    (folder / "a.yaml").write_text("refill: 1\nlike: ./b.yaml\n")
+    (folder / "b.yaml").write_text("like: ./a.yaml\n")
+    said = "strategy.like: the strategy refers to itself in a cycle: a -> b -> a; expected a chain of like that ends"
+    assert refusal(run_file(), "strategy=./a.yaml") == f"b.yaml:1:7: {said}"
+
+
 def test_paths_are_relative_to_the_document_that_names_them(folder: Path, run_file: Write) -> None:
     (folder / "deep").mkdir()
     text = run_file().read_text().replace("./machine.yaml", "../machine.yaml")
