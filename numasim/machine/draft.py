@@ -177,9 +177,8 @@ def _put_listed_nodes(
         mark = "derived" if relative else "assumed"
         draft.sources["nodes.cores.speed_ppm"] = f"{mark}: in proportion to {inventory.speed_source}{why}"
     elif unlike:
-        draft.sources["nodes.cores.speed_ppm"] = (
-            "assumed: kinds of cores have no speed there, so that all are equally fast"
-        )
+        source = "assumed: kinds of cores have no speed there, so that all are equally fast"
+        draft.sources["nodes.cores.speed_ppm"] = source
 
 
 def _listed_node(node: Node, rates: Mapping[int, Decimal], unlike: bool) -> Values:

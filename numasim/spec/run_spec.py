@@ -274,14 +274,10 @@ def validated_workload(node: Node) -> AnyWorkload:
         expected = "{name: matmul, n: 256} or {file: graph.json}"
         raise InputError("the name is missing", path=("workload",), place=node.place, expected=expected)
     if not isinstance(name.content, str) or name.content not in PARAMETERS:
-        raise InputError(
-            f"there is no workload {shown(name.plain())}",
-            path=("workload", "name"),
-            place=name.place,
-            expected=f"one of {', '.join(PARAMETERS)}, or {{file: graph.json}} for a task graph",
-            value=name.content,
-            known=PARAMETERS,
-        )
+        path, value = ("workload", "name"), name.content
+        problem = f"there is no workload {shown(name.plain())}"
+        expected = f"one of {', '.join(PARAMETERS)}, or {{file: graph.json}} for a task graph"
+        raise InputError(problem, path=path, place=name.place, expected=expected, value=value, known=PARAMETERS)
     return validate(PARAMETERS[name.content], node, ("workload",))
 
 

@@ -324,11 +324,9 @@ def _check_coherence(spec: MachineSpec) -> None:
 def _check_needed(spec: MachineSpec) -> None:
     most = max(kind.threads_per_core for node in spec.node_shapes for kind in node.kinds)
     if most > 1 and spec.smt is None:
-        raise InputError(
-            f"cores with {most} hardware threads need smt",
-            path=("nodes", "threads_per_core") if isinstance(spec.nodes, NodesSpec) else ("nodes",),
-            expected="smt: {busy_ppm, poll_ppm}, a thread's speed beside a busy and a polling sibling",
-        )
+        path = ("nodes", "threads_per_core") if isinstance(spec.nodes, NodesSpec) else ("nodes",)
+        expected = "smt: {busy_ppm, poll_ppm}, a thread's speed beside a busy and a polling sibling"
+        raise InputError(f"cores with {most} hardware threads need smt", path=path, expected=expected)
 
 
 def _check_turbo(spec: MachineSpec) -> None:

@@ -437,10 +437,9 @@ def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
 def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
     names = list(dict.fromkeys(phase.name for phase in phases if phase.name))
     numbers = f"a phase from 0 to {len(phases) - 1}" if len(phases) > 1 else "phase 0"
-    return InputError(
-        f"phase {change.phase!r} {problem}",
-        path=("strategy", "placement", "changes"),
-        expected=numbers + (f", or one of {', '.join(names)}" if names else ""),
-        value=str(change.phase),
-        known=names,
+    expected, path = (
+        numbers + (f", or one of {', '.join(names)}" if names else ""),
+        ("strategy", "placement", "changes"),
     )
+    sentence = f"phase {change.phase!r} {problem}"
+    return InputError(sentence, path=path, expected=expected, value=str(change.phase), known=names)
