@@ -44,12 +44,12 @@ class _Package(ModuleType):
 
     @property
     def sweep(self) -> Any:
-        """The function of the Python interface."""
+        """Return the function `sweep` of the Python interface."""
         return import_module(_LATE["sweep"]).sweep
 
     @sweep.setter
     def sweep(self, module: ModuleType) -> None:
-        """Take the sub-package from the import system, which finds it again in ``sys.modules``."""
+        """Ignore the sub-package that the import system sets; ``sys.modules`` has the sub-package, too."""
 
 
 sys.modules[__name__].__class__ = _Package
@@ -57,9 +57,9 @@ sys.modules[__name__].__class__ = _Package
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Keep Python's garbage collector off in the block, which makes many objects that stay, and hardly any garbage.
+    """Keep Python's garbage collector off in a block that makes many lasting objects and hardly any garbage.
 
-    Behind the block the collector takes all objects for old, and does not look through them soon.
+    After the block the collector takes these objects for old and does not look through them soon.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -73,7 +73,7 @@ def no_collection() -> Iterator[None]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import the heavy parts when they are first asked for."""
+    """Return a public name; its module is imported at the first use, since these imports take long."""
     if name in _LATE:
         with no_collection():
             return getattr(import_module(_LATE[name]), name)
@@ -83,5 +83,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """Return the public names."""
     return sorted([*_LATE, "plot", "__version__"])

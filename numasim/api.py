@@ -26,7 +26,6 @@ from numasim.spec.run_spec import Described, RunSpec
 if TYPE_CHECKING:
     from numasim.plan.plan import Plan
     from numasim.report.sweep_result import SweepResult
-    from numasim.spec.sweep_spec import SweepSpec
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})  # the spec if all fields are given as changes
 __all__ = ["run", "simulate", "sweep"]
@@ -149,9 +148,10 @@ def sweep(
     engine = _chosen_engine(engine)
     require_engine(engine)
     loaded = load_sweep(spec, changes=changes)
+    name = Path(spec).stem if isinstance(spec, str | Path) else f"sweep-{sweep_key(loaded)[:12]}"
     outcome = reported_sweep(
         loaded,
-        Path("results") / _usual_name(spec, loaded) if directory is None else directory,
+        Path("results") / name if directory is None else directory,
         jobs=jobs,
         cluster=cluster,
         engine=engine,
@@ -159,8 +159,3 @@ def sweep(
         progress=progress,
     )
     return SweepResult(outcome.directory)
-
-
-def _usual_name(spec: Described, loaded: SweepSpec) -> str:
-    """Return the default folder of a sweep's results."""
-    return Path(spec).stem if isinstance(spec, str | Path) else f"sweep-{sweep_key(loaded)[:12]}"

@@ -1,7 +1,7 @@
 """Counter-based random numbers: every draw is a pure function of (seed, class, id, counter).
 
-The generator is splitmix64 (Steele, Lea and Flood, OOPSLA 2014) addressed by counter, so that no state is shared and
-two engines draw the same numbers in any order. All arithmetic is modulo 2**64; no float takes part.
+The generator is splitmix64 (Steele, Lea and Flood, OOPSLA 2014). A counter takes the place of the generator's state, so
+that two engines draw the same numbers in any order. All arithmetic is modulo 2**64, without floats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ U64Array = npt.NDArray[np.uint64]
 
 
 class DrawClass(IntEnum):
-    """The purpose of a stream of draws; the comment names the kind of id that numbers its streams."""
+    """The purpose of a stream of draws; streams of one class are numbered by the ids in the comment."""
 
     VICTIM = 1  # [worker]
     BACKOFF = 2  # [worker]
@@ -35,7 +35,7 @@ class DrawClass(IntEnum):
 
 
 def mix(z: int) -> int:
-    """The 64-bit finaliser of splitmix64, a bijection on [0, 2**64)."""
+    """Return the 64-bit finaliser of splitmix64 for ``z``: a bijection on [0, 2**64)."""
     z ^= z >> 30
     z = z * _A & MASK
     z ^= z >> 27
@@ -44,12 +44,12 @@ def mix(z: int) -> int:
 
 
 def base(seed: int, kind: int, ident: int) -> int:
-    """The start of stream ``ident`` of class ``kind``."""
+    """Return the start of stream ``ident`` of class ``kind``."""
     return mix((seed ^ mix((kind * GAMMA + ident + 1) & MASK)) & MASK)
 
 
 def draw(stream: int, k: int) -> int:
-    """The k-th (from zero) 64-bit number of the stream that starts at ``stream``."""
+    """Return the 64-bit number k, from 0, of the stream that starts at ``stream``."""
     return mix((stream + (k + 1) * GAMMA) & MASK)
 
 
@@ -59,17 +59,17 @@ def below(x: int, n: int) -> int:
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
-    """The seed of repeat ``repeat`` (from zero), equal across the cells of a sweep so that they compare in pairs."""
+    """Return the seed of repeat ``repeat``, from 0. Cells of a sweep share these seeds, so that repeats form pairs."""
     return mix((seed + (repeat + 1) * GAMMA) & MASK)
 
 
 def turn_seed(seed: int, turn: int) -> int:
-    """The seed of the noise of tasks in turn ``turn`` (from zero) of their phase: that of the run in the first one."""
+    """Return the seed of the noise of tasks in turn ``turn``, from 0, of their phase; the first has the run's seed."""
     return seed ^ mix((turn * GAMMA) & MASK)
 
 
 def mix_array(z: U64Array) -> U64Array:
-    """`mix` on every element; a new array."""
+    """Return `mix` of every element in a new array."""
     z = z ^ (z >> np.uint64(30))
     z = z * np.uint64(_A)
     z ^= z >> np.uint64(27)
@@ -79,28 +79,28 @@ def mix_array(z: U64Array) -> U64Array:
 
 
 def base_array(seed: int, kind: int, idents: npt.NDArray[Any]) -> U64Array:
-    """`base` for every id of ``idents``."""
+    """Return `base` of every id of ``idents``."""
     start = np.uint64((kind * GAMMA + 1) & MASK)
     return mix_array(np.uint64(seed & MASK) ^ mix_array(idents.astype(np.uint64) + start))
 
 
 def draw_array(streams: U64Array, k: int) -> U64Array:
-    """`draw` number ``k`` of every stream."""
+    """Return draw number ``k`` of every stream."""
     return mix_array(streams + np.uint64((k + 1) * GAMMA & MASK))
 
 
 def draws_array(streams: U64Array, numbers: npt.NDArray[Any]) -> U64Array:
-    """`draw` of the number ``numbers[i]`` of stream ``streams[i]``, for every i."""
+    """Return [i] draw number ``numbers[i]`` of stream ``streams[i]``."""
     return mix_array(streams + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA))
 
 
 def stream_array(stream: int, count: int) -> U64Array:
-    """The first ``count`` numbers of one stream: `draw` for k from 0 on."""
+    """Return the first ``count`` draws of one stream."""
     return mix_array(np.uint64(stream) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GAMMA))
 
 
 def below_array(x: U64Array, n: int | U64Array) -> U64Array:
-    """`below` on every element, for one ``n`` or one each, 0 < n < 2**64 (a 128-bit product of four 64-bit ones)."""
+    """Return `below` of every element, for one ``n`` or one each, 0 < n < 2**64, by four 64-bit products."""
     half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
     limit = np.asarray(n, np.uint64)
     n_low, n_high = limit & mask, limit >> half

@@ -1,4 +1,4 @@
-"""The errors that numasim raises: each is one sentence that names the place, the value and the remedy."""
+"""The errors that numasim raises. The text of each is one sentence that names the place, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 MOST_TOLD = 20  # mistakes of one message
-MOST_ALIKE = 5  # similar names of which the name with the longest common beginning is proposed
+MOST_ALIKE = 5  # most similar names that are compared by their common beginnings
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
@@ -34,7 +34,7 @@ class Interrupted(NumasimError):  # noqa: N818  # nothing went wrong
 
 @contextmanager
 def when_interrupted(kept: Callable[[], str]) -> Iterator[None]:
-    """On an interrupt inside the block, add what ``kept`` returns: a sentence on the results that are kept."""
+    """Add to an interrupt of the block the sentence that ``kept`` returns, which says which results are kept."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -61,7 +61,7 @@ class InputError(NumasimError):
         value: object = None,
         known: Collection[str] = (),
     ) -> None:
-        """Keep the parts; of ``known``, the valid names, the name nearest to ``value`` is proposed.
+        """Keep the parts. Of the valid names ``known`` the text proposes the name nearest to ``value``.
 
         Without ``expected``, any of ``known`` is expected.
         """
@@ -76,7 +76,7 @@ class InputError(NumasimError):
 
     @property
     def each(self) -> tuple[InputError, ...]:
-        """The mistakes that are reported together: this error alone, unless it is a `JointInputError`."""
+        """Return the mistakes that are reported together: for a single mistake, the error itself."""
         return (self,)
 
     def with_(self, **parts: Any) -> InputError:
@@ -86,13 +86,13 @@ class InputError(NumasimError):
         return changed
 
     def __repr__(self) -> str:
-        """The parts of the error that are known: problem, field, place, valid values."""
+        """Return the known parts of the error: problem, field, place, valid values."""
         parts = {"path": dotted(self.path), "place": self.place, "expected": self.expected, "nearest": self.nearest}
         known = [f"{name}={part!r}" for name, part in parts.items() if part]
         return f"{type(self).__name__}({', '.join([repr(self.problem), *known])})"
 
     def __str__(self) -> str:
-        """``place: field: problem; expected ...; did you mean 'x'?``."""
+        """Return ``place: field: problem; expected ...; did you mean 'x'?``."""
         head = ": ".join(dict.fromkeys(part for part in (self.place, dotted(self.path)) if part))  # a keyword is both
         tail = [self.problem]
         if self.expected:
@@ -105,11 +105,11 @@ class InputError(NumasimError):
 class JointInputError(InputError):
     """Several mistakes that do not depend on each other: a line for each, the mistakes of a file in the file's order.
 
-    The parts of the joint error, such as ``problem``, are the parts of the first mistake.
+    The parts, such as ``problem``, are those of the first mistake.
     """
 
     def __init__(self, errors: Sequence[InputError], cut: bool = False) -> None:
-        """Keep ``errors``, at least one, in this order; ``cut``: there are more, and their number is not known."""
+        """Keep ``errors``, at least one, in this order; ``cut``: there are more mistakes, in unknown number."""
         first = errors[0]
         super().__init__(first.problem, path=first.path, place=first.place, expected=first.expected)
         self.nearest = first.nearest
@@ -118,11 +118,11 @@ class JointInputError(InputError):
 
     @property
     def each(self) -> tuple[InputError, ...]:
-        """All mistakes, including the mistakes that the text leaves out."""
+        """Return all mistakes, including the mistakes that the text leaves out."""
         return self._each
 
     def __str__(self) -> str:
-        """One line for each of the first twenty mistakes, and the number of further mistakes."""
+        """Return one line for each of the first twenty mistakes, and the number of further mistakes."""
         lines = [str(each) for each in self._each[:MOST_TOLD]]
         more = len(self._each) - MOST_TOLD
         if more > 0 or self.cut:
@@ -159,7 +159,7 @@ def for_each(items: Iterable[Item], make: Callable[[Item], Made]) -> list[Made]:
 
 
 def dotted(path: tuple[str | int, ...]) -> str:
-    """A field path as text: ``('links', 0, 'from')`` is ``links[0].from``."""
+    """Return a field path as text: ``links[0].from`` for ``('links', 0, 'from')``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)

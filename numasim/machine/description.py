@@ -13,6 +13,8 @@ from numasim.parts.models.nodes_model import LONE
 from numasim.parts.unit_factors import GIGA, MILLION, PS_PER_NS
 
 MATRIX_NODES = 16  # up to this many nodes the latencies are printed as a matrix
+UNITS = {"core": "core", "llc": "last-level cache", "node": "node", "socket": "socket"}
+WITHIN = {kind: f"within a {unit}" for kind, unit in UNITS.items()}
 _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
@@ -143,12 +145,7 @@ def coherence(machine: Machine) -> str:
     """Return the times of a cache line between two cores, and the bytes of snoop messages."""
     times = machine.coherence
     if isinstance(times, Coherence):
-        levels = [
-            ("within a core", times.same_core_ps),
-            ("within a last-level cache", times.same_llc_ps),
-            ("within a node", times.same_node_ps),
-            ("within a socket", times.same_socket_ps),
-        ]
+        levels = [(where, times.within_ps(kind)) for kind, where in WITHIN.items()]
         texts = [f"{where} {time(level_ps)}" for where, level_ps in levels if level_ps is not None]
         if machine.sockets > 1:
             across = " or ".join(time(each_ps) for each_ps in times.cross_socket_ps)

@@ -1,8 +1,8 @@
 """A draft of a machine file: the values that a system reports, and documented defaults for other values.
 
-Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths are those of firmware, or
-else of `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked unless a route
-over a third node is as short.
+Every source begins with its mark (`numasim.parts.models.sources`). Latencies and bandwidths come from firmware, else
+from `numasim.machine.typical_values`. Links follow from firmware's distances: two nodes are linked unless a route over
+a third node is as short.
 """
 
 from __future__ import annotations
@@ -19,31 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from numasim.errors import InputError
+from numasim.machine import typical_values as typical
 from numasim.machine.exact_shape import Kind, LastLevel, Node, Shape, shape_of
 from numasim.machine.hwloc_xml import read_hwloc_xml
 from numasim.machine.inventory import Inventory, Where
 from numasim.machine.sysfs import RUNNING, read_sysfs
-from numasim.machine.typical_values import (
-    GHZ,
-    LINE_BYTES,
-    LINE_NS,
-    LINE_NS_OF_CLUSTERS,
-    LINK_REASON,
-    LLC_HITS_NS,
-    LOCAL_NS,
-    MEMORY_BYTES,
-    NOT_SAID,
-    PAGE,
-    SERVERS,
-    SMT,
-    UNREACHABLE,
-    controller_gbs,
-    controller_reason,
-    latency_ns,
-    link_gbs,
-    links_of,
-    relative_distance,
-)
 from numasim.parts.base import as_list
 from numasim.parts.models.machine_model import MachineSpec
 from numasim.parts.models.nodes_model import LONE, MAX_NODES
@@ -115,7 +95,7 @@ def draft_machine(inventory: Inventory, name: str) -> Draft:
 def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     draft.put("sockets", shape.sockets, shape.sockets_reason or _read(inventory))
     sizes = [node.memory_bytes for node in shape.nodes if node.memory_bytes]
-    source = _read(inventory) if sizes else NOT_SAID
+    source = _read(inventory) if sizes else typical.NOT_SAID
     rates = _controllers(inventory, shape)
     if not shape.is_uniform or len(set(rates.values())) > 1 or "speeds" in inventory.unsaid:
         _put_listed_nodes(draft, inventory, shape, source, rates)
@@ -129,7 +109,7 @@ def _put_nodes(draft: Draft, inventory: Inventory, shape: Shape) -> None:
             draft.put("nodes.threads_per_core", first.kinds[0].threads, _read(inventory))
         if sizes and min(sizes) < max(sizes):
             source = f"derived: the least of {_size(min(sizes))} to {_size(max(sizes))}, {inventory.origin}"
-        draft.put("nodes.memory", _size(min(sizes, default=MEMORY_BYTES)), source)
+        draft.put("nodes.memory", _size(min(sizes, default=typical.MEMORY_BYTES)), source)
         draft.values["nodes"]["imc_bandwidth_gbs"] = rates[first.number]
     draft.sources["nodes.imc_bandwidth_gbs"] = _controllers_source(inventory, shape)
 
@@ -152,7 +132,7 @@ def _socket_source(inventory: Inventory, shape: Shape) -> str:
 def _controllers(inventory: Inventory, shape: Shape) -> dict[int, Decimal]:
     """Return the bandwidth of each node's memory by the node's number on the system."""
     given = inventory.bandwidth_gbs
-    return {node.number: given.get(node.number) or controller_gbs(node) for node in _with_memory(shape)}
+    return {node.number: given.get(node.number) or typical.controller_gbs(node) for node in _with_memory(shape)}
 
 
 def _with_memory(shape: Shape) -> list[Node]:
@@ -165,7 +145,7 @@ def _controllers_source(inventory: Inventory, shape: Shape) -> str:
         return _firmware(inventory, {node.number for node in _with_memory(shape)})
     known = len(_with_memory(shape)) - len(unknown)
     said = f"; {known} of {known + len(unknown)} nodes have that of {inventory.memory_source}" if known else ""
-    return f"assumed: {controller_reason(unknown)}{said}"
+    return f"assumed: {typical.controller_reason(unknown)}{said}"
 
 
 def _firmware(inventory: Inventory, places: Iterable[Where]) -> str:
@@ -197,9 +177,8 @@ def _put_listed_nodes(
         mark = "derived" if relative else "assumed"
         draft.sources["nodes.cores.speed_ppm"] = f"{mark}: in proportion to {inventory.speed_source}{why}"
     elif unlike:
-        draft.sources["nodes.cores.speed_ppm"] = (
-            "assumed: kinds of cores have no speed there, so that all are equally fast"
-        )
+        source = "assumed: kinds of cores have no speed there, so that all are equally fast"
+        draft.sources["nodes.cores.speed_ppm"] = source
 
 
 def _listed_node(node: Node, rates: Mapping[int, Decimal], unlike: bool) -> Values:
@@ -212,7 +191,8 @@ def _listed_node(node: Node, rates: Mapping[int, Decimal], unlike: bool) -> Valu
         values |= {"cores": [_kind(kind, count) for kind, count in node.runs]}
     if node.memory_bytes == 0:
         return values
-    return {**values, "memory": _size(node.memory_bytes or MEMORY_BYTES), "imc_bandwidth_gbs": rates[node.number]}
+    memory = _size(node.memory_bytes or typical.MEMORY_BYTES)
+    return {**values, "memory": memory, "imc_bandwidth_gbs": rates[node.number]}
 
 
 def _kind(kind: Kind, count: int) -> Values:
@@ -250,9 +230,9 @@ def _put_last_level(draft: Draft, inventory: Inventory, shape: Shape, last: Last
     draft.put(f"caches.{key}", value, _read(inventory))
     if not last.is_uniform:
         draft.put("caches.llc_sizes", [_size(size_bytes) for size_bytes in last.sizes], _read(inventory))
-    for hit, time_ns in LLC_HITS_NS.items():
+    for hit, time_ns in typical.LLC_HITS_NS.items():
         if len(last.cores) > 1 or hit == "llc_hit_ns":
-            draft.put(f"caches.{hit}", time_ns, SERVERS)
+            draft.put(f"caches.{hit}", time_ns, typical.SERVERS)
 
 
 def _sharers(shape: Shape, last: LastLevel) -> tuple[str, Any]:
@@ -287,29 +267,29 @@ def _put_latencies(draft: Draft, inventory: Inventory, shape: Shape) -> None:
     nodes = draft.nodes
     source = _latency_source(inventory, shape)
     if len(nodes) == 1:
-        draft.put("local_latency_ns", inventory.latency_ns.get((nodes[0], nodes[0]), LOCAL_NS), source)
+        draft.put("local_latency_ns", inventory.latency_ns.get((nodes[0], nodes[0]), typical.LOCAL_NS), source)
         return
-    distance = [[relative_distance(inventory, a, b) for b in nodes] for a in nodes]
+    distance = [[typical.relative_distance(inventory, a, b) for b in nodes] for a in nodes]
     draft.put("latency_ns", [_latencies(inventory, nodes, at, row) for at, row in enumerate(distance)], source)
-    if lost := sum(1 for (a, b), value in inventory.distance.items() if a != b and value >= UNREACHABLE):
+    if lost := sum(1 for (a, b), value in inventory.distance.items() if a != b and value >= typical.UNREACHABLE):
         said = "those of the other direction, or of any other node, are taken"
-        draft.remarks.append(f"{lost} distances are {UNREACHABLE} or more, which stands for no path: {said}")
+        draft.remarks.append(f"{lost} distances are {typical.UNREACHABLE} or more, which stands for no path: {said}")
     rates = _controllers(inventory, shape)
     links = [
-        {"between": [a, b], "bandwidth_gbs": link_gbs(shape.nodes[a], shape.nodes[b], rates)}
-        for a, b in links_of(distance)
+        {"between": [a, b], "bandwidth_gbs": typical.link_gbs(shape.nodes[a], shape.nodes[b], rates)}
+        for a, b in typical.links_of(distance)
     ]
     draft.values["links"] = links
     by = "by firmware's distances" if inventory.distance else "no distances are said"
     draft.sources["links.between"] = f"assumed: nodes are linked unless a route over a third is as short; {by}"
-    draft.sources["links.bandwidth_gbs"] = LINK_REASON
+    draft.sources["links.bandwidth_gbs"] = typical.LINK_REASON
 
 
 def _latencies(inventory: Inventory, nodes: Sequence[int], at: int, distance: Sequence[Fraction]) -> list[Decimal]:
-    """Return the latencies of loads by the cores of one node: those that are known, else latencies by distances."""
+    """Return the latencies of loads by the cores of one node; unknown latencies follow from the distances."""
     said, own = inventory.latency_ns, nodes[at]
-    local = min((value for (reader, _), value in said.items() if reader == own), default=LOCAL_NS)
-    return [said.get((own, node)) or latency_ns(far, local) for node, far in zip(nodes, distance, strict=True)]
+    local = min((value for (reader, _), value in said.items() if reader == own), default=typical.LOCAL_NS)
+    return [said.get((own, node)) or typical.latency_ns(far, local) for node, far in zip(nodes, distance, strict=True)]
 
 
 def _latency_source(inventory: Inventory, shape: Shape) -> str:
@@ -318,7 +298,7 @@ def _latency_source(inventory: Inventory, shape: Shape) -> str:
     known = len(pairs & inventory.latency_ns.keys())
     if known == len(pairs):
         return _firmware(inventory, pairs)
-    local = f"{LOCAL_NS} ns on the own node"
+    local = f"{typical.LOCAL_NS} ns on the own node"
     far = "more by half of the extra distance that firmware gives" if inventory.distance else "1.5 times as much"
     other = f", elsewhere {far}" if len(shape.nodes) > 1 else ""
     said = f"; {known} of {len(pairs)} pairs of nodes have that of {inventory.memory_source}" if known else ""
@@ -326,17 +306,17 @@ def _latency_source(inventory: Inventory, shape: Shape) -> str:
 
 
 def _put_constants(draft: Draft, inventory: Inventory, shape: Shape) -> None:
-    typical = LINE_NS_OF_CLUSTERS if _has_clusters(shape) else LINE_NS
-    times_ns = {key: ns for key, ns in typical.items() if shape.sockets > 1 or key != "cross_socket_ns"}
-    draft.put("coherence", times_ns, SERVERS)
+    lines_ns = typical.LINE_NS_OF_CLUSTERS if _has_clusters(shape) else typical.LINE_NS
+    times_ns = {key: ns for key, ns in lines_ns.items() if shape.sockets > 1 or key != "cross_socket_ns"}
+    draft.put("coherence", times_ns, typical.SERVERS)
     clock = inventory.clock
     draft.values["clock"] = {}
-    draft.put("clock.base_ghz", *((clock.ghz, clock.source) if clock else (GHZ, NOT_SAID)))
+    draft.put("clock.base_ghz", *((clock.ghz, clock.source) if clock else (typical.GHZ, typical.NOT_SAID)))
     if any(kind.threads > 1 for node in shape.nodes for kind in node.kinds):
-        draft.put("smt", dict(SMT), "assumed: as on the machine of the thesis")
+        draft.put("smt", dict(typical.SMT), "assumed: as on the machine of the thesis")
     page, line = inventory.page_bytes, max((cache.line_bytes for cache in inventory.caches), default=0)
-    draft.put("page", *((_size(page), _read(inventory)) if page else (PAGE, NOT_SAID)))
-    draft.put("line", *((_size(line), _read(inventory)) if line else (_size(LINE_BYTES), NOT_SAID)))
+    draft.put("page", *((_size(page), _read(inventory)) if page else (typical.PAGE, typical.NOT_SAID)))
+    draft.put("line", *((_size(line), _read(inventory)) if line else (_size(typical.LINE_BYTES), typical.NOT_SAID)))
 
 
 def _has_clusters(shape: Shape) -> bool:

@@ -204,7 +204,7 @@ def _draw_links(axes: Axes, machine: Machine, layout: Layout) -> None:
 
 
 def between(layout: Layout, a: int, b: int) -> Points:
-    """Return [2, 2] the ends of the line between the centres of two nodes, as far as it is outside of both boxes."""
+    """Return [2, 2] the ends of the line between the boxes of two nodes; the line lies between the boxes' centres."""
     start, end = layout.centre[a], layout.centre[b]
     reach = np.array([layout.width, layout.height]) / 2
     with np.errstate(divide="ignore"):
@@ -297,7 +297,7 @@ class Layout:
 
 
 def lay_out(machine: Machine) -> Layout:
-    """Return the places of the nodes: those of a mesh row by row, others in columns, so that sockets stay together."""
+    """Return the places of the nodes: a mesh row by row; other nodes in columns, so that sockets stay together."""
     grid = mesh_shape(machine)
     rows, columns = grid or _grid(machine)
     node = np.arange(machine.nodes)

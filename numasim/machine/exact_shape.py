@@ -91,7 +91,7 @@ class Shape:
 
 
 def shape_of(inventory: Inventory) -> Shape:
-    """Return the shape of a system with a hardware thread; raise InputError if a machine file cannot express it."""
+    """Return the shape of a system with a hardware thread. Raise InputError if no machine file can express it."""
     try:
         return _shape(inventory)
     except InputError as error:
@@ -207,7 +207,7 @@ def _speeds(inventory: Inventory, cores: dict[int, list[Thread]]) -> tuple[dict[
 
 
 def _kinds_by_speed(speeds: set[int]) -> dict[int, int]:
-    """Return {speed of a core: speed of the core's kind}, which is that of the kind's fastest cores."""
+    """Return {speed of a core: speed of the core's kind}; the fastest cores of a kind give the speed of the kind."""
     kind: dict[int, int] = {}
     fastest = 0
     for speed in sorted(speeds, reverse=True):

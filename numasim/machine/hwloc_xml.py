@@ -233,7 +233,7 @@ def _memory_bytes(machine: _Object, nodes: list[_Object]) -> dict[int, int]:
 
 
 def _beside(nodes: list[_Object], homes: dict[int, int]) -> dict[int, int]:
-    """Return, for each node without processors of its own, the node of the first processor that it lists."""
+    """Return, for each node without processors of its own, the node of the first processor near the node."""
     used = set(homes.values())
     near = {node.number("os_index"): node.cpus & homes.keys() for node in nodes}
     return {node: homes[min(cpus)] for node, cpus in near.items() if cpus and node not in used}
@@ -301,7 +301,7 @@ def _words(matrix: Element, tag: str) -> list[str]:
 
 
 def _old_distances(objects: list[_Object], nodes: list[_Object]) -> dict[tuple[int, int], Decimal]:
-    """Return the distances of version 1: an object holds those between all objects at a certain depth below it."""
+    """Return the distances of version 1, in which an object has the distances between objects at some depth below."""
     for each in objects:
         for matrix in each.element.children("distances"):
             deep = each.depth + _number(matrix, "relative_depth")
@@ -368,8 +368,8 @@ def _left_out(
 
 # ---- Bandwidths and latencies of memory: memory attributes, which firmware gives (ACPI HMAT) -------------------------
 #
-# Each value is that of one node's memory, seen from some processors (the initiator). hwloc has bandwidths in MiB/s and
-# latencies in nanoseconds (hwloc/memattrs.h).
+# A value describes the memory of one node as seen from some processors, the initiator. hwloc has bandwidths in MiB/s
+# and latencies in nanoseconds (hwloc/memattrs.h).
 
 MIB_PER_GB = Decimal(2**20) / Decimal(10**9)
 _READ_AND_WRITE = {name: (f"Read{name}", f"Write{name}") for name in ("Bandwidth", "Latency")}
@@ -383,9 +383,9 @@ def _memory_attributes(
     """Return (the bandwidths of nodes' memory, the latencies from node to node, remarks).
 
     ``nodes`` are the numbers of nodes by their ``gp_index``, ``homes`` the nodes of usable processors. The bandwidth of
-    a node's memory is the highest bandwidth that any processors see. The latency from a node is that of the smallest
-    set of processors that includes all processors of the node. Values of 0 are ignored. Separate values for reading and
-    writing count only if there is no common value.
+    a node's memory is the highest bandwidth that any processors see. The latency from a node is the value for the
+    smallest set of processors that includes all processors of the node. Values of 0 are ignored. Separate values for
+    reading and writing count only if there is no common value.
     """
     found = {name: _attribute(root, name, nodes) for name in _READ_AND_WRITE}
     ascending = sorted(found["Bandwidth"].items(), key=lambda item: sum(item[1]) / len(item[1]))

@@ -26,7 +26,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class Cache:
-    """A data or unified cache and the hardware threads that share it."""
+    """A data or unified cache and the hardware threads that share the cache."""
 
     level: int
     size_bytes: int  # 0: not given

@@ -82,7 +82,7 @@ def numa_spread(machine: Machine, workers: int) -> IntArray:
     """Put worker i of W on node floor(i * M / W) of the M nodes with cores, on cores before sibling threads.
 
     Neighbouring workers share a node, and nodes differ by at most one worker. A node with too few hardware threads gets
-    as many workers as it has threads; the other nodes share the remaining workers in the same way.
+    one worker a thread; the other nodes share the remaining workers in the same way.
     """
     node_of_thread = _node_of_thread(machine)
     threads_of_node = np.bincount(node_of_thread, minlength=machine.nodes)
@@ -110,7 +110,7 @@ def _even_blocks(room: IntArray, workers: int) -> IntArray:
 def scatter(machine: Machine, workers: int) -> IntArray:
     """Put worker i on socket i mod S; within a socket round robin over nodes, on cores before sibling threads.
 
-    Full sockets and nodes are passed over. If each socket has one node, the result is that of `numa-even-cores-first`.
+    Full sockets and nodes are passed over. If each socket has one node, `numa-even-cores-first` gives the same places.
     """
     node = _node_of_thread(machine)
     node_in_socket = _rank_within(machine.socket_of_node)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from numasim.machine.description import rate, size, time
+from numasim.machine.description import WITHIN, rate, size, time
 from numasim.machine.topology import Coherence, IntArray, Machine
 from numasim.parts.unit_factors import GIGA, PS_PER_NS
 
@@ -113,10 +113,7 @@ def _socket_ranks(machine: Machine) -> int:
 
 def _given_levels(machine: Machine, times: Coherence) -> Levels:
     """Return the levels that the machine gives."""
-    llc_and_node = [("within a last-level cache", times.same_llc_ps), ("within a node", times.same_node_ps)]
-    if machine.llc_spans_nodes:
-        llc_and_node.reverse()
-    inside = [("within a core", times.same_core_ps), *llc_and_node, ("within a socket", times.same_socket_ps)]
+    inside = [(WITHIN[kind], times.within_ps(kind)) for kind in machine.line_levels]
     across = times.cross_socket_ps
     outside = [(f"across at distance {rank}", each_ps) for rank, each_ps in enumerate(across, 1)]
     outside = outside if len(across) > 1 else [("across", across[0])]
@@ -125,15 +122,11 @@ def _given_levels(machine: Machine, times: Coherence) -> Levels:
 
 def _median_levels(machine: Machine, times_ps: IntArray) -> Levels:
     """Return the median of ``times_ps`` [cores, cores] for each level that has pairs of cores."""
-    node, llc = machine.node_of_core, machine.llc_of_core
-    socket = machine.socket_of_node[node]
-    units = [("within a last-level cache", llc), ("within a node", node)]
-    if machine.llc_spans_nodes:
-        units.reverse()
-    units = [("within a core", np.arange(machine.cores)), *units, ("within a socket", socket)]
+    cores, node = np.arange(machine.cores), machine.node_of_core
+    units = {"core": cores, "llc": machine.llc_of_core, "node": node, "socket": machine.socket_of_node[node]}
     left = np.ones((machine.cores, machine.cores), np.bool_)
     levels = []
-    for where, unit in (*units, ("across", np.zeros(machine.cores, np.int64))):
+    for where, unit in (*((WITHIN[kind], units[kind]) for kind in machine.line_levels), ("across", 0 * cores)):
         shared = (unit[:, None] == unit) & left
         left &= ~shared
         if shared.any():

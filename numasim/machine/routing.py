@@ -111,11 +111,8 @@ def line_transfer_ps(machine: Machine, workers: WorkerMap) -> IntArray:
     if len(across) > 1:
         rank = np.minimum(machine.rank_of_sockets, len(across) - 1)
         time_ps = across[rank[workers.socket[:, None], workers.socket]]
-    llc_and_node = [(workers.llc, times.same_llc_ps), (workers.node, times.same_node_ps)]
-    if machine.llc_spans_nodes:
-        llc_and_node.reverse()
-    narrow_first = [(workers.core, times.same_core_ps), *llc_and_node, (workers.socket, times.same_socket_ps)]
-    for unit, level_ps in reversed(narrow_first):
+    for kind in reversed(machine.line_levels):
+        unit, level_ps = workers.unit(kind), times.within_ps(kind)
         if level_ps is not None:
             time_ps = np.where(unit[:, None] == unit, level_ps, time_ps)
     return time_ps.astype(np.int64)

@@ -77,7 +77,7 @@ def _numbers(path: Path) -> frozenset[int] | None:
 def _processors(folder: Path, *names: str) -> frozenset[int] | None:
     """Return the processors in the first file of ``names`` that exists: a list, or a bitmap as in old kernels.
 
-    The file with the list for the bitmap ``core_cpus`` is ``core_cpus_list``; for ``cpumap`` it is ``cpulist``.
+    The list in place of the bitmap ``core_cpus`` is ``core_cpus_list``; the list in place of ``cpumap`` is ``cpulist``.
     """
     for name in names:
         base = name.removesuffix("map")

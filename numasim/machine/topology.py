@@ -29,23 +29,24 @@ class Coherence:
     same_llc_ps: int | None = None
     same_node_ps: int | None = None
 
+    def within_ps(self, kind: str) -> int | None:
+        """Return the time within a unit of ``kind``: core, llc, node or socket."""
+        level_ps: int | None = getattr(self, f"same_{kind}_ps")
+        return level_ps
+
 
 @dataclass(frozen=True)
 class Caches:
-    """Cache sizes in bytes (0: no cache), latencies of last-level hits, and the bandwidth of one last-level cache.
-
-    Latencies are in picoseconds; a bandwidth of 0 is no limit. ``llc_bytes`` is the size of the largest last-level
-    cache. If the caches differ in size, ``llc_sizes`` has all sizes. ``forwards``: caches also forward clean lines.
-    """
+    """Cache sizes in bytes (0: no cache), latencies of last-level hits, and the bandwidth of one last-level cache."""
 
     l1_bytes: int
     l2_bytes: int
-    llc_bytes: int
+    llc_bytes: int  # of the largest last-level cache
     llc_hit_ps: int
     llc_remote_hit_ps: int
-    llc_bytes_per_s: int = 0
-    llc_sizes: tuple[int, ...] = ()
-    forwards: bool = False
+    llc_bytes_per_s: int = 0  # 0: no limit
+    llc_sizes: tuple[int, ...] = ()  # of all last-level caches, if the caches differ in size
+    forwards: bool = False  # whether caches also forward clean lines
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,11 @@ class Machine:
     def llc_spans_nodes(self) -> bool:
         """Whether cores of two nodes share a last-level cache."""
         return len(set(zip(self.llc_of_core.tolist(), self.node_of_core.tolist(), strict=True))) > self.cache_domains
+
+    @cached_property
+    def line_levels(self) -> tuple[str, ...]:
+        """Return the units by which times of cache lines differ within a socket, narrow units first."""
+        return ("core", "node", "llc", "socket") if self.llc_spans_nodes else ("core", "llc", "node", "socket")
 
     @cached_property
     def cores_of_node(self) -> IntArray:

@@ -1,7 +1,7 @@
 """The base of every specification model, and the types of quantities for its fields.
 
-Numbers with a unit stay decimal text until they become integers (picoseconds, bytes, bytes per second), so that no
-float takes part on the way from a YAML file to the engine (model section 1.1).
+Numbers with a unit stay decimals until they become integers (picoseconds, bytes, bytes per second). On the way from a
+YAML file to the engine there is thus no float (model section 1.1).
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _BYTES = re.compile(r"([0-9]{1,20})\s*([A-Za-z]*)")
 class Model(BaseModel):
     """A frozen specification model that refuses unknown keys.
 
-    Validators are built when they are first needed, since one run needs only a few of them. Values that are known to be
-    valid, such as defaults, are made by `model_construct`, which needs no validator.
+    Validators are built at their first use, since a run needs few of them. `model_construct`, which needs no validator,
+    makes values that are known to be valid, such as defaults.
 
-    A model may have several kinds, such as the kinds of locks. ``kinds_of_key`` has the kinds of each field that
-    only some kinds have. The field ``kind_key`` names the kind; a word of ``kind_words`` in place of a mapping stands
-    for the mapping with that kind. Without ``kind_key`` the kind follows from the fields that are given.
-    ``goes_with`` has, for a field, the fields whose change makes the field meaningless; ``like``
+    A model may have several kinds, such as the kinds of locks. For each field that only some kinds have,
+    ``kinds_of_key`` has these kinds. The field ``kind_key`` names the kind; a word of ``kind_words`` in place of a
+    mapping stands for the mapping with this kind. Without ``kind_key`` the kind follows from the given fields. For a
+    field, ``goes_with`` has the other fields whose change makes the field meaningless; ``like``
     (`numasim.spec.part_merge`) drops meaningless fields.
     """
 
@@ -126,7 +126,7 @@ YesNo = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool 
 
 
 class CheckedModel(Model):
-    """A model with conditions on several fields; the first sentence of `_problems` becomes the model's error."""
+    """A model with conditions on several fields; the first sentence that `_problems` yields is the model's error."""
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Self:
@@ -140,9 +140,9 @@ class CheckedModel(Model):
 
 
 class LeanModel(Model):
-    """A model whose contents lack the fields ``left_out`` while these fields have their defaults.
+    """A model whose contents leave out the fields ``left_out`` if these fields have their defaults.
 
-    A field that is added to the model does not change the identity of runs that do not use the field.
+    A new field of a model can thus leave the identity of runs without the field unchanged.
     """
 
     left_out: ClassVar[Collection[str]] = ()
@@ -157,7 +157,7 @@ class LeanModel(Model):
 def canonical_json(value: Any) -> str:
     """Return ``value`` as JSON with sorted keys and without spaces.
 
-    A decimal is written in normal form, so that 1.50 equals 1.5; a `Held` object is written as its contents.
+    Decimals are in normal form, so that 1.50 and 1.5 give one text; the text of a `Held` object is its contents.
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=_normal)
 
@@ -245,7 +245,7 @@ MOST_PROCESSORS = 65_536  # most processors of one system; Linux itself is built
 
 
 def number_list(text: str) -> frozenset[int]:
-    """Return the numbers of a list as the kernel writes it: ``0-3,8``.
+    """Return the numbers of a list in the form of the Linux kernel, such as ``0-3,8``.
 
     Raises ValueError for other texts, and for a number that is not below `MOST_PROCESSORS`.
     """

@@ -1,4 +1,4 @@
-"""The configurations that ship with numasim: next to the package in a checkout, inside it in a wheel."""
+"""The configurations that ship with numasim: next to the package in a checkout, inside the package in a wheel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUFFIXES = (".yaml", ".yml")
 MOST_LISTED = 20  # names that a message lists
 _PACKAGE = Path(__file__).resolve().parents[1]
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop that ends no initial
+_SENTENCE = re.compile(r".*?(?<![ (][A-Z])\.(?= [A-Z`]|$)")  # up to a full stop, except that of an initial such as J.
 
 
 def folder(kind: str) -> Path:
@@ -68,7 +68,8 @@ def find_spec(text: str) -> Path:
     Raises InputError, without a place, for a word that is neither a path nor a shipped name; a path need not exist.
     """
     path = Path(text)
-    if is_file(path) or (text not in names("sweeps") and not _is_word(text)):
+    is_name = _WORD.fullmatch(text) is not None and not os.path.lexists(text)
+    if is_file(path) or (text not in names("sweeps") and not is_name):
         return path
     for kind, what in KINDS.items():
         if kind != "sweeps" and text in names(kind) and text not in names("sweeps"):
@@ -83,8 +84,3 @@ def find_spec(text: str) -> Path:
             known=(*names("sweeps"), *beside),
         )
     return find("sweeps", text)
-
-
-def _is_word(text: str) -> bool:
-    """Return whether ``text`` is meant as a name: no file or folder, no path, no name with an ending."""
-    return bool(_WORD.fullmatch(text)) and not os.path.lexists(text)

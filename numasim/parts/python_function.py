@@ -28,9 +28,7 @@ def is_python_function(text: str) -> bool:
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A function ``name`` of the module ``module``, with its source in ``file``; ``module`` is empty for a file that is
-    not imported by name.
-    """
+    """A function ``name`` of the module ``module`` with the source ``file``; ``module`` is empty for a file by path."""
 
     module: str
     file: Path
@@ -45,7 +43,11 @@ class PythonFunction:
         """
         where, _, name = text.rpartition(":")
         if where.endswith(SUFFIX):
-            return cls("", _existing((folder / where).absolute(), where), name)
+            file = (folder / where).absolute()
+            if not file.is_file():
+                expected = "the path of a .py file, as in mine.py:choose"
+                raise InputError(f"there is no file {where!r}", expected=expected)
+            return cls("", file, name)
         beside = (folder / f"{where}{SUFFIX}").absolute()
         if "." not in where and beside.is_file():
             return cls("", beside, name)
@@ -80,12 +82,6 @@ def name_of_function(function: Callable[..., object]) -> str:
         expected = "a function of a module of its own, such as choose in a file mine.py: import it from there"
         raise InputError(problem, path=("tune",), expected=expected)
     return f"{module if '.' in module else Path(file).absolute()}:{name}"
-
-
-def _existing(file: Path, written: str) -> Path:
-    if not file.is_file():
-        raise InputError(f"there is no file {written!r}", expected="the path of a .py file, as in mine.py:choose")
-    return file
 
 
 def _found(name: str, within: Sequence[str] | None) -> ModuleSpec | None:

@@ -1,8 +1,7 @@
 """Validates placed values: an error of pydantic becomes one InputError at the place of the value.
 
-Errors of several fields are reported together, in the order of the document. For a union, only the errors of the branch
-are reported whose keys and kind fit best. A missing field is not reported if an unknown field may be the missing field,
-misspelt.
+Errors of several fields are reported together, in the order of the document. Of a union, only the branch whose keys and
+kind fit the value best reports its errors. A missing field is not reported if an unknown field may be its misspelling.
 """
 
 from __future__ import annotations
@@ -99,9 +98,9 @@ def placed(error: InputError, node: Node, path: FieldPath = ()) -> InputError:
 
 
 def _descend(node: Node, loc: Iterable[str | int]) -> tuple[Node, FieldPath, tuple[tuple[FieldPath, str], ...]]:
-    """Return the deepest node on ``loc``, the path to the node, and the names of branches on the way.
+    """Return the deepest node on ``loc``, the path to the node, and the names of union branches on the way.
 
-    A name of a branch of a union leads to no value; it is returned with the path of the union.
+    Each name of a branch, to which no value of the document belongs, has the path of its union.
     """
     path: FieldPath = ()
     labels: list[tuple[FieldPath, str]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -90,6 +90,13 @@ def _check_something_left(load_gbs: Decimal, most_gbs: Decimal, what: str, path:
             f"{load_gbs} GB/s leave nothing of {what} to the program", path=path, expected=f"less than {most_gbs} GB/s"
         )
 
+
+CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields that have to fit together, and the check
+    (("machine", "workers"), check_workers),
+    (("workload", "workers"), check_team),
+    (("machine", "strategy"), check_placement),
+    (("machine", "model"), check_background),
+)
 
 # ---- Whether a program fits: the parts of a run together, before the program is built --------------------------------
 #

@@ -1,4 +1,4 @@
-"""JSON Schema (draft 2020-12) of every kind of specification; editors use it to complete and check YAML.
+"""The JSON Schemas (draft 2020-12) of all kinds of specifications, by which editors complete and check YAML.
 
 The models describe their fields. This module describes the parts of a run, ``like`` and the axes of sweeps.
 """

@@ -19,16 +19,13 @@ from numasim.spec.sweep_axes import Point, all_points, axis_name, axis_values, r
 
 @dataclass(frozen=True)
 class OneRun:
-    """A run; for a sweep also the ``index`` of the run among the ``cells``, or None if the run is no cell.
-
-    ``axes`` has the value of each axis in this run. ``other`` is an axis with one of its values in other cells.
-    """
+    """A run; for a sweep also the place of the run among the cells."""
 
     spec: RunSpec
-    cells: int = 1
-    index: int | None = 0
-    axes: dict[str, Any] = field(default_factory=dict)
-    other: tuple[str, Any] | None = None
+    cells: int = 1  # number of cells
+    index: int | None = 0  # number of the cell; None: the run is no cell
+    axes: dict[str, Any] = field(default_factory=dict)  # the value of each axis in this run
+    other: tuple[str, Any] | None = None  # an axis with one of the axis's values in other cells
 
 
 def load_run(spec: Described, sets: Sequence[str] = (), changes: Mapping[str, Any] | None = None) -> RunSpec:

@@ -24,7 +24,7 @@ SOURCES = "sources"
 
 
 def laid_over(base: Node, top: Node, model: type[Model]) -> Node:
-    """Return the mapping ``top`` laid over ``base``; both are incomplete descriptions of a ``model``."""
+    """Return the mapping ``top`` laid over the mapping ``base``; each may lack fields that ``model`` needs."""
     merged, changed = _merged(base, top.without(SOURCES), model)
     sources = _sources(base.child(SOURCES), top.child(SOURCES), changed)
     if sources is None or SOURCES not in spelled(model):

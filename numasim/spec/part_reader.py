@@ -29,11 +29,10 @@ from numasim.strategy.control.task_control import check_labels
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The functions that a strategy names: a function of labels, and a controller. Reading a strategy finds the controller
-# but does not execute it.
+# without executing any code.
 #
-# A file names a controller by a path from the file's folder. Reading the strategy turns the name into a name that
-# leads to the controller from any folder. A function of labels has a registered name
-# (`numasim.strategy.control.task_control`).
+# A file names a controller by a path from the file's folder. Reading the strategy turns this path into a name that is
+# valid in any folder. A function of labels has a registered name (`numasim.strategy.control.task_control`).
 
 
 def with_named_functions(part: str, document: Node) -> Node:

@@ -25,15 +25,7 @@ from numasim.parts.models.strategy_model import StrategySpec
 from numasim.parts.validation import placed, validate
 from numasim.parts.yaml.document import load
 from numasim.parts.yaml.nodes import NO_PLACE, FieldPath, Held, Key, Node, Place, Scalar, Source, from_python, shown
-from numasim.spec.check_parts import (
-    Distances,
-    check_background,
-    check_distances,
-    check_placement,
-    check_size,
-    check_team,
-    check_workers,
-)
+from numasim.spec.check_parts import CHECKS, Distances, check_distances, check_size
 from numasim.spec.overrides import Assignment, from_mapping, from_text, put_all, put_whole
 from numasim.spec.part_reader import CATALOG, PARTS, PartReader, is_shipped_file, shipped_file, with_named_functions
 from numasim.workload.graph import Workload
@@ -65,7 +57,7 @@ FIELDS = ("machine", "workload", "strategy", "runtime", *Settings.model_fields, 
 class RunSpec:
     """The resolved contents of one simulation, which is run ``repeat`` times, each time with another seed.
 
-    A `RunSpec` is equal only to itself; all repeats of a cell share it. `numasim.spec.identity` compares contents.
+    All repeats of a cell share one `RunSpec`, which is equal only to itself. `numasim.spec.identity` compares contents.
     """
 
     machine: MachineSpec
@@ -149,7 +141,7 @@ class Resolver:
             if part not in hidden and (document.child(part) or part != "runtime" or "workload" in values):
                 take(self._part, part, document, _below(inner, part), values.get("workload"))
         whole = put_all(document, _below(inner, "model")) if "model" in values else document
-        for fields, check in _CHECKS:
+        for fields, check in CHECKS:
             if values.keys() >= set(fields):
                 try:
                     check(*(values[name] for name in fields))
@@ -230,14 +222,6 @@ def _shipped_part(part: str, file: Path, _changed_ns: int) -> Model:
     return validate(PARTS[part], PartReader().expand(part, name), (part,))
 
 
-_CHECKS: tuple[tuple[tuple[str, str], Callable[..., None]], ...] = (  # fields that have to fit together, and the check
-    (("machine", "workers"), check_workers),
-    (("workload", "workers"), check_team),
-    (("machine", "strategy"), check_placement),
-    (("machine", "model"), check_background),
-)
-
-
 def _known_by(each: Any) -> Any:
     """Return the key under which the part made of ``each`` is remembered.
 
@@ -290,14 +274,10 @@ def validated_workload(node: Node) -> AnyWorkload:
         expected = "{name: matmul, n: 256} or {file: graph.json}"
         raise InputError("the name is missing", path=("workload",), place=node.place, expected=expected)
     if not isinstance(name.content, str) or name.content not in PARAMETERS:
-        raise InputError(
-            f"there is no workload {shown(name.plain())}",
-            path=("workload", "name"),
-            place=name.place,
-            expected=f"one of {', '.join(PARAMETERS)}, or {{file: graph.json}} for a task graph",
-            value=name.content,
-            known=PARAMETERS,
-        )
+        path, value = ("workload", "name"), name.content
+        problem = f"there is no workload {shown(name.plain())}"
+        expected = f"one of {', '.join(PARAMETERS)}, or {{file: graph.json}} for a task graph"
+        raise InputError(problem, path=path, place=name.place, expected=expected, value=value, known=PARAMETERS)
     return validate(PARAMETERS[name.content], node, ("workload",))
 
 

@@ -257,15 +257,9 @@ def _inside(document: Node, path: FieldPath) -> FieldPath:
 
 def _of_axis(axes: Node | None, path: FieldPath) -> FieldPath:
     """Return the key of the axis of ``path``, followed by the rest of ``path``, which leads into the axis's values."""
-    for key in axes.content if axes is not None and isinstance(axes.content, dict) else ():
+    for key, values in axes.content.items() if axes is not None and isinstance(axes.content, dict) else ():
         name = path_parts(str(key))
-        inner = path[len(name) :]
-        if path[: len(name)] == name and (not inner or _goes_on(axes, key, inner[0])):
+        inner = path[len(name) :]  # leads to an entry of a list, or to a field of a range
+        if path[: len(name)] == name and (not inner or isinstance(values.content, dict) or isinstance(inner[0], int)):
             return (key, *inner)
     return (dotted(path),)
-
-
-def _goes_on(axes: Node | None, key: Key, part: Key) -> bool:
-    """Return whether ``part`` may lead into the values of the axis ``key``: an entry of a list, a field of a range."""
-    values = axes.child(key) if axes else None
-    return values is not None and (isinstance(values.content, dict) or isinstance(part, int))

@@ -57,19 +57,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class SweepSpec:
-    """The cells of a sweep in order.
-
-    ``contents`` are the fields that all cells share, without axes, repeats and names. ``text`` is the YAML of the
-    sweep; ``files`` are the files to which ``text`` refers, by their paths beside the text.
-    """
+    """The cells of a sweep in order."""
 
     axes: tuple[str, ...]
     cells: tuple[Cell, ...]
     seed: int
     repeat: int
-    contents: dict[str, Any]
-    text: str
-    files: dict[str, bytes] = field(default_factory=dict)
+    contents: dict[str, Any]  # the fields that all cells share, without axes, repeats and names
+    text: str  # the YAML of the sweep
+    files: dict[str, bytes] = field(default_factory=dict)  # the files that the text names, by paths beside the text
 
     @property
     def runs(self) -> int:
@@ -110,7 +106,10 @@ def _expanded(document: Node, assignments: Sequence[Assignment], resolver: Resol
         _refuse_set_axes(axes, assignments)
         points = all_points(axes, sweep or document)
     except InputError as error:
-        raise together([error, *_beside_axes(resolver, document, assignments)]) from None
+        missing = {name for name in FIELDS if document.child(name) is None}  # a wrong axis may stand for such a field
+        hidden = {*_varied(document.child("sweep")), *missing}
+        mistakes = resolver.resolved(document.without("sweep"), assignments, hidden)[1]
+        raise together([error, *mistakes]) from None
     cells = tuple(_cells(resolver, document, assignments, points))
     first = cells[0].spec
     contents = _shared_contents(resolver, document, assignments)
@@ -186,12 +185,6 @@ def _telling(points: Sequence[Point], failed: int) -> list[int]:
         for each in point:
             first.setdefault(id(each), index)
     return sorted({failed, *first.values()})
-
-
-def _beside_axes(resolver: Resolver, document: Node, base: Sequence[Assignment]) -> list[InputError]:
-    """Return the mistakes of the fields that no axis changes, for a sweep whose axes are wrong."""
-    missing = {name for name in FIELDS if document.child(name) is None}  # a wrong axis may stand for a missing field
-    return resolver.resolved(document.without("sweep"), base, {*_varied(document.child("sweep")), *missing})[1]
 
 
 def _varied(axes: Node | None) -> Iterator[Key]:

@@ -96,7 +96,7 @@ class _Writer:
         return self._workload(node) if name == "workload" else node
 
     def axes(self, sweep: Node) -> Node:
-        """Return the value of ``sweep:``, or of a group or cell in it, with each axis in a form that can be read."""
+        """Return the value of ``sweep:``, or of a group or cell in it, with each axis in a form for any folder."""
         if isinstance(sweep.content, list):
             return Node([self.axes(group) for group in sweep.content], sweep.place)
         content = {

@@ -33,16 +33,15 @@ MOST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class KnownItems:
-    """The items of a range: ``bytes`` [items, nodes] are the bytes that each item reads on each node.
+    """The items of a range and the units to which the items are dealt.
 
-    ``node`` [units] is the node of each unit, ``groups`` are the nodes with units, ascending. ``cost`` [items, groups]
-    is the cost of an item for the units of a node: the sum over all nodes of the item's bytes there times the latency.
+    The cost of an item for the units of a node is the sum, over all nodes, of the item's bytes there times the latency.
     """
 
-    bytes: I64
-    node: I64
-    groups: I64
-    cost: I64
+    bytes: I64  # [items, nodes] the bytes that each item reads on each node
+    node: I64  # [units] the node of each unit
+    groups: I64  # the nodes with units, ascending
+    cost: I64  # [items, groups]
 
     @property
     def items(self) -> int:
@@ -149,7 +148,7 @@ def _exclusive(known: KnownItems, spec: DistributionSpec) -> I64:
 
 
 def _balanced(known: KnownItems, spec: DistributionSpec, given: I64) -> I64:
-    """Return [items] the unit of each item; items with a unit in ``given`` keep it, the largest items are dealt first.
+    """Return [items] the unit of each item: the unit in ``given``, or a unit by load and cost, the largest items first.
 
     An item goes to the first unit with room in the order of cost. If no unit has room, the item goes to the unit with
     the least load; of several units with the least load, to the first in the order of cost.
@@ -177,17 +176,12 @@ PHASE = "distribution"  # the name of the serial phase in which worker 0 deals
 
 
 class DealtItems(NamedTuple):
-    """The dealt items of a workload.
+    """The dealt items of a workload; ``labels`` and ``nodes`` are empty if the strategy has no distribution."""
 
-    ``labels`` [items of all families] has the unit of each item, ``nodes`` the node of that unit; both are empty if the
-    strategy has no distribution. In ``workload`` a serial phase precedes each phase whose items are dealt at a cost.
-    Worker 0 pays this cost in the last ``segments`` segments of the workload.
-    """
-
-    labels: I32
-    nodes: I32
-    workload: Workload
-    segments: int = 0
+    labels: I32  # [items of all families] the unit of each item
+    nodes: I32  # [items of all families] the node of this unit
+    workload: Workload  # with a serial phase before each phase whose items are dealt at a cost
+    segments: int = 0  # number of last segments of the workload in which worker 0 pays this cost
 
 
 def deal_items(spec: StrategySpec, workload: Workload, machine: Machine, workers: WorkerMap) -> DealtItems:

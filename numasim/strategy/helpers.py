@@ -19,20 +19,17 @@ JOINING = {Op.WAIT, Op.END_GROUP, Op.CALL, Op.BARRIER, Op.AWAIT}
 
 @dataclass(frozen=True)
 class Helpers:
-    """The helpers of a run: ``has[w]`` is whether worker w has a helper; times are in picoseconds.
+    """The helpers of a run."""
 
-    A helper does ``work_ppm`` parts per million of the computing of a unit itself.
-    """
-
-    has: tuple[bool, ...]
+    has: tuple[bool, ...]  # [workers] whether the worker has a helper
     lifespan_bytes: int
-    work_ppm: int
+    work_ppm: int  # part of the computing of a unit that the helper does as well
     start_ps: int
     restart_ps: int
 
 
 def helpers_of(strategy: StrategySpec, machine: Machine, workers: WorkerMap, work: Workload) -> Helpers | None:
-    """Return the helpers of a run, or None if no worker has a helper; `completed` drops helpers if there is no cache.
+    """Return the helpers of a run, or None if no worker has a helper.
 
     Helpers need a program of units that a worker executes one after the other, such as a worklist.
     """

@@ -50,7 +50,7 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class Idle:
-    """What a worker does that finds no task.
+    """The rules for a worker that finds no task.
 
     A worker may search while fewer workers search than ``cap_of`` says: ``cap`` workers, or a ``cap``-th of all or of
     the busy workers; ``cap`` 0 is no bound. ``first_ps`` is the time after which a sleep ends by itself (0: never),

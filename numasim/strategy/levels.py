@@ -27,36 +27,8 @@ from numasim.parts.models.strategy_terms import (
     LengthCondition,
     Vicinity,
 )
-from numasim.schema.enumerations import (
-    ALL16,
-    BELOW_MAX_MARK,
-    BELOW_MIN_MARK,
-    FLAG_ATTEMPT,
-    FLAG_COPY,
-    FLAG_GATED,
-    FLAG_HEADS,
-    FLAG_HERE,
-    FLAG_INVERT,
-    FLAG_LOOKS,
-    FLAG_OWN_FIRST,
-    FLAG_SOURCE,
-    FLAG_UNEVEN,
-    FLAG_UNLESS,
-    MAX_MARK,
-    MIN_MARK,
-    NONE8,
-    OWNER_EXACT_MARK,
-    OWNER_MARK,
-    TIER_SHIFT,
-    AmountKind,
-    Anchor,
-    Counted,
-    NodeRank,
-    Pick,
-    Tier,
-    Visit,
-    Weigh,
-)
+from numasim.schema import enumerations as codes
+from numasim.schema.enumerations import AmountKind, Anchor, Counted, NodeRank, Pick, Tier, Visit, Weigh
 from numasim.strategy.queue_families import NOWHERE, Pool, Units, pool_of
 from numasim.strategy.steal_plan import CHANCE, DATA, LEVEL
 from numasim.workload.builder import frozen
@@ -67,12 +39,12 @@ from numasim.workload.forest_arrays import offsets
 # A watch has a bit for each queue. A bit is set when the queue's length reaches one bound and cleared when the length
 # falls to another bound. Bits of the status VICTIM may be written by the owners of the queues alone (A-42).
 
-AT_MARK = {"max": MAX_MARK, "min": MIN_MARK}
-BELOW_MARK = {"max": BELOW_MAX_MARK, "min": BELOW_MIN_MARK}
+AT_MARK = {"max": codes.MAX_MARK, "min": codes.MIN_MARK}
+BELOW_MARK = {"max": codes.BELOW_MAX_MARK, "min": codes.BELOW_MIN_MARK}
 ANNOUNCED: dict[Announcement, tuple[int, int]] = {  # the latched VICTIM status of thesis Algorithm 1 (A-8, A-42)
-    "always": (MAX_MARK, MIN_MARK),  # the bit is set at the threshold S and cleared at the threshold s
-    "owner": (OWNER_MARK, OWNER_MARK),
-    "owner-exact": (OWNER_EXACT_MARK, OWNER_EXACT_MARK),
+    "always": (codes.MAX_MARK, codes.MIN_MARK),  # the bit is set at the threshold S and cleared at the threshold s
+    "owner": (codes.OWNER_MARK, codes.OWNER_MARK),
+    "owner-exact": (codes.OWNER_EXACT_MARK, codes.OWNER_EXACT_MARK),
 }
 
 
@@ -174,9 +146,7 @@ def relation(name: str | Vicinity, units: Units, pool: Pool) -> Callable[[int], 
 AFTER_ME = "after-me"
 RULE_ANCHORS = {"lightest": Anchor.LIGHTEST, "data": Anchor.DATA, "label": Anchor.LABEL}
 MOVING_ANCHORS = {"parent": Anchor.PARENT, "thief": Anchor.THIEF, "last": Anchor.LAST}
-SCANNING = frozenset(
-    {Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN}
-)  # with these picks a dispatch rule finds each queue that has room
+SCANNING = {Pick.IN_ORDER, Pick.ROTATE, Pick.ROUND_ROBIN}  # picks by which a dispatch rule finds any queue with room
 NAMED_AMOUNTS = {"one": (AmountKind.COUNT, 1), "half": (AmountKind.SHARE, 2), "all": (AmountKind.SHARE, 1)}
 
 
@@ -206,16 +176,16 @@ class LevelTable:
         pool = self._pool(level)
         record = self._record(level, pool)
         record["anchor"] = self._add_steal_rows(level, pool, record)
-        record["tries"] = ALL16 if level.tries == "all" else level.tries
+        record["tries"] = codes.ALL16 if level.tries == "all" else level.tries
         if level.source == "last":
             record["pick"] = Pick.IN_ORDER  # a single queue needs no draw
         record["leave"] = level.leave
         record["visit"] = Visit[level.visit.upper()]
         record["chance"] = self._chance(level)
-        record["data"] = NONE8
+        record["data"] = codes.NONE8
         record["amount_kind"], record["amount"], record["most"] = self._amount(level.amount or self.spec.amount)
-        record["flags"] |= FLAG_GATED * level.gated | FLAG_OWN_FIRST * level.own_first
-        record["flags"] |= FLAG_ATTEMPT * (level.source != "own")
+        record["flags"] |= codes.FLAG_GATED * level.gated | codes.FLAG_OWN_FIRST * level.own_first
+        record["flags"] |= codes.FLAG_ATTEMPT * (level.source != "own")
         self.records.append(record)
 
     def add_rule(self, rule: DispatchSpec, for_producer: bool = False) -> None:
@@ -223,17 +193,17 @@ class LevelTable:
         pool = self._pool(rule)
         record = self._record(rule, pool)
         record["anchor"] = self._add_dispatch_rows(rule, for_producer, pool)
-        record["tries"] = ALL16 if Pick(int(record["pick"][0])) in SCANNING else 1
-        record["chance"] = NONE8
+        record["tries"] = codes.ALL16 if Pick(int(record["pick"][0])) in SCANNING else 1
+        record["chance"] = codes.NONE8
         record["data"] = self._data(rule)
-        record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.tier or ())) << TIER_SHIFT
+        record["flags"] |= sum(int(Tier[name.upper()]) for name in set(rule.tier or ())) << codes.TIER_SHIFT
         record["amount"] = 1
-        record["flags"] |= FLAG_COPY if rule.copies else 0
+        record["flags"] |= codes.FLAG_COPY if rule.copies else 0
         self.records.append(record)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the read-only arrays of a `StealPlan`: the records, the rows, and the tables of both."""
-        found = {
+        found: dict[str, npt.NDArray[Any]] = {
             "row": offsets(np.array([len(size) for size in self.sizes], np.int64)).astype(np.uint32),
             "seg": offsets(_joined(self.sizes)).astype(np.uint32),
             "queue": _joined(self.queues).astype(np.uint32),
@@ -272,17 +242,17 @@ class LevelTable:
         record["row"] = len(self.queues)
         record["segments"] = pool.families
         record["pick"] = _pick(entry.pick)
-        record["sample"] = entry.sample or ALL16
+        record["sample"] = entry.sample or codes.ALL16
         record["watch"], inverted = self._watch(entry.condition)
-        record["flags"] = FLAG_INVERT * inverted | FLAG_UNLESS * (entry.unless is not None)
+        record["flags"] = codes.FLAG_INVERT * inverted | codes.FLAG_UNLESS * (entry.unless is not None)
         record["first_iteration"], record["last_iteration"] = entry.span
-        record["toggle"] = NONE8 if entry.switch is None else self.spec.switches.index(entry.switch)
+        record["toggle"] = codes.NONE8 if entry.switch is None else self.spec.switches.index(entry.switch)
         return record
 
     def _watch(self, condition: Condition | None) -> tuple[int, bool]:
         """Return the number of the watch of ``condition``, or NONE8, and whether the watch's bit is read inverted."""
         if condition is None:
-            return NONE8, False
+            return codes.NONE8, False
         bounds, inverted = ANNOUNCED[self.spec.announcement], False
         if isinstance(condition, LengthCondition):
             bounds, inverted = _length_bounds(condition), condition.below is not None
@@ -293,7 +263,7 @@ class LevelTable:
     def _chance(self, level: LevelSpec) -> int:
         """Return the number of the chance of the next level, or NONE8."""
         if level.chance is None:
-            return NONE8
+            return codes.NONE8
         spec = level.chance if isinstance(level.chance, ChanceSpec) else ChanceSpec(first=level.chance)
         shares = (spec.first, spec.most, spec.hit, spec.miss, spec.elsewhere_hit, spec.elsewhere_miss)
         self.chances.append((*map(ppm, shares), len(self.records)))
@@ -301,10 +271,10 @@ class LevelTable:
 
     def _data(self, rule: DispatchSpec) -> int:
         """Return the number of the DATA record of ``rule``, or NONE8 if the rule has no condition on tasks."""
-        flags = FLAG_LOOKS * rule.looks_at_data | FLAG_UNEVEN * rule.uneven
-        flags |= FLAG_HERE * rule.here | FLAG_SOURCE * rule.source
+        flags = codes.FLAG_LOOKS * rule.looks_at_data | codes.FLAG_UNEVEN * rule.uneven
+        flags |= codes.FLAG_HERE * rule.here | codes.FLAG_SOURCE * rule.source
         if not flags:
-            return NONE8
+            return codes.NONE8
         chooses = rule.target == "data" or rule.here or bool(rule.least_share)  # a node, by ``rank``
         rank = NodeRank[rule.rank.upper()] if chooses else NodeRank.MOST
         how = rank, Counted[rule.count.upper()], Weigh[rule.weigh.upper()]
@@ -323,7 +293,7 @@ class LevelTable:
         anchor = MOVING_ANCHORS.get(str(level.source), Anchor.ME)
         heads = [level.who is None or self._is_head(pool, worker) for worker in range(self.units.workers)]
         if anchor is not Anchor.ME:
-            record["flags"] |= FLAG_HEADS * (not all(heads))
+            record["flags"] |= codes.FLAG_HEADS * (not all(heads))
         for position, mask in self._steal_masks(level, pool, anchor, heads):
             self._arrange(pool, mask, position, level.by, level.pick == AFTER_ME, level.visit == "weighted")
         return anchor

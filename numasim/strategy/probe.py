@@ -47,13 +47,10 @@ ANCHORED_AT: dict[Anchor, Callable[[WorkerState], int]] = {
 
 @dataclass(frozen=True)
 class QuietRound:
-    """The probes of one round while every queue is empty: probe i goes to ``queues[i][below(draw, len(queues[i]))]``.
+    """The probes of one round while every queue is empty; each probe takes exactly one victim draw, in this order."""
 
-    Each probe takes exactly one victim draw, in the order of ``queues``; ``levels[i]`` is the level that makes probe i.
-    """
-
-    levels: tuple[int, ...]
-    queues: tuple[npt.NDArray[np.int64], ...]
+    levels: tuple[int, ...]  # of each probe
+    queues: tuple[npt.NDArray[np.int64], ...]  # probe i goes to ``queues[i][below(draw, len(queues[i]))]``
 
 
 class Outlook(Enum):

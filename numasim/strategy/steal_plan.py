@@ -1,12 +1,12 @@
 """The compiled form of a strategy: tables that every executor interprets in the same way.
 
-All arrays are read-only. A *level* is a steal level or, behind the steal levels, a dispatch rule. A level has a row of
-candidate queues for each *anchor*, the object from which it searches. The anchors are the workers for ME, PARENT and
-THIEF (dispatch by ME has one more row, for an extra producer), the queues for LAST, only 0 for ALL, the nodes for
-LIGHTEST and DATA, and the units for LABEL. With FLAG_HEADS a row for each worker precedes these rows; it is empty if
-the worker does not use the level. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``, and anchor a of a level has
-row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s + 1]]``. A group is ``level.segments`` consecutive
-segments, one for each queue family.
+All arrays are read-only. A *level* is a steal level or a dispatch rule; the rules stand behind the steal levels. A
+level has a row of candidate queues for each *anchor*, the object from which the level searches. ME, PARENT and THIEF
+have an anchor for each worker (rules by ME have one more row, for an extra producer), LAST for each queue, LIGHTEST and
+DATA for each node, LABEL for each unit, ALL the anchor 0 alone. With FLAG_HEADS, a row for each worker precedes these
+rows; the row is empty if the worker does not use the level. Row r has the segments ``row[r]`` to ``row[r + 1] - 1``,
+and anchor a of a level has row ``level.row + a``. Segment s has the queues ``queue[seg[s]:seg[s + 1]]``. A group is
+``level.segments`` consecutive segments, one for each queue family.
 """
 
 from __future__ import annotations
@@ -17,31 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from numasim.schema import enumerations as codes
 from numasim.schema import record_layouts
-from numasim.schema.enumerations import (
-    ALL32,
-    FLAG_ATTEMPT,
-    FLAG_COPY,
-    FLAG_GATED,
-    FLAG_HEADS,
-    FLAG_HERE,
-    FLAG_INVERT,
-    FLAG_LOOKS,
-    FLAG_OWN_FIRST,
-    FLAG_SOURCE,
-    FLAG_TIERS,
-    FLAG_UNEVEN,
-    FLAG_UNLESS,
-    NONE8,
-    TIER_SHIFT,
-    AmountKind,
-    Anchor,
-    Counted,
-    NodeRank,
-    Pick,
-    Visit,
-    Weigh,
-)
+from numasim.schema.enumerations import AmountKind, Anchor, Counted, NodeRank, Pick, Visit, Weigh
 
 LEVEL, QUEUE, CHANCE, DATA = (
     np.dtype(record.descr())
@@ -51,27 +29,20 @@ LEVEL, QUEUE, CHANCE, DATA = (
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The rule that determines the thresholds S and s of a queue (thesis eq. 3.3, 3.4; model 4.3).
+    """The rule that determines the thresholds S and s of a queue (thesis eq. 3.3, 3.4; model 4.3)."""
 
-    ``max_tasks`` is S and ``min_tasks`` is s, None if computed; ``rule`` is literal, avail or fraction (with
-    ``fraction_ppm``); ``when`` is first-drain, phase or fixed.
-    """
-
-    max_tasks: int | None
-    min_tasks: int | None
-    rule: str
-    fraction_ppm: int
-    when: str
+    max_tasks: int | None  # S; None: computed
+    min_tasks: int | None  # s; None: computed
+    rule: str  # literal | avail | fraction
+    fraction_ppm: int  # with the rule fraction
+    when: str  # first-drain | phase | fixed
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waiting after a failed round (or probe): ``min(first * factor ** (fails - 1), max)``; 0: a worker polls at once.
+    """Waiting after a failed round or probe: ``min(first * factor ** (fails - 1), max)``; 0: a worker polls at once."""
 
-    ``first_ps`` None stands for the mean duration of a task, if each run draws the durations (`numasim.plan.plan`).
-    """
-
-    first_ps: int | None
+    first_ps: int | None  # None: a task's mean duration, if each run draws durations (`numasim.plan.plan`)
     factor: int
     max_ps: int | None
     after: str  # round | probe
@@ -131,13 +102,13 @@ class StealPlan:
     @property
     def counts_live(self) -> bool:
         """Return whether a level depends on how many subtrees are live."""
-        return bool((self.level["flags"][: self.steal_levels] & FLAG_GATED).any())
+        return bool((self.level["flags"][: self.steal_levels] & codes.FLAG_GATED).any())
 
     @property
     def asks_tasks(self) -> bool:
         """Return whether a dispatch rule asks for the tier or the label of a task."""
         rules = self.level[self.steal_levels :]
-        return bool((rules["flags"] & FLAG_TIERS).any() or (rules["anchor"] == Anchor.LABEL).any())
+        return bool((rules["flags"] & codes.FLAG_TIERS).any() or (rules["anchor"] == Anchor.LABEL).any())
 
     @property
     def numbers_tasks(self) -> bool:
@@ -147,12 +118,12 @@ class StealPlan:
     @property
     def looks_at_data(self) -> bool:
         """Return whether a dispatch rule needs the homes of a new task's objects."""
-        return bool((self.data["flags"] & FLAG_LOOKS).any())
+        return bool((self.data["flags"] & codes.FLAG_LOOKS).any())
 
     @property
     def copies(self) -> bool:
         """Return whether a dispatch rule leaves copies of tasks."""
-        return bool((self.level["flags"] & FLAG_COPY).any())
+        return bool((self.level["flags"] & codes.FLAG_COPY).any())
 
     @property
     def levels(self) -> int:
@@ -184,8 +155,8 @@ class DataRule:
     def __init__(self, record: Any) -> None:
         """Decode ``record``."""
         flags = int(record["flags"])
-        self.looks, self.source = bool(flags & FLAG_LOOKS), bool(flags & FLAG_SOURCE)
-        self.uneven, self.here = bool(flags & FLAG_UNEVEN), bool(flags & FLAG_HERE)
+        self.looks, self.source = bool(flags & codes.FLAG_LOOKS), bool(flags & codes.FLAG_SOURCE)
+        self.uneven, self.here = bool(flags & codes.FLAG_UNEVEN), bool(flags & codes.FLAG_HERE)
         self.min_bytes, self.min_share_ppm = int(record["min_bytes"]), int(record["min_share_ppm"])
         self.rank, self.counted = NodeRank(record["rank"]), Counted(record["count"])
         self.weigh = Weigh(record["weigh"])
@@ -215,23 +186,21 @@ class Level:
         self.amount, self.amount_kind = int(record["amount"]), AmountKind(record["amount_kind"])
         self.most = int(record["most"])
         self.watch, self.chance = _index(record["watch"]), _index(record["chance"])
-        self.data = None if record["data"] == NONE8 else DataRule(plan.data[record["data"]])
-        self.attempt = bool(record["flags"] & FLAG_ATTEMPT)
-        self.copies = bool(record["flags"] & FLAG_COPY)
-        self.invert = bool(record["flags"] & FLAG_INVERT)
+        self.data = None if record["data"] == codes.NONE8 else DataRule(plan.data[record["data"]])
+        self.attempt = bool(record["flags"] & codes.FLAG_ATTEMPT)
+        self.copies = bool(record["flags"] & codes.FLAG_COPY)
+        self.invert = bool(record["flags"] & codes.FLAG_INVERT)
         steals = index < plan.steal_levels
-        self.gated = bool(record["flags"] & FLAG_GATED)
-        self.heads = steals and bool(record["flags"] & FLAG_HEADS)
-        self.own_first = steals and bool(record["flags"] & FLAG_OWN_FIRST)
-        self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & FLAG_UNLESS)
-        self.tiers = 0 if steals else int(record["flags"] & FLAG_TIERS) >> TIER_SHIFT
+        self.gated = bool(record["flags"] & codes.FLAG_GATED)
+        self.heads = steals and bool(record["flags"] & codes.FLAG_HEADS)
+        self.own_first = steals and bool(record["flags"] & codes.FLAG_OWN_FIRST)
+        self.switch, self.switched_off = _index(record["toggle"]), bool(record["flags"] & codes.FLAG_UNLESS)
+        self.tiers = 0 if steals else int(record["flags"] & codes.FLAG_TIERS) >> codes.TIER_SHIFT
 
     @property
     def is_always(self) -> bool:
-        """Return whether the level is in force all the time: in all iterations, for tasks of any tier, without a switch
-        and without a gate.
-        """
-        every = (self.first_iteration, self.last_iteration) == (0, ALL32)
+        """Return whether the level is always in force: in all iterations, for any tier, without switch and gate."""
+        every = (self.first_iteration, self.last_iteration) == (0, codes.ALL32)
         return every and self.switch < 0 and not self.gated and not self.tiers
 
     def row_of(self, anchor: int, worker: int) -> Row:
@@ -256,7 +225,7 @@ class Level:
 
 
 def _index(number: Any) -> int:
-    return NO_INDEX if number == NONE8 else int(number)
+    return NO_INDEX if number == codes.NONE8 else int(number)
 
 
 def decode_levels(plan: StealPlan) -> tuple[tuple[Level, ...], tuple[Level, ...]]:

@@ -1,12 +1,12 @@
 """Synchronisation objects and their homes: the objects of a program, and the locks of a strategy for stealing.
 
-``lock: U`` on a steal level is the lock of the unit U of the probed queue. With ``lock: node`` on both levels,
-Algorithm 5 of the thesis holds the lock of the own domain while it searches the own domain, and the lock of domain i
-while it searches domain i. The algorithm's global lock G is the part of a cohort lock that goes from node to node. To
-read model 4.6 as one lock for all remote searches, write ``lock: machine`` on the remote level. ``lock: yes`` on a
-family of queues gives each queue a lock. A probe that has seen a task takes the lock, looks again, and holds the lock
-until the steal is paid for; with ``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a task
-into the queue of another worker also takes the lock (model 4.1).
+With ``lock: U`` on a steal level, a probe takes the lock of the unit U to which the probed queue belongs. Algorithm 5
+of the thesis has ``lock: node`` on both levels: a worker holds the lock of the domain that it searches, and the
+algorithm's global lock G is the part of a cohort lock that goes from node to node. With ``lock: machine`` on the remote
+level, model 4.6 reads as one lock for all remote searches. ``lock: yes`` on a family of queues gives each queue a lock.
+A probe that has seen a task takes this lock, looks again, and holds the lock until the steal is paid for; with
+``locks.probe: lock-first`` every probe takes the lock. A worker that pushes a task into the queue of another worker
+also takes the lock (model 4.1).
 """
 
 from __future__ import annotations
@@ -30,31 +30,26 @@ NO_LOCK = -1
 
 @dataclass(frozen=True)
 class SyncPlaces:
-    """The synchronisation objects of a run: the objects of the program first, then the locks of the strategy.
-
-    ``home`` is the node whose memory holds an object. ``level_lock`` and ``queue_lock`` are the locks that a probe
-    takes, or `NO_LOCK`; a table is empty if no level, or no queue, has a lock. ``weights`` are the weights of
-    `numasim.workload.sync_parameters`.
-    """
+    """The synchronisation objects of a run: the objects of the program first, then the locks of the strategy."""
 
     names: tuple[str, ...]
     role: npt.NDArray[np.uint8]  # [objects] Role
-    home: I32  # [objects]
+    home: I32  # [objects] the node whose memory holds the object
     worker_home: I32  # [workers] the home of an object that the worker owns
     parties: npt.NDArray[np.int64]  # [objects]
     undo_ps: npt.NDArray[np.int64]  # [objects]
     same: npt.NDArray[np.uint8]  # [objects] whether the next attempt opens the same objects
-    weights: tuple[npt.NDArray[np.int64], ...]  # [objects]
+    weights: tuple[npt.NDArray[np.int64], ...]  # [objects] as in `numasim.workload.sync_parameters`
     declared: int  # number of objects of the program
-    level_lock: I32  # [steal levels, queues]
-    queue_lock: I32  # [queues]
+    level_lock: I32  # [steal levels, queues] the lock that a probe takes, or `NO_LOCK`; empty if no level has a lock
+    queue_lock: I32  # [queues] the lock that a probe takes, or `NO_LOCK`; empty if no queue has a lock
     kind: str
     barrier: str
     batch: int
     fair: bool
     spin_ps: int
     cached: bool
-    looks_first: bool  # whether a probe looks into a queue before it takes the queue's lock
+    looks_first: bool  # whether a probe looks into a queue before taking the queue's lock
 
     def __len__(self) -> int:
         """Return the number of synchronisation objects."""
@@ -107,7 +102,7 @@ def place_words(
 
 @dataclass
 class _SearchLocks:
-    """The locks of a strategy while they are numbered, after the synchronisation objects of the program."""
+    """Numbers the locks of a strategy, from the number of the program's synchronisation objects on."""
 
     workers: WorkerMap
     names: list[str]

@@ -67,13 +67,7 @@ SPECIFICATIONS = [
     run("too many workers", 4, "workers: 25", 10, "25 workers", "24 hardware threads", "expected 1 to 24"),
     run("list for a mapping", 2, "workload: [fib]", 11, "workload: got a list", "such as {name: matmul, n: 256}"),
     run("missing graph", 2, "workload: {file: grpah.json}", 18, "no file 'grpah.json'", "a task graph in JSON"),
-    run(
-        "faults beyond the engines",
-        5,
-        "runtime: {like: ompi, costs: {faults_per_s: 281474976710656}}",
-        45,
-        "faults_per_s: got 281474976710656; expected at most 140737488355328",
-    ),
+    run("faults", 5, "runtime: {costs: {faults_per_s: 281474976710656}}", 33, "expected at most 140737488355328"),
     run("missing strategy file", 3, "strategy: ./machin.yaml", 11, "no file 'machin.yaml'", "mean 'machine.yaml'?"),
     run(
         "work of months",
@@ -103,14 +97,7 @@ SPECIFICATIONS = [
         ("machine: the latency of the farthest memory of 'toy' is 18,000,000,000,000,000 ps",),
         {"machine.yaml": edited(TOY_MACHINE, 5, "local_latency_ns: 9e12\nhop_latency_ns: 9e12")},
     ),
-    steal(
-        "iterations beyond the engines",
-        "{steal: [{from: others, iterations: [0, 4294967296]}]}",
-        51,
-        "got 4294967296",
-        "at most 4294967295",
-    ),
-    steal("open end", "{steal: [{from: others}], dispatch: [{to: own, if: {below: 2}}]}", 47, "may have no condition"),
+    steal("late iteration", "{steal: [{from: others, iterations: [0, 4294967296]}]}", 51, "at most 4294967295"),
     steal("thresholds crossed", "{steal: [], thresholds: {max: 2, min: 4}}", 35, "min must be less than max"),
     steal("node beyond", "{steal: [], placement: {policy: bind, node: 2}}", 23, "no node 2 on machine 'toy'", "0 to 1"),
     bad(
@@ -130,56 +117,12 @@ SPECIFICATIONS = [
             ),
         },
     ),
-    steal(
-        "scan without balancing",
-        "{steal: [], placement: {policy: first-touch, scan: {period_ns: 1000}}}",
-        34,
-        "scan goes with policy: numa-balancing, not with policy: first-touch",
-    ),
-    steal(
-        "gate without limit",
-        "{steal: [{from: others, gated: yes}]}",
-        11,
-        "a steal level is gated, but live says no limit",
-        "add live such as {per: socket, most: 1}",
-    ),
-    steal(
-        "tier of no name", "{steal: [], dispatch: [{to: any, tier: []}, {to: own}]}", 50, "got 0 entries", "at least 1"
-    ),
-    steal(
-        "packing that is not asked for",
-        "{steal: [{from: others}], tune: {what: packing}}",
-        43,
-        "packing chooses the tiers of tasks",
-        "add tiers: tune",
-    ),
-    steal(
-        "unknown labels",
-        "{steal: [{from: others}], dispatch: [{to: label}, {to: own}], labels: slics}",
-        73,
-        "there is no function of labels 'slics'; expected slices, random, interleave, locality, balanced, "
-        "mixed-locality-balanced, mixed-locality-interleave, none, tune; did you mean 'slices'?",
-    ),
-    steal(
-        "idle queue",
-        "{queues: {a: {per: worker}, b: {per: node}}, steal: [{from: others}]}",
-        11,
-        "no level takes",
-        "add",
-    ),
-    machine(
-        "less than a byte a second",
-        6,
-        "links: [{between: [0, 1], bandwidth_gbs: 1e-10}]",
-        42,
-        "bandwidth_gbs: at least one a second, which is 1e-9, is needed here, got",
-    ),
+    steal("no tier", "{steal: [], dispatch: [{to: any, tier: []}, {to: own}]}", 50, "got 0 entries", "at least 1"),
+    machine("slow link", 6, "links: [{between: [0, 1], bandwidth_gbs: 1e-10}]", 42, "bandwidth_gbs: at least one a"),
     machine("less than a cycle a second", 8, "clock: {base_ghz: 1e-30}", 19, "base_ghz: at least one a second"),
     machine(
         "links beyond the engines",
-        6,
-        "links: [{between: [0, 1], bandwidth_gbs: 100000, count: 64}]",
-        9,
+        *(6, "links: [{between: [0, 1], bandwidth_gbs: 100000, count: 64}]", 9),
         "the parallel links from node 0 to node 1 have 6400000 GB/s together; expected at most 140737 GB/s",
     ),
     bad(

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from numasim.machine.build_machine import build
 from numasim.machine.topology import Machine
+from numasim.parts import catalog
 from numasim.parts.models.machine_model import MachineSpec
-
-FOLDER = Path(__file__).parents[2] / "configs" / "machines"
-
-
-def read(name: str) -> MachineSpec:
-    return MachineSpec.model_validate(YAML(typ="safe", pure=True).load(FOLDER / f"{name}.yaml"))
+from numasim.spec.single_part import read_machine
 
 
 @pytest.fixture(scope="session")
 def shipped() -> dict[str, MachineSpec]:
-    return {path.stem: read(path.stem) for path in sorted(FOLDER.glob("*.yaml"))}
+    return {name: read_machine(name) for name in catalog.names("machines")}
 
 
 @pytest.fixture(scope="session")

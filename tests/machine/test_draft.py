@@ -119,10 +119,7 @@ def test_last_level_caches_of_unlike_sizes_are_kept() -> None:
     assert machine.llc_of_core.tolist() == [0, 0, 0, 1, 2, 1]
     assert machine.llc_bytes_of_domain == [2**20, 2**19, 2**21]
     assert machine.caches.llc_bytes == 2**21
-
-
-def test_a_second_level_of_each_core_is_no_last_level_cache() -> None:
-    assert draft_of(SIX, caches(2, *"012345")).caches.llc_bytes == 0
+    assert draft_of(SIX, caches(2, *"012345")).caches.llc_bytes == 0, "a second level of each core is no last level"
 
 
 @pytest.mark.parametrize(
@@ -130,10 +127,7 @@ def test_a_second_level_of_each_core_is_no_last_level_cache() -> None:
     [
         (caches(3, "0-2"), "cores 3-5 have no cache of level 3, which others have"),
         (caches(3, "0-3", "3-5"), "core 3 has several caches of level 3"),
-        (
-            caches(3, "0-2") + caches(3, "3-5", size_bytes=0),
-            "the size of a cache of level 3, the last one, is not said",
-        ),
+        (caches(3, "0-2") + caches(3, "3-5", size_bytes=0), "the size of a cache of level 3, the last one, is not"),
         (caches(3, "0-5", size_bytes=0), "the size of a cache of level 3, the last one, is not said"),
     ],
 )

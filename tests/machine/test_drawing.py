@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +11,14 @@ import numasim as ns
 from numasim.machine.build_machine import build
 from numasim.machine.drawing import draw, lay_out, mesh_shape
 from numasim.machine.topology import Machine
+from numasim.parts import catalog
 from numasim.parts.models.machine_model import MachineSpec
 
 if TYPE_CHECKING:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-FOLDER = Path(__file__).parents[2] / "configs" / "machines"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+NAMES = catalog.names("machines")
 
 
 def paint(figure: Figure) -> FigureCanvasAgg:

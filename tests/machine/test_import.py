@@ -232,16 +232,11 @@ def attribute(name: str, *values: tuple[int, int, str]) -> str:
     return f'<memattr name="{name}" flags="5">{inner}</memattr>'
 
 
-def test_processors_in_no_node_of_hwloc_are_a_node_without_memory(tmp_path: Path) -> None:
-    """hwloc leaves out nodes without memory; a machine file can describe their processors."""
+def test_nodes_without_memory_and_bandwidths_that_hwloc_leaves_out(tmp_path: Path) -> None:
+    """Processors in no node are a node without memory. Each near core adds 5 GB/s, or 12 GB/s of HBM."""
     draft, spec = drafted(tmp_path, heterogeneous())
     assert node_by_node(spec) == [(0, 4, 4, True), (1, 4, 4, False), (0, 0, 0, True)]
     assert "processors 4-7 are in no NUMANode: they are a node without memory here" in draft.remarks
-
-
-def test_bandwidths_that_are_not_said_are_assumed_by_cores_and_kind_of_memory(tmp_path: Path) -> None:
-    """A flat rate would make HBM as slow as a desktop's memory: 4 cores of 5 GB/s, and HBM of 12 GB/s for each."""
-    draft, spec = drafted(tmp_path, heterogeneous())
     assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [20, None, 48]
     source = draft.sources["nodes.imc_bandwidth_gbs"]
     assert source == "assumed: 12 GB/s of HBM for each core near it; 5 GB/s for each core of the node; measure it"
@@ -263,17 +258,12 @@ def test_memory_attributes_are_read(tmp_path: Path) -> None:
 def test_reading_and_writing_are_averaged_and_zero_says_nothing(tmp_path: Path) -> None:
     given = attribute("ReadBandwidth", (3, 30_000, "0xf")) + attribute("WriteBandwidth", (3, 10_000, "0xf"))
     draft, spec = drafted(tmp_path, heterogeneous(given + attribute("Bandwidth", (4, 0, "0xf")) + attribute("mine")))
-    assert spec.node_shapes[0].imc_bandwidth_gbs == Decimal("20.972")  # 20,000 MiB/s
-    assert spec.node_shapes[2].imc_bandwidth_gbs == 48
+    mean_gbs = Decimal("20.972")  # 20,000 MiB/s
+    assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [mean_gbs, None, 48]
     assert mark_of(draft.sources["nodes.imc_bandwidth_gbs"]) == "assumed"
     assert "memory attributes left out: mine" in draft.remarks
-
-
-def test_values_for_reading_and_writing_count_where_there_is_none_for_both(tmp_path: Path) -> None:
-    """20,000 MiB/s are the mean of two given values."""
-    given = attribute("ReadBandwidth", (3, 30_000, "0xf")) + attribute("WriteBandwidth", (3, 10_000, "0xf"))
     draft, spec = drafted(tmp_path, heterogeneous(given + attribute("Bandwidth", (4, 400_000, "0xf"))))
-    assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [Decimal("20.972"), None, Decimal("419.43")]
+    assert [node.imc_bandwidth_gbs for node in spec.node_shapes] == [mean_gbs, None, Decimal("419.43")]
     assert draft.sources["nodes.imc_bandwidth_gbs"].startswith("derived: the mean for reading and writing")
 
 
@@ -304,10 +294,7 @@ def test_kinds_of_cores_without_a_speed_are_named(tmp_path: Path) -> None:
     said = "2 kinds of cores have no speed there (IntelCore on processors 0-1, IntelAtom on processors 2-7)"
     assert f"{said}: all are simulated at full speed" in draft.remarks
     assert mark_of(draft.sources["nodes.cores.speed_ppm"]) == "assumed"
-
-
-def test_kinds_of_cores_without_a_speed_are_named_in_sysfs(tmp_path: Path) -> None:
-    root = Tree(cores=4).write(tmp_path)
+    root = Tree(cores=4).write(tmp_path / "sys")
     put(root, "devices/cpu_core/cpus", "0-1")
     put(root, "devices/cpu_atom/cpus", "2-3")
     remarks = import_machine(sysfs=root).remarks

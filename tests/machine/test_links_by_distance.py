@@ -31,7 +31,7 @@ def plainly(distance: Sequence[Sequence[Fraction]]) -> list[tuple[int, int]]:
 
 @st.composite
 def matrices(draw: st.DrawFn) -> Matrix:
-    """Distances of firmware, relative to those of each node to itself, which may be unlike."""
+    """Draw firmware's distances over the local distance of the row's node; local distances may differ."""
     count = draw(st.integers(1, 9))
     values = draw(st.lists(st.integers(1, 60), min_size=1, max_size=6))
     local = draw(st.lists(st.sampled_from([10, 10, 10, 17, 11]), min_size=count, max_size=count))
@@ -55,7 +55,7 @@ def test_links_join_all_nodes(distance: Matrix) -> None:
 
 
 def of(*rows: str) -> Matrix:
-    """Distances as firmware has them: 10 is local."""
+    """Return distances over the local distance; firmware's numbers have 10 for local."""
     return [[Fraction(int(word), 10) for word in row.split()] for row in rows]
 
 

@@ -9,6 +9,8 @@ from numasim.machine.mapping import MAPPINGS, map_workers
 from numasim.machine.topology import Machine
 from numasim.parts.models.machine_model import MachineSpec
 
+MEMORY = {"memory": "1GiB", "imc_bandwidth_gbs": 1}
+
 
 def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Machine:
     """Return a machine of the given shape whose nodes form a ring."""
@@ -19,13 +21,7 @@ def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Ma
             {
                 "name": "cube",
                 "sockets": sockets,
-                "nodes": {
-                    "per_socket": per_socket,
-                    "cores": cores,
-                    "threads_per_core": threads_per_core,
-                    "memory": "1GiB",
-                    "imc_bandwidth_gbs": 1,
-                },
+                "nodes": {"per_socket": per_socket, "cores": cores, "threads_per_core": threads_per_core, **MEMORY},
                 "caches": {},
                 "local_latency_ns": 1,
                 "hop_latency_ns": 1,
@@ -41,7 +37,9 @@ def cube(sockets: int, per_socket: int, cores: int, threads_per_core: int) -> Ma
 @pytest.mark.parametrize("policy", MAPPINGS)
 @settings(max_examples=30)
 @given(shape=st.tuples(*[st.integers(1, 3)] * 4), share=st.floats(0, 1))
-def test_mapping_is_injective_and_consistent(policy: str, shape: tuple[int, int, int, int], share: float) -> None:
+def test_mappings_are_injective_consistent_and_what_they_say(
+    policy: str, shape: tuple[int, int, int, int], share: float
+) -> None:
     machine = cube(*shape)
     workers = 1 + int(share * (machine.threads - 1))
     placed = map_workers(machine, workers, policy)
@@ -51,26 +49,11 @@ def test_mapping_is_injective_and_consistent(policy: str, shape: tuple[int, int,
     assert np.array_equal(placed.node, machine.node_of_core[placed.core])
     assert np.array_equal(placed.socket, machine.socket_of_node[placed.node])
     assert np.array_equal(placed.llc, machine.llc_of_core[placed.core])
-
-
-@settings(max_examples=30)
-@given(shape=st.tuples(*[st.integers(1, 3)] * 4), share=st.floats(0, 1))
-def test_even_mapping_puts_worker_i_on_node_i_mod_nodes(shape: tuple[int, int, int, int], share: float) -> None:
-    machine = cube(*shape)
-    workers = 1 + int(share * (machine.threads - 1))
-    placed = map_workers(machine, workers)
-    assert placed.node.tolist() == [worker % machine.nodes for worker in range(workers)]
-    assert len(set(placed.core.tolist())) == min(workers, machine.cores)
-
-
-@settings(max_examples=30)
-@given(shape=st.tuples(*[st.integers(1, 3)] * 4), share=st.floats(0, 1))
-def test_spread_mapping_cuts_even_blocks(shape: tuple[int, int, int, int], share: float) -> None:
-    machine = cube(*shape)
-    workers = 1 + int(share * (machine.threads - 1))
-    placed = map_workers(machine, workers, "numa-spread")
-    assert placed.node.tolist() == [worker * machine.nodes // workers for worker in range(workers)]
-    for node in range(machine.nodes):
+    if policy == "numa-even-cores-first":
+        assert placed.node.tolist() == [worker % machine.nodes for worker in range(workers)]
+        assert len(set(placed.core.tolist())) == min(workers, machine.cores)
+    for node in range(machine.nodes) if policy == "numa-spread" else ():
+        assert placed.node.tolist() == [worker * machine.nodes // workers for worker in range(workers)]
         on_node = placed.core[placed.node == node]
         assert len(set(on_node.tolist())) == min(len(on_node), machine.cores // machine.nodes)
 

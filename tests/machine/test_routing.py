@@ -144,8 +144,7 @@ def test_a_cache_of_two_nodes_is_a_wider_level_than_the_node(document: Callable[
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
-    [(7, [7, 7, 7]), ([7], [7, 7, 7]), ([7, 8], [7, 8, 8]), ([7, 8, 9], [7, 8, 9])],
+    ("given", "expected"), [(7, [7, 7, 7]), ([7], [7, 7, 7]), ([7, 8], [7, 8, 8]), ([7, 8, 9], [7, 8, 9])]
 )
 def test_times_between_sockets_are_those_of_their_distance(
     document: Callable[..., dict[str, Any]], given: Any, expected: list[int]

@@ -42,11 +42,8 @@ def numa_factors(machine: Machine) -> list[Fraction]:
     return [Fraction(latency[a][b], latency[a][a]) for a in nodes for b in nodes if a != b]
 
 
-def test_shapes(machines: dict[str, Machine]) -> None:
+def test_names_and_shapes(machines: dict[str, Machine], shipped: dict[str, MachineSpec]) -> None:
     assert {name: (m.sockets, m.nodes, m.cores, m.threads) for name, m in machines.items()} == SHAPES
-
-
-def test_file_is_named_after_its_machine(shipped: dict[str, MachineSpec]) -> None:
     assert [spec.name for spec in shipped.values()] == list(shipped)
 
 
@@ -131,22 +128,11 @@ def test_memory_without_cores_is_farther_than_the_own(
 # ---- descriptions ----
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(64, "64 B"), (1024, "1 KiB"), (5118 * 1024, "5118 KiB"), (1536 * 2**20, "1536 MiB"), (2**34, "16 GiB")],
-)
-def test_size(count: int, text: str) -> None:
-    assert size(count) == text
-
-
-@pytest.mark.parametrize(
-    ("time_ps", "text"), [(77_300, "77.3 ns"), (75_000, "75 ns"), (15_435, "15.435 ns"), (0, "0 ns")]
-)
-def test_time(time_ps: int, text: str) -> None:
-    assert time(time_ps) == text
-
-
-def test_rate() -> None:
+def test_quantities_have_units() -> None:
+    sizes = {64: "64 B", 1024: "1 KiB", 5118 * 1024: "5118 KiB", 1536 * 2**20: "1536 MiB", 2**34: "16 GiB"}
+    assert {count: size(count) for count in sizes} == sizes
+    times = {77_300: "77.3 ns", 75_000: "75 ns", 15_435: "15.435 ns", 0: "0 ns"}
+    assert {time_ps: time(time_ps) for time_ps in times} == times
     assert rate(8_885_000_000) == "8.885 GB/s"
 
 

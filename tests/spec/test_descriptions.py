@@ -37,7 +37,8 @@ def test_there_are_models_of_every_kind_of_file() -> None:
     assert {"MachineSpec", "StrategySpec", "RuntimeSpec", "ModelSpec", "GraphFile", "PartFile"} <= names
 
 
-def test_every_field_is_described_in_a_sentence() -> None:
+def test_every_model_and_every_field_is_described_in_a_sentence() -> None:
+    assert [name for name, model in models().items() if not (model.__doc__ or "").strip()] == []
     found = [
         f"{name}.{field}: {info.description!r}"
         for name, model in models().items()
@@ -56,10 +57,6 @@ def test_every_word_that_a_field_allows_is_described() -> None:
                 if not chooses_the_model and (known is None or list(known.meanings) != list(words)):
                     found.append(f"{name}.{field}: {words}")
     assert found == []
-
-
-def test_every_model_is_described() -> None:
-    assert [name for name, model in models().items() if not (model.__doc__ or "").strip()] == []
 
 
 @pytest.mark.parametrize(("field", "word"), [("policy", "hash-home"), ("overflow", "next")])

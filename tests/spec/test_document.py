@@ -67,22 +67,16 @@ def test_places_of_keys_and_values() -> None:
     assert str(value.place) == "here.yaml:5:10"
 
 
-def test_quoted_scalars_are_texts() -> None:
-    assert parse("a: '1'\nb: \"true\"\nc: |\n  null\n", HERE).plain() == {"a": "1", "b": "true", "c": "null\n"}
-
-
-def test_whole_number_keys_are_numbers_and_others_texts() -> None:
-    assert parse("{1: a, 0x2: b, 1.5: c, true: d, '3': e}", HERE).plain() == {
-        1: "a",
-        2: "b",
-        "1.5": "c",
-        "true": "d",
-        "3": "e",
-    }
-
-
-def test_aliases_repeat_their_anchor() -> None:
-    assert parse("a: &x [1, 2]\nb: *x\nc: {d: *x}\n", HERE).plain() == {"a": [1, 2], "b": [1, 2], "c": {"d": [1, 2]}}
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("a: '1'\nb: \"true\"\nc: |\n  null\n", {"a": "1", "b": "true", "c": "null\n"}),
+        ("{1: a, 0x2: b, 1.5: c, true: d, '3': e}", {1: "a", 2: "b", "1.5": "c", "true": "d", "3": "e"}),
+        ("a: &x [1, 2]\nb: *x\nc: {d: *x}\n", {"a": [1, 2], "b": [1, 2], "c": {"d": [1, 2]}}),
+    ],
+)
+def test_quoted_texts_keys_and_aliases(text: str, plain: dict[object, object]) -> None:
+    assert parse(text, HERE).plain() == plain
 
 
 @pytest.mark.parametrize(
@@ -105,12 +99,9 @@ def test_what_is_refused(text: str, message: str) -> None:
     assert message in refusal(text)
 
 
-def test_the_deepest_document() -> None:
+def test_the_deepest_document_in_which_aliases_do_not_hide_depth() -> None:
     assert isinstance(parse("[" * DEEPEST + "]" * DEEPEST, HERE), Node)
     assert "nested deeper" in refusal("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1))
-
-
-def test_aliases_do_not_hide_depth() -> None:
     half = "[" * 60 + "]" * 60
     assert "here.yaml:2:" in refusal(f"a: &x {half}\nb: {'[' * 60}*x{']' * 60}\n")
 
@@ -125,15 +116,9 @@ def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         load(tmp_path / "secret.yaml")
 
 
-def test_a_byte_order_mark_is_no_content(tmp_path: Path) -> None:
-    path = tmp_path / "mark.yaml"
-    path.write_bytes(b"\xef\xbb\xbfa: 1\n")
-    assert load(path).plain() == {"a": 1}
-
-
-def test_windows_line_ends(tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_windows_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "dos.yaml"
-    path.write_bytes(b"a: 1\r\nb:\r\n  c: 2\r\n")
+    path.write_bytes(b"\xef\xbb\xbfa: 1\r\nb:\r\n  c: 2\r\n")
     node = load(path)
     assert node.plain() == {"a": 1, "b": {"c": 2}}
     assert str(node.keys["b"]).endswith("dos.yaml:2:1")
@@ -186,19 +171,13 @@ def test_the_core_schema_of_yaml_1_2(text: str, value: object) -> None:
     assert type(scalar(text)) is type(value)
 
 
-@pytest.mark.parametrize("text", [".nan", ".NaN", ".inf", "-.inf", "+.INF"])
-def test_only_finite_numbers(text: str) -> None:
-    with pytest.raises(ValueError, match="not a finite number"):
-        scalar(text)
-
-
-@pytest.mark.parametrize("text", ["1e999999999", "1e-61", "9" * 101, "0." + "1" * 99])
-def test_numbers_out_of_all_proportion(text: str) -> None:
-    with pytest.raises(ValueError, match="out of range"):
-        scalar(text)
-
-
-def test_numbers_at_the_limits() -> None:
+def test_only_finite_numbers_within_limits() -> None:
+    for text in (".nan", ".NaN", ".inf", "-.inf", "+.INF"):
+        with pytest.raises(ValueError, match="not a finite number"):
+            scalar(text)
+    for text in ("1e999999999", "1e-61", "9" * 101, "0." + "1" * 99):
+        with pytest.raises(ValueError, match="out of range"):
+            scalar(text)
     assert scalar("9" * 100) == 10**100 - 1
     assert scalar("1e60") == Decimal(10) ** 60
 

@@ -1,4 +1,4 @@
-"""Mistakes of a specification are reported together, each once, in file order; a mistake hides checks that need it."""
+"""Mistakes of a specification are reported together, once each and in file order; a wrong field hides its checks."""
 
 from __future__ import annotations
 
@@ -121,12 +121,8 @@ def test_every_wrong_value_of_an_axis_is_found_in_the_first_cell_that_has_it() -
         load_sweep("run.yaml")
     cells = [each.problem.partition("(in cell ")[2][:1] for each in caught.value.each]
     assert cells == ["0", "6", "0", "2"]
-
-
-@pytest.mark.usefixtures("folder")
-def test_one_mistake_in_many_cells_is_said_of_the_first() -> None:
     text = TOY_RUN.replace("workers: 24\n", "seed: -1\nsweep:\n  workers: [2, 3, 4]\n")
-    assert mistakes(text, sweep=True) == ["4:7 seed"]
+    assert mistakes(text, sweep=True) == ["4:7 seed"], "a mistake of many cells is told for the first"
 
 
 def test_no_more_than_some_twenty_are_told() -> None:

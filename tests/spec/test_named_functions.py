@@ -20,6 +20,7 @@ from numasim.spec.run_spec import Resolver, RunSpec, document_of, resolve
 from numasim.spec.sweep_spec import load_sweep
 from numasim.strategy.control.task_control import LABELLINGS
 
+FIB = {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2}
 RIGHT = "def choose(program, state, measures):\n    return state, None\n"
 RUN = """\
 machine: xeon-e5-2620-2s
@@ -75,11 +76,8 @@ def test_only_the_source_and_the_name_make_another_run(tmp_path: Path) -> None:
     assert len({run_id(spec, 1) for spec in (here, changed, other)}) == 3
 
 
-def test_a_strategy_without_a_controller_is_what_it_was() -> None:
-    assert "tune" not in Strategy.shipped("randomized").contents
-
-
 def test_a_controller_travels_to_another_process(tmp_path: Path) -> None:
+    assert "tune" not in Strategy.shipped("randomized").contents
     spec = pickle.loads(pickle.dumps(read(tmp_path).strategy))
     assert spec.tune.source_hash == read(tmp_path).strategy.tune.source_hash  # type: ignore[union-attr]
 
@@ -91,31 +89,21 @@ def test_a_file_that_has_changed_since_is_refused(tmp_path: Path) -> None:
         build_plan(spec)
 
 
-def test_a_sweep_that_was_described_in_python_names_the_file(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(RIGHT)
-    strategy = {"steal": [{"from": "others"}], "tune": {"python": f"{tmp_path}/mine.py:choose"}}
-    sweep = load_sweep(
-        {"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2, "strategy": strategy}
-    )
-    (path,) = sweep.files
-    assert path.startswith("controllers/")
-    assert f"{path}:choose" in sweep.text
-
-
-def test_a_results_directory_keeps_the_source(tmp_path: Path) -> None:
+def test_a_sweep_keeps_the_source_and_names_the_kept_file(tmp_path: Path) -> None:
     spec = read(tmp_path)
     assert spec.strategy.tune is not None
-    sweep = load_sweep(tmp_path / "run.yaml")
-    assert sweep.files == {f"controllers/{spec.strategy.tune.source_hash[:8]}/mine.py": RIGHT.encode()}
+    path = f"controllers/{spec.strategy.tune.source_hash[:8]}/mine.py"
+    strategy = {"steal": [{"from": "others"}], "tune": {"python": f"{tmp_path}/mine.py:choose"}}
+    for described in (tmp_path / "run.yaml", {**FIB, "strategy": strategy}):
+        sweep = load_sweep(described)
+        assert sweep.files == {path: RIGHT.encode()}
+        assert f"{path}:choose" in sweep.text
 
 
 WRONG = {
     "no function": ("def chose(a, b, c): pass", "6:10: strategy.tune.python: mine.py has no function 'choose'"),
     "too few arguments": ("def choose(program): pass", "6:10: strategy.tune.python: choose in mine.py takes (program)"),
-    "too many arguments": (
-        "def choose(a, b, c, d): pass",
-        "6:10: strategy.tune.python: choose in mine.py takes (a, b, c, d)",
-    ),
+    "too many arguments": ("def choose(a, b, c, d): pass", "6:10: strategy.tune.python: choose in mine.py takes (a, "),
     "no Python": (
         "def choose(:",
         "mine.py:1: strategy.tune.python: the controller's module cannot be executed: Syntax",
@@ -165,7 +153,7 @@ EFFECT = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\n
 def test_reading_and_describing_execute_nothing(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The module, and the module's package, would leave a file beside them if they were executed."""
+    """The module and its package write a file when they are executed."""
     (tmp_path / "pack").mkdir()
     folder = tmp_path / "pack" if "." in module else tmp_path
     (tmp_path / "pack" / "__init__.py").write_text(EFFECT)
@@ -251,5 +239,5 @@ def test_labels_are_those_of_a_function_that_is_registered(tmp_path: Path, monke
 def test_fields_that_contradict_each_other(tune: dict[str, object], said: str) -> None:
     strategy = {"steal": [{"from": "others"}], "tune": tune}
     with pytest.raises(InputError) as caught:
-        resolve({"machine": "xeon-e5-2620-2s", "workload": {"name": "fib", "n": 5}, "workers": 2, "strategy": strategy})
+        resolve({**FIB, "strategy": strategy})
     assert said in str(caught.value)

@@ -83,7 +83,7 @@ def test_another_kind_drops_what_means_nothing_to_it_and_keeps_the_rest() -> Non
 
 
 def test_a_default_that_is_written_out_changes_nothing(tmp_path: Path) -> None:
-    """Locks are of kind mutex by default. Written out, the kind once made other locks, which look before they lock."""
+    """Locks are of kind mutex by default; with the default written out, the locks keep ``probe: lock-first``."""
     base = tmp_path / "base.yaml"
     base.write_text("like: worklist\nlocks: {kind: mutex}\n")
     assert expanded("strategy", like=str(base), locks={"kind": "mutex"})["locks"] == {

@@ -43,13 +43,11 @@ def test_every_shipped_study_and_part_of_a_validation_fits(kind: str) -> None:
         validator.validate(load(path).plain())
 
 
-def test_a_written_graph_fits(tmp_path: Path) -> None:
+def test_a_written_graph_and_a_printed_result_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = tmp_path / "graph.json"
     assert main(["workload", "export", "sparselu-for", "blocks=3", str(graph)]) == 0
     jsonschema.Draft202012Validator(schema_of("graph")).validate(json.loads(graph.read_text()))
-
-
-def test_a_printed_result_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
     assert main(["run", "thesis-remote-steals", "--set", "workload={name: fib, n: 5}", "--json"]) == 0
     jsonschema.Draft202012Validator(schema_of("result")).validate(json.loads(capsys.readouterr().out))
 

@@ -98,7 +98,7 @@ class Oracle:
         return level.who is None or self.first[self.mine(self.spec.families(level)[0], w)] == w
 
     def last_group(self, level: LevelSpec, last: int | None) -> list[list[list[int]]]:
-        """Return the queue of the last success, if any, if it is of a family that the level names (default: all)."""
+        """Return the queue of the last success, unless the level names other families of queues (default: all)."""
         named = [q for (name, _), q in self.queue.items() if level.queue is None or name in level.queue]
         return [[[last]]] if last in named and last is not None else []
 
@@ -204,11 +204,7 @@ class Round:
 
 def amount_of(spec: StrategySpec, level: LevelSpec, length: int, workers: int) -> int:
     """Return how many tasks a level takes, from the definition."""
-    named: dict[Any, AmountSpec] = {
-        "one": AmountSpec(count=1),
-        "half": AmountSpec(share=2),
-        "all": AmountSpec(share=1),
-    }
+    named: dict[Any, AmountSpec] = {"one": AmountSpec(count=1), "half": AmountSpec(share=2), "all": AmountSpec(share=1)}
     amount = level.amount or spec.amount
     amount = amount if isinstance(amount, AmountSpec) else named[amount]
     if length <= level.leave:

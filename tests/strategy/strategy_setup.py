@@ -4,42 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ruamel.yaml import YAML
 
 from numasim import draws
 from numasim.machine.topology import Caches, Clock, Coherence, Links, Machine, Smt, WorkerMap
+from numasim.parts import catalog
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
+from numasim.parts.yaml.nodes import NO_PLACE, from_python
+from numasim.spec.part_reader import PartReader
+from numasim.spec.single_part import read_runtime
 from numasim.strategy.compile_strategy import compile_strategy
 from numasim.strategy.steal_plan import StealPlan
 
-CONFIGS = Path(__file__).parents[2] / "configs"
-STRATEGIES = sorted(path.stem for path in (CONFIGS / "strategies").glob("*.yaml"))
+STRATEGIES = catalog.names("strategies")
 NONE = np.zeros(0, np.int64)
-
-
-@cache
-def mapping(name: str) -> dict[str, Any]:
-    """Return a shipped strategy with its ``like`` chain merged."""
-    own = dict(YAML(typ="safe", pure=True).load(CONFIGS / "strategies" / f"{name}.yaml"))
-    return {**mapping(own.pop("like")), **own} if "like" in own else own
+expanded = cache(lambda name: PartReader().expand("strategy", from_python(name, NO_PLACE)).plain())
+runtime = cache(read_runtime)
 
 
 def strategy(name: str, **changes: Any) -> StrategySpec:
-    return StrategySpec.model_validate({**mapping(name), **changes})
+    """Return a shipped strategy in which ``changes`` replace fields."""
+    return StrategySpec.model_validate({**expanded(name), **changes})
 
 
 def stealing(*levels: dict[str, Any], **others: Any) -> StrategySpec:
     return StrategySpec.model_validate({"name": "test", "steal": list(levels), **others})
-
-
-@cache
-def runtime(name: str) -> RuntimeSpec:
-    return RuntimeSpec.model_validate(YAML(typ="safe", pure=True).load(CONFIGS / "runtimes" / f"{name}.yaml"))
 
 
 def toy_machine(nodes: int = 2, nodes_a_socket: int = 1, latency_ps: Any = None) -> Machine:

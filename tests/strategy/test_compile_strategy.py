@@ -12,7 +12,6 @@ from numasim.errors import InputError
 from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
-from numasim.parts.catalog import find
 from numasim.parts.models.runtime_model import RuntimeSpec
 from numasim.parts.models.strategy_model import StrategySpec
 from numasim.schema.enumerations import (
@@ -26,12 +25,14 @@ from numasim.schema.enumerations import (
     End,
     Full,
 )
+from numasim.spec.single_part import read_machine
 from numasim.strategy.compile_strategy import compile_strategy, effective_runtime
 from numasim.strategy.levels import vicinities
 from numasim.strategy.queue_families import Units, build_families
 from numasim.strategy.steal_plan import Backoff, StealPlan, Thresholds, decode_levels
 
 TWO_NODES = [0, 1, 0, 1, 0, 1]
+DEQUES_AND_POOLS = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
 
 
 def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
@@ -45,12 +46,7 @@ def groups(plan: StealPlan, level: int, anchor: int) -> list[list[list[int]]]:
 
 @pytest.fixture(scope="module")
 def xeon() -> Machine:
-    from ruamel.yaml import YAML
-
-    from numasim.parts.models.machine_model import MachineSpec
-
-    text = YAML(typ="safe", pure=True).load(find("machines", "xeon-e5-2620-2s"))
-    return build(MachineSpec.model_validate(text))
+    return build(read_machine("xeon-e5-2620-2s"))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -83,8 +79,8 @@ def test_nearest_groups_come_first() -> None:
 
 
 def test_two_families_make_two_segments_a_group() -> None:
-    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
-    spec = stealing({"from": "own-node", "self": "yes", "queue": ["pool", "deque"], "by": "node"}, queues=queues)
+    level = {"from": "own-node", "self": "yes", "queue": ["pool", "deque"], "by": "node"}
+    spec = stealing(level, queues=DEQUES_AND_POOLS)
     assert groups(compiled(spec, TWO_NODES), 0, 3) == [[[7], [1, 3, 5]]]
 
 
@@ -105,16 +101,11 @@ def test_queues_of_units_have_a_home_an_owner_and_ends() -> None:
 def test_worker_queues_follow_the_runtime_unless_the_strategy_speaks() -> None:
     fifo = runtime("ompi").model_copy(update={"queue_order": "fifo-lifo"})
     plan = compiled(strategy("randomized"), TWO_NODES, fifo)
-    assert set(plan.queues["own_end"].tolist()) == {End.FRONT}
-    assert set(plan.queues["steal_end"].tolist()) == {End.BACK}
-    assert set(plan.queues["capacity"].tolist()) == {256}
-    assert set(plan.queues["full"].tolist()) == {Full.INLINE}
+    fields = ["own_end", "steal_end", "capacity", "full"]
+    assert set(plan.queues[fields].tolist()) == {(End.FRONT, End.BACK, 256, Full.INLINE)}
     mine = {"deque": {"per": "worker", "own": "lifo", "capacity": 7, "full": "grow"}}
     plan = compiled(strategy("randomized", queues=mine), TWO_NODES, fifo)
-    assert set(plan.queues["own_end"].tolist()) == {End.BACK}
-    assert set(plan.queues["steal_end"].tolist()) == {End.BACK}
-    assert set(plan.queues["capacity"].tolist()) == {7}
-    assert set(plan.queues["full"].tolist()) == {Full.GROW}
+    assert set(plan.queues[fields].tolist()) == {(End.BACK, End.BACK, 7, Full.GROW)}
 
 
 def test_each_distinct_condition_is_one_watch() -> None:
@@ -137,8 +128,7 @@ def test_who_announces_is_told_by_the_bounds_of_the_watch(announce: str, bounds:
 
 
 def test_own_pools_are_no_attempts() -> None:
-    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
-    plan = compiled(stealing({"from": "own", "queue": "pool"}, {"from": "others"}, queues=queues), TWO_NODES)
+    plan = compiled(stealing({"from": "own", "queue": "pool"}, {"from": "others"}, queues=DEQUES_AND_POOLS), TWO_NODES)
     assert [level.attempt for level in decode_levels(plan)[0]] == [False, True]
 
 
@@ -182,8 +172,8 @@ def test_the_strategy_overrides_join_and_back_off_of_the_runtime() -> None:
 
 
 def test_a_queue_that_tasks_cannot_leave_is_refused() -> None:
-    queues = {"deque": {"per": "worker"}, "pool": {"per": "node"}}
-    spec = stealing({"from": "other-nodes", "queue": "pool"}, queues=queues, dispatch=[{"to": "any", "queue": "pool"}])
+    rules = [{"to": "any", "queue": "pool"}]
+    spec = stealing({"from": "other-nodes", "queue": "pool"}, queues=DEQUES_AND_POOLS, dispatch=rules)
     compiled(spec, TWO_NODES)
     with pytest.raises(InputError, match="a task put into the pool of worker 0 would stay there"):
         compiled(spec, [0, 0])

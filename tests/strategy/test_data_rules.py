@@ -41,10 +41,6 @@ def test_a_task_goes_to_the_shortest_queue_of_its_datas_node() -> None:
     assert placed(plan, on(100, 200)) == 1
     assert placed(plan, on(100, 200), [0, 2, 0, 1]) == 3
     assert placed(plan, on(300, 200), [1, 0, 0, 0], position=3) == 2
-
-
-def test_so_is_one_whose_nodes_queues_are_full() -> None:
-    plan = asking({"to": "data", "pick": "shortest"})
     assert placed(plan, on(0, 64), [0, 3, 0, 2]) == 3
     assert placed(plan, on(0, 64), [0, 3, 0, 3]) == NOT_FOUND
 
@@ -65,16 +61,9 @@ def test_any_is_the_shortest_queue_over_all_homes() -> None:
     assert placed(plan, on(1, 999), [2, 2, 2, 0]) == 3
     assert placed(plan, on(0, 999), [0, 2, 0, 2]) == 1
     assert placed(plan, [*on(1), Objects(UNBOUND, READ, 1, 5)], [2, 0, 1, 0]) == 2
-
-
-def test_of_equally_short_queues_it_is_the_lower_one_whatever_its_node() -> None:
-    plan = asking({"to": "data", "rank": "any", "pick": "shortest"})
-    assert placed(plan, on(1, 1), [2, 1, 1, 1]) == 1
+    assert placed(plan, on(1, 1), [2, 1, 1, 1]) == 1, "of equally short queues the lower one, whatever its node"
     assert placed(plan, on(1, 1), [1, 2, 1, 1]) == 0
-
-
-def test_any_passes_over_homes_without_room() -> None:
-    plan = asking({"to": "data", "rank": "any", "pick": "in-order"})
+    plan = asking({"to": "data", "rank": "any", "pick": "in-order"})  # homes without room are passed over
     assert placed(plan, on(1, 1), [3, 2, 3, 0]) == 1
     assert placed(plan, on(1, 1), [3, 3, 3, 3]) == NOT_FOUND
 

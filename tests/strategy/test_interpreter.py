@@ -42,16 +42,13 @@ def test_a_chance_learns_within_its_bounds() -> None:
         entered = rounds(prober, 0, Snapshot([0] * 6))[0][0][0] == 0
         return entered == (draw(SEED, 0, k, 10**6) < 500_000)
 
-    assert rounds(prober, 0, Snapshot([0] * 6), 20) == [[(1, q)] for q in _second_draws(20)]
+    second_draws = [[2, 4][draw(SEED, 0, 2 * k + 1, 2)] for k in range(20)]
+    assert rounds(prober, 0, Snapshot([0] * 6), 20) == [[(1, q)] for q in second_draws]
     for _ in range(3):
         prober.found(0, 1, 2, 0)  # 0.2, 0.4, then cut at 0.5
     assert all(certain() for _ in range(30))
     prober.found(0, 0, 1, 0)
     assert all(level == 1 for ((level, _),) in rounds(prober, 0, Snapshot([0] * 6), 20))
-
-
-def _second_draws(count: int) -> list[int]:
-    return [[2, 4][draw(SEED, 0, 2 * k + 1, 2)] for k in range(count)]
 
 
 def test_streams_are_those_of_the_definition() -> None:

@@ -24,7 +24,7 @@ def two_trees() -> Workload:
     return draft.finish(name="two trees", parameters={}, kernels=("work",))
 
 
-def test_the_arrays_over_tasks() -> None:
+def test_the_arrays_over_tasks_into_which_nothing_can_be_written() -> None:
     program = known_program(two_trees(), toy_machine(2), on_nodes([0, 1]), "node")
     assert program.tasks == 6
     assert program.parent.tolist() == [-1, 0, 1, 1, 0, -1]
@@ -33,10 +33,6 @@ def test_the_arrays_over_tasks() -> None:
     assert program.compute_ps.tolist() == [15, 15, 100, 100, 100, 100]
     assert program.roots == ((0, 5),)
     assert (program.workers, program.nodes, program.units) == (2, 2, 2)
-
-
-def test_nothing_can_be_written_into() -> None:
-    program = known_program(two_trees(), toy_machine(2), on_nodes([0, 1]), "node")
     for array in (program.parent, program.depth, program.subtree_end, program.compute_ps):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from strategy_setup import STRATEGIES, Snapshot, compiled, draw, stealing, strategy
 
-from numasim.parts.models.strategy_model import StrategySpec
 from numasim.strategy.probe import Prober
 
 SEED = 3
@@ -53,15 +52,12 @@ def test_every_shipped_strategy(name: str) -> None:
     ],
 )
 def test_shapes(levels: list[dict[str, Any]], quiet: bool) -> None:
-    prober = Prober(compiled(stealing(*levels), TWO_NODES), SEED)
+    plan = compiled(stealing(*levels), TWO_NODES)
+    prober = Prober(plan, SEED)
     expected = foretold(prober, 2, 0)
     assert (expected is not None) == quiet
     if quiet:
-        assert list(prober.probes(2, _nothing(stealing(*levels)))) == expected
-
-
-def _nothing(spec: StrategySpec) -> Snapshot:
-    return Snapshot.of(compiled(spec, TWO_NODES))
+        assert list(prober.probes(2, Snapshot.of(plan))) == expected
 
 
 def test_a_known_last_victim_is_not_quiet() -> None:

@@ -20,7 +20,7 @@ from numasim.machine.build_machine import build
 from numasim.machine.mapping import map_workers
 from numasim.machine.topology import Machine
 from numasim.parts.models.placement_model import PlacementSpec
-from numasim.spec.run_spec import resolve
+from numasim.spec.single_part import read_machine
 from numasim.strategy.placement.compile_placement import place
 from numasim.strategy.placement.homes import row_homes
 from numasim.workload.registry import generate, workload_spec
@@ -29,12 +29,6 @@ ELEMENT_BYTES = 8
 PAGE = 4096
 ON_ONE_NODE = {512: [512, 0], 1024: [1024, 0]}  # Table 5.1, rows by node
 SCATTERED = {2048: [254, 1794], 4096: [3873, 223]}
-
-
-def thesis_machine() -> Machine:
-    one = {"name": "fib", "n": 1}
-    spec = {"machine": "xeon-e5-2620-2s", "workload": one, "strategy": "randomized", "workers": 1}
-    return build(resolve(spec).machine)
 
 
 def rows_by_node(n: int, machine: Machine, **placement: Any) -> list[int]:
@@ -49,14 +43,14 @@ def rows_by_node(n: int, machine: Machine, **placement: Any) -> list[int]:
 
 @pytest.mark.parametrize("n", ON_ONE_NODE)
 def test_a_matrix_that_the_master_initialises_is_on_its_node(n: int) -> None:
-    assert rows_by_node(n, thesis_machine(), policy="first-touch") == ON_ONE_NODE[n]
+    assert rows_by_node(n, build(read_machine("xeon-e5-2620-2s")), policy="first-touch") == ON_ONE_NODE[n]
 
 
 @pytest.mark.parametrize("n", [*ON_ONE_NODE, *SCATTERED])
 def test_rows_that_do_not_fit_go_to_the_other_node(n: int) -> None:
     published = {**ON_ONE_NODE, **SCATTERED}[n]
     pages = published[0] * n * ELEMENT_BYTES // PAGE
-    machine = thesis_machine()
+    machine = build(read_machine("xeon-e5-2620-2s"))
     memory = np.array([pages * PAGE, machine.memory_bytes[1]])
     tight = replace(machine, memory_bytes=memory)
     assert rows_by_node(n, tight, policy="first-touch", overflow="next") == published

@@ -74,15 +74,12 @@ def test_rules_for_idle_workers_are_told_with_their_defaults() -> None:
     assert "wake: {at: no-searcher, whom: newest, chain: 1, chain_by: last-searcher" in resting
 
 
-def test_long_lists_are_short_where_the_first_two_tell_the_others() -> None:
+def test_long_lists_are_short_and_an_unknown_worker_is_refused() -> None:
     how = runtime("bare")
     assert "deque 1, 2, ..., 19" in describe_plan(compiled(strategy("randomized"), [0] * 20, how), 0, how)
     assert listed([7, 8, 9, 10, 11, 0, 1, 5, 4]) == "7, 8, ..., 11, 0, 1, 5, 4"
     assert listed([0, 2, 4, 6, 8, 1, 3, 5, 7]) == "0, 2, ..., 8, 1, 3, 5, 7"
     assert listed([4]) == "4"
-
-
-def test_an_unknown_worker() -> None:
     with pytest.raises(InputError, match="there is no worker 4; expected a worker from 0 to 3"):
         words(strategy("randomized"), 4)
 
@@ -106,8 +103,7 @@ def test_the_affinity_aware_locks_of_the_thesis() -> None:
 
 def test_locked_queues_and_words_in_memory() -> None:
     lines = words_on_locks(
-        queues={"deque": {"per": "worker", "lock": "yes"}},
-        locks={"kind": "tas", "fairness": "fair", "words": "memory"},
+        queues={"deque": {"per": "worker", "lock": "yes"}}, locks={"kind": "tas", "fairness": "fair", "words": "memory"}
     )
     assert lines[0].startswith("Every deque has a lock")
     assert lines[1:4] == [

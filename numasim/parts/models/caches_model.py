@@ -41,30 +41,23 @@ class CachesSpec(LeanModel, CheckedModel):
 
     l1: Bytes = Field(
         0,
-        description="Size of the first-level data cache of one core; it is not simulated, since its effect is in the "
-        "compute times.",
+        description="Size of a core's first-level data cache; not simulated, since compute times have its effect.",
     )
     l2: Bytes = Field(
         0,
-        description="Size of the second-level cache of one core: later passes of a segment over memory that fits "
-        "into it cost nothing.",
+        description="Size of one core's second-level cache: repeated passes of a segment over what fits cost nothing.",
     )
     llc: Bytes = Field(
-        0,
-        description="Size of one last-level cache, of the largest one where they are unlike. Default: no last-level "
-        "cache.",
+        0, description="Size of a last-level cache; of unlike caches, the largest size. Default: no last-level cache."
     )
     llc_scope: Annotated[Literal["socket", "node", "core", "none"], Choices(meanings.CACHES_LLC_SCOPE)] = Field(
         "none", description="Which cores share one last-level cache."
     )
     cores_per_llc: PositiveCount | None = Field(
-        None,
-        description="How many neighbouring cores of a node share one last-level cache, where llc_scope does not say "
-        "it.",
+        None, description="Number of neighbouring cores of a node that share a last-level cache, in place of llc_scope."
     )
     llc_cores: tuple[str, ...] | None = Field(
-        None,
-        description="The cores of each last-level cache, such as ['0-3,8', '4-7,9'], where nothing shorter says it.",
+        None, description="The cores of each last-level cache, such as ['0-3,8', '4-7,9'], if nothing shorter tells."
     )
     llc_sizes: tuple[Bytes, ...] | None = Field(
         None, description="Size of each cache in llc_cores, where they are unlike. Default: llc."
@@ -80,8 +73,7 @@ class CachesSpec(LeanModel, CheckedModel):
     )
     forward: YesNo = Field(
         False,
-        description="Whether last-level caches hand on clean lines, too, to other cache domains that ask for them, "
-        "rather than only what they alone have (Intel's MESIF).",
+        description="Whether last-level caches also hand on clean lines, not only lines that they alone have (MESIF).",
     )
 
     def _problems(self) -> Iterator[str]:

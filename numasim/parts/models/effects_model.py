@@ -32,8 +32,7 @@ class BackgroundSpec(CheckedModel):
 
     nodes: dict[NodeNumber, LoadGbs] = Field(
         default_factory=dict,
-        description="Bandwidth that others use of memory controllers, by the number of the node, all the time. "
-        "Default: none.",
+        description="Bandwidth of memory controllers that others use all the time, by node number. Default: none.",
     )
     links: tuple[LinkLoadSpec, ...] = Field(
         (), description="Bandwidth that others use of directed links, all the time. Default: none."
@@ -76,8 +75,7 @@ class ModelSpec(CheckedModel):
     )
     local_share: Annotated[Fraction, Field(lt=1)] = Field(
         Decimal(0),
-        description="Share of each memory controller's bandwidth that is kept for its own node; below 1 (Majo and "
-        "Gross, ISMM 2011).",
+        description="Share of a controller's bandwidth that is kept for its own node (Majo and Gross, ISMM 2011).",
     )
     smt: Annotated[Literal["none", "compute", "memory"], Choices(meanings.MODEL_SMT)] = Field(
         "compute", description="What a hardware thread does more slowly while others on its core work (model 2.6)."
@@ -87,23 +85,19 @@ class ModelSpec(CheckedModel):
     )
     overlap: Fraction = Field(
         Decimal(1),
-        description="Share of the shorter of computing and waiting for memory that hides behind the longer: at 1 all "
-        "of it (roofline), at 0 one follows the other.",
+        description="Hidden share of the shorter of computing and waiting for memory: 1 all (roofline), 0 none.",
     )
     mlp: Multiple = Field(
         Decimal(1),
-        description="Factor on the number of misses that are under way at once, which depends on the pattern of an "
-        "access (model 2.3).",
+        description="Factor on the number of misses under way at once, which the access pattern gives (model 2.3).",
     )
     task_noise: Fraction = Field(
         Decimal(0),
-        description="Relative standard deviation of the compute times of segments, drawn for each segment alike "
-        "under all strategies (model 1.4).",
+        description="Relative standard deviation of compute times, drawn alike under all strategies (model 1.4).",
     )
     worker_spread: Fraction = Field(
         Decimal(0),
-        description="Relative standard deviation of the speeds of workers, in computing and waiting for memory alike "
-        "(model 2.6).",
+        description="Relative standard deviation of the speeds of workers in computing and in waiting (model 2.6).",
     )
     background: BackgroundSpec = Field(
         BackgroundSpec.model_construct(),

@@ -1,4 +1,4 @@
-"""What a worker does that finds no task: how long it spins, when it sleeps, and who wakes it (model 4.15).
+"""The rules for workers without a task: how long workers spin, when workers sleep, and who wakes them (model 4.15).
 
 A worker without a task goes through ``phases`` of fruitless rounds, then announces that it goes to sleep, looks again,
 and sleeps. A worker that puts a task into a queue may wake a sleeper. The rules are those of task runtimes of today,
@@ -130,9 +130,7 @@ class IdleSpec(CheckedModel):
     """What a worker does that finds no task (model 4.15)."""
 
     phases: tuple[IdlePhase, ...] = Field(
-        (),
-        description="Phases of fruitless rounds, one after the other. Default: the back-off, or a sleep at once if "
-        "workers sleep.",
+        (), description="Phases of fruitless rounds, in turn. Default: the back-off, or sleep at once if workers sleep."
     )
     searchers: Annotated[
         Annotated[Literal["any"], Tag("text"), Choices(meanings.IDLE_SEARCHERS)]
@@ -149,8 +147,7 @@ class IdleSpec(CheckedModel):
         by_shape("nanoseconds, or never, are needed here"),
     ] = Field(
         "never",
-        description="A worker without a part in a serial phase sleeps after this time, and worker 0 has to wake it for "
-        "the next phase.",
+        description="Time after which a worker idle in a serial phase sleeps; worker 0 wakes it for the next phase.",
     )
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, pairwise
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, Tag
 
@@ -156,14 +156,13 @@ def _both_ways(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         yield b, a
 
 
-def _named(value: Any) -> Any:
-    return {"topology": value} if isinstance(value, str) else value
-
-
 Links = Annotated[
     Annotated[tuple[LinkSpec, ...], Tag("list")] | Annotated[TopologySpec, Tag("mapping")],
     by_shape("links are a list, or a topology such as ring or {topology: ring, bandwidth_gbs: 9}"),
-    BeforeValidator(_named, json_schema_input_type=TopologyName | tuple[LinkSpec, ...] | TopologySpec),
+    BeforeValidator(
+        lambda value: {"topology": value} if isinstance(value, str) else value,
+        json_schema_input_type=TopologyName | tuple[LinkSpec, ...] | TopologySpec,
+    ),
 ]
 
 
@@ -195,13 +194,9 @@ def directed_links(
         pairs = link.pairs(nodes) if isinstance(link, TopologySpec) else link.directions()
         each_gbs = usual_gbs if link.bandwidth_gbs is None else link.bandwidth_gbs
         if each_gbs is None:
-            raise InputError(
-                "the links have no bandwidth" if alike else "the link has no bandwidth",
-                path=path,
-                expected="bandwidth_gbs here, such as {topology: ring, bandwidth_gbs: 9}, or link_bandwidth_gbs for all"
-                if alike
-                else "bandwidth_gbs on the link, or link_bandwidth_gbs for all links",
-            )
+            problem = "the links have no bandwidth" if alike else "the link has no bandwidth"
+            here = "here, such as {topology: ring, bandwidth_gbs: 9}" if alike else "on the link"
+            raise InputError(problem, path=path, expected=f"bandwidth_gbs {here}, or link_bandwidth_gbs for all links")
         expanded += [DirectedLink(a, b, each_gbs * link.count, link.latency_ns, path) for a, b in pairs]
     return expanded
 
@@ -237,11 +232,8 @@ def check_links(links: Sequence[DirectedLink], nodes: int) -> None:
             problem = f"the parallel links {pair} have {link.bandwidth_gbs} GB/s together"
             raise InputError(problem, path=link.path, expected=f"at most {most_gbs} GB/s")
         if (link.source, link.target) in first:
-            raise InputError(
-                f"the link from node {link.source} to node {link.target} is given twice",
-                path=link.path,
-                expected="one entry a direction, with 'count' for parallel links",
-            )
+            twice = f"the link from node {link.source} to node {link.target} is given twice"
+            raise InputError(twice, path=link.path, expected="one entry a direction, with 'count' for parallel links")
         first[link.source, link.target] = link.path
     _check_reachable(links, nodes)
 

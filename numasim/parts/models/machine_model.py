@@ -1,8 +1,8 @@
 """A machine in YAML: sockets, NUMA nodes, caches, links, latencies, clocks, and the source of every number.
 
-The machine is that of models 2.1 and 2.7. Latencies between nodes are measured (a matrix) or composed. Composed, the
-latency is ``local_latency_ns`` on the own node, elsewhere ``remote_base_latency_ns`` plus the latencies of the links on
-the route.
+Models 2.1 and 2.7 define machines. A matrix gives measured latencies between nodes. Without a matrix, the latency on
+the own node is ``local_latency_ns``; the latency of another node is ``remote_base_latency_ns`` plus the latencies of
+the links on the route.
 """
 
 from collections import Counter
@@ -57,22 +57,18 @@ class CoherenceSpec(LeanModel):
 
     same_core_ns: Nanoseconds | None = Field(
         None,
-        description="Time to move a cache line between two hardware threads of one core; needed unless cores_ns is "
-        "given.",
+        description="Time of a cache line between two hardware threads of one core; needed unless cores_ns is given.",
     )
     same_llc_ns: Nanoseconds | None = Field(
         None,
-        description="Time to move a cache line between two cores that share a last-level cache. Default: the time of "
-        "the next wider level, the node or the socket.",
+        description="Time of a cache line between cores of one last-level cache. Default: that of the next level.",
     )
     same_node_ns: Nanoseconds | None = Field(
-        None,
-        description="Time to move a cache line between two cores of one NUMA node. Default: same_socket_ns.",
+        None, description="Time of a cache line between two cores of one NUMA node. Default: same_socket_ns."
     )
     same_socket_ns: Nanoseconds | None = Field(
         None,
-        description="Time to move a cache line between two cores of one socket (thesis, Table 6.2); needed unless "
-        "cores_ns is given.",
+        description="Time of a cache line between cores of one socket (thesis, Table 6.2); needed without cores_ns.",
     )
     cross_socket_ns: (
         Annotated[
@@ -104,12 +100,10 @@ class SnoopSpec(Model):
     """A protocol that keeps caches coherent by asking the caches of all nodes about every line that is fetched."""
 
     request_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
-        description="Size on a link of a message with an address: a request, a question to another node's caches, the "
-        "head of a line that is written back."
+        description="Size on a link of a message with an address: a request, a question, a written line's head."
     )
     answer_bytes: Annotated[PositiveCount, Field(le=MOST_MESSAGE_BYTES)] = Field(
-        description="Size on a link of a message without an address: an answer, an acknowledgement, the head of a line "
-        "that is fetched."
+        description="Size on a link of a message without an address: an answer, a fetched line's head."
     )
 
 
@@ -117,8 +111,7 @@ class TurboStep(Model):
     """With at most ``active`` busy cores on a socket, its cores run at ``ghz``."""
 
     active: PositiveCount = Field(
-        description="The step holds while at most this number of cores of a socket is busy; a core is busy unless all "
-        "its workers sleep."
+        description="Most busy cores of a socket for this step. A core is busy unless all its workers sleep."
     )
     ghz: Gigahertz = Field(description="Clock of the socket's cores at this step.")
 
@@ -138,14 +131,13 @@ class SmtSpec(Model):
     """Speed of a hardware thread beside a busy or a polling sibling, in ppm of its speed without siblings."""
 
     busy_ppm: Speed = Field(
-        description="Speed beside a worker on the same core that executes a task or the runtime's operations; "
-        "several factors are multiplied."
+        description="Speed beside a worker on the same core that executes; of several, the factors are multiplied."
     )
     poll_ppm: Speed = Field(description="Speed beside a worker on the same core that searches for work or spins.")
 
 
 class ProbeSpec(Model):
-    """Time of one steal probe, if it was measured on the machine."""
+    """Times of one steal probe, if they were measured on the machine."""
 
     same_node_ns: Nanoseconds = Field(
         description="Time of one probe of a queue on the own node; it replaces the runtime's probe_ns."
@@ -168,22 +160,19 @@ class MachineSpec(LeanModel):
     )
     sockets: PositiveCount = Field(le=MAX_NODES, description="Number of sockets.")
     nodes: Nodes = Field(
-        description="The NUMA nodes: a mapping where all are alike, or a list with an entry for each node or run of "
-        "alike nodes."
+        description="The NUMA nodes: a mapping if all are alike, or a list of nodes and of runs of alike nodes."
     )
     caches: CachesSpec = Field(description="Sizes and latencies of the caches, and which cores share one.")
     latency_ns: tuple[Row, ...] | None = Field(
         None,
-        description="Measured latencies of loads, a row for each node whose core reads, a column for each node whose "
-        "memory is read; they win over local_latency_ns and the latencies of links.",
+        description="Measured latencies of loads, which win over all others: a row for each node whose cores read, "
+        "a column for each node whose memory is read.",
     )
     local_latency_ns: Nanoseconds | None = Field(
         None, description="Latency of a load from the memory of the own node; needed where latency_ns is not given."
     )
     remote_base_latency_ns: Nanoseconds | None = Field(
-        None,
-        description="Latency of a load from the memory of another node without the links on the way, which are "
-        "added. Default: local_latency_ns.",
+        None, description="Latency of a load from another node without the links on the way. Default: local_latency_ns."
     )
     hop_latency_ns: Nanoseconds | None = Field(None, description="Latency of every link that gives none of its own.")
     link_bandwidth_gbs: GigabytesPerSecond | None = Field(
@@ -199,16 +188,13 @@ class MachineSpec(LeanModel):
     )
     routes: tuple[tuple[Count, ...], ...] = Field(
         (),
-        description="Explicit routes, each a list of nodes from end to end. Default: the fewest links, and of "
-        "several such routes the lexicographically smallest.",
+        description="Explicit routes as lists of nodes. Default: the fewest links, then the smallest node numbers.",
     )
     coherence: CoherenceSpec = Field(
         description="Times to move a cache line between cores: of locks, queues and counters."
     )
     snoop: SnoopSpec | None = Field(
-        None,
-        description="Messages of coherence on links, if the caches of all nodes are asked about every fetched line. "
-        "Default: lines move without messages.",
+        None, description="Messages that ask the caches of all nodes about each fetched line. Default: no messages."
     )
     clock: ClockSpec = Field(description="Clocks of the cores.")
     core_steps_per_s: CoreRate | None = Field(
@@ -338,11 +324,9 @@ def _check_coherence(spec: MachineSpec) -> None:
 def _check_needed(spec: MachineSpec) -> None:
     most = max(kind.threads_per_core for node in spec.node_shapes for kind in node.kinds)
     if most > 1 and spec.smt is None:
-        raise InputError(
-            f"cores with {most} hardware threads need smt",
-            path=("nodes", "threads_per_core") if isinstance(spec.nodes, NodesSpec) else ("nodes",),
-            expected="smt: {busy_ppm, poll_ppm}, a thread's speed beside a busy and a polling sibling",
-        )
+        path = ("nodes", "threads_per_core") if isinstance(spec.nodes, NodesSpec) else ("nodes",)
+        expected = "smt: {busy_ppm, poll_ppm}, a thread's speed beside a busy and a polling sibling"
+        raise InputError(f"cores with {most} hardware threads need smt", path=path, expected=expected)
 
 
 def _check_turbo(spec: MachineSpec) -> None:

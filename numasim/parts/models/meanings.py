@@ -40,16 +40,13 @@ LOCK_WORDS = {
     "memory": "Every time from the memory of the line's home, as in equations 6.2 and 6.3 of the thesis.",
 }
 LOCK_BARRIER = {
-    "central": "All workers count on one line; the last worker opens the barrier, and the others read that line "
-    "one after the other.",
-    "flag": "Each worker but the first writes a flag of its own; the first worker reads all flags and opens the "
-    "barrier on one line.",
+    "central": "All workers count on one line; the last opens the barrier, and the others read the line in turn.",
+    "flag": "Each worker but the first writes its flag; the first reads all and opens the barrier on one line.",
     "tree": "Workers go up a binary tree to the first one, and down again.",
     "per-domain": "A central barrier within each node, then one among the last of each node (thesis, section 6.3.1).",
 }
 LOCK_PROBE = {
-    "look-first": "A probe looks without the lock; if it sees a task it tries the lock, and fails if another "
-    "worker holds the lock.",
+    "look-first": "A probe looks without the lock; for a task it tries the lock, and fails if the lock is held.",
     "lock-first": "A probe waits for the lock and then looks.",
 }
 PLACEMENT_ADDING = {"first-touch": "The memory lives on the node of the worker that first touches it."}
@@ -68,8 +65,7 @@ JOIN = {
 }
 FULL = {
     "grow": "The task goes to the next queue with room that dispatch finds, and is executed at once if there is none.",
-    "inline": "Once its own queue is full, a worker executes the tasks that it spawns at once, until the queue has "
-    "drained (see resume).",
+    "inline": "While its own queue is full, a worker executes its new tasks at once, until the queue drains (resume).",
     "next": "The worker's tasks are dealt to all queues in turn.",
     "block": "The same as grow.",
 }
@@ -137,8 +133,7 @@ UNIT = {
 BOUND = {"min": "The threshold s of the queue.", "max": "The threshold S of the queue."}
 AMOUNT_SHARE = {"workers": "The number of workers."}
 CONDITION = {
-    "announced": "Queues with the status VICTIM of the thesis: set when the length reaches S, cleared when the "
-    "length has fallen to s (A-8)."
+    "announced": "Queues with the status VICTIM of the thesis: from length S on, until they have fallen to s (A-8)."
 }
 AMOUNT = {"one": "One task.", "half": "Half of the queue, rounded up.", "all": "The whole queue."}
 SOURCE = {
@@ -166,8 +161,7 @@ LEVEL_BY = {
 LEVEL_VISIT = {
     "nearest": "All, the nearest first.",
     "random": "One, by a draw.",
-    "weighted": "One, by a draw that prefers near groups: weights fall with the latency and grow with the number "
-    "of queues.",
+    "weighted": "One, by a draw: weights fall with the latency and grow with the number of queues.",
 }
 _PICKS = {
     "random": "By a draw among the candidates.",
@@ -204,8 +198,7 @@ STRATEGY_TIERS = {
     "none": "All tasks are local.",
 }
 STRATEGY_LABELS = {
-    "slices": "The slice of the data that the task works on: as many slices as there are units (LAWS, equation 1; "
-    "model 4.8).",
+    "slices": "The task's slice of the data, of as many slices as units (LAWS, equation 1; model 4.8).",
     "tune": "No task has a label until the controller gives labels (tune).",
     "none": "No task has a label.",
 }
@@ -214,8 +207,7 @@ DISPATCH_TARGET = {
     "own": "The queue of the spawning worker's own unit.",
     "any": "All queues.",
     "data": "The queues of the node that has most of the task's data, or as rank says (thesis, equation 5.2).",
-    "label": "The queues of the unit that the task's label names (model 4.14); a task without a label goes on to "
-    "the next rule.",
+    "label": "The queues of the unit of the task's label (model 4.14); without a label the next rule decides.",
     "lightest": "The queues of the node whose queues hold the fewest tasks.",
     "own-core": "The queues of the spawning worker's core.",
     "own-llc": "The queues of the cores that share its last-level cache.",

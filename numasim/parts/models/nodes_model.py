@@ -58,9 +58,7 @@ class NodeSpec(CheckedModel):
         Annotated[Count, Field(le=MAX_THREADS), Tag("number")] | Annotated[tuple[CoresSpec, ...], Tag("list")],
         by_shape("a number of cores, or a list of kinds such as {count: 8, threads_per_core: 2}, is needed here"),
     ] = Field(
-        0,
-        description="Number of cores, or the kinds of cores in the order of their numbers. Default: none, as of "
-        "memory behind CXL.",
+        0, description="Number of cores, or their kinds in the order of core numbers. Default: none, as behind CXL."
     )
     threads_per_core: Siblings | None = Field(
         None, description="Hardware threads of each core, where cores is a number. Default: 1."

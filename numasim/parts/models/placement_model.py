@@ -52,12 +52,10 @@ Policy = Annotated[
     PolicyName,
     Choices(
         {
-            "first-touch": "What the program has initialised is on worker 0's node; any other page goes to the node "
-            "that first touches it.",
+            "first-touch": "Initialised memory is on worker 0's node; other pages go to their first toucher's.",
             "next-touch": "As first-touch; in addition every placed page moves once to the node of its next toucher.",
             "deferred": "As first-touch, but a read never places a page.",
-            "numa-balancing": "As first-touch; in addition pages move to the node that keeps on touching them, as in "
-            "Linux (model 2.11).",
+            "numa-balancing": "As first-touch; pages also follow the nodes that touch them, as in Linux (model 2.11).",
             "first-touch-master": "All pages are on worker 0's node.",
             "first-touch-init": "What the program has initialised was touched by tasks tasks, dealt to the workers in "
             "turn; other pages go to their first toucher.",
@@ -286,10 +284,8 @@ DISTRIBUTIONS = {
     "interleave": "Unit i mod units for item i.",
     "locality": "The unit to which the item's data is cheapest, ties to the lowest.",
     "balanced": "Largest items first: of the units, the cheapest first, the first that is not overloaded.",
-    "mixed-locality-balanced": "The cheapest unit where its node has a large share of the item's data, else as "
-    "balanced.",
-    "mixed-locality-interleave": "The cheapest unit where its node has a large share of the item's data, else as "
-    "interleave.",
+    "mixed-locality-balanced": "The cheapest unit if its node has much of the item's data, else as balanced.",
+    "mixed-locality-interleave": "The cheapest unit if its node has much of the item's data, else as interleave.",
 }
 DistributionName = Literal[
     "random", "interleave", "locality", "balanced", "mixed-locality-balanced", "mixed-locality-interleave"

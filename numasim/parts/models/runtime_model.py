@@ -54,8 +54,7 @@ class BackoffSpec(Model):
         by_shape("nanoseconds, or task for the mean time of a task, are needed here"),
     ] = Field(
         Decimal(0),
-        description="Wait after the first failed round; task is the mean serial time of the program's tasks (thesis, "
-        "section 3.3.1). Default: none, the worker waits poll_ns.",
+        description="Wait after the first failed round, or task: a task's mean time (thesis, 3.3.1). Default: poll_ns.",
     )
     factor: Annotated[PositiveCount, Field(le=1024)] = Field(
         2, description="Factor from each wait to the next, as long as nothing is found."
@@ -89,8 +88,7 @@ class CostSpec(LeanModel):
     )
     locate_ns: Nanoseconds = Field(
         Decimal(0),
-        description="Finding the node of a new task's data, if a dispatch rule asks for that node (thesis, section "
-        "5.5).",
+        description="Finding the node of a new task's data for a dispatch rule that asks (thesis, section 5.5).",
     )
     pop_ns: Nanoseconds = Field(Decimal(0), description="Taking a task from the own queue.")
     join_ns: Nanoseconds = Field(
@@ -111,9 +109,7 @@ class CostSpec(LeanModel):
     take_ns: Nanoseconds = Field(Decimal(0), description="The first task of a steal.")
     move_ns: Nanoseconds = Field(Decimal(0), description="Each further task of a steal.")
     wake_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Waking a sleeper on the node of the line on which it sleeps, or on the node of the worker that "
-        "ends the sleeper's join.",
+        Decimal(0), description="Waking a sleeper on the node of its line, or of the worker that ends its join."
     )
     wake_remote_ns: Nanoseconds = Field(
         Decimal(0), description="Waking a sleeper on another node (thesis, section 6.3.1)."
@@ -121,23 +117,18 @@ class CostSpec(LeanModel):
     fault_ns: Nanoseconds = Field(Decimal(0), description="A page fault, which places a page.")
     faults_per_s: Annotated[Count, Field(le=MOST_UNITS_PER_S)] = Field(
         0,
-        description="Page faults per second that the lock of the address space lets through, for all workers "
-        "together; 0 is no limit (model 2.5).",
+        description="Page faults per second that the address space's lock allows for all workers; 0: any (model 2.5).",
     )
     fault_alpha: Fraction = Field(
         Decimal(0),
-        description="Loss of faults_per_s for each further node with page faults: with u nodes the limit is divided "
-        "by 1 + fault_alpha (u - 1).",
+        description="Loss of faults_per_s with more nodes: u nodes divide the limit by 1 + fault_alpha (u - 1).",
     )
     unmap_ns: Nanoseconds = Field(
-        Decimal(0),
-        description="Giving back a page, with the lock of the address space held: nobody else faults or gives back "
-        "memory meanwhile (model 2.5).",
+        Decimal(0), description="Giving back a page. Nobody else faults or gives back memory meanwhile (model 2.5)."
     )
     shootdown_ns: Nanoseconds = Field(
         Decimal(0),
-        description="A flush of the translation look-aside buffers after pages were given back, for each other thread "
-        "of the process, with the lock held as well.",
+        description="Flush of translation buffers after giving back pages, for each other thread, with the lock held.",
     )
     unmap_batch: Annotated[Count, Field(le=MOST_BYTES)] = Field(
         0, description="Pages that are given back with one flush; 0: all that an item gives back (model 2.5)."
@@ -159,14 +150,11 @@ class CostSpec(LeanModel):
     )
     deep_ns: Nanoseconds = Field(
         Decimal(0),
-        description="A worker that has slept for longer takes deep_wake_ns more to wake, as its core has gone into a "
-        "deep idle state.",
+        description="After a longer sleep, waking takes deep_wake_ns more, as the core is in a deep idle state.",
     )
     deep_wake_ns: Nanoseconds = Field(Decimal(0), description="See deep_ns.")
     line: LineRule = Field(
-        "no",
-        description="Whether the transfer of cache lines is paid as well: of the lines of queues and of the counters "
-        "of joins (model 4.1, 5.6).",
+        "no", description="Whether transfers of cache lines of queues and of joins' counters are paid (model 4.1, 5.6)."
     )
 
 
@@ -185,8 +173,7 @@ class RuntimeSpec(LeanModel):
     )
     resume: Fraction = Field(
         Decimal("0.7"),
-        description="With on_full: inline, tasks go into the queue again when the queue has fallen below this share "
-        "of its capacity. The default is OMPi's.",
+        description="With on_full: inline, tasks are queued again below this share of the capacity, as in OMPi.",
     )
     producer: Annotated[ProducerKind, Choices(meanings.RUNTIME_PRODUCER)] = Field(
         "none", description="Who makes the items of a range (A-1)."
@@ -204,8 +191,7 @@ class RuntimeSpec(LeanModel):
     )
     idle: IdleSpec | None = Field(
         None,
-        description="What a worker does that finds no task (model 4.15); the idle of a strategy replaces it. "
-        "Default: the worker searches on, with the back-off.",
+        description="Rules for workers without a task (model 4.15); a strategy's rules win. Default: the back-off.",
     )
     s_rule: Rule = Field(
         "avail", description="How the threshold S of a queue is computed, unless the strategy has a rule (A-7)."

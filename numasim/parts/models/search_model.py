@@ -62,9 +62,7 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
         "random", description="How the queues of a group are chosen, one after the other."
     )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
-        None,
-        description="With pick: longest or shortest, the number of queues that are drawn; the best of them is taken. "
-        "Default: all queues of the group.",
+        None, description="With pick: longest or shortest, draw so many queues and take the best. Default: all queues."
     )
     tries: Annotated[
         Annotated[Literal["all"], Tag("text"), Choices(meanings.LEVEL_TRIES)]
@@ -74,8 +72,7 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
     condition: Condition | None = Field(
         None,
         alias="if",
-        description="Queues that do not meet the condition are left out before the pick. Default: no queue is left "
-        "out.",
+        description="Queues that do not meet the condition are left out before the pick. Default: no condition.",
     )
     amount: Amount | None = Field(
         None, description="How many tasks a successful probe takes. Default: the strategy's amount."
@@ -85,8 +82,7 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
     )
     lock: Unit | None = Field(
         None,
-        description="The unit of the probed queue whose lock the worker holds while it searches there. Default: no "
-        "lock.",
+        description="The unit of the probed queue whose lock the worker holds while it searches. Default: no lock.",
     )
     who: Annotated[Literal["head"], Choices(meanings.LEVEL_WHO)] | None = Field(
         None, description="Which workers use the level. Default: all."
@@ -97,16 +93,14 @@ class LevelSpec(LeanModel, Sometimes, CheckedModel):
     )
     own_first: YesNo = Field(
         False,
-        description="Whether a gated level is closed, too, until all subtrees that are labelled for the worker's unit "
-        "have begun (model 4.14).",
+        description="Whether a gated level also waits until all subtrees of the worker's unit began (model 4.14).",
     )
     from_pass: Annotated[PositiveCount, Field(le=MOST_PASSES)] = Field(
         1, description="The first pass of a round in which the level is searched, if rounds have several passes."
     )
     chance: Chance | None = Field(
         None,
-        description="Probability of searching this level, in place of all levels behind it. Default: the level is "
-        "always searched, and then the next one.",
+        description="Probability of searching this level and no later one. Default: all levels are searched in turn.",
     )
 
     def _problems(self) -> Iterator[str]:
@@ -139,13 +133,10 @@ class DispatchSpec(Sometimes, CheckedModel):
     )
     sample: Annotated[PositiveCount, Field(lt=COMPARABLE)] | None = Field(
         None,
-        description="With pick: shortest, the number of queues that are drawn; the shortest is taken. Default: all "
-        "queues of the set.",
+        description="With pick: shortest, draw so many queues and take the shortest. Default: all queues of the set.",
     )
     condition: Condition | None = Field(
-        None,
-        alias="if",
-        description="Queues that do not meet the condition are left out. Default: no queue is left out.",
+        None, alias="if", description="Queues that do not meet the condition are left out. Default: no condition."
     )
     rank: Annotated[Literal["most", "cheapest", "any"], Choices(meanings.DISPATCH_RANK)] = Field(
         "most", description="Which nodes the task's objects choose (thesis, equation 5.2)."
@@ -159,12 +150,12 @@ class DispatchSpec(Sometimes, CheckedModel):
     least_bytes: Bytes = Field(
         0,
         alias="bytes",
-        description="The rule holds only if the objects that count have at least this number of bytes together.",
+        description="The rule holds only if the objects that count have at least so many bytes together.",
     )
     least_share: Fraction = Field(
         Decimal(0),
         alias="share",
-        description="The rule holds only if at least this share of the weight of these objects is on the chosen node.",
+        description="The rule holds only if the chosen node has at least this share of the objects' weight.",
     )
     uneven: YesNo = Field(
         False, description="The rule holds only if nodes differ in their similarity to the task (A-31)."

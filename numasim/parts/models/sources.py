@@ -46,7 +46,8 @@ def check_source_fields(sources: Mapping[str, str], spec: BaseModel) -> None:
 def unsourced(spec: BaseModel) -> list[str]:
     """Return the dotted fields with numbers for which neither the field nor any field above it has a source."""
     sources = getattr(spec, "sources", {})
-    numbers = {field for field, value in _fields(_given(spec)) if _is_number(value)}
+    given = [(field, value) for field, value in _fields(_given(spec)) if not isinstance(value, bool)]
+    numbers = {field for field, value in given if isinstance(value, int | Decimal)}
     return sorted(field for field in numbers if not _covered(field, sources))
 
 
@@ -68,7 +69,3 @@ def _fields(value: Any, above: str = "") -> Iterator[tuple[str, Any]]:
     for path, item in pairs:
         yield path, item
         yield from _fields(item, path)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | Decimal) and not isinstance(value, bool)

@@ -62,8 +62,7 @@ class HelperSpec(Model):
     """Helper threads on idle cores: one for each worker whose last-level cache has an idle core (Goes et al., 4.2)."""
 
     lifespan: Bytes = Field(
-        description="How far a helper runs ahead: the number of bytes of its worker's next unit that the helper reads. "
-        "With 0 there are no helpers."
+        description="How many bytes of its worker's next unit a helper reads ahead. With 0 there are no helpers."
     )
     work: Fraction = Field(
         Decimal(0),
@@ -90,31 +89,23 @@ class QueueSpec(LeanModel):
     )
     own: End | None = Field(
         None,
-        description="At which end the unit's own workers take; tasks are put in at the back. Default: of workers' "
-        "queues as runtime.queue_order says, of others lifo.",
+        description="At which end own workers take; tasks enter at the back. Default: runtime.queue_order or lifo.",
     )
     steal: End | None = Field(
-        None,
-        description="At which end others take. Default: of workers' queues as runtime.queue_order says, of others "
-        "fifo.",
+        None, description="At which end others take. Default: of workers' queues runtime.queue_order, of others fifo."
     )
     capacity: Tasks | None = Field(
         None, description="Tasks that a queue holds. Default: of workers' queues runtime.capacity, of others no limit."
     )
     full: Full | None = Field(
         None,
-        description="What happens to a new task when the queue is full. Default: of workers' queues runtime.on_full, "
-        "of others grow.",
+        description="What becomes of a new task if the queue is full. Default: of workers' queues on_full, else grow.",
     )
     lines: Literal[1, 2] = Field(
-        1,
-        description="On how many cache lines the words of a queue stand: both ends on one line, or each end on a line "
-        "of its own (model 5.6).",
+        1, description="Cache lines of a queue's words: 1 for both ends, or 2, one for each end (model 5.6)."
     )
     lock: YesNo = Field(
-        False,
-        description="Whether each queue has a lock, which probes take, and workers that put a task into another "
-        "worker's queue (model 4.1).",
+        False, description="Whether each queue has a lock, which probes and pushes of other workers take (model 4.1)."
     )
 
 
@@ -129,13 +120,11 @@ class ThresholdSpec(CheckedModel):
 
     max: Threshold = Field(
         "auto",
-        description="The threshold S: others may steal from a queue with S tasks or more; auto computes S (thesis, "
-        "equation 3.3).",
+        description="The threshold S: others steal from queues of S tasks or more; auto: thesis, equation 3.3.",
     )
     min: Threshold = Field(
         "auto",
-        description="The threshold s: a worker whose queue has s tasks or fewer may steal; auto computes s (thesis, "
-        "equation 3.4).",
+        description="The threshold s: a worker with s tasks or fewer may steal; auto: by equation 3.4 of the thesis.",
     )
     rule: Rule | None = Field(None, description="How S is computed. Default: the runtime's s_rule (A-7).")
     when: Annotated[ThresholdTime, Choices(meanings.THRESHOLD_WHEN)] = Field(
@@ -150,10 +139,6 @@ class ThresholdSpec(CheckedModel):
             yield f"min must be less than max, but min is {self.min} and max is {self.max}"
 
 
-def _own_deques() -> dict[str, QueueSpec]:
-    return {"deque": QueueSpec.model_construct(per="worker")}
-
-
 class StrategySpec(LeanModel, CheckedModel):
     """A whole strategy, after its ``like`` chain has been merged."""
 
@@ -163,7 +148,8 @@ class StrategySpec(LeanModel, CheckedModel):
         "custom", description="Name of the strategy in results and figures. Default: the name of its file, or custom."
     )
     queues: Annotated[dict[Label, QueueSpec], Field(min_length=1, max_length=64)] = Field(
-        default_factory=_own_deques, description="Families of queues by name. Default: deque, one for each worker."
+        default_factory=lambda: {"deque": QueueSpec.model_construct(per="worker")},
+        description="Families of queues by name. Default: deque, one for each worker.",
     )
     steal: Annotated[tuple[LevelSpec, ...], Field(max_length=MOST_LEVELS)] = Field(
         description="Levels of the search for work, gone through in order until one finds a task."
@@ -184,8 +170,7 @@ class StrategySpec(LeanModel, CheckedModel):
         by_shape("tiers are slices, tune, none or {depth: 2}"),
     ] = Field(
         "none",
-        description="Which tasks are the roots of subtrees that are kept together, which stand above and which below "
-        "them (model 4.14).",
+        description="Which tasks are the roots of subtrees that stay together, or above or below (model 4.14).",
     )
     labels: Annotated[
         Annotated[Annotated[Literal["slices", "tune", "none"], Choices(meanings.STRATEGY_LABELS)] | Label, Tag("text")]
@@ -206,8 +191,7 @@ class StrategySpec(LeanModel, CheckedModel):
         by_shape("a spawn order is help-first, work-first or a mapping such as {local: work-first} or {adaptive: {}}"),
     ] = Field(
         "help-first",
-        description="Whether a worker that spawns goes on with the parent or with the child (model 3.3), for all tasks "
-        "or by the tier of the child.",
+        description="Whether a spawning worker goes on with the parent or the child (model 3.3), for all or by tier.",
     )
     join: Join | None = Field(
         None,
@@ -219,9 +203,7 @@ class StrategySpec(LeanModel, CheckedModel):
         | Annotated[Count, Field(le=2**30), Tag("number")],
         by_shape("a number of tasks, or min, is needed here"),
     ] = Field(
-        0,
-        description="A worker searches when its own queue holds no more than so many tasks; min is the threshold s "
-        "(A-10).",
+        0, description="A worker searches when its own queue has so many tasks or fewer; min: the threshold s (A-10)."
     )
     thresholds: Annotated[
         Annotated[Literal["none"], Tag("text"), Choices(meanings.STRATEGY_THRESHOLDS)]
@@ -240,9 +222,7 @@ class StrategySpec(LeanModel, CheckedModel):
         description="Where pages live: a policy by name, or a mapping with its options.",
     )
     tune: TuneSpec | None = Field(
-        None,
-        description="What chooses tiers, labels, switches and page policies between two iterations (model 4.12). "
-        "Default: nothing does.",
+        None, description="The controller of tiers, labels, switches and page policies (model 4.12). Default: none."
     )
     locks: LockSpec = Field(LockSpec.model_construct(), description="Kinds of locks and barriers, and where they live.")
     mapping: Annotated[MappingName, Choices(meanings.STRATEGY_MAPPING)] = Field(
@@ -250,8 +230,7 @@ class StrategySpec(LeanModel, CheckedModel):
     )
     helpers: HelperSpec | None = Field(
         None,
-        description="Helper threads that run ahead of workers on idle cores beside the same cache (model 4.11). "
-        "Default: none.",
+        description="Helper threads on idle cores of one cache, ahead of their workers (model 4.11). Default: none.",
     )
 
     @property

@@ -119,13 +119,10 @@ class LengthCondition(OneOfAll):
     """Only queues that now have at least ``length`` tasks, or fewer than ``below`` tasks."""
 
     length: Bound | None = Field(
-        None,
-        description="Only queues that now hold at least this number of tasks; max and min are the thresholds S and s.",
+        None, description="Only queues that hold at least so many tasks; max and min are the thresholds S and s."
     )
     below: Bound | None = Field(
-        None,
-        description="Only queues that now hold fewer than this number of tasks; max and min are the thresholds S and "
-        "s.",
+        None, description="Only queues that hold fewer than so many tasks; max and min are the thresholds S and s."
     )
 
 
@@ -185,7 +182,7 @@ class ChanceSpec(CheckedModel):
 
 
 class LiveSpec(Model):
-    """The number of subtrees of tier root that may be live in each unit; levels with ``gated: yes`` obey it."""
+    """The most subtrees of tier root that may be live in each unit, for levels with ``gated: yes``."""
 
     per: Unit = Field(
         description="Live subtrees are counted for each unit of this kind: for the unit whose worker began the root."
@@ -206,9 +203,7 @@ class AdaptiveSpec(Model):
     )
     every: Tasks = Field(50, description="Number of spawns after which the worker decides anew.")
     steals: Tasks = Field(
-        1,
-        description="The worker then chooses help-first if thieves took at least this number of tasks from it since "
-        "its last decision, else work-first.",
+        1, description="Help-first is chosen if thieves took so many tasks since the last decision, else work-first."
     )
     first: SpawnOrder = Field("help-first", description="The order before the worker's first decision.")
 
@@ -245,8 +240,7 @@ class TierDepth(Model):
     """Tiers by depth in the tree of tasks."""
 
     depth: Count = Field(
-        description="Tasks of this depth have tier root, those above it free, those below it local; the roots of a "
-        "phase have depth 0."
+        description="Tasks of this depth are roots, above it free, below it local; a phase's roots have depth 0."
     )
 
 
@@ -313,21 +307,18 @@ class LockSpec(CheckedModel):
     )
     batch: Annotated[PositiveCount, Field(le=2**30)] = Field(
         64,
-        description="Kind cohort: how many times in a row a lock is granted within one node while another node waits "
-        "(Dice, Marathe and Shavit 2012).",
+        description="Kind cohort: grants in a row on a node while another node waits (Dice, Marathe and Shavit 2012).",
     )
     fairness: Annotated[Literal["near", "fair"], Choices(meanings.LOCK_FAIRNESS)] = Field(
         "near", description="Kinds tas and ttas: who wins the race for a lock that is released (A-28)."
     )
     spin_ns: Nanoseconds = Field(
         Decimal(5000),
-        description="Kind mutex: how long a waiter spins before it sleeps. The default is assumed: as long as waking "
-        "it takes.",
+        description="Kind mutex: how long a waiter spins before it sleeps; assumed to be as long as waking takes.",
     )
     home: Annotated[Literal["owner", "master"], Choices(meanings.LOCK_HOME)] = Field(
         "master",
-        description="On which node the lines of locks, atomic words, conditions and barriers live (thesis, section "
-        "6.3).",
+        description="The node of the lines of locks, atomic words, conditions and barriers (thesis, section 6.3).",
     )
     words: Annotated[Literal["cached", "memory"], Choices(meanings.LOCK_WORDS)] = Field(
         "cached", description="Where a line comes from when another worker needs the line (model 5.1)."
@@ -336,9 +327,7 @@ class LockSpec(CheckedModel):
         "flag", description="Kind of all barriers of the run (model 5.4). The default is what OMPi does."
     )
     probe: Annotated[Literal["look-first", "lock-first"], Choices(meanings.LOCK_PROBE)] = Field(
-        "look-first",
-        description="Whether a probe takes the lock of a queue before it looks at the length (A-41); it matters "
-        "where queues have locks.",
+        "look-first", description="Whether a probe takes a queue's lock before it looks at the length (A-41)."
     )
 
     def _problems(self) -> Iterator[str]:

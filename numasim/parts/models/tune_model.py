@@ -78,7 +78,7 @@ SHIPPED = ("fastest", "packing")
 
 
 class TuneSpec(CheckedModel):
-    """The controller of a strategy, a shipped controller or a user's function, and the choices that it has."""
+    """The controller of a strategy, which is shipped or a user's function, and the choices of the controller."""
 
     kind_key: ClassVar[str | None] = "what"
     kinds_of_key: ClassVar[Mapping[str, tuple[str, ...]]] = {

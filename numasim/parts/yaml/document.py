@@ -1,9 +1,8 @@
 """YAML documents as trees of placed values, with limits against malicious and broken files.
 
 The tree is built from the parser's events with an explicit stack, so that nesting and aliases are bounded while the
-document is read. The parser takes 30 microseconds for a value. A text that would take seconds is refused before
-parsing, and lists of numbers on one line bypass the parser. The dialect is YAML 1.2 without tags: `no` is a text, `012`
-is twelve.
+document is read. A text that would take seconds to parse is refused first, and lists of numbers on one line bypass the
+parser. The dialect is YAML 1.2 without tags: `no` is a text, `012` is twelve.
 """
 
 from __future__ import annotations
@@ -88,12 +87,12 @@ def _scalar(value: Any) -> str:
     return value if plain else json.dumps(value, ensure_ascii=False)
 
 
-# ---- Lists of numbers on one line, taken out of a text before it is parsed as YAML -----------------------------------
+# ---- Lists of numbers on one line, taken out of a text before the text is parsed as YAML -----------------------------
 #
-# The parser takes 30 microseconds for a value, and a machine of 256 nodes has a matrix of 65,536 latencies. So each
-# character of a list such as `[77, 124.5]` is replaced by a mark. The parser takes the marks for one word, and every
-# place in the text stays the same. If the list was text after all, as in quotes or in the middle of a sentence, the
-# characters are put back. A list directly followed by other text, such as a comment, is left to the parser.
+# The parser takes 30 microseconds for a value, and a machine of 256 nodes has a matrix of 65,536 latencies. Each
+# character of a list such as `[77, 124.5]` is therefore replaced by a mark, so that all places in the text stay the
+# same and the parser takes the marks for one word. If the list is part of a text, as in quotes, the characters are put
+# back. A list that is directly followed by other text, such as a comment, is left to the parser.
 
 MARK = "\ue000"  # of Unicode's private use area, which has no characters
 _NUMBER = r"[-+]?\.?[0-9][0-9.eE+-]*+"
@@ -180,9 +179,10 @@ def parse(text: str, source: Source) -> Node:
     if sum(map(rest.text.count, "\n,:")) > MOST_PARSED:
         problem = f"the document has more than {MOST_PARSED:,} lines, commas and colons outside of lists of numbers"
         raise InputError(problem, place=source.name, expected="a shorter one, or numbers as [1, 2, 3] on one line")
-    builder = _Builder(source, rest)
+    builder, parser = _Builder(source, rest), YAML(typ="safe", pure=True)
+    parser.Reader = _Reader
     try:
-        for event in _parser().parse(io.StringIO(rest.text)):
+        for event in parser.parse(io.StringIO(rest.text)):
             builder.take(event)
     except MarkedYAMLError as error:
         raise _syntax_error(error, text, source) from None
@@ -198,12 +198,6 @@ class _Reader(Reader):
 
     def check_printable(self, data: str) -> None:
         """Accept every character."""
-
-
-def _parser() -> YAML:
-    parser = YAML(typ="safe", pure=True)
-    parser.Reader = _Reader
-    return parser
 
 
 def _refuse_characters(text: str, source: Source) -> None:
@@ -234,7 +228,7 @@ def _syntax_error(error: MarkedYAMLError, text: str, source: Source) -> InputErr
 
 @dataclass
 class _Value:
-    """A value, its number of values and levels without aliases; for an open mapping also the key being read."""
+    """A value with its number of values and of levels, aliases written out; of an open mapping also the present key."""
 
     node: Node
     anchor: str | None = None

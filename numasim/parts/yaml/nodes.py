@@ -64,9 +64,7 @@ class Place:
         return f"{self.source.name}:{self.line}:{self.column}" if self.line else self.source.name
 
 
-NO_PLACE = Place(
-    Source("", Path())
-)  # of values from Python or a command line; relative paths start in the working folder
+NO_PLACE = Place(Source("", Path()))  # of values from Python or a command line; paths start in the working folder
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -118,7 +116,7 @@ class Node:
 
 
 def from_python(value: Any, place: Place) -> Node:
-    """Return a node for plain Python data; every float becomes the decimal number that Python prints for it."""
+    """Return a node for plain Python data; a float becomes the decimal number that Python prints for the float."""
     if isinstance(value, Mapping):
         content = {_key(key): from_python(inner, place) for key, inner in value.items()}
         return Node(content, place, dict.fromkeys(content, place))
@@ -153,7 +151,7 @@ def path_parts(text: str) -> FieldPath:
 
 
 def shown(value: Any) -> str:
-    """Return a value in quotes, as error messages show it."""
+    """Return a value as error messages show the value: texts in quotes, long values cut off."""
     if isinstance(value, Mapping):
         return "a mapping" if value else "an empty mapping"
     if isinstance(value, list | tuple):
@@ -184,7 +182,7 @@ _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 def scalar(text: str) -> Scalar:
-    """Return the value of the plain scalar ``text``; ValueError for a number that is not finite or far too large."""
+    """Return the value of the plain scalar ``text``. Raises ValueError for numbers that are infinite or too large."""
     if text in _NULL:
         return None
     if text in _BOOL:

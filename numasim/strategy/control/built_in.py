@@ -31,10 +31,10 @@ from numasim.workload.forest_arrays import offsets
 
 # ---- Which programs compute rather than wait for memory, by the cache misses of their tasks (model 4.8) --------------
 #
-# Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions, so the time that a task's
-# own segments compute stands for them, at ``instructions_per_us`` instructions a microsecond. A task with fewer than
+# Chen and Guo (2015, section 6.6) count retired instructions. The model has no instructions. Each microsecond that a
+# task's own segments compute therefore counts as ``instructions_per_us`` instructions. A task with fewer than
 # ``misses_per_million`` misses in a million instructions is bound by the processor; the paper prints no threshold.
-# Tasks that only create tasks may outnumber the tasks that do the work, so each task is weighted by its instructions.
+# Tasks are weighted by their instructions, since tasks that only create tasks may outnumber the tasks that work.
 
 
 def bound_instructions(rule: CpuBoundSpec, misses: I64, compute_ps: I64) -> tuple[int, int]:
@@ -109,9 +109,9 @@ class Search:
     """How far the search for a packing has come: Algorithm 1 between two iterations.
 
     The next iteration runs under the roots ``tried``. The fastest roots so far are ``kept``; their iteration took
-    ``kept_ps``, None until the ``initial`` roots have run. ``moves`` are the remaining moves, the move now being tried
-    first; the search has ended if no move is left. If ``labels`` are given, all tasks of a subtree have one label. A
-    packing is kept if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; 0: any time less.
+    ``kept_ps``, None until the ``initial`` roots have run. ``moves`` begins with the move that is being tried; the
+    search ends when no move is left. If ``labels`` are given, all tasks of a subtree have one label. A packing is kept
+    if its iteration takes ``gain_per_mille`` thousandths less than ``kept_ps``; with 0, if it takes any less.
     """
 
     initial: I64

@@ -1,10 +1,9 @@
 """Controllers: pure functions that choose, between two iterations, how a strategy treats the tasks of the next one.
 
 A controller is called once before the first iteration of a run, with ``state=None`` and ``measures=None``, and then
-after each iteration, before the next iteration begins. An *iteration* is one pass through an outermost loop of the
-program (`numasim.workload.phases`). A controller returns a state, which holds everything that the controller has to
-remember, and gets the state back at the next call. A controller keeps no other state, so that equal runs are
-controlled alike, on every engine and in any order.
+between each iteration and the next. An *iteration* is one pass through an outermost loop of the program
+(`numasim.workload.phases`). A controller returns a state and is given this state at the next call. A controller keeps
+no other state, so that equal runs are controlled alike, on every engine and in any order.
 
 All numbers are integers: times in picoseconds, sizes in bytes. Row i of every array over tasks is task i: the tasks of
 the program in depth-first preorder, calls and implicit bodies among them. Arrays given to a controller are read-only.
@@ -29,35 +28,25 @@ U8 = npt.NDArray[np.uint8]
 class Program:
     """The program and the machine as a controller sees them, the same in every iteration; T tasks.
 
-    - ``parent`` [T]: the task that creates each task, -1 for roots; ``depth`` [T]: 0 for roots.
-    - ``subtree_end`` [T]: the descendants of task i are the tasks ``i + 1 .. subtree_end[i] - 1``.
-    - ``compute_ps`` [T]: the compute time of the task's own segments, without memory accesses and without descendants.
-    - ``roots``: the roots of each phase; ``loops``: the loops over phases; ``iterations``: the number of iterations of
-      each phase: passes of the phase's outermost loop or, for a phase outside loops, repeats.
-    - ``units``: the number of units that labels name, 0 to ``units - 1``: the units with a worker, in ascending order,
-      of the kind of the queues that ``to: label`` puts tasks into (sockets, if no rule has ``to: label``).
-    - ``unit_llc_bytes``: the size of all last-level caches of a unit's workers; of unequal units, the smallest size.
-    - ``l2_bytes``: the size of a core's private second-level cache; ``line_bytes``: the size of a cache line, the unit
-      of misses.
-    - ``workers``, ``nodes``: the numbers of workers and nodes.
-    - ``switches``, ``placements``: the names of switches and page policies that a controller may choose.
+    Labels name ``units`` units by number, from 0: the units with a worker, in ascending order, of the kind of the
+    queues that ``to: label`` puts tasks into (sockets, if no rule has ``to: label``).
     """
 
-    parent: I64
-    depth: I64
-    subtree_end: I64
-    compute_ps: I64
-    roots: tuple[tuple[int, ...], ...]
-    loops: tuple[Loop, ...]
-    iterations: tuple[int, ...]
+    parent: I64  # [T] the task that creates each task, -1 for roots
+    depth: I64  # [T] 0 for roots
+    subtree_end: I64  # [T] the descendants of task i are the tasks i + 1 .. subtree_end[i] - 1
+    compute_ps: I64  # [T] compute time of the task's own segments, without memory accesses and without descendants
+    roots: tuple[tuple[int, ...], ...]  # of each phase
+    loops: tuple[Loop, ...]  # over phases
+    iterations: tuple[int, ...]  # of each phase: passes of its outermost loop or, outside loops, repeats
     units: int
-    unit_llc_bytes: int
-    l2_bytes: int
-    line_bytes: int
+    unit_llc_bytes: int  # size of all last-level caches of a unit's workers; of unequal units, the smallest size
+    l2_bytes: int  # size of a core's private second-level cache
+    line_bytes: int  # size of a cache line, the unit of misses
     workers: int
     nodes: int
-    switches: tuple[str, ...] = ()
-    placements: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()  # names of the switches that a controller may choose
+    placements: tuple[str, ...] = ()  # names of the page policies that a controller may choose
 
     @property
     def tasks(self) -> int:
@@ -69,52 +58,37 @@ class Measures(NamedTuple):
     """The measurements of an iteration that has ended; T tasks, N nodes, W workers.
 
     A task that has run several times in the iteration, in turns of inner loops, has the sums over its runs.
-
-    - ``iteration``: the iteration's number in its loop, from 0; ``phase``: the first phase of the loop (a phase outside
-      loops counts as a loop of its repeats).
-    - ``time_ps``: the duration of the iteration.
-    - ``task_ps`` [T]: the duration of the task's own segments, memory waits included.
-    - ``misses`` [T]: cache lines of the task's own segments that the private second-level cache did not have.
-    - ``bytes`` [T, N]: bytes that the task's own segments moved from and to memory, by home node.
-    - ``node_bytes`` [N, N]: all bytes from and to memory, [accessing node, home].
-    - ``worker_busy_ps`` [W]: time for which each worker executed segments and items.
     """
 
-    iteration: int
-    phase: int
-    time_ps: int
-    task_ps: I64
-    misses: I64
-    bytes: I64
-    node_bytes: I64
-    worker_busy_ps: I64
+    iteration: int  # number of the iteration in its loop, from 0
+    phase: int  # first phase of the loop; a phase outside loops counts as a loop of its repeats
+    time_ps: int  # duration of the iteration
+    task_ps: I64  # [T] duration of the task's own segments, memory waits included
+    misses: I64  # [T] cache lines of the task's own segments that the private second-level cache did not have
+    bytes: I64  # [T, N] bytes that the task's own segments moved from and to memory, by home node
+    node_bytes: I64  # [N, N] all bytes from and to memory, [accessing node, home]
+    worker_busy_ps: I64  # [W] time for which each worker executed segments and items
 
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """How the next iteration is to be executed; None leaves a control as it is.
+    """How the next iteration is to be executed; a control that is None does not change.
 
-    - ``tiers`` [T]: the tier of each task: 1 free, 2 root, 4 local (`numasim.schema.enumerations`).
-    - ``labels`` [T]: the unit of each task, 0 to ``units - 1``, or -1 for none.
-    - ``switches``: the names of the switches that are on; all others are off. Rules and levels refer to a switch by
-      ``when`` and ``unless``.
-    - ``placement``: the name of one of the page policies listed under ``tune.placements``, for pages that are placed
-      from now on.
+    Rules and levels refer to a switch by ``when`` and ``unless``.
     """
 
-    tiers: U8 | None = None
-    labels: I32 | None = None
-    switches: frozenset[str] | None = None
-    placement: str | None = None
+    tiers: U8 | None = None  # [T] the tier of each task: 1 free, 2 root, 4 local (`numasim.schema.enumerations`)
+    labels: I32 | None = None  # [T] the unit of each task, 0 to ``units - 1``, or -1 for none
+    switches: frozenset[str] | None = None  # names of the switches that are on; all others are off
+    placement: str | None = None  # name of a page policy of ``tune.placements``, for pages that are placed from now on
 
 
 class Controller(Protocol):
-    """A controller: a pure function of its arguments.
-
-    ``state`` is the state that the controller returned last, None at the first call. ``measures`` are the measurements
-    of the iteration that has ended, None before the first iteration. The controller returns its new state and the
-    controls of the next iteration.
-    """
+    """A controller: a pure function of its arguments."""
 
     def __call__(self, program: Program, state: Any, measures: Measures | None, /) -> tuple[Any, Controls]:
-        """Return the new state, and the controls of the next iteration."""
+        """Return the new state, and the controls of the next iteration.
+
+        ``state`` is the state that the controller returned last, ``measures`` the measurements of the iteration that
+        has ended; both are None before the first iteration.
+        """

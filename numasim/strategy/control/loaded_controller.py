@@ -1,8 +1,7 @@
 """A user's controller: its source is read with the strategy; its module is executed when a run begins.
 
 Reading never executes anything: `check_source` looks for the function in the text of the module. `loaded_controller`
-says on stderr which file is executed, then executes the module, once a process for each content of the file. Every
-error is one sentence.
+says on stderr which file is executed, then executes the module, once in each process for each content of the file.
 """
 
 from __future__ import annotations

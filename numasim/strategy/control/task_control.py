@@ -144,20 +144,17 @@ def tiers_of(spec: StrategySpec, program: Program, labels: I32) -> U8:
 class TaskControl:
     """The controls of the first iteration; engines keep a copy, which a controller may replace between two iterations.
 
-    ``tiers`` [tasks] is empty if all tasks are local, ``labels`` [tasks] if no task has a label. ``item_labels`` [items
-    of all ranges] has the labels of dealt items, ``item_nodes`` the nodes of the units that the labels name; worker 0
-    deals in the last ``dealing`` segments. If these arrays are empty, item i of a range of n items has the label
-    ``i * item_units div n``, or no label if ``item_units`` is 0. Bit k of ``switches`` is set if switch number k of
-    `numasim.strategy.steal_plan.StealPlan.switches` is on.
+    Without ``item_labels``, item i of a range of n items has the label ``i * item_units div n``, or no label if
+    ``item_units`` is 0.
     """
 
-    tiers: U8
-    labels: I32
+    tiers: U8  # [tasks] empty if all tasks are local
+    labels: I32  # [tasks] empty if no task has a label
     item_units: int = 0
-    switches: int = 0
-    item_labels: I32 = field(default_factory=lambda: NO_LABELS)
-    item_nodes: I32 = field(default_factory=lambda: NO_LABELS)
-    dealing: int = 0
+    switches: int = 0  # bit k: switch number k of `numasim.strategy.steal_plan.StealPlan.switches` is on
+    item_labels: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] of dealt items
+    item_nodes: I32 = field(default_factory=lambda: NO_LABELS)  # [items of all ranges] the nodes of these units
+    dealing: int = 0  # number of last segments in which worker 0 deals
 
 
 NO_CONTROL = TaskControl(NO_TIERS, NO_LABELS)

@@ -68,9 +68,7 @@ I16 = npt.NDArray[np.int16]
 
 @dataclass(frozen=True)
 class Ground:
-    """The inputs of a policy: the machine, the positions of its workers, the seed of the run, and a region of memory
-    with its number.
-    """
+    """The inputs of a policy: the machine, its workers, the seed of the run, and a region with the region's number."""
 
     machine: Machine
     workers: WorkerMap
@@ -136,21 +134,13 @@ def _random(spec: PolicySpec, ground: Ground) -> Homes:
     return TabulatedHomes(home.astype(np.int16), ground.machine.page_bytes, ground.machine.nodes)
 
 
-def _hash_home(spec: PolicySpec, ground: Ground) -> Homes:
-    return HashedHomes(np.unique(ground.nodes(spec)), spec.grain or ground.machine.line_bytes)
-
-
 @dataclass(frozen=True)
 class Policy:
-    """A page placement policy.
+    """A page placement policy."""
 
-    ``homes`` (spec, ground) returns the homes of memory that is placed before the run. ``by_touch``: the workers that
-    touch fresh memory place its pages; ``draws``: each run draws homes.
-    """
-
-    homes: Callable[[PolicySpec, Ground], Homes]
-    by_touch: bool = False
-    draws: bool = False
+    homes: Callable[[PolicySpec, Ground], Homes]  # returns the homes of memory that is placed before the run
+    by_touch: bool = False  # whether the workers that touch fresh memory place its pages
+    draws: bool = False  # whether each run draws homes
 
 
 POLICIES: dict[str, Policy] = {
@@ -163,7 +153,9 @@ POLICIES: dict[str, Policy] = {
     "block": Policy(lambda _, ground: ground.in_blocks(np.flatnonzero(ground.machine.memory_bytes))),
     "by-region": Policy(_by_region),
     "random": Policy(_random, draws=True),
-    "hash-home": Policy(_hash_home),
+    "hash-home": Policy(
+        lambda spec, ground: HashedHomes(np.unique(ground.nodes(spec)), spec.grain or ground.machine.line_bytes)
+    ),
 }
 
 # ---- Memory capacity: a page whose node has no room goes to the next node by distance (model 2.2) --------------------
@@ -225,7 +217,7 @@ def nodes_by_distance(machine: Machine) -> I64:
 
 # ---- Placements: the homes that are known before a run, phase by phase -----------------------------------------------
 
-NO_PHASE = 1 << 30  # stages that a controller enters have this number or a larger number as their phase
+NO_PHASE = 1 << 30  # least phase number of the stages that a controller enters
 CHUNK = 1 << 16  # accesses counted together, so that temporaries stay small
 
 
@@ -244,20 +236,16 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """The homes of every region in one run.
+    """The homes of every region in one run."""
 
-    ``homes`` are the homes before the run (None: unplaced). ``dynamic`` [regions] marks the regions whose pages are
-    placed or moved by ``stages``, ``granule`` pages at a time. ``capacity`` is the free memory, if memory is limited.
-    """
-
-    homes: tuple[Homes | None, ...]
-    dynamic: npt.NDArray[np.bool_]
+    homes: tuple[Homes | None, ...]  # before the run; None: unplaced
+    dynamic: npt.NDArray[np.bool_]  # [regions] whether ``stages`` place or move pages of the region
     nodes: int
     pages: I64  # [regions]
     stages: tuple[Stage, ...]
-    granule: int
-    capacity: Capacity | None
-    home_of_node: I64  # [nodes] the node that gets the pages wanted on a node: the node itself if it has memory
+    granule: int  # number of pages that are placed or moved together
+    capacity: Capacity | None  # the free memory, if memory is limited
+    home_of_node: I64  # [nodes] `Machine.home_of_node`
 
     def page_homes(self, region: int) -> I16:
         """Return [pages] the node of every page of ``region`` before the run, -1 for an unplaced page."""
@@ -318,25 +306,18 @@ def _count(homes: Homes, spans: Spans, nodes: int) -> I64:
 
 @dataclass(frozen=True, eq=False)
 class PlacementRules:
-    """How the regions of ``workload`` are placed: the facts about their homes that need no seed.
-
-    ``ranged`` are the regions that items of ranges access, each with the name of a family of such items. ``pages``
-    [regions] is the number of pages of each region, whose last page may be used in part. ``unplaced`` [regions] marks
-    the regions that workers place during the run, ``dynamic`` [regions] the regions whose pages are placed or moved
-    during the run. ``changes`` are the policies that come into force after the begin, by the number of their phase.
-    ``settled`` is the placement of every run, None if homes are drawn.
-    """
+    """How the regions of ``workload`` are placed: the facts about their homes that need no seed."""
 
     spec: PlacementSpec
     machine: Machine
     workers: WorkerMap
     workload: Workload
-    ranged: Mapping[int, str]
-    pages: I64
-    unplaced: npt.NDArray[np.bool_]
-    dynamic: npt.NDArray[np.bool_]
-    changes: Mapping[int, PolicySpec]
-    settled: Placement | None = None
+    ranged: Mapping[int, str]  # the regions that items of ranges access, each with the name of a family of items
+    pages: I64  # [regions] the number of pages of each region, whose last page may be used in part
+    unplaced: npt.NDArray[np.bool_]  # [regions] whether workers place the region during the run
+    dynamic: npt.NDArray[np.bool_]  # [regions] whether pages are placed or moved during the run
+    changes: Mapping[int, PolicySpec]  # the policies that come into force after the begin, by number of phase
+    settled: Placement | None = None  # the placement of every run, None if homes are drawn
 
     def drawn(self, seed: int) -> Placement:
         """Return the placement of a run with ``seed``; all seeds share one object, unless homes are drawn."""
@@ -456,10 +437,9 @@ def _phase_number(change: ChangeSpec, phases: Sequence[Phase]) -> int:
 def _wrong_phase(change: ChangeSpec, phases: Sequence[Phase], problem: str) -> InputError:
     names = list(dict.fromkeys(phase.name for phase in phases if phase.name))
     numbers = f"a phase from 0 to {len(phases) - 1}" if len(phases) > 1 else "phase 0"
-    return InputError(
-        f"phase {change.phase!r} {problem}",
-        path=("strategy", "placement", "changes"),
-        expected=numbers + (f", or one of {', '.join(names)}" if names else ""),
-        value=str(change.phase),
-        known=names,
+    expected, path = (
+        numbers + (f", or one of {', '.join(names)}" if names else ""),
+        ("strategy", "placement", "changes"),
     )
+    sentence = f"phase {change.phase!r} {problem}"
+    return InputError(sentence, path=path, expected=expected, value=str(change.phase), known=names)

@@ -28,26 +28,23 @@ TREE: Tree = [[LEAF, [LEAF, LEAF]], [LEAF, LEAF]]
 MISSES = np.array([1, 2, 10, 3, 20, 30, 0, 40, 15])
 #  in lines, bottom-up: 2: 10; 4: 20; 5: 30; 3: 3 + 20 + 30 = 53; 1: 2 + 10 + 53 = 65; 7: 40; 8: 15; 6: 55; 0: 121
 LINES = [121, 65, 10, 53, 20, 30, 55, 40, 15]
+PROGRAM = program_of([[TREE]])
 
 
 def ids(*tasks: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array(tasks, np.int64)
 
 
-def test_equation_2_by_hand() -> None:
-    program = program_of([[TREE]])
-    used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
-    assert used.tolist() == [64 * lines for lines in LINES]
+USED = shared_cache_bytes(MISSES, PROGRAM.line_bytes, PROGRAM.subtree_end)
 
 
 def packed(lines: int) -> list[int]:
     """Return the roots for a shared cache of ``lines`` lines."""
-    program = program_of([[TREE]])
-    used = shared_cache_bytes(MISSES, program.line_bytes, program.subtree_end)
-    return initial_packing(program, used, 64 * lines).tolist()
+    return initial_packing(PROGRAM, USED, 64 * lines).tolist()
 
 
-def test_initial_packing_by_hand() -> None:
+def test_equation_2_and_initial_packing_by_hand() -> None:
+    assert USED.tolist() == [64 * lines for lines in LINES]
     assert packed(121) == [0]  # the whole tree just fits
     assert packed(120) == [1, 6]
     assert packed(65) == [1, 6]
@@ -58,26 +55,21 @@ def test_initial_packing_by_hand() -> None:
 
 
 def test_tiers_by_hand() -> None:
-    program = program_of([[TREE]])
     free, root, local = Tier.FREE, Tier.ROOT, Tier.LOCAL
-    assert tiers_of_packing(program, ids(3, 6)).tolist() == [free, free, free, root, local, local, root, local, local]
-    assert tiers_of_packing(program, ids()).tolist() == [free] * 9
-    assert tiers_of_packing(program, ids(0)).tolist() == [root] + [local] * 8
+    assert tiers_of_packing(PROGRAM, ids(3, 6)).tolist() == [free, free, free, root, local, local, root, local, local]
+    assert tiers_of_packing(PROGRAM, ids()).tolist() == [free] * 9
+    assert tiers_of_packing(PROGRAM, ids(0)).tolist() == [root] + [local] * 8
 
 
 def test_packings_by_depth_and_by_label() -> None:
-    program = program_of([[TREE]])
-    assert packing_at_depth(program, 2).tolist() == [2, 3, 7, 8]
-    assert packing_of_labels(program, np.array([-1, -1, 0, -1, 0, 1, 1, 1, 1])).tolist() == [2, 4, 5, 6]
-
-
-def test_subtrees_that_straddle_labels_are_cut_where_labels_begin() -> None:
-    program = program_of([[TREE]])
+    """Subtrees that straddle labels are cut where labels begin."""
     labels = np.array([-1, -1, 0, -1, 0, 1, 1, 1, 1])
-    assert packing_within(program, ids(0), labels).tolist() == [2, 4, 5, 6]
-    assert packing_within(program, ids(1, 7), labels).tolist() == [2, 4, 5, 7]
-    assert packing_within(program, ids(3), labels).tolist() == [4, 5]
-    assert packing_within(program, ids(2, 8), labels).tolist() == [2, 8]
+    assert packing_at_depth(PROGRAM, 2).tolist() == [2, 3, 7, 8]
+    assert packing_of_labels(PROGRAM, labels).tolist() == [2, 4, 5, 6]
+    assert packing_within(PROGRAM, ids(0), labels).tolist() == [2, 4, 5, 6]
+    assert packing_within(PROGRAM, ids(1, 7), labels).tolist() == [2, 4, 5, 7]
+    assert packing_within(PROGRAM, ids(3), labels).tolist() == [4, 5]
+    assert packing_within(PROGRAM, ids(2, 8), labels).tolist() == [2, 8]
 
 
 trees = st.recursive(st.just(LEAF), lambda inner: st.lists(inner, min_size=1, max_size=4), max_leaves=25)

@@ -18,8 +18,9 @@ def labels(phases: list[list[Tree]], units: int) -> list[int]:
 
 
 def test_figure_4() -> None:
-    """The root divides D in two. alpha_1 has [0, D / 2) in three parts; the last part, of alpha_2, is [D / 3, D / 2):
-    it lies within the first socket's slice, with all tasks below alpha_2.
+    """The root divides D in two, and alpha_1 divides [0, D / 2) in three.
+
+    The last third, [D / 3, D / 2), is alpha_2's: within the first socket's slice, with all tasks below alpha_2.
     """
     alpha_2 = [LEAF, LEAF]
     alpha_1 = [LEAF, LEAF, alpha_2]

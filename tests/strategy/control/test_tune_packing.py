@@ -48,8 +48,7 @@ class Run:
     def iterate(self, time_of: dict[int, int], iterations: int) -> list[int]:
         """Return [iterations] the depth of the roots in each; an iteration at ``depth`` takes ``time_of[depth]``."""
         state, controls = self.tuner(self.program, None, None)
-        assert controls.tiers is not None
-        assert set(controls.tiers.tolist()) == {FREE}  # the first iteration
+        assert all_are(FREE, controls), "in the first iteration"
         tiers = controls.tiers
         found: list[int] = []
         time_ps = 0
@@ -118,7 +117,7 @@ def test_no_other_rule_keeps_a_packing(keep: Any) -> None:
 
 
 def test_roots_at_different_depths() -> None:
-    """If a root is a leaf, it stays while the others move down (A-16); on the way up, the outer root stays."""
+    """A root that is a leaf stays while other roots move down (A-16); on the way up, the outer root stays."""
     tree = [[LEAF, LEAF], LEAF]  # 0: whole; 1 with leaves 2 and 3; leaf 4
     program = program_of([[tree]])
     tuner = packing(start={"depth": 1})
@@ -131,7 +130,7 @@ def test_roots_at_different_depths() -> None:
 
 
 def test_every_loop_is_profiled_and_searched_anew() -> None:
-    """A phase before the loop is an iteration of its own; it does not pack the loop behind it."""
+    """A phase before the loop is an iteration of its own, which does not pack the loop."""
     program = program_of([[regular(2, 2)], [regular(2, 3)], [regular(2, 2)]], loops=(Loop(1, 3, 4),))
     assert tasks_of_loop(program, 0).tolist() == [True] * 3 + [False] * 10
     assert tasks_of_loop(program, 1).tolist() == [False] * 3 + [True] * 10
@@ -153,6 +152,10 @@ def roots_of(controls: Controls) -> list[int]:
     return np.flatnonzero(controls.tiers == ROOT).tolist()
 
 
+def all_are(tier: Tier, controls: Controls) -> bool:
+    return controls.tiers is not None and set(controls.tiers.tolist()) == {tier}
+
+
 def test_programs_bound_by_the_processor_are_not_packed() -> None:
     program = program_of([[regular(2, 3)]], compute_ps=10**9)  # a millisecond: 2.5 million instructions
     tuner = packing(cpu_bound={})
@@ -160,8 +163,7 @@ def test_programs_bound_by_the_processor_are_not_packed() -> None:
     state, _ = tuner(program, None, None)
     later, controls = tuner(program, state, measures(program, 0, 5, few))
     assert controls.switches == {PLAIN}
-    assert controls.tiers is not None
-    assert set(controls.tiers.tolist()) == {LOCAL}
+    assert all_are(LOCAL, controls)
     _, controls = tuner(program, later, measures(program, 1, 5, few))
     assert vars(controls) == vars(Controls())  # no control changes
     many = np.full(program.tasks, 2500)
@@ -177,8 +179,7 @@ def test_programs_without_a_loop_are_not_packed(phases: list[Any]) -> None:
     state, controls = tuner(program, None, None)
     for phase in range(len(phases)):
         assert controls.switches == {PLAIN}
-        assert controls.tiers is not None
-        assert set(controls.tiers.tolist()) == {LOCAL}
+        assert all_are(LOCAL, controls)
         state, controls = tuner(program, state, measures(program, 0, phase=phase))
     assert program_of(phases, loops=(Loop(0, len(phases), 1),), repeat=2).iterations == (1,) * len(phases)
 
@@ -193,8 +194,7 @@ def test_a_switch_on_which_nothing_depends_stays_off() -> None:
         for iteration in range(iterations):
             state, controls = tuner(program, state, measures(program, iteration, 5, few))
         assert controls.switches == frozenset()
-        assert controls.tiers is not None
-        assert set(controls.tiers.tolist()) == {LOCAL}
+        assert all_are(LOCAL, controls)
 
 
 def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
@@ -203,12 +203,10 @@ def test_a_phase_before_a_loop_is_for_the_data_of_the_loop() -> None:
     tuner = packing()
     state, controls = tuner(program, None, None)
     for phase, iteration in ((0, 0), (1, 0), (1, 1), (1, 2)):
-        is_free = controls.tiers is not None and set(controls.tiers.tolist()) == {FREE}
-        assert is_free == (iteration == 0)
+        assert all_are(FREE, controls) == (iteration == 0)
         assert not controls.switches
         state, controls = tuner(program, state, measures(program, iteration, phase=phase))
-    assert controls.tiers is not None
-    assert set(controls.tiers.tolist()) == {FREE}
+    assert all_are(FREE, controls)
 
 
 @pytest.mark.parametrize(
