@@ -123,9 +123,7 @@ SEGMENTS = (
     ),
 )
 ACCESSES = (
-    _pointer(
-        "access_ptr", "segments + 1", "Segment s has the accesses from `access_ptr[s]` to `access_ptr[s + 1] - 1`."
-    ),
+    _pointer("access_ptr", "segments + 1", "Segment s has accesses from `access_ptr[s]` to `access_ptr[s + 1] - 1`."),
     *map(_access_column, ACCESS_TYPES),
 )
 AROUND = (
@@ -141,7 +139,7 @@ AROUND = (
 )
 EXECUTED = (  # a run of the graph; a reader of the graph checks these arrays, and then ignores them
     ArrayField(
-        "executed_task", "<i8", "executions", "The task whose segment was executed, in the order of time.", default=0
+        "executed_task", "<i8", "executions", "The task of each executed segment, in the order of time.", default=0
     ),
     ArrayField("executed_segment", "<i8", "executions", "The segment that was executed.", default=0),
     ArrayField("executed_worker", "<i8", "executions", "The worker that executed the segment.", default=0),

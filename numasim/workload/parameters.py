@@ -43,9 +43,7 @@ class TimedParameters(WorkloadParameters):
     """Tasks whose compute times are drawn uniformly from ``low_ns`` to ``high_ns``."""
 
     low_ns: Nanoseconds = Field(description="The shortest compute time of a task's segment.")
-    high_ns: Nanoseconds = Field(
-        description="The longest compute time of a task's segment; times are drawn uniformly between the two."
-    )
+    high_ns: Nanoseconds = Field(description="The longest compute time of a task's segment; times are drawn uniformly.")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -39,11 +39,11 @@ class FftParameters(WorkloadParameters):
     powers_of_two: ClassVar[tuple[str, ...]] = ("n",)
     name: Literal["fft"] = Field(description="The name of this workload.")
     n: Annotated[Whole, Field(ge=2, le=2**24), AfterValidator(power_of_two)] = Field(
-        description="Complex numbers to transform, a power of two."
+        description="Complex numbers; a power of two."
     )
     iterations: Size = Field(1, description="How often the numbers are transformed, once after the other.")
     ps_per_1000_flops: WorkTime = Field(
-        500_000, description="Time of 1,000 operations; the default of 2 Gflop/s is assumed."
+        500_000, description="Time of 1,000 operations; 2 Gflop/s by default (assumed)."
     )
 
     def totals(self) -> Totals:

@@ -29,9 +29,7 @@ class HomeTestParameters(TeamParameters):
     """A task for each of ``threads`` workers, which refers to ``bytes`` bytes of its own."""
 
     name: Literal["home-test"] = Field(description="The name of this workload.")
-    bytes: Annotated[Bytes, Field(ge=1)] = Field(
-        64 * 1024, description="Bytes that a task fetches: the size of the region of a task."
-    )
+    bytes: Annotated[Bytes, Field(ge=1)] = Field(64 * 1024, description="Bytes that a task fetches: all of its region.")
     hit_share: Annotated[Exact, Field(ge=0, le=Decimal("0.999999"))] = Field(
         Decimal(0),
         description="Share of a task's references that caches serve; every other reference fetches a line (A-60).",

@@ -20,7 +20,7 @@ class IndependentParameters(TimedParameters):
 
     name: Literal["independent"] = Field(description="The name of this workload.")
     tasks: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(
-        description="Number of tasks, all dealt to the workers in turn at the start."
+        description="Number of tasks, dealt to workers in turn."
     )
 
     def totals(self) -> Totals:

@@ -33,9 +33,7 @@ class MandelbrotParameters(WorkloadParameters):
     name: Literal["mandelbrot"] = Field(description="The name of this workload.")
     x: Side = Field(description="Rows of the picture.")
     y: Side = Field(description="Points of a row.")
-    most_steps: Annotated[Whole, Field(ge=1, le=4096)] = Field(
-        256, description="Steps after which a point counts as a point of the set."
-    )
+    most_steps: Annotated[Whole, Field(ge=1, le=4096)] = Field(256, description="Steps after which a point is inside.")
     leaf_rows: Size = Field(8, description="Rows of a leaf.")
     iterations: Size = Field(1, description="How often the picture is computed, once after the other.")
     ps_per_1000_steps: WorkTime = Field(4_000_000, description="Time of 1,000 steps; the default is assumed.")

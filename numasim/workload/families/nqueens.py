@@ -51,7 +51,7 @@ class NqueensParameters(WorkloadParameters):
     )
     iterations: Size = Field(1, description="How often the search is made, once after the other.")
     row_ns: Nanoseconds = Field(
-        Decimal(2), description="Time to copy and test one earlier row of a board; the default is assumed."
+        Decimal(2), description="Time to copy and test a row of a board; the default is assumed."
     )
 
     def totals(self) -> Totals:

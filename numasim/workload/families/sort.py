@@ -53,9 +53,13 @@ class Runs(NamedTuple):
 
     def ordered(self) -> Runs:
         """Return the same merges with the longer run first."""
-        pairs = (self.low1, self.low2), (self.size1, self.size2), (self.low2, self.low1), (self.size2, self.size1)
         swap = self.size2 > self.size1
-        return Runs(*(np.where(swap, other, own) for own, other in pairs), self.target, self.stage)
+        return self._replace(
+            low1=np.where(swap, self.low2, self.low1),
+            size1=np.where(swap, self.size2, self.size1),
+            low2=np.where(swap, self.low1, self.low2),
+            size2=np.where(swap, self.size1, self.size2),
+        )
 
     def halves(self, rank: I64) -> Runs:
         """Return the two merges below and above the middle of the first run, alternating; the split places the middle.
@@ -123,9 +127,7 @@ class SortParameters(WorkloadParameters):
     merge_cutoff: Annotated[Whole, Field(ge=2)] = Field(
         2048, description="Largest number of elements of the shorter side of a serial merge; the default of BOTS."
     )
-    element_bytes: Literal[4, 8] = Field(
-        8, description="Size of an element: BOTS sorts 8 bytes, the thesis counts 4 (A-24)."
-    )
+    element_bytes: Literal[4, 8] = Field(8, description="Size of an element: 8 bytes in BOTS, 4 in the thesis (A-24).")
     ps_per_1000_comparisons: WorkTime = Field(
         7_983_000, description="Time of 1,000 comparisons; the default fits the serial time of Table 3.4 of the thesis."
     )

@@ -78,9 +78,7 @@ class SyncbenchParameters(TeamParameters):
         Decimal(5000),
         description="Time for which the master works alone before each parallel region; the default is assumed.",
     )
-    construct_ns: Nanoseconds = Field(
-        Decimal(0), description="Time of the runtime's own work for a construct, besides locks and lines."
-    )
+    construct_ns: Nanoseconds = Field(Decimal(0), description="Time of the runtime's work besides locks and lines.")
     construct_lines: Annotated[Whole, Field(ge=0, le=64)] = Field(
         0, description="Own cache lines that the runtime writes while holding the lock of a construct."
     )

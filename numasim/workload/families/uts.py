@@ -91,7 +91,7 @@ class UtsParameters(WorkloadParameters):
         None, description="Geometric: the bound of the depth, 6 by default; cyclic trees end at five times this depth."
     )
     node_ns: Nanoseconds = Field(
-        Decimal(400), description="Time of a node for each child, and of a leaf; the default, one SHA-1, is assumed."
+        Decimal(400), description="Time of a leaf, and of a node for each child; assumed: one SHA-1."
     )
 
     @model_validator(mode="before")

@@ -82,9 +82,7 @@ class UnitParameters(TimedParameters):
         description="Exponent of Zipf's law by which a unit draws its records; with 0 all records are equally likely.",
     )
     iterations: Size = Field(1, description="How often the whole worklist is worked off.")
-    alone_ns: Nanoseconds = Field(
-        Decimal(0), description="Compute time of one thread alone at the start of each iteration."
-    )
+    alone_ns: Nanoseconds = Field(Decimal(0), description="Compute time of one thread alone before each iteration.")
     graph_seed: Seed = Field(0, description="Seed of times, keys and additions, the same in all runs and repeats.")
 
     @property
@@ -138,17 +136,11 @@ class TransactionsParameters(UnitParameters):
         Decimal(0),
         description="Exponent of Zipf's law by which objects are drawn; with 0 all objects are equally likely.",
     )
-    outside: Fraction = Field(
-        Decimal(0), description="Share of the time and of the lookups of a unit before its transaction."
-    )
+    outside: Fraction = Field(Decimal(0), description="Share of a unit's time and lookups before its transaction.")
     undo_ns: Nanoseconds = Field(Decimal(0), description="Time that an attempt takes to abort; at least 1 ns counts.")
-    same: YesNo = Field(
-        False, description="Whether the next attempt opens the same objects again, not other objects (A-68)."
-    )
+    same: YesNo = Field(False, description="Whether the next attempt opens the same objects, not other objects (A-68).")
 
-    written: Fraction = Field(
-        Decimal(1), description="Share of the lookups of the last part of a transaction that are also written."
-    )
+    written: Fraction = Field(Decimal(1), description="Share of a transaction's last lookups that are also written.")
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
