@@ -37,15 +37,11 @@ class CholeskyParameters(WorkloadParameters):
 
     name: Literal["cholesky"] = Field(description="The name of this workload.")
     tiles: Annotated[Whole, Field(ge=1, le=256)] = Field(
-        32,
-        description="Tiles along a side of the matrix; T tiles make T(T+1)(T+2)/6 tasks "
-        "and a task that spawns these tasks.",
+        32, description="Tiles along a side of the matrix; T tiles make T(T+1)(T+2)/6 tasks and their parent."
     )
     tile_size: Annotated[Whole, Field(ge=1, le=1024)] = Field(128, description="Doubles along a side of a tile.")
     ps_per_1000_flops: Annotated[Whole, Field(ge=0, le=10**9)] = Field(
-        100_000,
-        description="Time of 1,000 operations (LAPACK Working Note 41 counts them); the default of 10 Gflop/s is "
-        "assumed.",
+        100_000, description="Time of 1,000 operations (LAPACK Working Note 41); 10 Gflop/s by default (assumed)."
     )
 
     def totals(self) -> Totals:

@@ -37,9 +37,7 @@ class GeParameters(WorkloadParameters):
     x: Annotated[Whole, Field(ge=2, le=2**16)] = Field(description="Rows and columns of the matrix.")
     leaf_rows: Size = Field(8, description="Rows of a leaf (LAWS, section 6.4).")
     phase_steps: Size = Field(
-        8,
-        description="This number of consecutive steps are passes of one phase, each the mean of these steps: fewer "
-        "tasks are written down, as many tasks run, with the same bytes and operations in all.",
+        8, description="Consecutive steps that one phase repeats as their mean: more give fewer rows of tasks."
     )
     element_bytes: Literal[4, 8] = Field(8, description="Size of an element (A-27).")
     branching: Annotated[Whole, Field(ge=2, le=64)] = Field(

@@ -35,9 +35,7 @@ class HomeTestParameters(TeamParameters):
         description="Share of a task's references that caches serve; every other reference fetches a line (A-60).",
     )
     ps_per_1000_references: WorkTime = Field(
-        2_309_000,
-        description="Time of 1,000 references that are served at once; the default, two cycles each at 0.866 GHz, is "
-        "assumed.",
+        2_309_000, description="Time of 1,000 references without a wait; assumed: two cycles each at 0.866 GHz."
     )
 
     @property

@@ -49,9 +49,7 @@ class RandomLayeredParameters(TimedParameters):
     layers: Size = Field(description="Number of layers, one after the other.")
     width: Size = Field(description="Tasks of each layer.")
     degree: Size = Field(
-        2,
-        description="Tasks of the layer before that are drawn for each task to wait for; a task that is drawn twice "
-        "counts once.",
+        2, description="Drawn tasks of the layer before for which a task waits; a task drawn twice counts once."
     )
     graph_seed: Seed = Field(0, description="Seed of the dependences and the times, the same in all runs and repeats.")
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")

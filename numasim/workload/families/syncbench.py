@@ -70,9 +70,7 @@ class SyncbenchParameters(TeamParameters):
     ] = Field(alias="construct", description="The construct of OpenMP that is repeated (model 5.5).")
     repetitions: TaskCount = Field(100, description="How often the construct is repeated.")
     delay_ns: Nanoseconds = Field(
-        Decimal(100),
-        description="Time of the delay that the construct surrounds; the default is assumed, a tenth of a "
-        "microsecond as in EPCC.",
+        Decimal(100), description="Time of the delay inside the construct; assumed: 0.1 us, as in EPCC."
     )
     serial_ns: Nanoseconds = Field(
         Decimal(5000),

@@ -61,17 +61,13 @@ class UtsParameters(WorkloadParameters):
     ] = Field("binomial", description="The kind of tree (Olivier et al., LCPC 2006).")
     tree_seed: Seed = Field(0, description="Seed of the tree, the same in all runs and repeats.")
     root_children: Annotated[Whole, Field(ge=1, le=100_000)] | None = Field(
-        None,
-        description="Binomial: children of the root, 2,000 by default. Geometric: the mean number of children of the "
-        "root, 4 by default.",
+        None, description="Children of the root; 2,000 by default. Geometric: the mean number; 4 by default."
     )
     children: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
         None, description="Binomial: number of children of an inner node other than the root, 8 by default."
     )
     probability: ShareSpec | None = Field(
-        None,
-        description="Binomial: probability that a node other than the root has children, 0.12 by default; the product "
-        "with `children` is below 1.",
+        None, description="Binomial: probability that a node has children; 0.12 by default, below 1 / `children`."
     )
     shape: (
         Annotated[

@@ -219,9 +219,7 @@ class RangeEntry(Model):
     )
     kernel: str = Field("", description="Name of the kernel.")
     accesses: list[TemplateEntry] = Field(
-        default_factory=list,
-        description="The memory that each item accesses: the offset of item i is offset + (i div d) step_div + (i "
-        "mod d) step_mod.",
+        default_factory=list, description="Accesses of item i, at offset + (i div d) step_div + (i mod d) step_mod."
     )
     node_accesses: list[NodeAccessEntry] = Field(
         default_factory=list,
@@ -277,9 +275,7 @@ class WordEntry(Model):
         "broadcast lets pass. Of objects: their number.",
     )
     skew_ppm: Annotated[int, Field(strict=True, ge=0, le=MOST_SKEW_PPM)] = Field(
-        0,
-        description="Of objects: the exponent of Zipf's law by which transactions draw objects, in millionths; with 0 "
-        "all objects are equally likely.",
+        0, description="Of objects: the exponent of Zipf's law of the draws, in millionths; 0: all equally likely."
     )
     undo_ps: Annotated[int, Field(strict=True, ge=0, le=MOST_COST_PS)] = Field(
         0, description="Of objects: the time that an attempt takes to abort; at least 1,000 ps count."
@@ -348,9 +344,7 @@ class GraphFile(Model):
     )
     regions: list[RegionEntry] = Field(default_factory=list, description="The regions of memory of the program.")
     phases: list[PhaseEntry] | None = Field(
-        None,
-        description="The phases and loops over phases, one after the other. Default: one phase, whose roots are all "
-        "tasks that no task spawns or calls.",
+        None, description="The phases and loops, in order. Default: one phase of all tasks without a parent."
     )
     ranges: list[RangeEntry] = Field(
         default_factory=list, description="Ranges of items: tasks without entries (model 3.5)."
