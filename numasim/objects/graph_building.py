@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from math import prod
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -148,10 +147,8 @@ class Task:
         """Return the task itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Wait for all children for which the task has not waited yet."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait for all children for which the task has not waited yet, unless the block ended with an error."""
         if kind is None:
             self.sync()
 
@@ -189,9 +186,7 @@ class Transaction:
         self._use(Op.BEGIN)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Commit."""
         self._use(Op.COMMIT)
 

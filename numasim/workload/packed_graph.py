@@ -320,8 +320,8 @@ def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array
             path = (f"access_{key}", int(columns.access_ptr[segment]) + access)
         case ("segments", int(segment), str(key)):
             path = (f"segment_{key}", segment)
-        case (*places, int(number)) if name_of(tuple(places)) in lists:
-            path = (name_of(tuple(places)), number)
+        case (*places, int(number)) if (name := ".".join(map(str, places))) in lists:
+            path = (name, number)
     return path
 
 
@@ -392,14 +392,9 @@ def taken_out(document: dict[str, Any]) -> dict[str, Array]:
     found = {}
     for path, numbers in nlargest(MOST_LISTS, _lists(document, ()), key=lambda each: len(each[1])):
         if len(numbers) > LONG:
-            found[name_of(path)] = np.array(numbers, "<u4" if path[-1] == "roots" else "<i8")
+            found[".".join(map(str, path))] = np.array(numbers, "<u4" if path[-1] == "roots" else "<i8")
             numbers.clear()
     return found
-
-
-def name_of(path: Path) -> str:
-    """Return the name of the array of the list at ``path``."""
-    return ".".join(map(str, path))
 
 
 def _lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:

@@ -91,11 +91,5 @@ def ga(parameters: GaParameters) -> Workload:
     )
 
 
-FAMILIES = (
-    Family(
-        GaParameters,
-        ga,
-        small={"islands": 5, "individuals": 4, "genes": 8, "generations": 2, "migrants": 1, "iterations": 3},
-        benchmark={"islands": 256, "iterations": 10},
-    ),
-)
+SMALL = {"islands": 5, "individuals": 4, "genes": 8, "generations": 2, "migrants": 1, "iterations": 3}
+FAMILIES = (Family(GaParameters, ga, small=SMALL, benchmark={"islands": 256, "iterations": 10}),)

@@ -70,8 +70,5 @@ def home_test(parameters: HomeTestParameters) -> Workload:
     )
 
 
-FAMILIES = (
-    Family(
-        HomeTestParameters, home_test, small={"threads": 2, "bytes": 640, "hit_share": 0.5}, benchmark={"bytes": 640}
-    ),
-)
+SMALL = {"threads": 2, "bytes": 640, "hit_share": 0.5}
+FAMILIES = (Family(HomeTestParameters, home_test, small=SMALL, benchmark={"bytes": 640}),)

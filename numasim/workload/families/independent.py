@@ -43,11 +43,6 @@ def independent(parameters: IndependentParameters) -> Workload:
     )
 
 
-FAMILIES = (
-    Family(
-        IndependentParameters,
-        independent,
-        small={"tasks": 30, "low_ns": 100, "high_ns": 2000},
-        benchmark={"tasks": 20_000, "low_ns": 500, "high_ns": 1500},
-    ),
-)
+SMALL = {"tasks": 30, "low_ns": 100, "high_ns": 2000}
+BENCHMARK = {"tasks": 20_000, "low_ns": 500, "high_ns": 1500}
+FAMILIES = (Family(IndependentParameters, independent, small=SMALL, benchmark=BENCHMARK),)

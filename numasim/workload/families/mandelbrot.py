@@ -86,11 +86,6 @@ def _steps(row: int, rows: int, columns: int, most: int) -> int:
     return found
 
 
-FAMILIES = (
-    Family(
-        MandelbrotParameters,
-        mandelbrot,
-        small={"x": 24, "y": 12, "most_steps": 30, "iterations": 2},
-        benchmark={"x": 1024, "y": 32, "leaf_rows": 1, "iterations": 5},
-    ),
-)
+SMALL = {"x": 24, "y": 12, "most_steps": 30, "iterations": 2}
+BENCHMARK = {"x": 1024, "y": 32, "leaf_rows": 1, "iterations": 5}
+FAMILIES = (Family(MandelbrotParameters, mandelbrot, small=SMALL, benchmark=BENCHMARK),)

@@ -152,17 +152,10 @@ def _data(tasks: int, task_bytes: int) -> tuple[Region, ...]:
     return (Region("data", tasks * task_bytes, True),) if task_bytes else ()
 
 
+SMALL = {"low_ns": 100, "high_ns": 2000, "task_bytes": 5000}
+TREE, LAYERS = {**SMALL, "tasks": 25}, {**SMALL, "layers": 3, "width": 6}
+TIMES = {"low_ns": 500, "high_ns": 1500}  # of the benchmarks
 FAMILIES = (
-    Family(
-        RandomForkJoinParameters,
-        random_fork_join,
-        small={"tasks": 25, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
-        benchmark={"tasks": 20_000, "low_ns": 500, "high_ns": 1500},
-    ),
-    Family(
-        RandomLayeredParameters,
-        random_layered,
-        small={"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
-        benchmark={"layers": 60, "width": 200, "low_ns": 500, "high_ns": 1500},
-    ),
+    Family(RandomForkJoinParameters, random_fork_join, TREE, {"tasks": 20_000, **TIMES}),
+    Family(RandomLayeredParameters, random_layered, LAYERS, {"layers": 60, "width": 200, **TIMES}),
 )

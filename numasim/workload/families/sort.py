@@ -209,7 +209,16 @@ class SortGraph(NamedTuple):
 def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) -> tuple[Sorts, SortGraph]:
     """Return all sorts and merges; merges split at ``ranks``."""
     sorts = sort_tree(n, quicksort_cutoff)
-    return sorts, _join(sorts, *merge_forest(ranks, *_roots(sorts), merge_cutoff))
+    runs, parent, serial = merge_forest(ranks, *_roots(sorts), merge_cutoff)
+    roots, first = parent < 0, len(sorts.low)  # merges are numbered after the sorts
+    called = roots & (runs.stage % 2 == HALVES)
+    shape = np.where(serial, np.where(runs.size2 == 0, MERGE_COPY, MERGE_SERIAL), MERGE_SPLIT)
+    return sorts, SortGraph(
+        np.concatenate([sorts.parent, np.where(roots, -1 - parent, first + parent)]),
+        np.concatenate([np.where(sorts.split, SORT_SPLIT, SORT_SERIAL), shape]),
+        np.concatenate([np.full(first, Kind.TASK), np.where(called, Kind.CALL, Kind.TASK)]),
+        runs,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -241,19 +250,6 @@ def _roots(sorts: Sorts) -> tuple[Runs, I64]:
     wholes = (low, 2 * quarter, middle, size - 2 * quarter, low, stage + HALVES - QUARTERS)
     runs = Runs(*(np.concatenate(columns) for columns in zip(pairs, wholes, strict=True)))
     return runs, np.concatenate([np.repeat(ids, 2), ids])
-
-
-def _join(sorts: Sorts, runs: Runs, parent: I64, serial: Flags) -> SortGraph:
-    """Return the graph in which merges are numbered after the sorts."""
-    roots, first = parent < 0, len(sorts.low)
-    called = roots & (runs.stage % 2 == HALVES)
-    shape = np.where(serial, np.where(runs.size2 == 0, MERGE_COPY, MERGE_SERIAL), MERGE_SPLIT)
-    return SortGraph(
-        np.concatenate([sorts.parent, np.where(roots, -1 - parent, first + parent)]),
-        np.concatenate([np.where(sorts.split, SORT_SPLIT, SORT_SERIAL), shape]),
-        np.concatenate([np.full(first, Kind.TASK), np.where(called, Kind.CALL, Kind.TASK)]),
-        runs,
-    )
 
 
 def _fill_sorts(draft: Draft, sorts: Sorts, parameters: SortParameters) -> None:
@@ -300,8 +296,5 @@ def _facts(sorts: Sorts, graph: SortGraph) -> dict[str, int]:
     }
 
 
-FAMILIES = (
-    Family(
-        SortParameters, sort, small={"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128}, benchmark={"n": 2**17}
-    ),
-)
+SMALL = {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128}
+FAMILIES = (Family(SortParameters, sort, small=SMALL, benchmark={"n": 2**17}),)

@@ -127,6 +127,8 @@ def strassen(parameters: StrassenParameters) -> Workload:
     for shape in (SPLIT, SERIAL_SPLIT):
         _fill_splits(draft, shape, tree, places, rate)
     matrix_bytes = ELEMENT_BYTES * parameters.n**2
+    levels = zip(tree.level_tasks[:-1], tree.level_size[:-1], strict=True)
+    split_elements = sum(count * size**2 for count, size in levels)  # of all matrices that are split
     return draft.finish(
         **made_of(parameters),
         kernels=("multiply", "add"),
@@ -136,7 +138,15 @@ def strassen(parameters: StrassenParameters) -> Workload:
             Region("C", matrix_bytes, False),
             Region("heap", tree.heap_end, False),
         ),
-        facts=_facts(tree),
+        facts={
+            "tasks": int((tree.kind == Kind.TASK).sum()),
+            "splits": sum(tree.level_tasks[:-1]),
+            "leaves": tree.level_tasks[-1],
+            "flops_multiply": tree.level_tasks[-1] * 2 * tree.level_size[-1] ** 3,
+            "flops_add": 15 * split_elements // 4,
+            "bytes_streamed": 70 * split_elements,  # written bytes count twice, because a write fetches the line first
+            "bytes_allocated": int(tree.heap_bytes.sum()),
+        },
     )
 
 
@@ -255,21 +265,6 @@ def _access_matrix(draft: Draft, shape: int, number: int, place: Place, size: I6
         stride=np.where(whole, 0, place.stride[ids]),
         mode=mode,
     )
-
-
-def _facts(tree: _Tree) -> dict[str, int]:
-    """Return closed-form totals; ``bytes_streamed`` counts written bytes twice, because a write reads for ownership."""
-    splits = [(count, size) for count, size in zip(tree.level_tasks[:-1], tree.level_size[:-1], strict=True)]
-    leaf = tree.level_size[-1]
-    return {
-        "tasks": int((tree.kind == Kind.TASK).sum()),
-        "splits": sum(count for count, _ in splits),
-        "leaves": tree.level_tasks[-1],
-        "flops_multiply": tree.level_tasks[-1] * 2 * leaf**3,
-        "flops_add": sum(count * 15 * (size // 2) ** 2 for count, size in splits),
-        "bytes_streamed": sum(count * 70 * size**2 for count, size in splits),
-        "bytes_allocated": int(tree.heap_bytes.sum()),
-    }
 
 
 FAMILIES = (Family(StrassenParameters, strassen, small={"n": 64, "cutoff": 32}, benchmark={"n": 512}),)

@@ -160,11 +160,6 @@ def _words(threads: int, lines: int) -> tuple[SyncObject, ...]:
     )
 
 
-FAMILIES = (
-    Family(
-        SyncbenchParameters,
-        syncbench,
-        small={"construct": "reduction", "threads": 2, "repetitions": 3},
-        benchmark={"construct": "reduction", "repetitions": 1000},
-    ),
-)
+SMALL = {"construct": "reduction", "threads": 2, "repetitions": 3}
+BENCHMARK = {"construct": "reduction", "repetitions": 1000}
+FAMILIES = (Family(SyncbenchParameters, syncbench, small=SMALL, benchmark=BENCHMARK),)

@@ -181,11 +181,5 @@ SHAPES: dict[str, Callable[[int, int, int], float]] = {  # (mean of the root, bo
     "fixed": lambda root, bound, depth: float(root) if depth < bound else 0.0,
 }
 
-FAMILIES = (
-    Family(
-        UtsParameters,
-        uts,
-        small={"root_children": 10, "children": 2, "probability": 0.3},
-        benchmark={"root_children": 300},
-    ),
-)
+SMALL = {"root_children": 10, "children": 2, "probability": 0.3}
+FAMILIES = (Family(UtsParameters, uts, small=SMALL, benchmark={"root_children": 300}),)

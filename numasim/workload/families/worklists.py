@@ -275,23 +275,11 @@ def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64
         draft.access(shape, number + child, run=parts - 1, region=ADDED, offset=offset, row_bytes=size, mode=Mode.WRITE)
 
 
+TIMES = {"low_ns": 500, "high_ns": 20_000}  # of the benchmarks
+SMALL = {"units": 24, "low_ns": 100, "high_ns": 3000, "records": 50, "record_bytes": 256}
+PLAIN = {"added": 0.5, "added_bytes": 3000, "lookups": 2, "skew": 0.9, "iterations": 2, "alone_ns": 50}
+OPENING = {"added": 0.25, "added_bytes": 100, "lookups": 5, "objects": 6, "loads": 2, "outside": 0.25}
 FAMILIES = (
-    Family(
-        WorklistParameters,
-        worklist,
-        small={
-            **{"units": 24, "low_ns": 100, "high_ns": 3000, "added": 0.5, "added_bytes": 3000},
-            **{"records": 50, "record_bytes": 256, "lookups": 2, "skew": 0.9, "iterations": 2, "alone_ns": 50},
-        },
-        benchmark={"units": 10_000, "low_ns": 500, "high_ns": 20_000},
-    ),
-    Family(
-        TransactionsParameters,
-        transactions,
-        small={
-            **{"units": 24, "low_ns": 100, "high_ns": 3000, "added": 0.25, "added_bytes": 100},
-            **{"records": 50, "record_bytes": 256, "lookups": 5, "objects": 6, "loads": 2, "outside": 0.25},
-        },
-        benchmark={"units": 5_000, "low_ns": 500, "high_ns": 20_000, "objects": 100},
-    ),
+    Family(WorklistParameters, worklist, {**SMALL, **PLAIN}, {"units": 10_000, **TIMES}),
+    Family(TransactionsParameters, transactions, {**SMALL, **OPENING}, {"units": 5_000, "objects": 100, **TIMES}),
 )
