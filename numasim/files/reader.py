@@ -235,7 +235,12 @@ def _kept_hash(path: Path, kind: FileKind, _: tuple[int, ...]) -> str:
 
 
 def _read_hash(path: Path, kind: FileKind) -> str:
-    return blake2b(read_bytes(path, kind), digest_size=16).hexdigest()
+    return hash_of(read_bytes(path, kind))
+
+
+def hash_of(content: bytes) -> str:
+    """Return the 128-bit BLAKE2b hash of ``content``, 32 hex digits."""
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 # ---- Numbers in the text of a file that is not YAML or JSON ----------------------------------------------------------

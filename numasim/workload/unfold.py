@@ -39,10 +39,9 @@ def unfold(work: Workload) -> Workload:
     roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes[roots])
     if starts[-1] > MAX_TASKS:
-        raise InputError(
-            f"the {starts[-1]:,} tasks of {work.name} do not fit in memory one by one",
-            expected=f"at most {MAX_TASKS:,} tasks, or a run that skips ahead on an engine that can",
-        )
+        problem = f"the {starts[-1]:,} tasks of {work.name} do not fit in memory one by one"
+        expected = f"at most {MAX_TASKS:,} tasks, or a run that skips ahead on an engine that can"
+        raise InputError(problem, expected=expected)
     distance = _child_distance(work)
     row, parent = _placed(work, roots, starts, distance)
     op_ptr, op_code, op_arg, segments = _programs(work, row, distance)

@@ -205,9 +205,7 @@ def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[Par
     The first run counts if a task runs again in a later phase. A transaction lasts from the beginning of the first
     attempt to the end of the last attempt.
     """
-    parts: dict[
-        tuple[int, int], list[int]
-    ] = {}  # by (task, segment), in program order
+    parts: dict[tuple[int, int], list[int]] = {}  # by (task, segment), in program order
     runs = np.flatnonzero(work.op_code == Op.RUN)
     tasks = np.searchsorted(work.op_ptr, runs, side="right") - 1
     for op, task, segment in zip(runs.tolist(), tasks.tolist(), work.op_arg[runs].tolist(), strict=True):

@@ -15,7 +15,7 @@ from numasim.parts.base import Bytes, Seed, ps
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
-from numasim.workload.totals import NOTHING, Totals, access, memory, segment, task
+from numasim.workload.totals import Totals, access, memory, segment, task
 
 STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers in the stream of a task
 FORK_KERNEL, JOIN_KERNEL = range(2)
@@ -35,7 +35,7 @@ class RandomForkJoinParameters(TimedParameters):
     def totals(self) -> Totals:
         """Return the totals of tasks that all take the longest times and wait for children."""
         work = segment(ps(self.high_ns))
-        one = task(work + _own_access(self.task_bytes), work, ops=2)
+        one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), work, ops=2)
         return one.times(self.tasks) + memory(self.tasks * self.task_bytes)
 
 
@@ -57,14 +57,9 @@ class RandomLayeredParameters(TimedParameters):
     def totals(self) -> Totals:
         """Return the totals if all tasks take the longest time; a drawn predecessor counts as a row to limit draws."""
         tasks = self.layers * self.width
-        one = task(segment(ps(self.high_ns), _own_access(self.task_bytes)), ops=1)
+        one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), ops=1)
         draws = Totals(rows=tasks * (self.degree - 1))
         return one.times(tasks) + draws + task(ops=1) + memory(tasks * self.task_bytes)
-
-
-def _own_access(task_bytes: int) -> Totals:
-    """Return the access of a task to its own memory, if any."""
-    return access(task_bytes) if task_bytes else NOTHING
 
 
 def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:

@@ -123,7 +123,9 @@ def strassen(parameters: StrassenParameters) -> Workload:
     draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
     places = tree.places(draft)
     rate = parameters.ps_per_1000_flops
-    _fill_leaves(draft, tree.size, places, rate)
+    draft.compute(LEAF, compute_ps(2 * tree.size[draft.tasks(LEAF)] ** 3, rate))
+    for number, (place, mode) in enumerate(zip(places, (Mode.READ, Mode.READ, Mode.WRITE), strict=True)):
+        _access_matrix(draft, LEAF, number, place, tree.size, mode=mode)
     for shape in (SPLIT, SERIAL_SPLIT):
         _fill_splits(draft, shape, tree, places, rate)
     matrix_bytes = ELEMENT_BYTES * parameters.n**2
@@ -227,15 +229,8 @@ def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place
     return a, b, c
 
 
-def _fill_leaves(draft: Draft, size: I64, places: tuple[Place, Place, Place], rate: int) -> None:
-    ids = draft.tasks(LEAF)
-    draft.compute(LEAF, compute_ps(2 * size[ids] ** 3, rate))
-    for number, (place, mode) in enumerate(zip(places, (Mode.READ, Mode.READ, Mode.WRITE), strict=True)):
-        _access_matrix(draft, LEAF, number, place, size, mode=mode)
-
-
 def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place], rate: int) -> None:
-    """Set eight sums before the products and seven sums after; temporaries that are used together lie together."""
+    """Set eight sums before the products and seven sums after; each access covers temporaries that lie side by side."""
     ids = draft.tasks(shape)
     quadrant = (tree.size[ids] // 2) ** 2
     heap = tree.heap[ids]

@@ -33,10 +33,8 @@ def time_ps(text: str, option: str, least: int = 1) -> Decimal:
         time = Decimal(found[1]) * UNITS_PS[found[2]]
         if (time > 0 or not least) and time <= LONGEST_PS:
             return time
-    raise InputError(
-        f"{option} is {text!r}",
-        expected=f"a number{' above 0' if least else ''} and one of the units {NAMES}, such as 1us, or 0.5ns",
-    )
+    expected = f"a number{' above 0' if least else ''} and one of the units {NAMES}, such as 1us, or 0.5ns"
+    raise InputError(f"{option} is {text!r}", expected=expected)
 
 
 def number(text: object) -> Decimal | None:
