@@ -58,7 +58,7 @@ def locked(folder: Path) -> Iterator[None]:
             with suppress(OSError):  # a lock file that stays can be locked by the next command
                 path.unlink()
     finally:
-        with suppress(OSError):  # a descriptor is closed even if closing fails
+        with suppress(OSError):  # the system frees the descriptor even if closing reports an error
             os.close(lock)
 
 

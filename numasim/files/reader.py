@@ -180,12 +180,12 @@ def _place(data: bytes, at: int, name: str) -> str:
 
 # ---- Text files of other programs: unpacked if the name ends in .gz, decoded by the encoding that the text declares --
 
-HEAD = 4096  # bytes in which a file declares its encoding
+HEAD = 4096  # bytes at the begin of a file, where a file declares its encoding
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?(iso-?8859-?1|latin-?1|windows-1252)\b""", re.IGNORECASE)
 
 
 def read_foreign_text(path: Path, kind: FileKind) -> str:
-    """Return the text of the file ``path``: UTF-8, or Latin-1 if the XML or DOT declares it.
+    """Return the text of the file ``path``: UTF-8, or Latin-1 if a declaration in XML or DOT says so.
 
     Raises InputError as `read_text` does, for a damaged packed file, and for a file that is too large unpacked.
     """
@@ -214,7 +214,7 @@ def _unpacked(data: bytes, path: Path, kind: FileKind) -> bytes:
 
 # ---- The hash of a file's contents, computed again only if the file may have changed ---------------------------------
 
-RESTING_S = 2.0  # a file that changed more recently may change again without a change of its times
+RESTING_S = 2.0  # after a more recent change, a next change may leave the times of the file as they are
 
 
 def hash_of_file(path: Path, kind: FileKind) -> str:

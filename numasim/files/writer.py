@@ -177,7 +177,7 @@ def _error(number: int) -> OSError:
 
 
 class _Named(io.FileIO):
-    """An open file whose errors name the path by which the user knows the file."""
+    """An open file with errors that name the path that the user gave."""
 
     def __init__(self, handle: int, path: Path) -> None:
         super().__init__(handle, "wb")

@@ -63,7 +63,7 @@ class Task:
     __slots__ = ("_unsynced", "graph", "number")
 
     def __init__(self, graph: GrowingGraph, number: int) -> None:
-        """``number`` counts the tasks in the order of their creation."""
+        """``number`` is the place of the task in the order of creation."""
         self.graph, self.number, self._unsynced = graph, number, False
 
     def work(

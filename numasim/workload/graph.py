@@ -52,7 +52,7 @@ class Pattern(IntEnum):
 
 @dataclass(frozen=True)
 class Region:
-    """A contiguous range of memory. The program writes an ``initialised`` region before its parallel part starts."""
+    """A contiguous range of memory. The program writes an ``initialised`` region before the parallel part starts."""
 
     name: str
     bytes: int

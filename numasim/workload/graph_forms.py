@@ -97,7 +97,7 @@ ENDINGS = f"{PACKED}, {WFFORMAT} (WfFormat), .dot, .gv or {GRAPHML}"
 
 
 def require_schedule_form(path: Path, workload: Workload) -> None:
-    """Raise InputError for a name without a form of schedules, and for ranges, whose tasks have no entries."""
+    """Raise InputError for a name without a form of schedules, and for ranges."""
     if not path.name.endswith((PACKED, WFFORMAT, GRAPHML, *DOT)):
         raise InputError(f"{path.name!r} asks for no form of a schedule", expected=f"a name that ends in {ENDINGS}")
     require_no_ranges(workload, "a workload without ranges, for a schedule of its tasks")

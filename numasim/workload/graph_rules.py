@@ -104,7 +104,7 @@ def _check_phases(workload: Workload) -> None:
             raise InputError(f"the phase runs {runs:,} times", path=(*path, "repeat"), expected=expected)
 
 
-# ---- Tasks: their ops, the tree of spawns, their kinds ---------------------------------------------------------------
+# ---- Tasks: the ops, the tree of spawns, the kinds -------------------------------------------------------------------
 
 
 def _check_ops(workload: Workload) -> None:
@@ -230,7 +230,7 @@ class _Program:
         self._groups += (code == Op.GROUP) - (code == Op.END_GROUP)
 
     def end(self, last: int) -> None:
-        """Check the end of the task behind its op number ``last``."""
+        """Check the end of the task, behind op number ``last``."""
         if self.memory is not None:
             expected = f'["commit", {self.memory}] in the same task'
             self._refuse(last, "the task ends inside a transaction", expected)
@@ -312,7 +312,7 @@ def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
 
 
 def _check_template(workload: Workload, number: int) -> None:
-    """Check the accesses of the items of a range, whose offsets an affine rule moves."""
+    """Check the accesses of the items of a range, with offsets that an affine rule moves."""
     family = workload.ranges[number]
 
     def path(access: int) -> Path:

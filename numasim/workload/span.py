@@ -69,7 +69,7 @@ def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict
 
 
 def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
-    """Return `_last_ends` of a folded workload. No task outside a subtree delays the subtree: it has no dependences."""
+    """Return `_last_ends` of a folded workload. Without dependences, no task outside a subtree delays the subtree."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
     end, last = [0] * workload.rows, [0] * workload.rows  # of a task, and of the last of its subtree
@@ -128,7 +128,7 @@ def moments_of(workload: Workload) -> Moments:
 
 
 def joins_of(workload: Workload) -> tuple[I64, I64]:
-    """Return (op, task) for each task for whose end a call, a wait or the end of a group waits, in the order of ops."""
+    """Return (op, task) for each wait of an op (a call, a wait, the end of a group) for the end of a task, by op."""
     forks = np.flatnonzero(workload.creates)
     child, called = workload.op_arg[forks].astype(np.int64), workload.op_code[forks] == Op.CALL
     waits = np.append(np.flatnonzero(workload.op_code == Op.WAIT), len(workload.op_code))

@@ -195,7 +195,7 @@ def test_an_open_descriptor_is_written_to_where_it_is(writer: Writer, tmp_path: 
 
 
 def test_standard_output_is_written_to_in_turn(writer: Writer, tmp_path: Path) -> None:
-    """The path is a new link to the target of /dev/stdout, so that /dev/stdout itself is safe."""
+    """The path is a new link to the target of /dev/stdout, so that a fault cannot replace /dev/stdout itself."""
     (tmp_path / "link").symlink_to("/proc/self/fd/1")
     with (tmp_path / "out").open("wb") as out:
         done = subprocess.run(writer.command("link"), cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, check=False)

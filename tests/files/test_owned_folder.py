@@ -1,4 +1,4 @@
-"""The owners of folders and of files in them, for a made-up command."""
+"""The owners of folders, and of the files in folders, for a made-up command."""
 
 from __future__ import annotations
 

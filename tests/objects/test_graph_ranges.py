@@ -55,7 +55,7 @@ def test_a_range_is_run_and_comes_back_from_its_file(tmp_path: Path) -> None:
     graph = graph_of(200, slow, reads={0: ns.Distribution.zipf(50, unit=64), 1: list(range(200))})
     assert ns.Graph.read(graph.save(tmp_path / "ragged.json")) == graph
     results = [ns.run(RUN, workload=graph, workers=8, engine=engine) for engine in ("reference", "native")]
-    first, second = ({**result.counters, "events": 0} for result in results)  # one of them passes over some
+    first, second = ({**result.counters, "events": 0} for result in results)  # one of the engines skips some events
     assert first == second
     assert int(results[0].node_bytes[:, 1].sum()) == sum(range(200))
 
@@ -108,7 +108,7 @@ def test_items_that_touch_memory_first_and_give_it_back() -> None:
 
 
 def test_items_that_give_back_the_memory_of_what_they_read() -> None:
-    """On the other node a page takes as much longer as that is farther (model 2.5)."""
+    """A page on the other node takes longer by the ratio of the latencies of both nodes (model 2.5)."""
     costs = {"like": "bare", "costs": {"unmap_ns": 1000}}
 
     def makespan_ps(node: int, returned: float) -> int:

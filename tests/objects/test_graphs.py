@@ -114,7 +114,7 @@ def transfers(count: int) -> Graph:
 
 
 def test_transactions_of_a_graph(tmp_path: Path) -> None:
-    """The ops follow the block, and a file of the graph is the same program."""
+    """The ops have the order of the block, and a file of the graph is the same program."""
     work = transfers(3).workload
     block = [Op.BEGIN, Op.RUN, Op.LOAD, Op.LOAD, Op.RUN, Op.STORE, Op.COMMIT]
     assert work.op_code.tolist() == block * 3
@@ -419,7 +419,7 @@ def test_graphs_are_an_axis_and_can_be_run_again(tmp_path: Path) -> None:
     assert ids == [run_id(cell.spec, 1) for cell in load_sweep(sweep).cells]
     shards = len(list((tmp_path / "a" / "shards").iterdir()))
     ns.sweep(tmp_path / "a" / "spec.yaml", tmp_path / "b", jobs=1)
-    assert len(load_sweep(tmp_path / "b" / "spec.yaml").cells) == 4  # with its graphs
+    assert len(load_sweep(tmp_path / "b" / "spec.yaml").cells) == 4  # the folder also has the graphs
     ns.sweep(tmp_path / "a" / "spec.yaml", tmp_path / "a", jobs=1)
     assert len(list((tmp_path / "a" / "shards").iterdir())) == shards
 

@@ -112,7 +112,7 @@ def test_changes_are_in_the_yaml_that_is_kept() -> None:
 
 
 def test_changes_of_what_is_an_axis_are_written_into_its_values() -> None:
-    """The kept file describes the runs with the changes."""
+    """The file in the results folder describes the runs with the changes."""
     sweep = {**BASE, "sweep": {"strategy": ["ring", "randomized"]}}
     del sweep["strategy"]
     made = load_sweep(sweep, changes={"strategy.amount": "half"})

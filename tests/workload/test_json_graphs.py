@@ -24,7 +24,7 @@ from numasim.workload.registry import generate
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal in every field, and in the type of every array."""
+    """Return whether all fields are equal, and the types of all arrays."""
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b)
     if hasattr(a, "__dataclass_fields__"):
@@ -49,7 +49,7 @@ def test_every_generated_workload_survives(label: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose files the examples of a property overwrite."""
+    """Return a folder with files that the examples of a property overwrite."""
     return tmp_path_factory.mktemp("graphs")
 
 

@@ -59,7 +59,7 @@ class PartGraph:
 
 
 def require_no_ranges(workload: Workload, expected: str) -> None:
-    """Raise InputError for a workload with ranges, whose items have no rows; ``expected`` is the remedy."""
+    """Raise InputError for a workload with ranges, which exports cannot hold; ``expected`` is the remedy."""
     if workload.ranges:
         raise InputError(f"{workload.name!r} has a range of tasks that are not written down", expected=expected)
 

@@ -1,4 +1,4 @@
-"""Tiled Cholesky factorisation whose tasks wait for the tiles that they read and write.
+"""Tiled Cholesky factorisation: tasks wait for the tiles that the tasks read and write.
 
 The program is the right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear
 algebra algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of

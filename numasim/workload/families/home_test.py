@@ -1,4 +1,4 @@
-"""Tasks that do nothing but refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
+"""Tasks that only refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
 
 One task for each core makes memory references to a region that no other task uses. The caches of the core serve a share
 of the references; the paper does not state this share (A-60). Every other reference fetches the next line of the region

@@ -1,4 +1,4 @@
-"""The Mandelbrot set: rows of a picture, whose costs differ by orders of magnitude; a CPU-bound program of LAWS.
+"""The Mandelbrot set: the rows of a picture have costs that differ by orders of magnitude; a CPU-bound program of LAWS.
 
 The count of a point c is the number of steps z := z^2 + c, from z = 0 on, until |z| > 2, at most ``most_steps``. The
 points are the centres of x by y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers in units

@@ -126,7 +126,7 @@ class ContainerParameters(ColumnParameters):
         return fill(self.columns(), self.keys, self.rows, self.graph_seed)
 
     def totals(self) -> Totals:
-        """Return the totals of rows whose values all have different keys."""
+        """Return the totals of rows in which all values have different keys."""
         most = min(self.emits, -(-self.keys // self.rows) * self.team)
         value_ps = ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns)
         row = access(most * self.value_bytes, pattern=PATTERNS[self.pattern])

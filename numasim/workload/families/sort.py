@@ -99,7 +99,7 @@ def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> tuple[Ru
 
 INPUT = 1  # the seed of the keys, as in the generator of BOTS
 QUICKSORT, MERGE = range(2)
-QUARTERS, HALVES = range(2)  # the stages of one level of sorts: even ones merge quarters, odd ones halves
+QUARTERS, HALVES = range(2)  # the stages of one level of sorts: even stages merge quarters, odd stages halves
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
 
 SHAPES = (
@@ -157,7 +157,7 @@ def sort(parameters: SortParameters) -> Workload:
 
 
 def sort_graph(parameters: SortParameters, sorts: Sorts, graph: SortGraph) -> Workload:
-    """Return the task graph of the sort whose recursion is ``sorts`` and ``graph``."""
+    """Return the task graph of the sort with the recursion ``sorts`` and ``graph``."""
     draft = Draft(graph.parent, graph.shape, SHAPES, graph.kind)
     _fill_sorts(draft, sorts, parameters)
     _fill_merges(draft, graph, parameters)

@@ -130,13 +130,13 @@ class SparseLuParameters(WorkloadParameters):
 
 
 class SparseLuSingleParameters(SparseLuParameters):
-    """SparseLU whose tasks one thread creates."""
+    """SparseLU in which one thread creates all tasks."""
 
     name: Literal["sparselu-single"] = Field(description="The name of this workload.")
 
 
 class SparseLuForParameters(SparseLuParameters):
-    """SparseLU whose rows are dealt to all threads, each of which creates the tasks of its rows."""
+    """SparseLU in which rows are dealt to all threads; each thread creates the tasks of its rows."""
 
     name: Literal["sparselu-for"] = Field(description="The name of this workload.")
 
@@ -181,7 +181,7 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
 
 
 def sparselu_for(parameters: SparseLuParameters) -> Workload:
-    """Return the version in which all threads create the tasks of their rows."""
+    """Return the version in which each thread creates the tasks of its rows."""
     pattern = eliminate(parameters.blocks)
     graph = _Rows(parameters.blocks)
     for k, (divisions, updates) in enumerate(zip(_divisions(pattern), _updates(pattern), strict=True)):

@@ -3,8 +3,8 @@
 A task of size n allocates eleven temporary quadrants, fills eight of them with sums of the quadrants of A and B, spawns
 seven products, waits, and adds up. C is written in place. Temporaries come from a heap. The C library keeps freed
 blocks of up to 32 MiB (glibc, DEFAULT_MMAP_THRESHOLD_MAX), and later tasks of the same size reuse these blocks. The
-pages of a reused block are on the node of the first task that touched the block; after a short time they are still in a
-cache. Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
+pages of a reused block are on the node of the first task that touched the block; after a short time the pages are still
+in a cache. Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
 
 - ``shared``: the next task. There is one heap for all threads, and 32 blocks of a size are taken in turn.
 - ``arenas``: tasks of the thread that freed the block, as with glibc's heap for each thread. A worker executes a

@@ -105,7 +105,7 @@ class UnitParameters(TimedParameters):
         return [Op.RUN], 0
 
     def totals(self) -> Totals:
-        """Return the totals of units that all take the longest time and write every record they look up."""
+        """Return the totals as if all units took the longest time and wrote every record that is looked up."""
         ops, _ = self.program()
         found = [access(self.record_bytes, mode=Mode.READ_WRITE, pattern=Pattern.RANDOM)] * self.lookups
         rest = Totals(ops=len(ops) - 1, segments=len(self.parts) - 1)
@@ -199,7 +199,7 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
 
 
 def transactions(parameters: TransactionsParameters) -> Workload:
-    """Return a worklist whose units open objects of one memory."""
+    """Return a worklist of units that open objects of one memory."""
     skew_ppm, undo_ps = round(parameters.object_skew * MILLION), ps(parameters.undo_ns)
     objects = SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps, parameters.same)
     return worklist(parameters, [objects])

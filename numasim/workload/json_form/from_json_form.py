@@ -256,7 +256,7 @@ _ACCESS = attrgetter(*ACCESS_TYPES)
 
 @cache
 def many(item: Any) -> TypeAdapter[list[Any]]:
-    """Return the validator of lists whose items have the type ``item``."""
+    """Return the validator of lists of items of the type ``item``."""
     return TypeAdapter(list[item])
 
 

@@ -69,7 +69,7 @@ def of_text(text: str, name: str) -> Workload:
 
 
 def unchecked(document: Mapping[str, Any]) -> Workload:
-    """Return the workload of a document whose entries are checked, but not the rules of `validate`."""
+    """Return the workload of a document, after checks of entries, but without the checks of `validate`."""
     return to_workload(*parsed(json.dumps(document), "this document"))
 
 

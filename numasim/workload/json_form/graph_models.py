@@ -98,7 +98,7 @@ class NodeAccessEntry(Model):
 
 
 def _described(kind: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """Return the check of an op, whose only error says what an op is."""
+    """Return the check of an op, with one error message, which describes all ops."""
     others = ", ".join(Op(code).name.lower() for code in SHARED if code > Op.LOCK)
     message = (
         'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], ["group"], ["end_group"], '
@@ -374,7 +374,7 @@ ENTRIES: dict[str, type[Model]] = {  # the model of the entries of each list
 
 
 def member(kind: Any, name: str) -> Any:
-    """Return the member of an enumeration whose name in a file is ``name``."""
+    """Return the member of an enumeration with the name ``name`` in a file."""
     return kind[name.upper().replace("-", "_")]
 
 
