@@ -67,10 +67,16 @@ def _head(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: str | None) -> Workload:
-    """Return the workload of a directed graph; raise InputError for wrong costs, edges and steps."""
+    """Return the workload of a directed graph; raise InputError for wrong costs, edges and steps.
+
+    Attributes of nodes without any cost are wrong, too: the name of the cost may be misspelt.
+    """
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to waiting tasks")
-    _require_costs(graph, cost, usual_cost_ns)
+    said = dict.fromkeys(str(key) for _, found in graph.nodes(data=True) for key in found)
+    if said and not {cost, "steps", "kind"} & said.keys() and isinstance(usual_cost_ns, int) and usual_cost_ns == 0:
+        expected = "the cost of each task in ns, under the name that cost= gives, or usual_cost_ns for all"
+        raise InputError(f"no node has the attribute {cost!r}", expected=expected, value=cost, known=said)
     called = str(graph.graph.get("name") or "graph") if name is None else name
     numbers = {node: number for number, node in enumerate(graph.nodes)}
     has_steps = any("steps" in found or "kind" in found for _, found in graph.nodes(data=True))
@@ -82,14 +88,6 @@ def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: s
     workload = unchecked(_document(graph, called, cost, usual_cost_ns))
     validate(workload)
     return workload
-
-
-def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> None:
-    """Raise InputError if nodes have attributes but no costs: the attribute of the costs may be misspelt."""
-    said = dict.fromkeys(str(key) for _, found in graph.nodes(data=True) for key in found)
-    if said and not {cost, "steps", "kind"} & said.keys() and isinstance(usual_cost_ns, int) and usual_cost_ns == 0:
-        expected = "the cost of each task in ns, under the name that cost= gives, or usual_cost_ns for all"
-        raise InputError(f"no node has the attribute {cost!r}", expected=expected, value=cost, known=said)
 
 
 def _document(graph: nx.DiGraph[Any], name: str, cost: str, usual_cost_ns: Any) -> dict[str, Any]:

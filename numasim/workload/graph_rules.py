@@ -70,21 +70,15 @@ def _check_names(workload: Workload) -> None:
                 raise InputError(f"the name {name!r} is given twice", path=(key, number), expected="distinct names")
 
 
-def _check_loops(workload: Workload) -> None:
-    around: list[Loop] = []
-    for number, loop in enumerate(workload.loops):
-        while around and around[-1].end <= loop.first:
-            around.pop()
-        around.append(loop)
-        if len(around) > MOST_NESTED:
-            expected = f"at most {MOST_NESTED} in each other"
-            raise InputError("loops are nested too deep", path=("loops", number), expected=expected)
-
-
 def _check_phases(workload: Workload) -> None:
     if not workload.phases:
         raise InputError("there is no phase", path=("phases",), expected="at least one")
-    _check_loops(workload)
+    around: list[Loop] = []
+    for number, loop in enumerate(workload.loops):
+        around = [*(outer for outer in around if outer.end > loop.first), loop]
+        if len(around) > MOST_NESTED:
+            expected = f"at most {MOST_NESTED} in each other"
+            raise InputError("loops are nested too deep", path=("loops", number), expected=expected)
     paths = places(len(workload.phases), workload.loops)
     for phase, path, runs in zip(workload.phases, paths, workload.runs, strict=True):
         family, seen = phase.range_family, set[int]()

@@ -87,9 +87,10 @@ class StrassenParameters(WorkloadParameters):
         depth = max(0, (self.n // self.cutoff).bit_length() - 1)
         sizes = [self.n >> level for level in range(depth + 1)]
         splits = (_split_totals(size, self.ps_per_1000_flops).times(7**level) for level, size in enumerate(sizes[:-1]))
-        leaves = _leaf_totals(sizes[-1], self.ps_per_1000_flops).times(7**depth)
+        read, written = (access(ELEMENT_BYTES * sizes[-1] ** 2, mode=mode) for mode in (Mode.READ, Mode.WRITE))
+        leaf = task(segment(compute_ps(2 * sizes[-1] ** 3, self.ps_per_1000_flops), read, read, written))
         heap = sum(TEMPORARIES * ELEMENT_BYTES * (size // 2) ** 2 * 7**level for level, size in enumerate(sizes[:-1]))
-        return together(splits) + leaves + memory(max(heap, ELEMENT_BYTES * self.n**2))
+        return together(splits) + leaf.times(7**depth) + memory(max(heap, ELEMENT_BYTES * self.n**2))
 
 
 class Place(NamedTuple):
@@ -102,11 +103,6 @@ class Place(NamedTuple):
     def quadrant(self, row: int, column: int, size: int) -> Place:
         """Return the place of the quadrant (0 or 1, 0 or 1) of ``size`` x ``size`` elements."""
         return self._replace(offset=self.offset + row * size * self.stride + column * size * ELEMENT_BYTES)
-
-
-def _leaf_totals(size: int, rate: int) -> Totals:
-    read, written = access(ELEMENT_BYTES * size**2), access(ELEMENT_BYTES * size**2, mode=Mode.WRITE)
-    return task(segment(compute_ps(2 * size**3, rate), read, read, written))
 
 
 def _split_totals(size: int, rate: int) -> Totals:

@@ -164,7 +164,9 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
     """Return units that are dealt in turn at the beginning; an added unit is a child of the adding unit."""
     units, seeds, alone = parameters.units, parameters.seeds, int(parameters.alone_ns > 0)
     streams = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(units))
-    parent = _parents(streams, seeds)
+    later = np.arange(seeds, units)  # a drawn earlier unit adds each of these units
+    drawn = below_array(draw_array(streams[seeds:], PARENT), later.astype(np.uint64))
+    parent = np.concatenate([np.full(seeds, -1), drawn.astype(np.int64)])
     children = np.bincount(parent[seeds:], minlength=units)
     kinds, shape = np.unique(2 * children + (np.arange(units) >= seeds), return_inverse=True)
     shapes = [_shape(parameters, *divmod(kind, 2)) for kind in kinds.tolist()]
@@ -203,13 +205,6 @@ def transactions(parameters: TransactionsParameters) -> Workload:
     skew_ppm, undo_ps = round(parameters.object_skew * MILLION), ps(parameters.undo_ns)
     objects = SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps, parameters.same)
     return worklist(parameters, [objects])
-
-
-def _parents(streams: U64Array, seeds: int) -> I64:
-    """Return [units] the unit that adds each unit, drawn from all earlier units; -1 for units that no unit adds."""
-    later = np.arange(seeds, len(streams))
-    drawn = below_array(draw_array(streams[seeds:], PARENT), later.astype(np.uint64))
-    return np.concatenate([np.full(seeds, -1), drawn.astype(np.int64)])
 
 
 def _shape(parameters: UnitParameters, children: int, is_added: int) -> Shape:

@@ -107,9 +107,7 @@ def _read_specification(graph: ReadGraph, workflow: dict[str, Any]) -> None:
         graph.task(key, "an entry of the execution", place)
     _use_files(graph, specification, entries, path)
     names = Counter(entry.get("name") for _, entry in entries if isinstance(entry.get("name"), str))
-    for task, (_, entry) in enumerate(
-        entries
-    ):  # the name of a single task also refers to the task, unless a task has this id
+    for task, (_, entry) in enumerate(entries):  # a name of a single task, which is no id, also refers to the task
         if names.get(entry.get("name"), 0) == 1:
             graph.numbers.setdefault(entry["name"], task)
     _add_relatives(graph, entries)
