@@ -105,6 +105,10 @@ def items(**parts: Any) -> dict[str, Any]:
     return {"ranges": [{"count": 4, "low_ps": 1, "high_ps": 2, **parts}], "phases": [{"range": 0}], "regions": REGION}
 
 
+def spawns(*tasks: int) -> dict[str, Any]:
+    return {"ops": [["spawn", task] for task in tasks]}
+
+
 def nested(levels: int) -> dict[str, Any]:
     """Return a phase within ``levels`` loops."""
     return {"loop": [nested(levels - 1)], "repeat": 1} if levels else {"roots": [0]}
@@ -113,30 +117,18 @@ def nested(levels: int) -> dict[str, Any]:
 BAD: list[tuple[str, Any]] = [
     ("there is no key 'task'; expected one of .*; did you mean 'tasks'", graph(task=[])),
     (r"tasks\[0\].op: there is no key 'op'.*did you mean 'ops'", graph(tasks=[{"op": []}])),
-    (r"tasks\[0\].ops\[0\]: task 7 does not exist", graph(tasks=[{"ops": [["spawn", 7]]}])),
+    (r"tasks\[0\].ops\[0\]: task 7 does not exist", graph(tasks=[spawns(7)])),
     (r"tasks\[1\].then\[0\]: task 9 does not exist", graph(tasks=[FORK, {"then": [9]}, LEAF])),
     (r"tasks\[0\].ops\[0\]: segment 3 does not exist", graph(tasks=[{"ops": [["run", 3]]}])),
     (r"phases\[0\].roots\[0\]: task 5 does not exist", graph(phases=[{"roots": [5]}])),
     (r"phases\[0\].range: range 0 does not exist", graph(phases=[{"roots": [0], "range": 0}])),
-    (
-        r"tasks\[1\]: task 1 is started twice: by task 0 and by task 0",
-        graph(tasks=[{"ops": [["spawn", 1], ["spawn", 1]]}, LEAF]),
-    ),
+    (r"tasks\[1\]: task 1 is started twice: by task 0 and by task 0", graph(tasks=[spawns(1, 1), LEAF])),
     (r"task 1 is started twice: by task 0 and as the root of a phase", graph(phases=[{"roots": [0, 1]}])),
     (r"tasks\[0\]: task 0 is never spawned", graph(phases=[{"roots": []}])),
-    (r"tasks\[0\]: task 0 spawns itself", graph(tasks=[{"ops": [["spawn", 0]]}])),
-    (
-        r"tasks\[1\]: task 1 spawns itself, directly or through others",
-        graph(tasks=[LEAF, {"ops": [["spawn", 2]]}, {"ops": [["spawn", 1]]}]),
-    ),
-    (
-        r"tasks\[2\]: task 2 is out of order; expected number 1",
-        graph(tasks=[{"ops": [["spawn", 2], ["spawn", 1]]}, LEAF, LEAF]),
-    ),
-    (
-        r"tasks\[3\]: task 3 is out of order; expected number 2",
-        graph(tasks=[FORK, {"ops": [["spawn", 3]]}, LEAF, LEAF]),
-    ),
+    (r"tasks\[0\]: task 0 spawns itself", graph(tasks=[spawns(0)])),
+    (r"tasks\[1\]: task 1 spawns itself, directly or through others", graph(tasks=[LEAF, spawns(2), spawns(1)])),
+    (r"tasks\[2\]: task 2 is out of order; expected number 1", graph(tasks=[spawns(2, 1), LEAF, LEAF])),
+    (r"tasks\[3\]: task 3 is out of order; expected number 2", graph(tasks=[FORK, spawns(3), LEAF, LEAF])),
     (
         r"tasks\[1\]: tasks wait for each other in a cycle: 1 after 2 after 1",
         graph(tasks=[FORK, {"then": [2]}, {"then": [1]}]),

@@ -83,9 +83,8 @@ def segment(work: Workload, number: int) -> Any:
     names = [work.regions[a.region[i]].name for i in at]
     if work.kernels[work.segment_kernel[number]] == "quicksort":
         return ("sort", *spans[0])
-    first, target, second = spans[0], spans[1], spans[2] if len(spans) == 3 else None
     assert {names[0], names[1]} == {"array", "temporary"}
-    return ("merge", names[0], first, second, target)
+    return ("merge", names[0], spans[0], spans[2] if len(spans) == 3 else None, spans[1])
 
 
 def without_empty(words: Any) -> Any:

@@ -78,7 +78,8 @@ def flops(kernel: int, size: int) -> int:
 def cholesky(parameters: CholeskyParameters) -> Workload:
     """Return a task that spawns a task for every operation on a tile, and the dependences among the spawned tasks."""
     steps = _steps(parameters.tiles)
-    kernels = _kernels(steps)
+    i, j, k = steps
+    kernels = np.where(j == k, np.where(i == k, POTRF, TRSM), np.where(i == j, SYRK, GEMM))
     parent = np.zeros(1 + len(kernels), np.int64)
     parent[0] = -1
     shapes = [Shape((Op.RUN,), (kernel,), (count,)) for kernel, count in enumerate(ACCESSES)]
@@ -111,11 +112,6 @@ def _steps(tiles: int) -> Steps:
         rows, columns = np.concatenate([column, i + k + 1]), np.concatenate([np.full_like(column, k), j + k + 1])
         parts.append((rows, columns, np.full_like(rows, k)))
     return Steps(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _kernels(steps: Steps) -> I64:
-    i, j, k = steps
-    return np.where(j == k, np.where(i == k, POTRF, TRSM), np.where(i == j, SYRK, GEMM))
 
 
 def _edges(steps: Steps, tiles: int) -> tuple[I64, I64]:

@@ -148,8 +148,7 @@ def _range(entry: RangeEntry, path: Path, regions: dict[str, int], kernels: dict
         _position(each.region, regions, "region", (*path, "accesses", place))
         for place, each in enumerate(entry.accesses)
     ]
-    columns["mode"] = [member(Mode, each.mode) for each in entry.accesses]
-    columns["pattern"] = [member(Pattern, each.pattern) for each in entry.accesses]
+    columns |= {key: [CODES[key][name] for name in columns[key]] for key in ("mode", "pattern")}
     low_ps, high_ps, compute = _compute_times(entry, path)
     return RangeFamily(
         name=entry.name,
