@@ -16,9 +16,7 @@ from numasim.files.reader import MIB, FileKind, read_text
 DEEPEST = 100  # levels of nesting
 _NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 NEWLINE = "\n"
-_STEPS = [0] * 256  # the change of the depth by a byte
-for _opening, _closing in ("[]", "{}"):
-    _STEPS[ord(_opening)], _STEPS[ord(_closing)] = 1, -1
+_STEPS = [(chr(byte) in "[{") - (chr(byte) in "]}") for byte in range(256)]  # the change of the depth by a byte
 SHORT = 2**16  # characters; the decoder soon finds that a text of at most this length is cut off
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 

@@ -115,7 +115,12 @@ def syncbench(parameters: SyncbenchParameters) -> Workload:
     threads, construct = parameters.team, parameters.kind
     rounds = -(-parameters.repetitions // threads) if construct in SHARED_OUT else parameters.repetitions
     steps = [_steps(parameters, thread) for thread in range(threads)]
-    shapes = [_shape(each, rounds) for each in steps]
+    shapes = []
+    for each in steps:
+        kernels = [kernel for op, kernel in each if op == Op.RUN]
+        words = [word for op, word in each if op != Op.RUN]
+        ops = [op for op, _ in each]
+        shapes.append(Shape(ops * rounds, kernels * rounds, [0] * len(kernels) * rounds, words * rounds))
     draft = Draft(np.full(threads, -1), np.arange(threads), shapes, kind=np.full(threads, Kind.IMPLICIT))
     times = np.array([ps(parameters.delay_ns), ps(parameters.serial_ns), ps(parameters.construct_ns)])
     for thread, shape in enumerate(shapes):
@@ -126,7 +131,13 @@ def syncbench(parameters: SyncbenchParameters) -> Workload:
         **made_of(parameters),
         kernels=("delay", "serial", "runtime"),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
-        words=_words(threads, _lines(parameters)),
+        words=(
+            SyncObject("lock", Role.LOCK),
+            SyncObject("counter", Role.ATOMIC),
+            SyncObject("barrier", Role.BARRIER, parties=threads),
+            *(SyncObject(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
+            *(SyncObject(f"line {line}", Role.ATOMIC) for line in range(_lines(parameters))),
+        ),
         facts={"constructs": constructs, "reference_ps": constructs * int(times[list(once)].sum())},
     )
 
@@ -141,23 +152,6 @@ def _steps(parameters: SyncbenchParameters, thread: int) -> Steps:
 
 def _lines(parameters: SyncbenchParameters) -> int:
     return parameters.construct_lines if parameters.kind in SHARED_OUT else 0
-
-
-def _shape(steps: Steps, rounds: int) -> Shape:
-    ops = [op for op, _ in steps]
-    kernels = [kernel for op, kernel in steps if op == Op.RUN]
-    words = [word for op, word in steps if op != Op.RUN]
-    return Shape(ops * rounds, kernels * rounds, [0] * len(kernels) * rounds, words * rounds)
-
-
-def _words(threads: int, lines: int) -> tuple[SyncObject, ...]:
-    return (
-        SyncObject("lock", Role.LOCK),
-        SyncObject("counter", Role.ATOMIC),
-        SyncObject("barrier", Role.BARRIER, parties=threads),
-        *(SyncObject(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
-        *(SyncObject(f"line {line}", Role.ATOMIC) for line in range(lines)),
-    )
 
 
 SMALL = {"construct": "reduction", "threads": 2, "repetitions": 3}
