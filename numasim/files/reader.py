@@ -214,7 +214,7 @@ def _unpacked(data: bytes, path: Path, kind: FileKind) -> bytes:
 
 # ---- The hash of a file's contents, computed again only if the file may have changed ---------------------------------
 
-RESTING_S = 2.0  # after a more recent change, a next change may leave the times of the file as they are
+RESTING_S = 2.0  # time without change after which a next change surely changes the times of the file
 
 
 def hash_of_file(path: Path, kind: FileKind) -> str:
@@ -257,7 +257,7 @@ def whole_number(text: str) -> int:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Whether a path exists, and the kind of its file. OSError is raised if the system cannot tell: then a file may exist.
+# Whether a path exists, and the kind of its file. The functions raise OSError if the system cannot tell.
 
 
 def is_there(path: Path | str) -> bool:

@@ -63,7 +63,7 @@ def store_bytes(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file whose contents replace the contents of ``path`` when the block ends without an error.
+    """Yield a file; its contents replace the contents of ``path`` when the block ends without an error.
 
     A device, a pipe or a descriptor gets the contents at once. Raises InputError if ``path`` cannot be written, or if
     the disk is full.

@@ -63,7 +63,7 @@ class Task:
     __slots__ = ("_unsynced", "graph", "number")
 
     def __init__(self, graph: GrowingGraph, number: int) -> None:
-        """``number`` is the place of the task in the order of creation."""
+        """Make task ``number``, counted in the order of creation."""
         self.graph, self.number, self._unsynced = graph, number, False
 
     def work(
@@ -164,7 +164,7 @@ class Transaction:
     """
 
     def __init__(self, task: Task, objects: Objects) -> None:
-        """``objects`` are the objects to open; InputError for objects of another graph."""
+        """Make a transaction that opens ``objects``; raise InputError for objects of another graph."""
         if not isinstance(objects, Objects) or objects.graph is not task.graph:
             raise InputError(f"got {objects!r} to open", expected="what this graph's objects() returned")
         self._task, self._objects = task, objects
@@ -182,12 +182,12 @@ class Transaction:
             self._task.graph._add_op(self._task.number, op, self._objects.number)
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Begin the transaction."""
         self._use(Op.BEGIN)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Commit."""
+        """Commit the transaction."""
         self._use(Op.COMMIT)
 
 

@@ -321,7 +321,7 @@ class Graph(GrowingGraph, Held):
     __hash__ = None  # type: ignore[assignment]  # a graph may grow
 
     def __repr__(self) -> str:
-        """Name and size."""
+        """Return the name and the size."""
         return f"Graph({self.name!r}: {self.tasks:,} tasks, {self.edges:,} dependences)"
 
     def _repr_html_(self) -> str:

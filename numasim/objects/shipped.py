@@ -32,7 +32,7 @@ class Shipped(Mapping[str, str]):
         return iter(self._described)
 
     def __len__(self) -> int:
-        """Number of names."""
+        """Return the number of names."""
         return len(self._described)
 
     def __repr__(self) -> str:

@@ -73,7 +73,7 @@ class Accesses:
     passes: U32  # how often the footprint is walked, >= 1
 
     def __len__(self) -> int:
-        """Number of accesses."""
+        """Return the number of accesses."""
         return len(self.region)
 
 

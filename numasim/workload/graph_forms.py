@@ -51,7 +51,7 @@ def digest_of_file(path: Path) -> str:
 
 
 def write_graph(workload: Workload, path: Path, executed: Executed | None = None) -> None:
-    """Write ``workload``: as npz, with the executions of a run if given, if ``path`` ends in .npz, else as JSON."""
+    """Write ``workload`` as JSON, or, if ``path`` ends in .npz, as npz with the executions of a run, if given."""
     if path.suffix == PACKED:
         from numasim.workload.packed_graph import write as write_arrays
 

@@ -378,7 +378,7 @@ def _written(described: ArrayField, values: Any) -> Array:
 # ---- Long lists of the document of a task graph in npz, each as an array -------------------------
 #
 # The array has the name of the list's place in the document: ``phases.0.roots`` is the list ``phases[0].roots``. Two
-# kinds of lists may be given so: the roots of phases, and the items of amounts.
+# kinds of lists may be arrays: the roots of phases, and the items of amounts.
 
 LONG = 64  # most numbers of a list that stays in the document
 MOST_LISTS = 1_000  # most lists that numasim takes out of the document

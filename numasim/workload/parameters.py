@@ -34,7 +34,7 @@ WorkTime = Annotated[Whole, Field(ge=0, le=10**12)]  # ps per 1000 units of work
 
 
 class WorkloadParameters(SizedParameters):
-    """The parameters of a benchmark. ``default_runtime`` is the runtime preset of the thesis for the benchmark."""
+    """The parameters of a family of workloads; ``default_runtime`` is the runtime preset for its workloads."""
 
     default_runtime: ClassVar[str] = "bare"
 

@@ -103,7 +103,7 @@ def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[L
 
 
 def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
-    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is phase 2 of the loop 0."""
+    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is entry 2 of loop 0."""
     found: list[tuple[str | int, ...]] = []
 
     def go(first: int, end: int, inside: Sequence[Loop], path: tuple[str | int, ...]) -> None:

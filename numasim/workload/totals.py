@@ -24,7 +24,7 @@ from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS, MOST
 from numasim.workload.graph import I64, Accesses, Mode, NodeAccess, Pattern, Phase, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, MLP, by_task, segment_sums, traffic_bytes
 
-MAX_TASKS = 8_000_000  # more materialised tasks than this do not fit a laptop's memory
+MAX_TASKS = 8_000_000  # tasks with rows; more do not fit in the memory of a laptop
 MOST_PS = 2**63 - 1  # sums of times have 63 bits
 THOUSAND = 1000  # misses under way at once are counted in thousandths
 

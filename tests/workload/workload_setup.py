@@ -1,4 +1,4 @@
-"""Small instances of every registered family, and a slow reading of op programs to hold fast code against."""
+"""Small instances of every registered family, and a slow reading of op programs for comparison with fast code."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class PartGraph:
     part_of_op: list[int] = field(default_factory=list)  # [ops]
 
     def __len__(self) -> int:
-        """Number of nodes."""
+        """Return the number of nodes."""
         return len(self.names)
 
     def neighbours(self) -> tuple[list[list[int]], list[list[int]]]:

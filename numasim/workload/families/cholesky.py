@@ -1,4 +1,4 @@
-"""Tiled Cholesky factorisation: tasks wait for the tiles that the tasks read and write.
+"""Tiled Cholesky factorisation: a task waits for the tiles that the task reads and writes.
 
 The program is the right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear
 algebra algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of
@@ -104,7 +104,7 @@ def cholesky(parameters: CholeskyParameters) -> Workload:
 
 
 def _steps(tiles: int) -> Steps:
-    """Return, step by step, the column from the diagonal down, then the tiles right of the column, row by row."""
+    """Return the tasks step by step: the column from the diagonal down, then all tiles right of the column, by rows."""
     parts = []
     for k in range(tiles):
         column = np.arange(k, tiles)

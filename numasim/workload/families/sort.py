@@ -246,7 +246,7 @@ def _roots(sorts: Sorts) -> tuple[Runs, I64]:
     stage = QUARTERS + 2 * (np.searchsorted(sorts.first, ids, side="right") - 1)
     first = (low, quarter, low + quarter, quarter, low, stage)
     last = (middle, quarter, middle + quarter, size - 3 * quarter, middle, stage)
-    pairs = (np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True))  # first and last alternate
+    pairs = (np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True))  # the two alternate
     wholes = (low, 2 * quarter, middle, size - 2 * quarter, low, stage + HALVES - QUARTERS)
     runs = Runs(*(np.concatenate(columns) for columns in zip(pairs, wholes, strict=True)))
     return runs, np.concatenate([np.repeat(ids, 2), ids])

@@ -1,6 +1,6 @@
 """The stencils of LAWS (Chen and Guo 2015, Table III): heat, sor, 9p, 6p and 25p, each also with an irregular tree.
 
-A sweep computes every point from the points around the point. The operations of a point are the additions, subtractions
+A sweep computes every point from its neighbours. The operations of a point are the additions, subtractions
 and multiplications of a formula. In the formulas, u is the old value, n1 the sum of the nearest values (up, down, left,
 right; in three dimensions also before and behind), and n2 to n4 the sums of the values two to four steps away along the
 axes:

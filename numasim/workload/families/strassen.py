@@ -191,7 +191,7 @@ class _Tree:
             self.heap_end += (int(number.max()) + 1) * block
 
 
-# [tasks of a size] the number of each task's block, given the task's place in a serial run
+# from [tasks of a size] the place of each task in a serial run to [tasks of a size] the number of its block
 HEAPS: dict[str, Callable[[I64], I64]] = {
     "arenas": lambda order: order * np.int64(min(SUBTREES, len(order))) // len(order),
     "shared": lambda order: order % np.int64(THREADS),

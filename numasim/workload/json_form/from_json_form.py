@@ -260,7 +260,7 @@ def many(item: Any) -> TypeAdapter[list[Any]]:
 
 
 class EntryColumns:
-    """The columns of entries of one kind; ``names`` has a number for each name of a kernel or region in the entries."""
+    """The columns of entries of one kind; ``names`` numbers the kernels and the regions that the entries name."""
 
     model: type[TaskEntry] | type[SegmentEntry]
 
