@@ -214,7 +214,7 @@ class Workload:
 
     @cached_property
     def trees(self) -> tuple[int, ...]:
-        """The roots of all phases: each root once, or, in a folded workload, once for each phase that has the root."""
+        """The roots of all phases: each root once, or, in a folded workload, each mention, which stands for a tree."""
         roots = [root for phase in self.phases for root in phase.roots]
         return tuple(roots if self.folded else dict.fromkeys(roots))
 

@@ -67,7 +67,9 @@ class UtsParameters(WorkloadParameters):
         None, description="Binomial: number of children of an inner node other than the root, 8 by default."
     )
     probability: ShareSpec | None = Field(
-        None, description="Binomial: probability that a node has children; 0.12 by default, below 1 / `children`."
+        None,
+        description="Binomial: probability that a node other than the root has children; 0.12 by default, below 1 / "
+        "`children`.",
     )
     shape: (
         Annotated[

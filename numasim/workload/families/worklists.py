@@ -140,7 +140,7 @@ class TransactionsParameters(UnitParameters):
     undo_ns: Nanoseconds = Field(Decimal(0), description="Time that an attempt takes to abort; at least 1 ns counts.")
     same: YesNo = Field(False, description="Whether the next attempt opens the same objects, not other objects (A-68).")
 
-    written: Fraction = Field(Decimal(1), description="Share of a transaction's last lookups that are also written.")
+    written: Fraction = Field(Decimal(1), description="Share of lookups in a transaction's last part that are written.")
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
