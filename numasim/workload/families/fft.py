@@ -214,9 +214,7 @@ def _parts(parent: Nodes, number: I64) -> Nodes:
 
 
 def _fill(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Set times and accesses of all tasks but the butterflies: of root k and its conjugate n - k for k up to n / 2,
-    of unshuffling, and of base cases.
-    """
+    """Set roots (root k and its conjugate n - k, for k up to n / 2), unshuffling and base cases: times and accesses."""
     part = nodes.at(draft.tasks(ROOTS_LOOP))
     draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
     for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):

@@ -30,7 +30,7 @@ class IndependentParameters(TimedParameters):
 
 
 def independent(parameters: IndependentParameters) -> Workload:
-    """Return one implicit range without accesses."""
+    """Return one range of items without accesses."""
     none = np.zeros(0, np.int64)
     bounds = ps(parameters.low_ns), ps(parameters.high_ns)
     family = RangeFamily("task", parameters.tasks, *bounds, 0, accesses_of(), none, none, none)
