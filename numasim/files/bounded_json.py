@@ -16,9 +16,7 @@ from numasim.files.reader import MIB, FileKind, read_text
 DEEPEST = 100  # levels of nesting
 _NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 NEWLINE = "\n"
-_STEPS = [0] * 256  # the change of the depth by a byte
-for _opening, _closing in ("[]", "{}"):
-    _STEPS[ord(_opening)], _STEPS[ord(_closing)] = 1, -1
+_STEPS = [(chr(byte) in "[{") - (chr(byte) in "]}") for byte in range(256)]  # the change of the depth by a byte
 SHORT = 2**16  # characters; the decoder soon finds that a text of at most this length is cut off
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -70,7 +68,7 @@ def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
     except UnicodeEncodeError:
         problem, remedy = "a text has half a surrogate pair", "both halves, or the character itself"
         raise InputError(problem, place=name, expected=remedy) from None
-    except ValueError:  # int() refuses thousands of digits, whose conversion takes long
+    except ValueError:  # int() refuses thousands of digits, because the conversion is slow
         raise InputError("a whole number has thousands of digits", place=name, expected="at most 4,300") from None
     except InputError as error:
         error.place = error.place or name
@@ -85,7 +83,7 @@ def depths(text: str) -> tuple[int, int]:
     if b"\\" in marks:  # after pairs of backslashes are removed, a backslash before a quote escapes the quote
         marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = marks.translate(None, _NO_MARKS)
-    marks = marks.replace(b'""', b"")  # adjacent quotes have no bracket between them
+    marks = marks.replace(b'""', b"")  # no bracket lies between adjacent quotes
     steps_of = np.array(_STEPS, np.int8)
     deepest = depth = quotes = 0
     for begin in range(0, len(marks), MIB):

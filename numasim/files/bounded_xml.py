@@ -30,7 +30,7 @@ def read_xml(path: Path, kind: FileKind) -> PlacedElement:
 
 
 def parse_xml(text: str, name: str, expected: str, most_elements: int = MOST_ELEMENTS) -> PlacedElement:
-    """Return the root of the document ``text`` of the file ``name``. Raises InputError unless it is bounded XML."""
+    """Return the root of the document ``text`` of the file ``name``. Raises InputError for other texts."""
     reader = _Reader(name, expected, most_elements)
     try:
         reader.parser.Parse(text, True)

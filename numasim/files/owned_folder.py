@@ -14,7 +14,6 @@ contents, and are checked before they are replaced.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -28,7 +27,7 @@ from pathlib import Path, PurePosixPath
 from numasim.errors import InputError
 from numasim.files.bounded_json import read_json
 from numasim.files.reader import MANIFEST as MANIFEST_KIND
-from numasim.files.reader import is_folder, is_there
+from numasim.files.reader import hash_of, is_folder, is_there
 from numasim.files.writer import FOLDER, output_errors, reading_errors, store_bytes, unfinished
 
 # ---- A lock for the only writer of a folder --------------------------------------------------------------------------
@@ -59,7 +58,7 @@ def locked(folder: Path) -> Iterator[None]:
             with suppress(OSError):  # a lock file that stays can be locked by the next command
                 path.unlink()
     finally:
-        with suppress(OSError):  # a descriptor is closed even if closing fails
+        with suppress(OSError):  # the system frees the descriptor even if closing reports an error
             os.close(lock)
 
 
@@ -139,7 +138,7 @@ class OwnedFolder:
 
         Raises InputError, before the first file is written, if the user has a file of one of the names.
         """
-        hashes = {name: _hash(content) for name, content in files.items()}
+        hashes = {name: hash_of(content) for name, content in files.items()}
         present = {name: _hash_of(self.directory / name) for name in files}
         differing = [name for name in files if present[name] != hashes[name]]
         self.require_free(differing)
@@ -306,14 +305,10 @@ def _made(directory: Path) -> Iterator[None]:
 # ---- hashes ----
 
 
-def _hash(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
 def _hash_of(path: Path) -> str | None:
     """Return the hash of a file's contents, None if there is no regular file. Raises InputError if it is unreadable."""
     with reading_errors(path):
         try:
-            return _hash(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
+            return hash_of(path.read_bytes()) if stat.S_ISREG(path.lstat().st_mode) else None
         except (FileNotFoundError, NotADirectoryError):
             return None

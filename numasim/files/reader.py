@@ -180,12 +180,12 @@ def _place(data: bytes, at: int, name: str) -> str:
 
 # ---- Text files of other programs: unpacked if the name ends in .gz, decoded by the encoding that the text declares --
 
-HEAD = 4096  # bytes in which a file declares its encoding
+HEAD = 4096  # bytes at the begin of a file, where a file declares its encoding
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?(iso-?8859-?1|latin-?1|windows-1252)\b""", re.IGNORECASE)
 
 
 def read_foreign_text(path: Path, kind: FileKind) -> str:
-    """Return the text of the file ``path``: UTF-8, or Latin-1 if the XML or DOT declares it.
+    """Return the text of the file ``path``: UTF-8, or Latin-1 if a declaration in XML or DOT says so.
 
     Raises InputError as `read_text` does, for a damaged packed file, and for a file that is too large unpacked.
     """
@@ -214,7 +214,7 @@ def _unpacked(data: bytes, path: Path, kind: FileKind) -> bytes:
 
 # ---- The hash of a file's contents, computed again only if the file may have changed ---------------------------------
 
-RESTING_S = 2.0  # a file that changed more recently may change again without a change of its times
+RESTING_S = 2.0  # time without change after which a next change surely changes the times of the file
 
 
 def hash_of_file(path: Path, kind: FileKind) -> str:
@@ -235,7 +235,12 @@ def _kept_hash(path: Path, kind: FileKind, _: tuple[int, ...]) -> str:
 
 
 def _read_hash(path: Path, kind: FileKind) -> str:
-    return blake2b(read_bytes(path, kind), digest_size=16).hexdigest()
+    return hash_of(read_bytes(path, kind))
+
+
+def hash_of(content: bytes) -> str:
+    """Return the 128-bit BLAKE2b hash of ``content``, 32 hex digits."""
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 # ---- Numbers in the text of a file that is not YAML or JSON ----------------------------------------------------------
@@ -252,7 +257,7 @@ def whole_number(text: str) -> int:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Whether a path exists, and the kind of its file. OSError is raised if the system cannot tell: then a file may exist.
+# Whether a path exists, and the kind of its file. The functions raise OSError if the system cannot tell.
 
 
 def is_there(path: Path | str) -> bool:

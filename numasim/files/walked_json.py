@@ -23,7 +23,7 @@ from numasim.files.bounded_json import (
 from numasim.files.reader import MIB
 
 WINDOW = MIB // 16  # characters that are cut out of the text at once: so few that their values fit in a cache
-LONGEST = 8 * MIB  # most characters of one value; its Python objects take up to 25 times as many bytes
+LONGEST = 8 * MIB  # most characters of one value, whose Python objects take up to 25 bytes a character
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ENDS = {"{": ("]},", "},"), "[": ("],",)}  # first character of an element -> possible ends of the element
 _PLAIN: Any = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite_number)
@@ -36,9 +36,9 @@ class LongValueError(InputError):
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive elements of a list: their values and their text, which ends at ``end``.
+    """Consecutive elements of a list: the values and the text, which ends at ``end``.
 
-    If an object repeats a key, its value has only the last value of the key.
+    An object that repeats a key has only the last value of the key.
     """
 
     values: list[Any]
@@ -201,7 +201,7 @@ class JsonWalk:
         return self._begin + len(self._window) == len(self._text)
 
     def _in_a_larger_window(self, longest: int) -> tuple[Any, int]:
-        """Return the value at the position, and its end in a window that begins at the position."""
+        """Return the value at the position, and the end of the value in a new window from the position on."""
         for size in sorted({WINDOW, longest}):
             self._begin, self._window = self._at, self._text[self._at : self._at + size]
             try:

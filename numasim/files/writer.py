@@ -63,7 +63,7 @@ def store_bytes(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file whose contents replace the contents of ``path`` when the block ends without an error.
+    """Yield a file; its contents replace the contents of ``path`` when the block ends without an error.
 
     A device, a pipe or a descriptor gets the contents at once. Raises InputError if ``path`` cannot be written, or if
     the disk is full.
@@ -177,7 +177,7 @@ def _error(number: int) -> OSError:
 
 
 class _Named(io.FileIO):
-    """An open file whose errors name the path by which the user knows the file."""
+    """An open file with errors that name the path that the user gave."""
 
     def __init__(self, handle: int, path: Path) -> None:
         super().__init__(handle, "wb")

@@ -37,7 +37,7 @@ class RegionHistory:
         self._pieces: dict[int, _Piece] = {}
 
     def access(self, task: int, begin: int, end: int, writes: bool, found: set[int]) -> None:
-        """Let ``task`` read or write the bytes from ``begin`` to ``end``, and add its predecessors to ``found``."""
+        """Let ``task`` read or write the bytes from ``begin`` to ``end``; add its predecessors to ``found``."""
         piece = self._pieces.get(begin)
         pieces = [piece] if piece is not None and piece.end == end else self._cut(begin, end)
         for each in pieces:
@@ -123,7 +123,7 @@ class Tiles:
     tile_bytes: int
 
     def __getitem__(self, place: tuple[int, int]) -> Block:
-        """Return the tile in a row and a column, both from 0; raise InputError if there is no such tile."""
+        """Return the tile in a row and a column, both from 0; raise InputError if the tile does not exist."""
         name, is_pair = self.region.name, isinstance(place, tuple) and len(place) == 2
         if not (is_pair and all(isinstance(each, SupportsIndex) for each in place)):
             raise InputError(f"got {place!r} in {name!r}", expected="a row and a column such as [0, 1]")

@@ -58,7 +58,7 @@ class Distribution:
 
     @classmethod
     def lognormal(cls, median: float, sigma: float, *, most: float | None = None) -> Distribution:
-        """Return the distribution of numbers whose logarithm is normal, with the standard deviation ``sigma``."""
+        """Return the lognormal distribution; the logarithm of a number has the standard deviation ``sigma``."""
         _require(median > 0 and sigma > 0, f"median and sigma are {median} and {sigma}", "more than 0")
         normal = NormalDist()
 
@@ -130,7 +130,7 @@ class Distribution:
         return Amounts.of_table(*zip(*table, strict=True))
 
     def __repr__(self) -> str:
-        """Name and mean."""
+        """Return the name and the mean."""
         return f"Distribution.{self.name}: mean {self.mean:g}"
 
 

@@ -51,9 +51,8 @@ def edge_columns(edges: Any, tasks: int) -> tuple[I64, I64]:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
         problem = f"the edges are an array of {given.dtype} with the shape {given.shape}"
-        raise InputError(
-            problem, expected="whole numbers with the shape (edges, 2): the task before and the task after"
-        )
+        expected = "whole numbers with the shape (edges, 2): the task before and the task after"
+        raise InputError(problem, expected=expected)
     wrong = np.flatnonzero(((given < 0) | (given >= tasks)).any(axis=1))
     if len(wrong):
         a, b = given[wrong[0]].tolist()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from math import prod
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -65,7 +64,7 @@ class Task:
     __slots__ = ("_unsynced", "graph", "number")
 
     def __init__(self, graph: GrowingGraph, number: int) -> None:
-        """``number`` counts the tasks in the order of their creation."""
+        """Make task ``number``, counted in the order of creation."""
         self.graph, self.number, self._unsynced = graph, number, False
 
     def work(
@@ -149,10 +148,8 @@ class Task:
         """Return the task itself."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Wait for all children for which the task has not waited yet."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait for all children for which the task has not waited yet, unless the block ended with an error."""
         if kind is None:
             self.sync()
 
@@ -168,7 +165,7 @@ class Transaction:
     """
 
     def __init__(self, task: Task, objects: Objects) -> None:
-        """``objects`` are the objects to open; InputError for objects of another graph."""
+        """Make a transaction that opens ``objects``; raise InputError for objects of another graph."""
         if not isinstance(objects, Objects) or objects.graph is not task.graph:
             raise InputError(f"got {objects!r} to open", expected="what this graph's objects() returned")
         self._task, self._objects = task, objects
@@ -186,14 +183,12 @@ class Transaction:
             self._task.graph._add_op(self._task.number, op, self._objects.number)
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Begin the transaction."""
         self._use(Op.BEGIN)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Commit."""
+    def __exit__(self, *_: object) -> None:
+        """Commit the transaction."""
         self._use(Op.COMMIT)
 
 

@@ -67,38 +67,27 @@ def _head(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_networkx(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any, name: str | None) -> Workload:
-    """Return the workload of a directed graph; raise InputError for wrong costs, edges and steps."""
+    """Return the workload of a directed graph; raise InputError for wrong costs, edges and steps.
+
+    Attributes of nodes without any cost are wrong, too: the name of the cost may be misspelt.
+    """
     if not graph.is_directed() or graph.is_multigraph():
         raise InputError(f"got a {type(graph).__name__}", expected="a DiGraph, whose edges lead to waiting tasks")
-    _require_costs(graph, cost, usual_cost_ns)
+    said = dict.fromkeys(str(key) for _, found in graph.nodes(data=True) for key in found)
+    if said and not {cost, "steps", "kind"} & said.keys() and isinstance(usual_cost_ns, int) and usual_cost_ns == 0:
+        expected = "the cost of each task in ns, under the name that cost= gives, or usual_cost_ns for all"
+        raise InputError(f"no node has the attribute {cost!r}", expected=expected, value=cost, known=said)
     called = str(graph.graph.get("name") or "graph") if name is None else name
     numbers = {node: number for number, node in enumerate(graph.nodes)}
-    if _computes_alone(graph):
+    has_steps = any("steps" in found or "kind" in found for _, found in graph.nodes(data=True))
+    forks = any(found.get("kind") in FORKS for *_, found in graph.edges(data=True))
+    if not (has_steps or forks or set(HEAD) & graph.graph.keys()):  # every task computes once and does nothing else
         costs = costs_ps([found.get(cost, usual_cost_ns) for _, found in graph.nodes(data=True)] or np.zeros(0))
         pairs = np.array([(numbers[a], numbers[b]) for a, b in graph.edges], np.int64).reshape(-1, 2)
         return plain_graph(called, costs, (pairs[:, 0], pairs[:, 1]))
     workload = unchecked(_document(graph, called, cost, usual_cost_ns))
     validate(workload)
     return workload
-
-
-def _require_costs(graph: nx.DiGraph[Any], cost: str, usual_cost_ns: Any) -> None:
-    """Raise InputError if nodes have attributes but no costs: the attribute of the costs may be misspelt."""
-    said = dict.fromkeys(str(key) for _, found in graph.nodes(data=True) for key in found)
-    if said and not {cost, "steps", "kind"} & said.keys() and isinstance(usual_cost_ns, int) and usual_cost_ns == 0:
-        raise InputError(
-            f"no node has the attribute {cost!r}",
-            expected="the cost of each task in ns, under the name that cost= gives, or usual_cost_ns for all",
-            value=cost,
-            known=said,
-        )
-
-
-def _computes_alone(graph: nx.DiGraph[Any]) -> bool:
-    """Return whether every task computes once, and no task spawns a task or accesses memory."""
-    nodes, edges = graph.nodes(data=True), graph.edges(data=True)
-    said = any("steps" in found or "kind" in found for _, found in nodes)
-    return not (said or any(found.get("kind") in FORKS for *_, found in edges) or set(HEAD) & graph.graph.keys())
 
 
 def _document(graph: nx.DiGraph[Any], name: str, cost: str, usual_cost_ns: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DEALS = {deal.name.lower(): deal for deal in Deal}
 MOST_DRAWN = 60  # tasks
-MOST_MEASURED = 200_000  # most tasks of a graph whose work and span a notebook shows
+MOST_MEASURED = 200_000  # most tasks of a graph for which a notebook shows work and span
 
 
 class Graph(GrowingGraph, Held):
@@ -48,7 +48,7 @@ class Graph(GrowingGraph, Held):
             raise InputError(f"there is no deal {deal!r}", value=deal, known=DEALS)
         super().__init__(name)
         self._deal = DEALS[deal]
-        self._made: tuple[int, Workload] | None = None  # the number of changes up to the last finished graph, the graph
+        self._made: tuple[int, Workload] | None = None  # (number of changes, graph) of the last finished graph
         self.names: tuple[str, ...] = ()  # names of the tasks of an imported graph, by number
         self.remarks: tuple[str, ...] = ()  # data that an import leaves out or assumes
 
@@ -64,7 +64,7 @@ class Graph(GrowingGraph, Held):
     def fork_join(cls, function: Callable[..., Any], *arguments: Any, name: str | None = None) -> Self:
         """Return the tree of tasks of ``function(task, *arguments)``.
 
-        Each spawned call of a function is made once, at its spawn. Raise InputError if calls are nested too deep::
+        Each function is called once, at its spawn. Raise InputError if calls are nested too deep::
 
             def fib(task, n):
                 if n < 2:
@@ -321,7 +321,7 @@ class Graph(GrowingGraph, Held):
     __hash__ = None  # type: ignore[assignment]  # a graph may grow
 
     def __repr__(self) -> str:
-        """Name and size."""
+        """Return the name and the size."""
         return f"Graph({self.name!r}: {self.tasks:,} tasks, {self.edges:,} dependences)"
 
     def _repr_html_(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from numasim.html import Html, text
-from numasim.workload.graph import Workload
+from numasim.workload.graph import Op, Workload
 from numasim.workload.one_worker import by_task
 from numasim.workload.span import longest_paths
 
@@ -34,11 +34,14 @@ def picture_of(workload: Workload) -> Html:
         for ends, style in ((waits, ""), (spawns, ' stroke-dasharray="4 3"'))
         for a, b in zip(*ends, strict=True)
     ]
+    runs = np.flatnonzero(workload.op_code == Op.RUN)[::-1]
+    kernels = np.zeros(workload.rows, np.int64)  # [tasks] the kernel of the first segment
+    kernels[np.searchsorted(workload.op_ptr, runs, side="right") - 1] = workload.segment_kernel[workload.op_arg[runs]]
     costs_ns = by_task(workload, workload.segment_compute_ps) / 1000
     circles = [
         f'<circle cx="{x[task]}" cy="{y[task]}" r="{RADIUS}" fill="{COLOURS[kernel % len(COLOURS)]}" stroke="{LINE}">'
         f"<title>{text(f'task {task}, {costs_ns[task]:,.1f} ns {workload.kernels[kernel]}'.rstrip())}</title></circle>"
-        for task, kernel in enumerate(_first_kernel(workload, task) for task in range(workload.rows))
+        for task, kernel in enumerate(kernels)
     ]
     return Html(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -55,9 +58,3 @@ def _legend(workload: Workload, y: int) -> list[str]:
         f'fill="currentColor">{text(workload.kernels[number])}</text>'
         for at, number in enumerate(named)
     ]
-
-
-def _first_kernel(workload: Workload, task: int) -> int:
-    ops = slice(int(workload.op_ptr[task]), int(workload.op_ptr[task + 1]))
-    segments = workload.op_arg[ops][workload.op_code[ops] == 0]
-    return int(workload.segment_kernel[segments[0]]) if len(segments) else 0

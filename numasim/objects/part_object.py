@@ -65,7 +65,7 @@ class PartObject(Held, Generic[M]):
         return {"sources": {**dict.fromkeys(paths, GIVEN), **changes.get("sources", {})}}
 
     def _take(self, document: Node) -> None:
-        """Take the values of the whole mapping ``document``."""
+        """Check the whole mapping ``document``, and keep the document and the checked fields."""
         document = with_named_functions(self.part, document)
         spec = cast(M, validate(PARTS[self.part], document, (self.part,)))
         object.__setattr__(self, "_document", document)

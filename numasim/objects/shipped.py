@@ -19,7 +19,7 @@ class Shipped(Mapping[str, str]):
     """
 
     def __init__(self, kind: str, described: Mapping[str, str]) -> None:
-        """Make the list; ``kind`` is the heading of the names, such as machine."""
+        """Make the list; ``kind`` is the heading of the column of names, such as "machine"."""
         self.kind = kind
         self._described = dict(sorted(described.items()))
 
@@ -32,7 +32,7 @@ class Shipped(Mapping[str, str]):
         return iter(self._described)
 
     def __len__(self) -> int:
-        """Number of names."""
+        """Return the number of names."""
         return len(self._described)
 
     def __repr__(self) -> str:

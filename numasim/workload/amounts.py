@@ -38,7 +38,7 @@ class Amounts:
     """``items`` are the numbers one by one; empty if runs draw numbers from the parts. All arrays are read-only."""
 
     items: I64
-    weight: I64  # [parts] 1 or more; empty where the numbers are given
+    weight: I64  # [parts] 1 or more; empty if the numbers are given
     low: I64  # [parts]
     high: I64  # [parts]
 

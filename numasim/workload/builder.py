@@ -71,7 +71,7 @@ class Draft:
     def __init__(
         self, parent: I64, shape: npt.NDArray[Any], shapes: Sequence[Shape], kind: Numbers | None = None
     ) -> None:
-        """``parent``, ``shape`` (index into ``shapes``) and ``kind`` (default: all tasks) are [tasks]."""
+        """Lay out the tasks; ``parent``, ``shape`` (index into ``shapes``) and ``kind`` (default: TASK) are [tasks]."""
         self.order, self.position, self.parent = depth_first(parent)
         self._kind = np.zeros(len(parent), np.uint8) if kind is None else np.asarray(kind, np.uint8)[self.order]
         self._shapes = shapes

@@ -57,7 +57,7 @@ def preorder(parent: I64) -> I64:
     for level in by_depth[1:]:
         above, before = parent[level], offsets(size[level])[:-1]
         first = np.flatnonzero(np.diff(above, prepend=-2))  # siblings are neighbours: the first of each family
-        earlier_siblings = before - np.repeat(before[first], np.diff(first, append=len(level)))  # their sizes
+        earlier_siblings = before - np.repeat(before[first], np.diff(first, append=len(level)))  # the sum of sizes
         position[level] = position[above] + 1 + earlier_siblings
     order = np.empty_like(position)
     order[position] = np.arange(len(parent))

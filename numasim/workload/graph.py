@@ -52,7 +52,7 @@ class Pattern(IntEnum):
 
 @dataclass(frozen=True)
 class Region:
-    """A contiguous range of memory. The program writes an ``initialised`` region before its parallel part starts."""
+    """A contiguous range of memory. The program writes an ``initialised`` region before the parallel part starts."""
 
     name: str
     bytes: int
@@ -73,7 +73,7 @@ class Accesses:
     passes: U32  # how often the footprint is walked, >= 1
 
     def __len__(self) -> int:
-        """Number of accesses."""
+        """Return the number of accesses."""
         return len(self.region)
 
 
@@ -214,7 +214,7 @@ class Workload:
 
     @cached_property
     def trees(self) -> tuple[int, ...]:
-        """The roots of all phases: each root once, or, in a folded workload, once for each phase that has the root."""
+        """The roots of all phases: each root once, or, in a folded workload, each mention, which stands for a tree."""
         roots = [root for phase in self.phases for root in phase.roots]
         return tuple(roots if self.folded else dict.fromkeys(roots))
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 
 from numasim import __version__
 from numasim.errors import InputError
-from numasim.files.reader import GRAPH, PACKED_GRAPH, FileKind, hash_of_file, open_regular, read_bytes, text_of
+from numasim.files.reader import GRAPH, PACKED_GRAPH, FileKind, hash_of, hash_of_file, open_regular, read_bytes, text_of
 from numasim.files.writer import writing
 from numasim.workload.export.graph_text import dot, graphml, wfformat
 from numasim.workload.export.part_graph import Executed, part_graph, part_times, require_no_ranges
@@ -52,7 +51,7 @@ def digest_of_file(path: Path) -> str:
 
 
 def write_graph(workload: Workload, path: Path, executed: Executed | None = None) -> None:
-    """Write ``workload``: as npz, with the executions of a run if given, if ``path`` ends in .npz, else as JSON."""
+    """Write ``workload`` as JSON, or, if ``path`` ends in .npz, as npz with the executions of a run, if given."""
     if path.suffix == PACKED:
         from numasim.workload.packed_graph import write as write_arrays
 
@@ -75,7 +74,7 @@ def _workload(contents: _Contents) -> Workload:
     """Read and check the graph; raise InputError if the file has changed."""
     kind, place = kind_of(contents.path), str(contents.path)
     data = read_bytes(contents.path, kind)
-    if blake2b(data, digest_size=16).hexdigest() != contents.hash:
+    if hash_of(data) != contents.hash:
         raise InputError("the file changed while it was read", place=place, expected="a finished file")
     if kind is PACKED_GRAPH:
         from numasim.workload.packed_graph import workload_of
@@ -98,7 +97,7 @@ ENDINGS = f"{PACKED}, {WFFORMAT} (WfFormat), .dot, .gv or {GRAPHML}"
 
 
 def require_schedule_form(path: Path, workload: Workload) -> None:
-    """Raise InputError for a name without a form of schedules, and for ranges, whose tasks have no entries."""
+    """Raise InputError for a name without a form of schedules, and for ranges."""
     if not path.name.endswith((PACKED, WFFORMAT, GRAPHML, *DOT)):
         raise InputError(f"{path.name!r} asks for no form of a schedule", expected=f"a name that ends in {ENDINGS}")
     require_no_ranges(workload, "a workload without ranges, for a schedule of its tasks")

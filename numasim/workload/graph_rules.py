@@ -70,21 +70,15 @@ def _check_names(workload: Workload) -> None:
                 raise InputError(f"the name {name!r} is given twice", path=(key, number), expected="distinct names")
 
 
-def _check_loops(workload: Workload) -> None:
-    around: list[Loop] = []
-    for number, loop in enumerate(workload.loops):
-        while around and around[-1].end <= loop.first:
-            around.pop()
-        around.append(loop)
-        if len(around) > MOST_NESTED:
-            expected = f"at most {MOST_NESTED} in each other"
-            raise InputError("loops are nested too deep", path=("loops", number), expected=expected)
-
-
 def _check_phases(workload: Workload) -> None:
     if not workload.phases:
         raise InputError("there is no phase", path=("phases",), expected="at least one")
-    _check_loops(workload)
+    around: list[Loop] = []
+    for number, loop in enumerate(workload.loops):
+        around = [*(outer for outer in around if outer.end > loop.first), loop]
+        if len(around) > MOST_NESTED:
+            expected = f"at most {MOST_NESTED} in each other"
+            raise InputError("loops are nested too deep", path=("loops", number), expected=expected)
     paths = places(len(workload.phases), workload.loops)
     for phase, path, runs in zip(workload.phases, paths, workload.runs, strict=True):
         family, seen = phase.range_family, set[int]()
@@ -104,7 +98,7 @@ def _check_phases(workload: Workload) -> None:
             raise InputError(f"the phase runs {runs:,} times", path=(*path, "repeat"), expected=expected)
 
 
-# ---- Tasks: their ops, the tree of spawns, their kinds ---------------------------------------------------------------
+# ---- Tasks: the ops, the tree of spawns, the kinds -------------------------------------------------------------------
 
 
 def _check_ops(workload: Workload) -> None:
@@ -230,7 +224,7 @@ class _Program:
         self._groups += (code == Op.GROUP) - (code == Op.END_GROUP)
 
     def end(self, last: int) -> None:
-        """Check the end of the task behind its op number ``last``."""
+        """Check the end of the task, behind op number ``last``."""
         if self.memory is not None:
             expected = f'["commit", {self.memory}] in the same task'
             self._refuse(last, "the task ends inside a transaction", expected)
@@ -255,7 +249,7 @@ def _check_segments(workload: Workload) -> None:
 def _check_accesses(
     workload: Workload, accesses: Accesses, low: npt.NDArray[Any], high: npt.NDArray[Any], path: Callable[[int], Path]
 ) -> None:
-    """Check accesses whose offsets are from ``low`` to ``high`` [accesses]."""
+    """Check accesses with offsets from ``low`` to ``high``, both [accesses]; a range has several offsets an access."""
     sizes = np.array([region.bytes for region in workload.regions], np.int64)
     size = sizes[accesses.region]
     rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes  # floats do not overflow
@@ -312,7 +306,7 @@ def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
 
 
 def _check_template(workload: Workload, number: int) -> None:
-    """Check the accesses of the items of a range, whose offsets an affine rule moves."""
+    """Check the accesses of the items of a range, with offsets that an affine rule moves."""
     family = workload.ranges[number]
 
     def path(access: int) -> Path:

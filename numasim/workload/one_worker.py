@@ -62,7 +62,7 @@ def by_task(workload: Workload, by_segment: I64) -> I64:
 
 
 def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
-    """Return the summed time of all items of an implicit range, in ps."""
+    """Return the summed time of all items of a range, in ps."""
     if family.like_bytes:
         wait_ps = int(item_wait_ps(family, np.zeros(1, np.int64), latency_ps, seed)[0])
         if family.low_ps == family.high_ps or wait_ps >= family.high_ps:

@@ -123,9 +123,7 @@ SEGMENTS = (
     ),
 )
 ACCESSES = (
-    _pointer(
-        "access_ptr", "segments + 1", "Segment s has the accesses from `access_ptr[s]` to `access_ptr[s + 1] - 1`."
-    ),
+    _pointer("access_ptr", "segments + 1", "Segment s has accesses from `access_ptr[s]` to `access_ptr[s + 1] - 1`."),
     *map(_access_column, ACCESS_TYPES),
 )
 AROUND = (
@@ -141,7 +139,7 @@ AROUND = (
 )
 EXECUTED = (  # a run of the graph; a reader of the graph checks these arrays, and then ignores them
     ArrayField(
-        "executed_task", "<i8", "executions", "The task whose segment was executed, in the order of time.", default=0
+        "executed_task", "<i8", "executions", "The task of each executed segment, in the order of time.", default=0
     ),
     ArrayField("executed_segment", "<i8", "executions", "The segment that was executed.", default=0),
     ArrayField("executed_worker", "<i8", "executions", "The worker that executed the segment.", default=0),
@@ -322,8 +320,8 @@ def _array_path(problem: InputError, columns: Columns, lists: Mapping[str, Array
             path = (f"access_{key}", int(columns.access_ptr[segment]) + access)
         case ("segments", int(segment), str(key)):
             path = (f"segment_{key}", segment)
-        case (*places, int(number)) if name_of(tuple(places)) in lists:
-            path = (name_of(tuple(places)), number)
+        case (*places, int(number)) if (name := ".".join(map(str, places))) in lists:
+            path = (name, number)
     return path
 
 
@@ -380,7 +378,7 @@ def _written(described: ArrayField, values: Any) -> Array:
 # ---- Long lists of the document of a task graph in npz, each as an array -------------------------
 #
 # The array has the name of the list's place in the document: ``phases.0.roots`` is the list ``phases[0].roots``. Two
-# kinds of lists may be given so: the roots of phases, and the items of amounts.
+# kinds of lists may be arrays: the roots of phases, and the items of amounts.
 
 LONG = 64  # most numbers of a list that stays in the document
 MOST_LISTS = 1_000  # most lists that numasim takes out of the document
@@ -394,14 +392,9 @@ def taken_out(document: dict[str, Any]) -> dict[str, Array]:
     found = {}
     for path, numbers in nlargest(MOST_LISTS, _lists(document, ()), key=lambda each: len(each[1])):
         if len(numbers) > LONG:
-            found[name_of(path)] = np.array(numbers, "<u4" if path[-1] == "roots" else "<i8")
+            found[".".join(map(str, path))] = np.array(numbers, "<u4" if path[-1] == "roots" else "<i8")
             numbers.clear()
     return found
-
-
-def name_of(path: Path) -> str:
-    """Return the name of the array of the list at ``path``."""
-    return ".".join(map(str, path))
 
 
 def _lists(value: Any, path: Path) -> Iterator[tuple[Path, list[Any]]]:

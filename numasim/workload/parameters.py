@@ -34,18 +34,16 @@ WorkTime = Annotated[Whole, Field(ge=0, le=10**12)]  # ps per 1000 units of work
 
 
 class WorkloadParameters(SizedParameters):
-    """The parameters of a benchmark. ``default_runtime`` is the runtime preset of the thesis for the benchmark."""
+    """The parameters of a family of workloads; ``default_runtime`` is the runtime preset for its workloads."""
 
     default_runtime: ClassVar[str] = "bare"
 
 
 class TimedParameters(WorkloadParameters):
-    """Tasks whose compute times are drawn uniformly from ``low_ns`` to ``high_ns``."""
+    """Tasks with compute times that are drawn uniformly from ``low_ns`` to ``high_ns``."""
 
     low_ns: Nanoseconds = Field(description="The shortest compute time of a task's segment.")
-    high_ns: Nanoseconds = Field(
-        description="The longest compute time of a task's segment; times are drawn uniformly between the two."
-    )
+    high_ns: Nanoseconds = Field(description="The longest compute time of a task's segment; times are drawn uniformly.")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -84,7 +82,7 @@ class ColumnParameters(TeamParameters):
         return self.nodes or (0,) * self.team
 
     def on_nodes(self, nodes: Sequence[int]) -> Self:
-        """Return the parameters of a run whose workers are on ``nodes``."""
+        """Return the parameters of a run with workers on ``nodes``."""
         return self if self.nodes else self.model_copy(update={"nodes": tuple(nodes[: self.team])})
 
     @model_validator(mode="after")

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 from numasim.schema.enumerations import Deal
+
+END = -1  # behind the last phase of a pass
 
 
 @dataclass(frozen=True)
@@ -77,18 +80,10 @@ def steps(phases: Sequence[Phase], loops: Sequence[Loop]) -> Iterator[Step]:
             continue
         loop, inner = part
         for iteration in range(loop.repeat):
-            yield from _one_pass(iteration, _order(loop.first, loop.end, phases, inner), turns)
-
-
-def _one_pass(iteration: int, order: Iterator[int], turns: list[int]) -> Iterator[Step]:
-    """Yield the steps of a pass through an outermost loop whose phases run in ``order``; ``turns`` counts the runs."""
-    phase = next(order)
-    for following in order:
-        yield Step(phase, iteration, turns[phase], False)
-        turns[phase] += 1
-        phase = following
-    yield Step(phase, iteration, turns[phase], True)
-    turns[phase] += 1
+            order = chain(_order(loop.first, loop.end, phases, inner), [END])
+            for phase, following in pairwise(order):
+                yield Step(phase, iteration, turns[phase], following == END)
+                turns[phase] += 1
 
 
 def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[Loop, Sequence[Loop]]]:
@@ -108,7 +103,7 @@ def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[L
 
 
 def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
-    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is phase 2 of the loop 0."""
+    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is entry 2 of loop 0."""
     found: list[tuple[str | int, ...]] = []
 
     def go(first: int, end: int, inside: Sequence[Loop], path: tuple[str | int, ...]) -> None:

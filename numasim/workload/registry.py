@@ -22,7 +22,7 @@ from numasim.workload.parameters import AnyWorkload, Family, WorkloadFile, Workl
 T = TypeVar("T")
 FILE_TAG = "file"
 ALONE = ["cholesky", "fft", "fib", "ga", "independent", "knapsack", "mandelbrot", "matmul", "nqueens", "sort"]
-ALONE += ["spinlock", "strassen", "syncbench", "uts"]  # families whose modules have their names
+ALONE += ["spinlock", "strassen", "syncbench", "uts"]  # families that have the name of their module
 OTHERS = {  # the families of each other module
     "ge": ["ge", "ge-ir"],
     "home_test": ["home-test"],

@@ -69,10 +69,10 @@ def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict
 
 
 def _last_ends_of_classes(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
-    """Return `_last_ends` of a folded workload. No task outside a subtree delays the subtree: it has no dependences."""
+    """Return `_last_ends` of a folded workload. Without dependences, no task outside a subtree delays the subtree."""
     program = list(zip(workload.op_code.tolist(), workload.op_arg.tolist(), strict=True))
     segments = segment_times.tolist()
-    end, last = [0] * workload.rows, [0] * workload.rows  # of a task, and of the last of its subtree
+    end, last = [0] * workload.rows, [0] * workload.rows  # when each task ends, and the last task of its subtree
     for row in reversed(range(workload.rows)):
         clock, joined = int(start_times[row]), 0
         groups: list[int] = []  # open groups: when the last task of each group so far has ended
@@ -128,7 +128,7 @@ def moments_of(workload: Workload) -> Moments:
 
 
 def joins_of(workload: Workload) -> tuple[I64, I64]:
-    """Return (op, task) for each task for whose end a call, a wait or the end of a group waits, in the order of ops."""
+    """Return (op, task) for each op that waits for the end of a task: calls, waits, ends of groups; by op."""
     forks = np.flatnonzero(workload.creates)
     child, called = workload.op_arg[forks].astype(np.int64), workload.op_code[forks] == Op.CALL
     waits = np.append(np.flatnonzero(workload.op_code == Op.WAIT), len(workload.op_code))
@@ -178,7 +178,11 @@ def longest_paths(times: I64, source: I64, target: npt.NDArray[Any]) -> list[int
     following: list[int] = np.asarray(target)[order].tolist()
     unmet = np.bincount(target, minlength=len(times))
     ready = np.flatnonzero(unmet == 0)[::-1].tolist()
-    left, spent, finish = unmet.tolist(), times.tolist(), [0] * len(times)  # at first: the end of the last node before
+    left, spent, finish = (
+        unmet.tolist(),
+        times.tolist(),
+        [0] * len(times),
+    )  # finish: at first the end of the last node before
     while ready:
         node = ready.pop()
         done = finish[node] = finish[node] + spent[node]

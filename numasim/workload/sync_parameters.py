@@ -1,6 +1,6 @@
 """Synchronisation objects: locks, atomic counters, conditions, barriers, memories of objects (model 3.1, 4.11, 5).
 
-A program declares its synchronisation objects and the worker that owns each; the strategy chooses their homes and the
+A program declares its synchronisation objects and the owner of each, a worker; the strategy chooses their homes and the
 kinds of locks and barriers (thesis section 6.3).
 
 A condition stands for a condition variable together with its predicate: SIGNAL lets one waiter pass, BROADCAST as many

@@ -24,7 +24,7 @@ from numasim.schema.enumerations import LONGEST_PS, MOST_BYTES, MOST_ITEMS, MOST
 from numasim.workload.graph import I64, Accesses, Mode, NodeAccess, Pattern, Phase, RangeFamily, Workload
 from numasim.workload.one_worker import LINE_BYTES, MLP, by_task, segment_sums, traffic_bytes
 
-MAX_TASKS = 8_000_000  # more materialised tasks than this do not fit a laptop's memory
+MAX_TASKS = 8_000_000  # tasks with rows; more do not fit in the memory of a laptop
 MOST_PS = 2**63 - 1  # sums of times have 63 bits
 THOUSAND = 1000  # misses under way at once are counted in thousandths
 
@@ -62,7 +62,7 @@ class Totals:
         return replace(self, compute_ps=again.compute_ps, lines=again.lines, accesses=again.accesses)
 
     def times(self, count: int) -> Totals:
-        """Return the totals of ``count`` such programs."""
+        """Return the totals of ``count`` equal programs."""
         if not count:
             return NOTHING
         sums = {name: count * getattr(self, name) for name in SUMS}
@@ -137,7 +137,7 @@ def task(*segments: Totals, ops: int = 0) -> Totals:
     return Totals(rows=1, ops=ops) + together(segments)
 
 
-# ---- The totals of a program that has been read or grown, as exact sums over its arrays ------------------------------
+# ---- The totals of a program that was read or grown, as exact sums over its arrays -----------------------------------
 
 HALF_BITS = 31  # the sum of 31-bit halves of times fits in 63 bits for all tasks that fit in memory
 

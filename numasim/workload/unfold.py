@@ -6,7 +6,6 @@ of one depth are placed together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from numasim.errors import InputError
 from numasim.workload.builder import frozen
 from numasim.workload.forest_arrays import offsets, ragged
-from numasim.workload.graph import I64, Accesses, Op, Phase, Workload
+from numasim.workload.graph import I64, Accesses, Op, Workload
 from numasim.workload.totals import MAX_TASKS
 
 _KEPT = "_unfolded"
@@ -40,14 +39,19 @@ def unfold(work: Workload) -> Workload:
     roots = np.array(work.trees, np.int64)
     starts = offsets(work.sizes[roots])
     if starts[-1] > MAX_TASKS:
-        raise InputError(
-            f"the {starts[-1]:,} tasks of {work.name} do not fit in memory one by one",
-            expected=f"at most {MAX_TASKS:,} tasks, or a run that skips ahead on an engine that can",
-        )
+        problem = f"the {starts[-1]:,} tasks of {work.name} do not fit in memory one by one"
+        expected = f"at most {MAX_TASKS:,} tasks, or a run that skips ahead on an engine that can"
+        raise InputError(problem, expected=expected)
     distance = _child_distance(work)
     row, parent = _placed(work, roots, starts, distance)
     op_ptr, op_code, op_arg, segments = _programs(work, row, distance)
-    segment_accesses, accesses = _accesses(work, segments)
+    accesses = np.diff(work.segment_accesses)[segments]
+    rows = ragged(work.segment_accesses[segments], accesses)
+    copied = {entry.name: frozen(getattr(work.accesses, entry.name)[rows]) for entry in fields(Accesses)}
+    phases, done = [], 0
+    for phase in work.phases:
+        phases.append(replace(phase, roots=tuple(starts[done : done + len(phase.roots)].tolist())))
+        done += len(phase.roots)
     columns: dict[str, npt.NDArray[Any]] = {
         "op_ptr": op_ptr,
         "op_code": op_code,
@@ -56,11 +60,11 @@ def unfold(work: Workload) -> Workload:
         "parent": parent,
         "segment_compute_ps": work.segment_compute_ps[segments],
         "segment_kernel": work.segment_kernel[segments],
-        "segment_accesses": segment_accesses,
+        "segment_accesses": offsets(accesses),
         "successor_ptr": np.zeros(len(row) + 1, np.int64),
     }
     made: dict[str, Any] = {name: frozen(column) for name, column in columns.items()}
-    return replace(work, folded=False, phases=tuple(_phases(work, starts)), accesses=accesses, **made)
+    return replace(work, folded=False, phases=tuple(phases), accesses=Accesses(**copied), **made)
 
 
 def _placed(work: Workload, roots: I64, starts: I64, distance: I64) -> tuple[I64, I64]:
@@ -103,18 +107,3 @@ def _programs(
     arg[creates] = np.repeat(np.arange(len(row)), lengths)[creates] + distance[ops[creates]]
     arg[runs] = np.arange(len(segments))
     return offsets(lengths), code, arg, segments
-
-
-def _accesses(work: Workload, segments: I64) -> tuple[I64, Accesses]:
-    """Return the fields (segment_accesses, accesses) for copies of ``segments``."""
-    counts = np.diff(work.segment_accesses)[segments]
-    rows = ragged(work.segment_accesses[segments], counts)
-    columns = {entry.name: frozen(getattr(work.accesses, entry.name)[rows]) for entry in fields(Accesses)}
-    return offsets(counts), Accesses(**columns)
-
-
-def _phases(work: Workload, starts: I64) -> Iterator[Phase]:
-    done = 0
-    for phase in work.phases:
-        yield replace(phase, roots=tuple(starts[done : done + len(phase.roots)].tolist()))
-        done += len(phase.roots)

@@ -1,4 +1,4 @@
-"""The contents of folders, to compare them before and after."""
+"""The contents of folders, for comparisons before and after a command."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from numasim.errors import InputError
 from numasim.workload.graph import Mode, Pattern
 
 Made = Callable[[ns.Graph], object]
+RUN = {"machine": "xeon-e5-2620-2s", "strategy": "randomized"}
 
 
 def graph_of(*arguments: object, **keys: object) -> ns.Graph:
@@ -53,11 +54,8 @@ def test_a_range_is_run_and_comes_back_from_its_file(tmp_path: Path) -> None:
     slow = ns.Distribution.pareto(100, 1.5, most=10_000)
     graph = graph_of(200, slow, reads={0: ns.Distribution.zipf(50, unit=64), 1: list(range(200))})
     assert ns.Graph.read(graph.save(tmp_path / "ragged.json")) == graph
-    results = [
-        ns.run(workload=graph, machine="xeon-e5-2620-2s", workers=8, strategy="randomized", engine=engine)
-        for engine in ("reference", "native")
-    ]
-    first, second = ({**result.counters, "events": 0} for result in results)  # one of them passes over some
+    results = [ns.run(RUN, workload=graph, workers=8, engine=engine) for engine in ("reference", "native")]
+    first, second = ({**result.counters, "events": 0} for result in results)  # one of the engines skips some events
     assert first == second
     assert int(results[0].node_bytes[:, 1].sum()) == sum(range(200))
 
@@ -98,30 +96,28 @@ def test_what_no_item_can_have_is_refused(sentence: str) -> None:
 
 
 def test_bytes_on_a_node_that_the_machine_does_not_have() -> None:
-    with pytest.raises(
-        InputError, match=r"node_accesses\[0\].nodes\[1\]: there is no node 5 on .*expected a node below 2"
-    ):
-        ns.run(workload=graph_of(2, reads={(0, 5): 64}), machine="xeon-e5-2620-2s", workers=2, strategy="randomized")
+    sentence = r"node_accesses\[0\].nodes\[1\]: there is no node 5 on .*expected a node below 2"
+    with pytest.raises(InputError, match=sentence):
+        ns.run(RUN, workload=graph_of(2, reads={(0, 5): 64}), workers=2)
 
 
 def test_items_that_touch_memory_first_and_give_it_back() -> None:
     graph = graph_of(10, 5, fresh=8192, freed=[4096] * 9 + [1])
-    counters = ns.run(workload=graph, machine="xeon-e5-2620-2s", workers=2, strategy="randomized").counters
+    counters = ns.run(RUN, workload=graph, workers=2).counters
     assert (counters["page_faults"], counters["pages_unmapped"]) == (20, 10)
 
 
 def test_items_that_give_back_the_memory_of_what_they_read() -> None:
-    """On the other node a page takes as much longer as that is farther (model 2.5)."""
-    machine = ns.Machine.shipped("xeon-e5-2620-2s")
+    """A page on the other node takes longer by the ratio of the latencies of both nodes (model 2.5)."""
     costs = {"like": "bare", "costs": {"unmap_ns": 1000}}
 
     def makespan_ps(node: int, returned: float) -> int:
         graph = graph_of(10, 5000, reads={node: 16_384}, returned=returned)
-        result = ns.run(workload=graph, machine=machine, workers=1, strategy="randomized", runtime=costs)
+        result = ns.run(RUN, workload=graph, workers=1, runtime=costs)
         assert result.counters["pages_unmapped"] == 10 * 4 * returned
         return int(result.counters["makespan_ps"])
 
-    near, far = (int(machine.built.latency_ps[0, node]) for node in (0, 1))
+    near, far = ns.Machine.shipped(RUN["machine"]).built.latency_ps[0].tolist()
     assert makespan_ps(0, 0.5) - makespan_ps(0, 0) == 10 * 2 * 10**6
     assert makespan_ps(1, 1) - makespan_ps(1, 0) == 10 * 4 * (10**6 * far // near)
 
@@ -129,13 +125,7 @@ def test_items_that_give_back_the_memory_of_what_they_read() -> None:
 def test_pages_that_take_longer_than_a_run_may() -> None:
     costs = {"like": "bare", "costs": {"unmap_ns": 8_000_000_000}}
     with pytest.raises(InputError, match=r"ranges\[0\].freed: the pages of an item take .* ps; expected at most"):
-        ns.run(
-            workload=graph_of(1, freed=2**38),
-            machine="xeon-e5-2620-2s",
-            workers=2,
-            strategy="randomized",
-            runtime=costs,
-        )
+        ns.run(RUN, workload=graph_of(1, freed=2**38), workers=2, runtime=costs)
 
 
 CLOSED_FORMS = {

@@ -114,7 +114,7 @@ def transfers(count: int) -> Graph:
 
 
 def test_transactions_of_a_graph(tmp_path: Path) -> None:
-    """The ops follow the block, and a file of the graph is the same program."""
+    """The ops have the order of the block, and a file of the graph is the same program."""
     work = transfers(3).workload
     block = [Op.BEGIN, Op.RUN, Op.LOAD, Op.LOAD, Op.RUN, Op.STORE, Op.COMMIT]
     assert work.op_code.tolist() == block * 3
@@ -123,24 +123,6 @@ def test_transactions_of_a_graph(tmp_path: Path) -> None:
     result = ns.run(BASE, workload=transfers(200), workers=8)
     assert result.counters["commits"] == 200
     assert result.counters["aborts"] == result.object_conflicts.sum() == result.node_conflicts.sum() > 0
-
-
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ((0,), "'a' has 0 objects; expected 1 to 1048576"),
-        ((1, -1), "the skew of 'a' is -1; expected 0 to 8"),
-        ((1, "much"), "the skew of 'a' is much; expected 0 to 8"),
-    ],
-)
-def test_memories_that_there_are_not(values: tuple[Any, ...], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        Graph().objects("a", values[0], skew=(values[1:] or (0,))[0])
-
-
-def test_objects_of_another_graph() -> None:
-    with pytest.raises(InputError, match="expected what this graph's objects"):
-        Graph().task().transaction(Graph().objects("a", 1))
 
 
 Access = st.tuples(st.integers(0, 7), st.integers(1, 4), st.sampled_from(["reads", "writes", "updates"]))
@@ -357,25 +339,18 @@ def test_any_dag_of_networkx_comes_back(count: int, data: st.DataObject) -> None
     made = Graph.from_networkx(graph)
     validate(made.workload)
     again = made.to_networkx()
-    assert nx.utils.graphs_equal(nx.relabel_nodes(again, dict(enumerate(names))).to_undirected(), relabelled(graph))
-    assert made.span_ns == pytest.approx(longest(graph), abs=1e-6)
-    pairs_array = np.array([(names.index(a), names.index(b)) for a, b in graph.edges]).reshape(-1, 2)
-    costs = [cost for _, cost in graph.nodes(data="cost_ns")]
-    assert Graph.from_edges(pairs_array.astype(int), costs, name="drawn") == made
-
-
-def relabelled(graph: nx.DiGraph[Any]) -> nx.Graph[Any]:
     kinds = graph.copy()
     nx.set_edge_attributes(kinds, "dependence", "kind")
-    return kinds.to_undirected()
-
-
-def longest(graph: nx.DiGraph[Any]) -> float:
+    named = nx.relabel_nodes(again, dict(enumerate(names)))
+    assert nx.utils.graphs_equal(named.to_undirected(), kinds.to_undirected())
     ends: dict[Any, float] = {}
     for node in nx.topological_sort(graph):
         before = max((ends[each] for each in graph.predecessors(node)), default=0)
         ends[node] = before + graph.nodes[node]["cost_ns"]
-    return max(ends.values())
+    assert made.span_ns == pytest.approx(max(ends.values()), abs=1e-6)
+    pairs_array = np.array([(names.index(a), names.index(b)) for a, b in graph.edges]).reshape(-1, 2)
+    costs = [cost for _, cost in graph.nodes(data="cost_ns")]
+    assert Graph.from_edges(pairs_array.astype(int), costs, name="drawn") == made
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 9)), max_size=15))
@@ -453,7 +428,7 @@ def test_graphs_are_an_axis_and_can_be_run_again(tmp_path: Path) -> None:
     assert ids == [run_id(cell.spec, 1) for cell in load_sweep(sweep).cells]
     shards = len(list((tmp_path / "a" / "shards").iterdir()))
     ns.sweep(tmp_path / "a" / "spec.yaml", tmp_path / "b", jobs=1)
-    assert len(load_sweep(tmp_path / "b" / "spec.yaml").cells) == 4  # with its graphs
+    assert len(load_sweep(tmp_path / "b" / "spec.yaml").cells) == 4  # the folder also has the graphs
     ns.sweep(tmp_path / "a" / "spec.yaml", tmp_path / "a", jobs=1)
     assert len(list((tmp_path / "a" / "shards").iterdir())) == shards
 
@@ -486,19 +461,8 @@ def child_waits_for_its_parents_successor(graph: Graph) -> None:
     _ = graph.workload
 
 
-def twice(graph: Graph) -> None:
-    graph.region("r", 8)
-    graph.region("r", 8)
-
-
-def add_to_a_whole_one(graph: Graph) -> None:
-    Graph.from_edges([(0, 1)], [1, 1]).task(1)
-
-
-def weighted() -> nx.DiGraph[int]:
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_node(0, cost=7)
-    return graph
+WEIGHTED: nx.DiGraph[int] = nx.DiGraph()
+WEIGHTED.add_node(0, cost=7)
 
 
 def spawn_without_end(task: Task) -> None:
@@ -521,6 +485,10 @@ def too_deep(graph: Graph, levels: int = 0) -> None:
 
 
 REFUSED: dict[str, Any] = {
+    r"'a' has 0 objects; expected 1 to 1048576": lambda graph: graph.objects("a", 0),
+    r"the skew of 'a' is -1; expected 0 to 8": lambda graph: graph.objects("a", 1, skew=-1),
+    r"the skew of 'a' is much; expected 0 to 8": lambda graph: graph.objects("a", 1, skew="much"),
+    r"expected what this graph's objects": lambda graph: graph.task().transaction(Graph().objects("a", 1)),
     r"the loop is empty; expected at least one task": empty_loop,
     r"the phases would run 4,294,967,296 times; expected at most 4,294,967,295": too_many_passes,
     r"loops are nested too deep; expected at most 32": too_deep,
@@ -541,12 +509,12 @@ REFUSED: dict[str, Any] = {
     r"the region 'x' is one of another graph": lambda graph: graph.task(reads=Graph().region("x", 8)),
     r"the bytes 4 to 9 are not in region 'x'": lambda graph: graph.region("x", 8)[4:9],
     r"there is no tile \[2, 0\] of 't'": lambda graph: graph.tiles("t", 2, 2, tile_bytes=8)[2, 0],
-    r"the region 'r' is there already": twice,
+    r"the region 'r' is there already": lambda graph: [graph.region("r", 8) for _ in range(2)],
     r"the region 'r' has 0 bytes": lambda graph: graph.region("r", 0),
     r"got a task of another graph than 'graph' to wait for": lambda graph: graph.task(after=Graph().task()),
     r"got 5 to wait for": lambda graph: graph.task(after=[5]),
     r"the graph 'graph' has no tasks": lambda graph: graph.workload,
-    r"the graph 'graph' is whole; expected a new ns.Graph": add_to_a_whole_one,
+    r"the graph 'graph' is whole; expected a new ns.Graph": lambda _: Graph.from_edges([(0, 1)], [1, 1]).task(1),
     r"there is no deal 'cylcic'.*did you mean 'cyclic'": lambda _: Graph(deal="cylcic"),
     r"edge 1 leads from task 1 to task 2; expected tasks 0 to 1": lambda _: Graph.from_edges([(0, 1), (1, 2)], [1, 1]),
     r"the cost of task 1 is -1 ns": lambda _: Graph.from_edges([(0, 1)], [1, -1]),
@@ -557,8 +525,8 @@ REFUSED: dict[str, Any] = {
     ),
     r"got a Graph; expected a DiGraph": lambda _: Graph.from_networkx(nx.Graph()),
     r"the cost of task 0 is -2.0 ns": lambda _: Graph.from_networkx(nx.DiGraph({0: [1]}), usual_cost_ns=-2.0),
-    r"no node has the attribute 'cost_ns'; expected .*; did you mean 'cost'": lambda _: Graph.from_networkx(weighted()),
-    r"no node has the attribute 'wieght'": lambda _: Graph.from_networkx(weighted(), cost="wieght"),
+    r"no node has the attribute 'cost_ns'; expected .*; did you mean 'cost'": lambda _: Graph.from_networkx(WEIGHTED),
+    r"no node has the attribute 'wieght'": lambda _: Graph.from_networkx(WEIGHTED, cost="wieght"),
     r"got 1 stages and 2.5 items; expected at least one": lambda _: Graph.pipeline([1], 2.5),  # type: ignore[arg-type]
     r"got 0 in 't'; expected a row and a column": lambda graph: graph.tiles("t", 2, 2, tile_bytes=8)[0],
     r"got 5; expected a function": lambda _: Graph.fork_join(5),  # type: ignore[arg-type]

@@ -48,8 +48,6 @@ def test_like_gives_nodes_and_distances() -> None:
     assert ladder.cores == shipped.cores
     measured = ns.Machine.fully_connected(2, like="xeon-e5-2620-2s")  # 75.0 ns at best, 122.8 to the other node
     assert measured.latency_ns.tolist() == [[75.0, 122.8], [122.8, 75.0]]
-    with pytest.raises(InputError, match=r"the nodes of 'xeon-8480-2s-cxl' are unlike each other"):
-        ns.Machine.ring(4, like="xeon-8480-2s-cxl")
 
 
 @pytest.mark.parametrize("machine", ["ring", "fully_connected"])
@@ -138,12 +136,6 @@ def test_machines_are_an_axis(tmp_path: Path) -> None:
     assert len(list((tmp_path / "a" / "shards").iterdir())) == shards
 
 
-def test_equal_machines_on_an_axis_are_refused() -> None:
-    axes = {"machine": [ns.Machine.ring(4), ns.Machine.ring(4, name="again")]}
-    with pytest.raises(InputError, match=r"the value the machine 'again' stands here twice"):
-        load_sweep({**RUN, "sweep": axes})
-
-
 REFUSED = {
     "there is no machine 'opteron'.*did you mean 'opteron-875-8s'": lambda: ns.Machine.shipped("opteron"),
     "machine.nodes.cores: got 0; expected at least 1": lambda: ns.Machine.ring(4, cores=0),
@@ -161,6 +153,18 @@ REFUSED = {
     "workers: a whole number is needed here, got the machine 'ring-2'": lambda: load_run(
         {**RUN, "machine": "tilepro64", "workers": ns.Machine.ring(2)}
     ),
+    "the value the machine 'again' stands here twice": lambda: load_sweep(
+        {**RUN, "sweep": {"machine": [ns.Machine.ring(4), ns.Machine.ring(4, name="again")]}}
+    ),
+    "the nodes of 'xeon-8480-2s-cxl' are unlike each other": lambda: ns.Machine.ring(4, like="xeon-8480-2s-cxl"),
+    "there is no strategy 'treshold'.*did you mean 'threshold'": lambda: ns.Strategy("treshold"),
+    "no strategy 'tresholt'.*did you mean 'threshold'": lambda: ns.Strategy(like="tresholt", amount="half"),
+    "got the machine 'ring-2'; expected the name of a strategy": lambda: ns.Strategy(like=ns.Machine.ring(2), amount=1),
+    r"strategy.steal\[0\].from": lambda: ns.Strategy(steal=[{"from": "other"}]),
+    "there is no worker 9; expected a worker from 0 to 3": lambda: ns.Strategy("ring").explain(
+        "tilepro64", 4, worker=9
+    ),
+    "did you mean 'randomized'": lambda: catalog.described("strategies", "randomised"),
 }
 
 
@@ -187,13 +191,8 @@ def test_a_strategy_of_its_own() -> None:
     assert repr(mine) == "Strategy('mine': 2 steal levels, help-first)"
 
 
-def test_a_name_alone_is_the_shipped_strategy() -> None:
-    assert ns.Strategy("threshold") == ns.Strategy.shipped("threshold")
-    with pytest.raises(InputError, match=r"there is no strategy 'treshold'.*did you mean 'threshold'"):
-        ns.Strategy("treshold")
-
-
 def test_like_merges_and_names() -> None:
+    assert ns.Strategy("threshold") == ns.Strategy.shipped("threshold")
     half = ns.Strategy(like="threshold", amount="half")
     assert (half.name, half.spec.amount, half.spec.steal) == (
         "threshold+amount-half",
@@ -217,34 +216,14 @@ def test_what_a_worker_does_in_words() -> None:
     text = ns.Strategy.shipped("topology-aware").explain(ns.Machine.ring(2, cores=2), workers=4)
     assert "worker 0 of 4" in text
     assert "deque 2" in text  # the other worker of its node: workers 0 and 2 are on node 0
-    with pytest.raises(InputError, match="there is no worker 9; expected a worker from 0 to 3"):
-        ns.Strategy.shipped("ring").explain("opteron-8380-4s", 4, worker=9)
-
-
-def test_wrong_strategies_are_refused() -> None:
-    with pytest.raises(InputError, match=r"strategy.steal\[0\].from"):
-        ns.Strategy(steal=[{"from": "other"}])
-    with pytest.raises(InputError, match=r"there is no strategy 'treshold'.*did you mean 'threshold'"):
-        ns.Strategy(like="treshold", amount="half")
-    with pytest.raises(InputError, match="got the machine 'ring-2'; expected the name of a strategy or a path"):
-        ns.Strategy(like=ns.Machine.ring(2), amount="half")
 
 
 # ---- the lists of shipped names ----
 
 
-LISTS = {
-    "machines": ns.machines,
-    "strategies": ns.strategies,
-    "runtimes": ns.runtimes,
-    "sweeps": ns.sweeps,
-    "workloads": ns.workloads,
-}
-
-
-@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("kind", ["machines", "strategies", "runtimes", "sweeps", "workloads"])
 def test_everything_shipped_has_a_line(kind: str) -> None:
-    listed = LISTS[kind]()
+    listed = getattr(ns, kind)()
     if kind in catalog.KINDS:
         assert list(listed) == list(catalog.names(kind))
     for line in listed.values():
@@ -268,13 +247,6 @@ def test_the_line_is_the_first_sentence_of_the_comment(tmp_path: Path, monkeypat
     listed = ns.machines()
     assert listed == {"long": "The machine of B. Vikranth, 2.5 GHz, on two lines.", "none": "", "short": "No full stop"}
     assert repr(listed) == "long   The machine of B. Vikranth, 2.5 GHz, on two lines.\nnone\nshort  No full stop"
-
-
-def test_a_name_that_is_not_shipped() -> None:
-    with pytest.raises(InputError, match="did you mean 'randomized'"):
-        catalog.described("strategies", "randomised")
-    with pytest.raises(KeyError):
-        ns.machines()["cray"]
 
 
 def test_a_list_is_a_table_for_pandas_and_notebooks() -> None:

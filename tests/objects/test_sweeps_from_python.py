@@ -20,7 +20,7 @@ from numasim.errors import InputError
 from numasim.parts.yaml.document import parse, yaml_text
 from numasim.parts.yaml.nodes import Place, Source, from_python
 from numasim.spec.identity import run_id, spec_hash
-from numasim.spec.sweep_spec import SweepSpec, load_sweep
+from numasim.spec.sweep_spec import load_sweep
 from numasim.sweep.run_sweep import run_sweep
 
 BASE: dict[str, Any] = {
@@ -44,10 +44,6 @@ def same(program, state, measures):
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def text_of(mapping: dict[str, Any]) -> str:
-    return yaml_text(from_python(mapping, HERE).plain())
 
 
 def test_a_run_of_a_mapping_takes_dotted_changes() -> None:
@@ -76,7 +72,7 @@ def test_all_fields_may_be_keywords() -> None:
 
 
 def test_a_sweep_of_a_mapping_is_that_of_its_yaml(tmp_path: Path) -> None:
-    Path("sweep.yaml").write_text(text_of(SWEEP))
+    Path("sweep.yaml").write_text(yaml_text(from_python(SWEEP, HERE).plain()))
     of_file = ns.sweep("sweep.yaml", "a", jobs=1).to_frame()
     made = ns.sweep(SWEEP, "b", jobs=1).to_frame()
     assert made.equals(of_file)
@@ -116,7 +112,7 @@ def test_changes_are_in_the_yaml_that_is_kept() -> None:
 
 
 def test_changes_of_what_is_an_axis_are_written_into_its_values() -> None:
-    """The kept file describes the runs with the changes."""
+    """The file in the results folder describes the runs with the changes."""
     sweep = {**BASE, "sweep": {"strategy": ["ring", "randomized"]}}
     del sweep["strategy"]
     made = load_sweep(sweep, changes={"strategy.amount": "half"})
@@ -145,7 +141,7 @@ def test_a_results_folder_is_complete(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     made = load_sweep(origin / "sweep.yaml", ["strategy.amount=half", "workers=3"])
     ids = [run_id(cell.spec, 1) for cell in made.cells]
-    sweep_into(made, tmp_path / "here")
+    run_sweep(made, tmp_path / "here", jobs=1, engine=DEFAULT_ENGINE, runner=simulate_spec)
     (tmp_path / "here").rename(tmp_path / "there")
     shutil.rmtree(origin)
     monkeypatch.chdir("/")
@@ -158,10 +154,6 @@ def test_a_results_folder_is_complete(tmp_path: Path, monkeypatch: pytest.Monkey
     ns.sweep(tmp_path / "there/spec.yaml", tmp_path / "once more", jobs=1)
     results = [pq.read_table(tmp_path / name / "results.parquet") for name in ("there", "once more")]
     assert results[0]["makespan_ps"] == results[1]["makespan_ps"]
-
-
-def sweep_into(sweep: SweepSpec, folder: Path) -> None:
-    run_sweep(sweep, folder, jobs=1, engine=DEFAULT_ENGINE, runner=simulate_spec)
 
 
 def test_arrays_are_lists_of_values() -> None:

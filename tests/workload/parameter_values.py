@@ -68,7 +68,7 @@ def values_of(field: FieldInfo) -> tuple[Any, ...]:
 
 
 def every_value() -> Iterator[tuple[str, str, Any]]:
-    """(family, parameter, value)"""
+    """Yield each (family, parameter, value)."""
     for name, family in FAMILIES.items():
         for key, field in keys_of(family).items():
             for value in values_of(field):

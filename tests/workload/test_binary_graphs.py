@@ -181,62 +181,52 @@ def test_what_a_run_is_does_not_depend_on_the_form_of_the_graph(tmp_path: Path) 
 # ---- wrong numbers ----
 
 GOOD = to_arrays(everything())
-WRONG: dict[str, tuple[Arrays, str]] = {
-    "version": ({"version": [2]}, "g.npz: version: the version is 2; expected 1, or a newer numasim"),
-    "unknown array": ({"op_pointer": [0]}, "g.npz: there is no array 'op_pointer' in a task graph; expected one of"),
-    "op code": (
-        {"op_code": [17, *GOOD["op_code"][1:]]},
-        "g.npz: op_code[0]: the number is 17; expected 0 to 16: 0 run, 1 spawn",
-    ),
-    "task": ({"op_arg": [99, *GOOD["op_arg"][1:]]}, "g.npz: op_arg[0]: task 99 does not exist; expected a task below"),
-    "segment": (
-        {"op_arg": [*GOOD["op_arg"][:9], 3, *GOOD["op_arg"][10:]]},
+WRONG: list[tuple[str, Any]] = [
+    ("g.npz: version: the version is 2; expected 1, or a newer numasim", {"version": [2]}),
+    ("g.npz: there is no array 'op_pointer' in a task graph; expected one of", {"op_pointer": [0]}),
+    ("g.npz: op_code[0]: the number is 17; expected 0 to 16: 0 run, 1 spawn", {"op_code": [17, *GOOD["op_code"][1:]]}),
+    ("g.npz: op_arg[0]: task 99 does not exist; expected a task below", {"op_arg": [99, *GOOD["op_arg"][1:]]}),
+    (
         "g.npz: op_arg[9]: segment 3 does not exist; expected a segment below 3",
+        {"op_arg": [*GOOD["op_arg"][:9], 3, *GOOD["op_arg"][10:]]},
     ),
-    "negative": (
-        {"op_arg": [*GOOD["op_arg"][:9].tolist(), -1, *GOOD["op_arg"][10:].tolist()]},
+    (
         "g.npz: op_arg[9]: the number is -1; expected 0 to 4294967295",
+        {"op_arg": [*GOOD["op_arg"][:9].tolist(), -1, *GOOD["op_arg"][10:].tolist()]},
     ),
-    "length": ({"op_arg": [0]}, "g.npz: op_arg: the array has 1 elements; expected 23, as many as there are ops"),
-    "pointer": (
-        {"op_ptr": [0, 9, 8, 13, 15, 20, 21, 22, 23]},
-        "g.npz: op_ptr[2]: 8 comes after 9; expected an ascending array",
-    ),
-    "pointer start": ({"then_ptr": [1] * 9}, "g.npz: then_ptr[0]: the first element is 1; expected 0"),
-    "pointer length": ({"then_ptr": [0]}, "g.npz: then_ptr: the array has 1 elements; expected 9, tasks + 1"),
-    "empty pointer": ({"op_ptr": []}, "g.npz: op_ptr: the elements are of another type"),
-    "kind": ({"task_kind": [1, *GOOD["task_kind"][1:]]}, "g.npz: task_kind[0]: the kind is call; expected task or"),
-    "then": ({"then": [3]}, "g.npz: then[0]: task 3 is a call, which waits for no other task"),
-    "time": ({"segment_compute_ps": [5, 2**61, 0]}, f"g.npz: segment_compute_ps[1]: the number is {2**61}; "),
-    "kernel": (
-        {"segment_kernel": [0, 0, 2]},
+    ("g.npz: op_arg: the array has 1 elements; expected 23, as many as there are ops", {"op_arg": [0]}),
+    ("g.npz: op_ptr[2]: 8 comes after 9; expected an ascending array", {"op_ptr": [0, 9, 8, 13, 15, 20, 21, 22, 23]}),
+    ("g.npz: then_ptr[0]: the first element is 1; expected 0", {"then_ptr": [1] * 9}),
+    ("g.npz: then_ptr: the array has 1 elements; expected 9, tasks + 1", {"then_ptr": [0]}),
+    ("g.npz: op_ptr: the elements are of another type", {"op_ptr": []}),
+    ("g.npz: task_kind[0]: the kind is call; expected task or", {"task_kind": [1, *GOOD["task_kind"][1:]]}),
+    ("g.npz: then[0]: task 3 is a call, which waits for no other task", {"then": [3]}),
+    (f"g.npz: segment_compute_ps[1]: the number is {2**61}; ", {"segment_compute_ps": [5, 2**61, 0]}),
+    (
         "g.npz: segment_kernel[2]: the number is 2; expected 0 to 1 in kernels of the document",
+        {"segment_kernel": [0, 0, 2]},
     ),
-    "region": ({"access_region": [0, 5, 0]}, "g.npz: access_region[1]: the number is 5; expected 0 to 1 in regions"),
-    "offset": ({"access_offset": [0, 0, 4095]}, "g.npz: access_offset[2]: the value is 4095; expected an end inside"),
-    "row": ({"access_row_bytes": [4, 0, 2]}, "g.npz: access_row_bytes[1]: the number is 0; expected 1 to"),
-    "mode": ({"access_mode": [0, 3, 1]}, "g.npz: access_mode[1]: the number is 3; expected 0 to 2: 0 read, 1 write"),
-    "items": (
-        {"ranges.0.compute_ps.items": [-5] * 100},
-        "g.npz: ranges.0.compute_ps.items[0]: the number is -5; expected 0 to",
-    ),
-    "items missing": (
-        {"ranges.0.compute_ps.items": [5] * 99},
+    ("g.npz: access_region[1]: the number is 5; expected 0 to 1 in regions", {"access_region": [0, 5, 0]}),
+    ("g.npz: access_offset[2]: the value is 4095; expected an end inside", {"access_offset": [0, 0, 4095]}),
+    ("g.npz: access_row_bytes[1]: the number is 0; expected 1 to", {"access_row_bytes": [4, 0, 2]}),
+    ("g.npz: access_mode[1]: the number is 3; expected 0 to 2: 0 read, 1 write", {"access_mode": [0, 3, 1]}),
+    ("g.npz: ranges.0.compute_ps.items[0]: the number is -5; expected 0 to", {"ranges.0.compute_ps.items": [-5] * 100}),
+    (
         "g.npz: document.ranges[0].compute_ps.items: there are 99 numbers; expected 100, one for each item",
+        {"ranges.0.compute_ps.items": [5] * 99},
     ),
-    "no such list": ({"phases.9.roots": [0]}, "g.npz: phases.9.roots: the document has no such list"),
-    "list twice": ({"phases.0.loop.0.roots": [0]}, "g.npz: phases.0.loop.0.roots: the document has numbers for this"),
-    "root": ({"phases.1.roots": [8]}, "g.npz: phases.1.roots[0]: task 8 does not exist; expected a task below 8"),
-    "document": ({"document": list(b'{"name": 3}')}, "g.npz: document: name: "),
-    "document, cut off": ({"document": list(b'{"name"')}, "g.npz: document:1:8: this is not JSON"),
-    "document, no text": ({"document": [255]}, "g.npz: document[0]: byte 255 is no text in UTF-8"),
-    "document with tasks": ({"document": list(b'{"tasks": [{}]}')}, "g.npz: document.tasks: tasks stand in the"),
-}
+    ("g.npz: phases.9.roots: the document has no such list", {"phases.9.roots": [0]}),
+    ("g.npz: phases.0.loop.0.roots: the document has numbers for this", {"phases.0.loop.0.roots": [0]}),
+    ("g.npz: phases.1.roots[0]: task 8 does not exist; expected a task below 8", {"phases.1.roots": [8]}),
+    ("g.npz: document: name: ", {"document": list(b'{"name": 3}')}),
+    ("g.npz: document:1:8: this is not JSON", {"document": list(b'{"name"')}),
+    ("g.npz: document[0]: byte 255 is no text in UTF-8", {"document": [255]}),
+    ("g.npz: document.tasks: tasks stand in the", {"document": list(b'{"tasks": [{}]}')}),
+]
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_named(name: str) -> None:
-    changes, sentence = WRONG[name]
+@pytest.mark.parametrize(("sentence", "changes"), WRONG)
+def test_what_is_wrong_is_named(sentence: str, changes: Arrays) -> None:
     assert refusal(packed({**GOOD, **changes})).startswith(sentence)
 
 
@@ -291,34 +281,33 @@ def with_size(data: bytes, size: int) -> bytes:
 ONE = array([1])
 ZEROS = archive(("version.npy", head("{'descr': '|u1', 'fortran_order': False, 'shape': (1000000,), }") + bytes(10**6)),
                 kind=zipfile.ZIP_DEFLATED)  # fmt: skip
-ARCHIVES: dict[str, tuple[bytes, str]] = {
-    "no archive": (b"PK\x03\x04" + bytes(100), "the archive has no end: the file may be cut off"),
-    "cut off": (packed(GOOD)[:-9], "the archive has no end"),
-    "another member": (archive(("a.txt", b"x")), "the archive has a member 'a.txt'; expected arrays alone"),
-    "twice": (archive(("version.npy", ONE), ("version.npy", ONE)), "version: the archive has this array twice"),
-    "bzip2": (archive(("version.npy", ONE), kind=zipfile.ZIP_BZIP2), "version: the array is encrypted or compressed"),
-    "bomb": (with_size(ZEROS, 2**32 - 2), "version: 1,"),
-    "larger than it is": (with_size(archive(("version.npy", ONE)), len(ONE) + 8), "version: 1 elements of 8 bytes"),
-    "gibibytes": (
-        archive(*((f"a{n}.npy", b"") for n in range(4097))),
+ARCHIVES: list[tuple[str, Any]] = [
+    ("the archive has no end: the file may be cut off", b"PK\x03\x04" + bytes(100)),
+    ("the archive has no end", packed(GOOD)[:-9]),
+    ("the archive has a member 'a.txt'; expected arrays alone", archive(("a.txt", b"x"))),
+    ("version: the archive has this array twice", archive(("version.npy", ONE), ("version.npy", ONE))),
+    ("version: the array is encrypted or compressed", archive(("version.npy", ONE), kind=zipfile.ZIP_BZIP2)),
+    ("version: 1,", with_size(ZEROS, 2**32 - 2)),
+    ("version: 1 elements of 8 bytes", with_size(archive(("version.npy", ONE)), len(ONE) + 8)),
+    (
         "the archive has too many members; expected at most 4,096 arrays",
+        archive(*((f"a{n}.npy", b"") for n in range(4097))),
     ),
-    "no array": (archive(("version.npy", b"nothing of the kind")), "version: this is no array of numpy"),
-    "text": (archive(("version.npy", array(["a"]))), "version: the elements are of another type"),
-    "fractions": (archive(("version.npy", array([1.0]))), "version: the elements are of another type"),
-    "table": (archive(("version.npy", array([[1], [2]]))), "version: the array has another shape; expected one dim"),
-    "huge": (
-        archive(("version.npy", head("{'descr': '<i8', 'fortran_order': False, 'shape': (999999999999,), }"))),
+    ("version: this is no array of numpy", archive(("version.npy", b"nothing of the kind"))),
+    ("version: the elements are of another type", archive(("version.npy", array(["a"])))),
+    ("version: the elements are of another type", archive(("version.npy", array([1.0])))),
+    ("version: the array has another shape; expected one dim", archive(("version.npy", array([[1], [2]])))),
+    (
         "version: 999,999,999,999 elements of 8 bytes take",
+        archive(("version.npy", head("{'descr': '<i8', 'fortran_order': False, 'shape': (999999999999,), }"))),
     ),
-    "long head": (archive(("version.npy", head(" " * 5000))), "version: the head has 5,000 bytes"),
-    "strange head": (archive(("version.npy", head("[" * 100))), "version: the head is no description"),
-}
+    ("version: the head has 5,000 bytes", archive(("version.npy", head(" " * 5000)))),
+    ("version: the head is no description", archive(("version.npy", head("[" * 100)))),
+]
 
 
-@pytest.mark.parametrize("name", ARCHIVES)
-def test_what_is_wrong_with_an_archive_is_named(name: str) -> None:
-    data, sentence = ARCHIVES[name]
+@pytest.mark.parametrize(("sentence", "data"), ARCHIVES)
+def test_what_is_wrong_with_an_archive_is_named(sentence: str, data: bytes) -> None:
     assert refusal(data).startswith(f"g.npz: {sentence}")
 
 

@@ -34,7 +34,7 @@ def kernel_of(work: Workload, task: int) -> str:
 
 
 def dependences_of_accesses(work: Workload) -> set[tuple[int, int]]:
-    """Return edges from last writers of a task's tiles, and from readers of the updated tile since."""
+    """Return edges from last writers of a task's tiles, and from later readers of the updated tile."""
     writer: dict[int, int] = {}
     readers: dict[int, set[int]] = {}
     found = set()

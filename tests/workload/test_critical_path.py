@@ -1,4 +1,4 @@
-"""Spans against closed forms and against the longest path through a graph of ops; serial times."""
+"""Spans equal closed forms and the longest path through a graph of ops; serial times."""
 
 from __future__ import annotations
 

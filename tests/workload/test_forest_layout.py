@@ -1,4 +1,4 @@
-"""Index arithmetic on forests against plain recursions."""
+"""Index arithmetic on forests equals plain recursions."""
 
 import numpy as np
 from hypothesis import given

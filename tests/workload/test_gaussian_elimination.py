@@ -15,7 +15,7 @@ sizes = st.tuples(st.integers(2, 40), st.integers(1, 9), st.integers(1, 45))
 
 
 def leaves(work: Workload, phase: int) -> list[int]:
-    """The segments of the leaves of a phase, in the order of their rows."""
+    """Return the segments of the leaves of a phase, in the order of rows."""
     (root,) = work.phases[phase].roots
     ops = slice(work.op_ptr[root], work.op_ptr[work.subtree_end()[root]])
     return work.op_arg[ops][work.op_code[ops] == Op.RUN].tolist()
@@ -53,7 +53,7 @@ def test_a_phase_does_the_mean_of_its_steps() -> None:
 
 
 def by_block(size: int, leaf_rows: int, first: int, steps: int) -> dict[int, tuple[int, int]]:
-    """{block: (elements, operations)} of steps on a matrix, one after the other, row by row."""
+    """Return (elements, operations) by block, of ``steps`` steps from ``first`` on, counted row by row."""
     found: dict[int, tuple[int, int]] = {}
     for pivot in range(first, first + steps):
         for row in range(pivot + 1, size):

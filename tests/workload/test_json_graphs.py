@@ -24,7 +24,7 @@ from numasim.workload.registry import generate
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal in every field, and in the type of every array."""
+    """Return whether all fields are equal, and the types of all arrays."""
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b)
     if hasattr(a, "__dataclass_fields__"):
@@ -49,7 +49,7 @@ def test_every_generated_workload_survives(label: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose files the examples of a property overwrite."""
+    """Return a folder with files that the examples of a property overwrite."""
     return tmp_path_factory.mktemp("graphs")
 
 
@@ -105,138 +105,109 @@ def items(**parts: Any) -> dict[str, Any]:
     return {"ranges": [{"count": 4, "low_ps": 1, "high_ps": 2, **parts}], "phases": [{"range": 0}], "regions": REGION}
 
 
+def spawns(*tasks: int) -> dict[str, Any]:
+    return {"ops": [["spawn", task] for task in tasks]}
+
+
 def nested(levels: int) -> dict[str, Any]:
     """Return a phase within ``levels`` loops."""
     return {"loop": [nested(levels - 1)], "repeat": 1} if levels else {"roots": [0]}
 
 
-BAD = {
-    "unknown key": (graph(task=[]), "there is no key 'task'; expected one of .*; did you mean 'tasks'"),
-    "unknown nested key": (graph(tasks=[{"op": []}]), r"tasks\[0\].op: there is no key 'op'.*did you mean 'ops'"),
-    "dangling spawn": (graph(tasks=[{"ops": [["spawn", 7]]}]), r"tasks\[0\].ops\[0\]: task 7 does not exist"),
-    "dangling edge": (graph(tasks=[FORK, {"then": [9]}, LEAF]), r"tasks\[1\].then\[0\]: task 9 does not exist"),
-    "dangling segment": (graph(tasks=[{"ops": [["run", 3]]}]), r"tasks\[0\].ops\[0\]: segment 3 does not exist"),
-    "dangling root": (graph(phases=[{"roots": [5]}]), r"phases\[0\].roots\[0\]: task 5 does not exist"),
-    "dangling range": (graph(phases=[{"roots": [0], "range": 0}]), r"phases\[0\].range: range 0 does not exist"),
-    "spawned twice": (
-        graph(tasks=[{"ops": [["spawn", 1], ["spawn", 1]]}, LEAF]),
-        r"tasks\[1\]: task 1 is started twice: by task 0 and by task 0",
-    ),
-    "spawned root": (
-        graph(phases=[{"roots": [0, 1]}]),
-        r"task 1 is started twice: by task 0 and as the root of a phase",
-    ),
-    "never spawned": (graph(phases=[{"roots": []}]), r"tasks\[0\]: task 0 is never spawned"),
-    "spawns itself": (graph(tasks=[{"ops": [["spawn", 0]]}]), r"tasks\[0\]: task 0 spawns itself"),
-    "spawn cycle": (
-        graph(tasks=[LEAF, {"ops": [["spawn", 2]]}, {"ops": [["spawn", 1]]}]),
-        r"tasks\[1\]: task 1 spawns itself, directly or through others",
-    ),
-    "out of preorder": (
-        graph(tasks=[{"ops": [["spawn", 2], ["spawn", 1]]}, LEAF, LEAF]),
-        r"tasks\[2\]: task 2 is out of order; expected number 1",
-    ),
-    "breadth first": (
-        graph(tasks=[FORK, {"ops": [["spawn", 3]]}, LEAF, LEAF]),
-        r"tasks\[3\]: task 3 is out of order; expected number 2",
-    ),
-    "cycle": (
-        graph(tasks=[FORK, {"then": [2]}, {"then": [1]}]),
+BAD: list[tuple[str, Any]] = [
+    ("there is no key 'task'; expected one of .*; did you mean 'tasks'", graph(task=[])),
+    (r"tasks\[0\].op: there is no key 'op'.*did you mean 'ops'", graph(tasks=[{"op": []}])),
+    (r"tasks\[0\].ops\[0\]: task 7 does not exist", graph(tasks=[spawns(7)])),
+    (r"tasks\[1\].then\[0\]: task 9 does not exist", graph(tasks=[FORK, {"then": [9]}, LEAF])),
+    (r"tasks\[0\].ops\[0\]: segment 3 does not exist", graph(tasks=[{"ops": [["run", 3]]}])),
+    (r"phases\[0\].roots\[0\]: task 5 does not exist", graph(phases=[{"roots": [5]}])),
+    (r"phases\[0\].range: range 0 does not exist", graph(phases=[{"roots": [0], "range": 0}])),
+    (r"tasks\[1\]: task 1 is started twice: by task 0 and by task 0", graph(tasks=[spawns(1, 1), LEAF])),
+    (r"task 1 is started twice: by task 0 and as the root of a phase", graph(phases=[{"roots": [0, 1]}])),
+    (r"tasks\[0\]: task 0 is never spawned", graph(phases=[{"roots": []}])),
+    (r"tasks\[0\]: task 0 spawns itself", graph(tasks=[spawns(0)])),
+    (r"tasks\[1\]: task 1 spawns itself, directly or through others", graph(tasks=[LEAF, spawns(2), spawns(1)])),
+    (r"tasks\[2\]: task 2 is out of order; expected number 1", graph(tasks=[spawns(2, 1), LEAF, LEAF])),
+    (r"tasks\[3\]: task 3 is out of order; expected number 2", graph(tasks=[FORK, spawns(3), LEAF, LEAF])),
+    (
         r"tasks\[1\]: tasks wait for each other in a cycle: 1 after 2 after 1",
+        graph(tasks=[FORK, {"then": [2]}, {"then": [1]}]),
     ),
-    "waits for itself": (graph(tasks=[FORK, {"then": [1]}, LEAF]), "in a cycle: 1 after 1"),
-    "child before parent": (
-        graph(tasks=[{**FORK, "then": [1]}, LEAF, LEAF]),
-        r"in a cycle: 0 after 1 after 0|in a cycle: 1 after 0 after 1",
-    ),
-    "other phase": (
-        graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [1]}, {"roots": [0]}]),
+    ("in a cycle: 1 after 1", graph(tasks=[FORK, {"then": [1]}, LEAF])),
+    (r"in a cycle: 0 after 1 after 0|in a cycle: 1 after 0 after 1", graph(tasks=[{**FORK, "then": [1]}, LEAF, LEAF])),
+    (
         r"task 1 waits for task 0 of another phase",
+        graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [1]}, {"roots": [0]}]),
     ),
-    "no word": (
-        graph(tasks=[{"ops": [["lock", 0]]}]),
-        r"ops\[0\]: there is no lock 0: there are fewer synchronisation objects",
-    ),
-    "word of another role": (using(["barrier", 0]), r"there is no barrier 0: object 0 has another role"),
-    "lock held at the end": (
-        using(["lock", 0]),
-        r"tasks\[0\].ops: task 0 ends and holds lock 'door'; expected .*unlock",
-    ),
-    "lock taken twice": (using(["lock", 0], ["lock", 0]), r"ops\[1\]: the task holds lock 0 already"),
-    "lock not held": (using(["unlock", 0]), r"ops\[0\]: the task does not hold lock 0; expected a lock before this op"),
-    "unknown role": (graph(words=[{"role": "mutex"}]), r"words\[0\].role: .*'lock', 'atomic'.*'barrier', not 'mutex'"),
-    "too few parties": (graph(words=[{"role": "barrier", "parties": 0}]), r"parties: .*greater than or equal to 1"),
-    "unknown key of a word": (graph(words=[{"role": "lock", "home": 1}]), "there is no key 'home'"),
-    "not an op": (graph(tasks=[{"ops": [["jump", 0]]}]), r'tasks\[0\].ops\[0\]: an op is \["run", segment\]'),
-    "op without argument": (graph(tasks=[{"ops": [["run"]]}]), r"tasks\[0\].ops\[0\]: an op is"),
-    "negative argument": (graph(tasks=[{"ops": [["run", -1]]}]), r"tasks\[0\].ops\[0\]: an op is"),
-    "kind of a call": (
-        graph(tasks=[{"ops": [["call", 1]]}, LEAF]),
-        r"tasks\[1\].kind: the kind is task; expected call",
-    ),
-    "kind of a child": (graph(tasks=[FORK, {"kind": "implicit"}, LEAF]), r"tasks\[1\].kind: the kind is implicit"),
-    "unknown kind": (graph(tasks=[{"kind": "tusk"}]), r"tasks\[0\].kind: .*'task', 'call' or 'implicit', not 'tusk'"),
-    "wrong type": (graph(segments=[{"compute_ps": "soon"}]), r"segments\[0\].compute_ps: a whole number .*'soon'"),
-    "fraction": (graph(segments=[{"compute_ps": 1.5}]), r"segments\[0\].compute_ps: a whole number is needed"),
-    "negative time": (graph(segments=[{"compute_ps": -1}]), r"segments\[0\].compute_ps: .*greater than or equal to 0"),
-    "unknown kernel": (
-        graph(kernels=["multiply"], segments=[{"kernel": "multiplu"}]),
+    (r"ops\[0\]: there is no lock 0: there are fewer synchronisation objects", graph(tasks=[{"ops": [["lock", 0]]}])),
+    (r"there is no barrier 0: object 0 has another role", using(["barrier", 0])),
+    (r"tasks\[0\].ops: task 0 ends and holds lock 'door'; expected .*unlock", using(["lock", 0])),
+    (r"ops\[1\]: the task holds lock 0 already", using(["lock", 0], ["lock", 0])),
+    (r"ops\[0\]: the task does not hold lock 0; expected a lock before this op", using(["unlock", 0])),
+    (r"words\[0\].role: .*'lock', 'atomic'.*'barrier', not 'mutex'", graph(words=[{"role": "mutex"}])),
+    (r"parties: .*greater than or equal to 1", graph(words=[{"role": "barrier", "parties": 0}])),
+    ("there is no key 'home'", graph(words=[{"role": "lock", "home": 1}])),
+    (r'tasks\[0\].ops\[0\]: an op is \["run", segment\]', graph(tasks=[{"ops": [["jump", 0]]}])),
+    (r"tasks\[0\].ops\[0\]: an op is", graph(tasks=[{"ops": [["run"]]}])),
+    (r"tasks\[0\].ops\[0\]: an op is", graph(tasks=[{"ops": [["run", -1]]}])),
+    (r"tasks\[1\].kind: the kind is task; expected call", graph(tasks=[{"ops": [["call", 1]]}, LEAF])),
+    (r"tasks\[1\].kind: the kind is implicit", graph(tasks=[FORK, {"kind": "implicit"}, LEAF])),
+    (r"tasks\[0\].kind: .*'task', 'call' or 'implicit', not 'tusk'", graph(tasks=[{"kind": "tusk"}])),
+    (r"segments\[0\].compute_ps: a whole number .*'soon'", graph(segments=[{"compute_ps": "soon"}])),
+    (r"segments\[0\].compute_ps: a whole number is needed", graph(segments=[{"compute_ps": 1.5}])),
+    (r"segments\[0\].compute_ps: .*greater than or equal to 0", graph(segments=[{"compute_ps": -1}])),
+    (
         r"segments\[0\].kernel: there is no kernel 'multiplu'.*did you mean 'multiply'",
+        graph(kernels=["multiply"], segments=[{"kernel": "multiplu"}]),
     ),
-    "unknown region": (access(region="b"), r"segments\[0\].accesses\[0\].region: there is no region 'b'"),
-    "region twice": (graph(regions=REGION * 2), r"regions\[1\]: the name 'a' is given twice"),
-    "access past the end": (access(offset=93), r"accesses\[0\].offset: the value is 93; expected an end inside"),
-    "rows past the end": (access(rows=3, stride=50), r"accesses\[0\].offset: .*inside the region"),
-    "overflowing access": (access(rows=2**31, stride=2**31), r"accesses\[0\].offset: .*inside the region"),
-    "time beyond the engines": (
-        graph(segments=[{"compute_ps": 2**60 + 1}]),
+    (r"segments\[0\].accesses\[0\].region: there is no region 'b'", access(region="b")),
+    (r"regions\[1\]: the name 'a' is given twice", graph(regions=REGION * 2)),
+    (r"accesses\[0\].offset: the value is 93; expected an end inside", access(offset=93)),
+    (r"accesses\[0\].offset: .*inside the region", access(rows=3, stride=50)),
+    (r"accesses\[0\].offset: .*inside the region", access(rows=2**31, stride=2**31)),
+    (
         r"segments\[0\].compute_ps: .*less than or equal to 1152921504606846976",
+        graph(segments=[{"compute_ps": 2**60 + 1}]),
     ),
-    "root twice in a phase": (
-        graph(tasks=[LEAF], phases=[{"roots": [0, 0]}]),
+    (
         r"phases\[0\].roots\[1\]: task 0 is a root of the phase twice; expected each root once",
+        graph(tasks=[LEAF], phases=[{"roots": [0, 0]}]),
     ),
-    "not always in the same phase": (
-        graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [0, 1]}, {"roots": [1]}]),
+    (
         r"tasks\[0\].then: task 1 waits for task 0 of another phase",
+        graph(tasks=[{"then": [1]}, LEAF], phases=[{"roots": [0, 1]}, {"roots": [1]}]),
     ),
-    "empty loop": (graph(phases=[{"loop": [], "repeat": 2}]), r"phases\[0\].loop: the loop is empty"),
-    "loop and roots": (
-        graph(phases=[{"loop": [{"roots": [0]}], "roots": [0]}]),
+    (r"phases\[0\].loop: the loop is empty", graph(phases=[{"loop": [], "repeat": 2}])),
+    (
         r"phases\[0\].roots: a loop has no roots; expected loop and repeat",
+        graph(phases=[{"loop": [{"roots": [0]}], "roots": [0]}]),
     ),
-    "loop that is none": (graph(phases=[{"loop": 3}]), r"phases\[0\].loop: .*valid list"),
-    "unknown key in a loop": (
-        graph(phases=[{"loop": [{"root": [0]}]}]),
+    (r"phases\[0\].loop: .*valid list", graph(phases=[{"loop": 3}])),
+    (
         r"phases\[0\].loop\[0\].root: there is no key 'root'.*did you mean 'roots'",
+        graph(phases=[{"loop": [{"root": [0]}]}]),
     ),
-    "dangling root in a loop": (
-        graph(phases=[{"roots": [0]}, {"loop": [{"loop": [{"roots": [0]}, {"roots": [7]}]}]}]),
+    (
         r"phases\[1\].loop\[0\].loop\[1\].roots\[0\]: task 7 does not exist",
+        graph(phases=[{"roots": [0]}, {"loop": [{"loop": [{"roots": [0]}, {"roots": [7]}]}]}]),
     ),
-    "too many passes": (
-        graph(phases=[{"loop": [{"roots": [0], "repeat": 2**31}], "repeat": 2}]),
+    (
         r"phases\[0\].loop\[0\].repeat: the phase runs 4,294,967,296 times; expected at most 4,294,967,295",
+        graph(phases=[{"loop": [{"roots": [0], "repeat": 2**31}], "repeat": 2}]),
     ),
-    "nested too deep": (
-        graph(phases=[nested(33)]),
-        r"loops\[32\]: loops are nested too deep; expected at most 32 in each other",
-    ),
-    "huge passes": (access(passes=2**31, row_bytes=100, rows=2, stride=0), r"accesses\[0\].passes: the value is"),
-    "unknown mode": (access(mode="append"), r"accesses\[0\].mode: .*not 'append'"),
-    "no phase": (graph(phases=[]), "phases: there is no phase; expected at least one"),
-    "range upside down": (items(low_ps=3), r"ranges\[0\].low_ps: the times are 3 to 2 ps"),
-    "range leaves its region": (
-        items(accesses=[{"region": "a", "row_bytes": 8, "step_div": 31}]),
+    (r"loops\[32\]: loops are nested too deep; expected at most 32 in each other", graph(phases=[nested(33)])),
+    (r"accesses\[0\].passes: the value is", access(passes=2**31, row_bytes=100, rows=2, stride=0)),
+    (r"accesses\[0\].mode: .*not 'append'", access(mode="append")),
+    ("phases: there is no phase; expected at least one", graph(phases=[])),
+    (r"ranges\[0\].low_ps: the times are 3 to 2 ps", items(low_ps=3)),
+    (r"ranges\[0\].accesses\[0\].offset: ", items(accesses=[{"region": "a", "row_bytes": 8, "step_div": 31}])),
+    (
         r"ranges\[0\].accesses\[0\].offset: ",
-    ),
-    "range goes below": (
         items(accesses=[{"region": "a", "row_bytes": 8, "divisor": 2, "step_mod": -1}]),
-        r"ranges\[0\].accesses\[0\].offset: ",
     ),
-    "wrong format": (graph(format="csv"), "format: .*not 'csv'"),
-    "a list": ([], "valid dictionary"),
-}
+    ("format: .*not 'csv'", graph(format="csv")),
+    ("valid dictionary", []),
+]
 
 
 # ---- ranges of unlike items ----
@@ -315,7 +286,7 @@ MISTAKES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "given"), [*((message, bad) for bad, message in BAD.values()), *MISTAKES.items()])
+@pytest.mark.parametrize(("message", "given"), [*BAD, *MISTAKES.items()])
 def test_bad_graphs_name_place_and_remedy(message: str, given: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message) as caught:
         read_document(tmp_path, given)

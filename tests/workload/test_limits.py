@@ -90,7 +90,7 @@ def test_no_program_has_more_than_its_totals(name: str, data: st.DataObject) -> 
 @settings(max_examples=100)
 @given(data=st.data())
 def test_the_value_that_is_proposed_fits_and_no_larger_one_does(name: str, data: st.DataObject) -> None:
-    """The rule holds for any limits, even if small programs are too large."""
+    """The rule holds for any limits, also for limits that small programs exceed."""
     parameters = accepted(name, data.draw(parameters_of(name)))
     if isinstance(parameters, str):
         return

@@ -14,7 +14,7 @@ Memory = list[np.ndarray]
 
 
 def spots(work: Workload, access: int, element_bytes: int) -> tuple[int, np.ndarray]:
-    """(region, [rows, columns] element indices) of an access."""
+    """Return (region, [rows, columns] element indices) of an access."""
     a = work.accesses
     rows = a.offset[access] + np.arange(a.rows[access]) * a.stride[access]
     columns = np.arange(0, a.row_bytes[access], element_bytes)
@@ -43,7 +43,7 @@ def square(values: np.ndarray, parts: int = 1) -> np.ndarray:
 
 
 def strassen_add(*given: np.ndarray) -> list[np.ndarray]:
-    """Eight sums of quadrants before the products, the assembly of C after them."""
+    """Return eight sums of quadrants before the products, or C after the products."""
     if len(given) == 2 and given[0].size == given[1].size:
         (a,), (b,) = square(given[0]), square(given[1])
         h = len(a) // 2

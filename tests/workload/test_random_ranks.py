@@ -141,7 +141,7 @@ def test_cut_offs_do_not_move_the_splits_of_larger_merges() -> None:
 
 
 def test_drawn_splits_are_as_many_as_those_of_really_sorted_random_keys() -> None:
-    """Both counts of splits are sums over the same merges; keys are shuffled 40 times."""
+    """Both counts of splits are sums over merges of equal sizes; keys are shuffled 40 times."""
     n, quick, cutoff, repeats = 2**13, 64, 16, 40
     chance = np.random.default_rng(3)
     counts = [

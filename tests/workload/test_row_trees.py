@@ -1,4 +1,4 @@
-"""Trees over the blocks of rows, by hand, and what holds for all of them."""
+"""Trees over the blocks of rows: two trees by hand, and the rules of all trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""N-Queens and UTS against plain searches, node by node."""
+"""N-Queens and UTS equal plain searches, node by node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOLUTIONS = {1: 1, 2: 0, 3: 0, 4: 2, 5: 10, 6: 4, 7: 40, 8: 92, 9: 352}  # OEIS 
 
 
 def standing(n: int) -> list[int]:
-    """How many placements of 0, 1, .. n queens stand."""
+    """Return in how many ways 0, 1, .. n queens stand."""
     counts = [0] * (n + 1)
 
     def place(queens: tuple[int, ...]) -> None:
@@ -53,7 +53,7 @@ def test_nqueens_cutoff_keeps_the_work_and_the_solutions(cutoff: int) -> None:
 
 
 def literal_uts(children_of: object, seed: int) -> list[int]:
-    """Numbers of children in preorder."""
+    """Return the numbers of children of all nodes in preorder."""
     found: list[int] = []
 
     def visit(stream: int, depth: int) -> None:

@@ -1,4 +1,4 @@
-"""BOTS Sort on its own input against a literal recursion over Python lists."""
+"""BOTS Sort on its own input equals a literal recursion over Python lists."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_permutation_is_that_of_the_sequential_swaps(n: int) -> None:
 def literal_merge(
     first: tuple[str, int, list[int]], second: tuple[str, int, list[int]], target: int, cutoff: int
 ) -> Any:
-    """A leaf as (read, read, written) spans, a split as the two merges; runs are (array, start, values)."""
+    """Return a leaf as (read, read, written) spans, a split as the two merges; runs are (array, start, values)."""
     if len(second[2]) > len(first[2]):
         first, second = second, first
     (name, low1, run1), (_, low2, run2) = first, second
@@ -65,7 +65,7 @@ def literal_sort(values: list[int], low: int, quick: int, cutoff: int) -> Any:
 
 
 def spelled(work: Workload, task: int) -> Any:
-    """The graph in the words of the literal recursion."""
+    """Return the graph in the words of the literal recursion."""
     words: list[Any] = []
     for code, arg in program(work, task):
         if code == Op.RUN:
@@ -83,9 +83,8 @@ def segment(work: Workload, number: int) -> Any:
     names = [work.regions[a.region[i]].name for i in at]
     if work.kernels[work.segment_kernel[number]] == "quicksort":
         return ("sort", *spans[0])
-    first, target, second = spans[0], spans[1], spans[2] if len(spans) == 3 else None
     assert {names[0], names[1]} == {"array", "temporary"}
-    return ("merge", names[0], first, second, target)
+    return ("merge", names[0], spans[0], spans[2] if len(spans) == 3 else None, spans[1])
 
 
 def without_empty(words: Any) -> Any:

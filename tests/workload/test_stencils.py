@@ -70,10 +70,7 @@ def test_every_row_is_written_once_and_read_with_its_halo(name: str, form: str, 
     for phase in (0, 1):
         at = 0
         for read, written in pieces(work, phase):
-            assert (read.region, written.region) == (
-                phase,
-                1 - phase,
-            )  # a sweep reads what the last sweep wrote
+            assert (read.region, written.region) == (phase, 1 - phase)
             assert (read.mode, written.mode) == (Mode.READ, Mode.WRITE)
             assert (written.first, written.end) == (at, min(x, at + leaf_rows))
             assert (read.first, read.end) == (max(0, at - HALO[name]), min(x, written.end + HALO[name]))

@@ -1,4 +1,4 @@
-"""Small instances of every registered family, and a slow reading of op programs to hold fast code against."""
+"""Small instances of every registered family, and a slow reading of op programs for comparison with fast code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SMALL = {**{name: family.small for name, family in FAMILIES.items()}, **OTHER_SI
 
 
 def make(name: str, **parameters: object) -> Workload:
-    """The generated workload of a benchmark."""
+    """Return the generated workload of a family."""
     return generate(workload_spec(name, **parameters))
 
 
@@ -46,7 +46,7 @@ def small(label: str) -> Workload:
 
 
 def program(workload: Workload, task: int) -> list[tuple[Op, int]]:
-    """The ops of a task."""
+    """Return the (op, argument) pairs of a task."""
     ops = range(workload.op_ptr[task], workload.op_ptr[task + 1])
     return [(Op(workload.op_code[op]), int(workload.op_arg[op])) for op in ops]
 

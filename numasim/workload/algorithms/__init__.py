@@ -1,1 +1,1 @@
-"""Algorithms whose data determines the shape of a task graph, and laws for drawing data."""
+"""Algorithms that determine the shape of a task graph from data, and distributions for drawing data."""

@@ -112,7 +112,7 @@ class Columns:
 
 
 def equal_columns(node: I64, emits: int) -> Columns:
-    """Return columns whose threads emit equally many values, except for a remainder."""
+    """Return columns of threads that emit equally many values, except for a remainder."""
     return Columns(node, _evenly(emits, len(node)))
 
 

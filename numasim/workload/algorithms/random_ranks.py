@@ -163,7 +163,7 @@ def _accepted(side: Sides, distance: I64, factor: I64, numbers: U64Array) -> Fla
 
 
 def exactly_accepted(starts: list[int], distance: int, factor: int, number: int) -> bool:
-    """Return whether ``number / 2**64`` is less than 2**factor times the weight whose products begin at ``starts``."""
+    """Return whether ``number / 2**64`` is less than 2**factor times the weight of the products from ``starts`` on."""
     upper, more_upper, lower, more_lower = (perm(start + distance, distance) for start in starts)
     return number * lower * more_lower < upper * more_upper << (64 + factor)
 
@@ -188,7 +188,7 @@ def bounds(side: Sides, distance: I64) -> tuple[I64, I64]:
 
 
 def _share(d: I64, twice_mean: I64) -> tuple[I64, I64]:
-    """Return bounds on the share of a product in the power of its mean, in units of 2**-31."""
+    """Return bounds on a product over the power of the mean of its factors, in units of 2**-31."""
     inner, outer = ((side << DIGITS) // twice_mean for side in (np.maximum(d - 1, 0), d + 1))
     small = np.minimum(ONE, d * (inner * outer >> DIGITS) // 6)
     large = np.minimum(ONE, d * (((inner + 1) * (outer + 1) >> DIGITS) + 1) // 6 + 1)

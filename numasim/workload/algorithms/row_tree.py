@@ -96,12 +96,13 @@ def _inner_sizes(blocks: int, branching: int) -> Iterator[tuple[int, int]]:
 def irregular_form(model: type[P]) -> type[P]:
     """Return the parameters of the same program with an irregular tree, called ``NAME-ir`` after the program's name."""
     (name,) = get_args(model.model_fields["name"].annotation)
-    literal: Any = Literal  # mypy knows no computed literals
+    literal: Any = Literal
+    own_name = literal[f"{name}-ir"]
     return create_model(
         f"Irregular{model.__name__}",
         __base__=model,
         __module__=model.__module__,
         __doc__=f"{(model.__doc__ or '').removesuffix('.')}, with an irregular tree.",
         irregular=(ClassVar[bool], True),
-        name=(literal[f"{name}-ir"], Field(description="The name of this workload.")),
+        name=(own_name, Field(description="The name of this workload.")),
     )

@@ -92,18 +92,6 @@ def _in_xml(text: str) -> str:
 
 def wfformat(graph: PartGraph, times: Times | None, executed: Executed | None, version: str) -> Iterator[str]:
     """Yield the lines of an instance of WfFormat 1.5: the specification, and the execution if times are given."""
-    how = "as a simulated run executed them" if executed else "as long as they compute, on as many workers as they want"
-    document: dict[str, Any] = {
-        "name": graph.name or "graph",
-        "description": f"The tasks of {graph.name or 'a graph'}, {how}.",
-        "schemaVersion": "1.5",
-        "runtimeSystem": {"name": "numasim", "version": version},
-        "workflow": {"specification": _specification(graph), "execution": _execution(graph, times, executed)},
-    }
-    yield json.dumps(document, indent=1)
-
-
-def _specification(graph: PartGraph) -> dict[str, Any]:
     parents, children = graph.neighbours()
     tasks = [
         {
@@ -114,7 +102,15 @@ def _specification(graph: PartGraph) -> dict[str, Any]:
         }
         for part, name in enumerate(graph.names)
     ]
-    return {"tasks": tasks}
+    how = "as a simulated run executed them" if executed else "as long as they compute, on as many workers as they want"
+    document: dict[str, Any] = {
+        "name": graph.name or "graph",
+        "description": f"The tasks of {graph.name or 'a graph'}, {how}.",
+        "schemaVersion": "1.5",
+        "runtimeSystem": {"name": "numasim", "version": version},
+        "workflow": {"specification": {"tasks": tasks}, "execution": _execution(graph, times, executed)},
+    }
+    yield json.dumps(document, indent=1)
 
 
 def _execution(graph: PartGraph, times: Times | None, executed: Executed | None) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class PartGraph:
     part_of_op: list[int] = field(default_factory=list)  # [ops]
 
     def __len__(self) -> int:
-        """Number of nodes."""
+        """Return the number of nodes."""
         return len(self.names)
 
     def neighbours(self) -> tuple[list[list[int]], list[list[int]]]:
@@ -59,7 +59,7 @@ class PartGraph:
 
 
 def require_no_ranges(workload: Workload, expected: str) -> None:
-    """Raise InputError for a workload with ranges, whose items have no rows; ``expected`` is the remedy."""
+    """Raise InputError for a workload with ranges, which exports cannot hold; ``expected`` is the remedy."""
     if workload.ranges:
         raise InputError(f"{workload.name!r} has a range of tasks that are not written down", expected=expected)
 
@@ -120,11 +120,13 @@ def _cuts(work: Workload, task: I64, join: I64) -> tuple[npt.NDArray[np.bool_], 
 
 def _add_segments(graph: PartGraph, work: Workload, part: I64) -> None:
     """Add the compute times, bytes and kernels of segments; ``part`` has the part of each RUN, in the order of ops."""
-    segment = work.op_arg[work.op_code == Op.RUN]
+    segment, accesses = work.op_arg[work.op_code == Op.RUN], work.accesses
+    walked = accesses.row_bytes * accesses.rows * accesses.passes
+    read, written = (np.where(accesses.mode & mode, walked, 0) for mode in (Mode.READ, Mode.WRITE))
     for name, values in (
         ("compute_ps", work.segment_compute_ps),
-        ("read_bytes", _bytes_by_segment(work, Mode.READ)),
-        ("written_bytes", _bytes_by_segment(work, Mode.WRITE)),
+        ("read_bytes", segment_sums(read, work.segment_accesses)),
+        ("written_bytes", segment_sums(written, work.segment_accesses)),
     ):
         sums = np.zeros(len(graph), np.int64)
         np.add.at(sums, part, values[segment])
@@ -171,13 +173,6 @@ def _remarks(work: Workload) -> Iterator[str]:
         yield "to which workers tasks are dealt"
 
 
-def _bytes_by_segment(work: Workload, mode: Mode) -> I64:
-    """Return [segments] the bytes read or written, every pass counted."""
-    accesses = work.accesses
-    walked: I64 = accesses.row_bytes * accesses.rows * accesses.passes
-    return segment_sums(np.where(accesses.mode & mode, walked, 0), work.segment_accesses)
-
-
 # ---- The executions of a run: the worker, the begin and the end of each segment of each task -------------------------
 
 
@@ -210,7 +205,11 @@ def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[Par
     The first run counts if a task runs again in a later phase. A transaction lasts from the beginning of the first
     attempt to the end of the last attempt.
     """
-    parts = _parts_by_segment(graph, work)
+    parts: dict[tuple[int, int], list[int]] = {}  # by (task, segment), in program order
+    runs = np.flatnonzero(work.op_code == Op.RUN)
+    tasks = np.searchsorted(work.op_ptr, runs, side="right") - 1
+    for op, task, segment in zip(runs.tolist(), tasks.tolist(), work.op_arg[runs].tolist(), strict=True):
+        parts.setdefault((task, segment), []).append(graph.part_of_op[op])
     begins = np.flatnonzero(work.op_code == Op.BEGIN)
     retries = set((np.searchsorted(work.op_ptr, begins, side="right") - 1).tolist())
     recorded = (executed.task, executed.segment, executed.worker, executed.begin_ps, executed.end_ps)
@@ -225,14 +224,4 @@ def part_times(graph: PartGraph, work: Workload, executed: Executed) -> list[Par
         part = parts[key][min(at, len(parts[key]) - 1)]
         known = found[part]
         found[part] = PartTimes(known.worker, known.begin_ps, end_ps) if known else PartTimes(worker, begin_ps, end_ps)
-    return found
-
-
-def _parts_by_segment(graph: PartGraph, work: Workload) -> dict[tuple[int, int], list[int]]:
-    """Return by (task, segment) the parts in which the task runs the segment, in program order."""
-    runs = np.flatnonzero(work.op_code == Op.RUN)
-    tasks = np.searchsorted(work.op_ptr, runs, side="right") - 1
-    found: dict[tuple[int, int], list[int]] = {}
-    for op, task, segment in zip(runs.tolist(), tasks.tolist(), work.op_arg[runs].tolist(), strict=True):
-        found.setdefault((task, segment), []).append(graph.part_of_op[op])
     return found

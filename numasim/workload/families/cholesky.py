@@ -1,4 +1,4 @@
-"""Tiled Cholesky factorisation whose tasks wait for the tiles that they read and write.
+"""Tiled Cholesky factorisation: a task waits for the tiles that the task reads and writes.
 
 The program is the right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear
 algebra algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of
@@ -37,15 +37,11 @@ class CholeskyParameters(WorkloadParameters):
 
     name: Literal["cholesky"] = Field(description="The name of this workload.")
     tiles: Annotated[Whole, Field(ge=1, le=256)] = Field(
-        32,
-        description="Tiles along a side of the matrix; T tiles make T(T+1)(T+2)/6 tasks "
-        "and a task that spawns these tasks.",
+        32, description="Tiles along a side of the matrix; T tiles make T(T+1)(T+2)/6 tasks and their parent."
     )
     tile_size: Annotated[Whole, Field(ge=1, le=1024)] = Field(128, description="Doubles along a side of a tile.")
     ps_per_1000_flops: Annotated[Whole, Field(ge=0, le=10**9)] = Field(
-        100_000,
-        description="Time of 1,000 operations (LAPACK Working Note 41 counts them); the default of 10 Gflop/s is "
-        "assumed.",
+        100_000, description="Time of 1,000 operations (LAPACK Working Note 41); 10 Gflop/s by default (assumed)."
     )
 
     def totals(self) -> Totals:
@@ -82,7 +78,8 @@ def flops(kernel: int, size: int) -> int:
 def cholesky(parameters: CholeskyParameters) -> Workload:
     """Return a task that spawns a task for every operation on a tile, and the dependences among the spawned tasks."""
     steps = _steps(parameters.tiles)
-    kernels = _kernels(steps)
+    i, j, k = steps
+    kernels = np.where(j == k, np.where(i == k, POTRF, TRSM), np.where(i == j, SYRK, GEMM))
     parent = np.zeros(1 + len(kernels), np.int64)
     parent[0] = -1
     shapes = [Shape((Op.RUN,), (kernel,), (count,)) for kernel, count in enumerate(ACCESSES)]
@@ -107,7 +104,7 @@ def cholesky(parameters: CholeskyParameters) -> Workload:
 
 
 def _steps(tiles: int) -> Steps:
-    """Return, step by step, the column from the diagonal down, then the tiles right of the column, row by row."""
+    """Return the tasks step by step: the column from the diagonal down, then all tiles right of the column, by rows."""
     parts = []
     for k in range(tiles):
         column = np.arange(k, tiles)
@@ -115,11 +112,6 @@ def _steps(tiles: int) -> Steps:
         rows, columns = np.concatenate([column, i + k + 1]), np.concatenate([np.full_like(column, k), j + k + 1])
         parts.append((rows, columns, np.full_like(rows, k)))
     return Steps(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _kernels(steps: Steps) -> I64:
-    i, j, k = steps
-    return np.where(j == k, np.where(i == k, POTRF, TRSM), np.where(i == j, SYRK, GEMM))
 
 
 def _edges(steps: Steps, tiles: int) -> tuple[I64, I64]:

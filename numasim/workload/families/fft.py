@@ -39,11 +39,11 @@ class FftParameters(WorkloadParameters):
     powers_of_two: ClassVar[tuple[str, ...]] = ("n",)
     name: Literal["fft"] = Field(description="The name of this workload.")
     n: Annotated[Whole, Field(ge=2, le=2**24), AfterValidator(power_of_two)] = Field(
-        description="Complex numbers to transform, a power of two."
+        description="Complex numbers; a power of two."
     )
     iterations: Size = Field(1, description="How often the numbers are transformed, once after the other.")
     ps_per_1000_flops: WorkTime = Field(
-        500_000, description="Time of 1,000 operations; the default of 2 Gflop/s is assumed."
+        500_000, description="Time of 1,000 operations; 2 Gflop/s by default (assumed)."
     )
 
     def totals(self) -> Totals:
@@ -139,9 +139,7 @@ def fft(parameters: FftParameters) -> Workload:
     """Return the roots of unity in one phase and the transforms in the next phase."""
     nodes, parent = grow(parameters.n)
     draft = Draft(parent, nodes.shapes(), SHAPES)
-    _fill_roots(draft, nodes, parameters)
-    _fill_unshuffles(draft, nodes)
-    _fill_bases(draft, nodes, parameters)
+    _fill(draft, nodes, parameters)
     _fill_twiddles(draft, nodes, parameters)
     data_bytes, transform = parameters.n * ELEMENT_BYTES, int(draft.position[1])
     return draft.finish(
@@ -215,22 +213,16 @@ def _parts(parent: Nodes, number: I64) -> Nodes:
     )
 
 
-def _fill_roots(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Set the time and accesses for root k and its conjugate n - k, for k up to n / 2."""
+def _fill(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
+    """Set roots (root k and its conjugate n - k, for k up to n / 2), unshuffling and base cases: times and accesses."""
     part = nodes.at(draft.tasks(ROOTS_LOOP))
     draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
     for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):
         draft.access(ROOTS_LOOP, number, region=ROOTS, mode=Mode.WRITE, **_elements(first, part.length))
-
-
-def _fill_unshuffles(draft: Draft, nodes: Nodes) -> None:
     part = nodes.at(draft.tasks(UNSHUFFLE_LOOP))
     read = _elements(part.origin + part.first * part.radix, part.length * part.radix)
     draft.access(UNSHUFFLE_LOOP, 0, region=part.source, mode=Mode.READ, **read)
     draft.access(UNSHUFFLE_LOOP, 1, region=OUT - part.source, mode=Mode.WRITE, **_classes(part))
-
-
-def _fill_bases(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
     part = nodes.at(draft.tasks(BASE))
     flops = BUTTERFLY_FLOPS * part.length * _log2(part.length)
     draft.compute(BASE, compute_ps(flops, parameters.ps_per_1000_flops))

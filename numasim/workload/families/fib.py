@@ -45,9 +45,7 @@ class FibParameters(WorkloadParameters):
     )
     spawn_ns: Nanoseconds = Field(Decimal(50), description="Time of a call before the spawns; the default is assumed.")
     leaf_ns: Nanoseconds = Field(Decimal(100), description="Time of a call of 0 or 1; the default is assumed.")
-    join_ns: Nanoseconds = Field(
-        Decimal(50), description="Time of a call after the end of both children; the default is assumed."
-    )
+    join_ns: Nanoseconds = Field(Decimal(50), description="Time of a call after both children; the default is assumed.")
 
     def totals(self) -> Totals:
         """Return the totals of a row for each argument, with the times of all calls."""

@@ -37,9 +37,7 @@ class GaParameters(WorkloadParameters):
     migrants: Size = Field(2, description="Individuals that an island takes from the island before.")
     iterations: Size = Field(1, description="How often the islands evolve and exchange individuals.")
     ps_per_1000_genes: WorkTime = Field(
-        5_000_000,
-        description="Time for 1,000 genes of a generation, in which they are evaluated, crossed and mutated; the "
-        "default is assumed.",
+        5_000_000, description="Time to evaluate, cross and mutate 1,000 genes of a generation; assumed."
     )
 
     @model_validator(mode="after")
@@ -93,11 +91,5 @@ def ga(parameters: GaParameters) -> Workload:
     )
 
 
-FAMILIES = (
-    Family(
-        GaParameters,
-        ga,
-        small={"islands": 5, "individuals": 4, "genes": 8, "generations": 2, "migrants": 1, "iterations": 3},
-        benchmark={"islands": 256, "iterations": 10},
-    ),
-)
+SMALL = {"islands": 5, "individuals": 4, "genes": 8, "generations": 2, "migrants": 1, "iterations": 3}
+FAMILIES = (Family(GaParameters, ga, small=SMALL, benchmark={"islands": 256, "iterations": 10}),)

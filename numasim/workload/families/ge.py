@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import Field
 
 from numasim.parts.base import Whole
-from numasim.workload.algorithms.row_tree import RowTree, irregular_form, planted, row_tree, tree_shapes
+from numasim.workload.algorithms.row_tree import irregular_form, planted, row_tree, tree_shapes
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Pattern, Phase, Region, Workload
 from numasim.workload.one_worker import LINE_BYTES
@@ -37,9 +37,7 @@ class GeParameters(WorkloadParameters):
     x: Annotated[Whole, Field(ge=2, le=2**16)] = Field(description="Rows and columns of the matrix.")
     leaf_rows: Size = Field(8, description="Rows of a leaf (LAWS, section 6.4).")
     phase_steps: Size = Field(
-        8,
-        description="This number of consecutive steps are passes of one phase, each the mean of these steps: fewer "
-        "tasks are written down, as many tasks run, with the same bytes and operations in all.",
+        8, description="Consecutive steps that one phase repeats as their mean: more give fewer rows of tasks."
     )
     element_bytes: Literal[4, 8] = Field(8, description="Size of an element (A-27).")
     branching: Annotated[Whole, Field(ge=2, le=64)] = Field(
@@ -109,7 +107,10 @@ def gaussian_elimination(parameters: GeParameters) -> Workload:
     shape, shapes = tree_shapes(trees, Shape((Op.RUN,), (0,), (2,)))
     draft = Draft(trees.parent, shape, shapes)
     steps = np.diff(pivots, append=size - 1)
-    _fill(draft, _leaves(parameters, trees, draft.tasks(LEAF), before[phase], pivots[phase], steps[phase]), parameters)
+    ids = draft.tasks(LEAF)
+    pivot, block = pivots[phase[ids]], before[phase[ids]] + trees.first[ids]
+    first, end = np.maximum(block * leaf_rows, pivot + 1), np.minimum((block + 1) * leaf_rows, size)
+    _fill(draft, Leaves(first, end, pivot, steps[phase[ids]]), parameters)
     roots = draft.position[trees.parent < 0].tolist()
     return draft.finish(
         **made_of(parameters),
@@ -125,14 +126,6 @@ def gaussian_elimination(parameters: GeParameters) -> Workload:
             "ops": operations(size, parameters.ops_per_point),
         },
     )
-
-
-def _leaves(parameters: GeParameters, trees: RowTree, ids: I64, before: I64, pivot: I64, steps: I64) -> Leaves:
-    """Return the leaves ``ids``. [tasks] are the blocks ``before`` the tree, the tree's first pivot and its steps."""
-    block = before[ids] + trees.first[ids]
-    first = np.maximum(block * parameters.leaf_rows, pivot[ids] + 1)
-    end = np.minimum((block + 1) * parameters.leaf_rows, parameters.x)
-    return Leaves(first, end, pivot[ids], steps[ids])
 
 
 def _fill(draft: Draft, leaves: Leaves, parameters: GeParameters) -> None:

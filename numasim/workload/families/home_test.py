@@ -1,4 +1,4 @@
-"""Tasks that do nothing but refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
+"""Tasks that only refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
 
 One task for each core makes memory references to a region that no other task uses. The caches of the core serve a share
 of the references; the paper does not state this share (A-60). Every other reference fetches the next line of the region
@@ -29,17 +29,13 @@ class HomeTestParameters(TeamParameters):
     """A task for each of ``threads`` workers, which refers to ``bytes`` bytes of its own."""
 
     name: Literal["home-test"] = Field(description="The name of this workload.")
-    bytes: Annotated[Bytes, Field(ge=1)] = Field(
-        64 * 1024, description="Bytes that a task fetches: the size of the region of a task."
-    )
+    bytes: Annotated[Bytes, Field(ge=1)] = Field(64 * 1024, description="Bytes that a task fetches: all of its region.")
     hit_share: Annotated[Exact, Field(ge=0, le=Decimal("0.999999"))] = Field(
         Decimal(0),
         description="Share of a task's references that caches serve; every other reference fetches a line (A-60).",
     )
     ps_per_1000_references: WorkTime = Field(
-        2_309_000,
-        description="Time of 1,000 references that are served at once; the default, two cycles each at 0.866 GHz, is "
-        "assumed.",
+        2_309_000, description="Time of 1,000 references without a wait; assumed: two cycles each at 0.866 GHz."
     )
 
     @property
@@ -74,8 +70,5 @@ def home_test(parameters: HomeTestParameters) -> Workload:
     )
 
 
-FAMILIES = (
-    Family(
-        HomeTestParameters, home_test, small={"threads": 2, "bytes": 640, "hit_share": 0.5}, benchmark={"bytes": 640}
-    ),
-)
+SMALL = {"threads": 2, "bytes": 640, "hit_share": 0.5}
+FAMILIES = (Family(HomeTestParameters, home_test, small=SMALL, benchmark={"bytes": 640}),)

@@ -20,7 +20,7 @@ class IndependentParameters(TimedParameters):
 
     name: Literal["independent"] = Field(description="The name of this workload.")
     tasks: Annotated[Whole, Field(ge=1, le=MOST_ITEMS)] = Field(
-        description="Number of tasks, all dealt to the workers in turn at the start."
+        description="Number of tasks, dealt to workers in turn."
     )
 
     def totals(self) -> Totals:
@@ -30,7 +30,7 @@ class IndependentParameters(TimedParameters):
 
 
 def independent(parameters: IndependentParameters) -> Workload:
-    """Return one implicit range without accesses."""
+    """Return one range of items without accesses."""
     none = np.zeros(0, np.int64)
     bounds = ps(parameters.low_ns), ps(parameters.high_ns)
     family = RangeFamily("task", parameters.tasks, *bounds, 0, accesses_of(), none, none, none)
@@ -43,11 +43,6 @@ def independent(parameters: IndependentParameters) -> Workload:
     )
 
 
-FAMILIES = (
-    Family(
-        IndependentParameters,
-        independent,
-        small={"tasks": 30, "low_ns": 100, "high_ns": 2000},
-        benchmark={"tasks": 20_000, "low_ns": 500, "high_ns": 1500},
-    ),
-)
+SMALL = {"tasks": 30, "low_ns": 100, "high_ns": 2000}
+BENCHMARK = {"tasks": 20_000, "low_ns": 500, "high_ns": 1500}
+FAMILIES = (Family(IndependentParameters, independent, small=SMALL, benchmark=BENCHMARK),)

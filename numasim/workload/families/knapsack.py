@@ -39,9 +39,7 @@ class KnapsackParameters(WorkloadParameters):
     items: Annotated[Whole, Field(ge=1, le=20)] = Field(description="Items to choose from.")
     item_seed: Seed = Field(0, description="Seed of the weights and values, the same in all runs and repeats.")
     cutoff: Annotated[Whole, Field(ge=1)] | None = Field(
-        None,
-        description="The number of decisions from which on a task searches the rest by itself. Default: every "
-        "decision is a task.",
+        None, description="Decisions after which a task searches the rest by itself. Default: no such search."
     )
     iterations: Size = Field(1, description="How often the problem is solved, once after the other.")
     node_ns: Nanoseconds = Field(Decimal(20), description="Time of one decision; the default is assumed.")

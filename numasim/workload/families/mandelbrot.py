@@ -1,4 +1,4 @@
-"""The Mandelbrot set: rows of a picture, whose costs differ by orders of magnitude; a CPU-bound program of LAWS.
+"""The Mandelbrot set: the rows of a picture have costs that differ by orders of magnitude; a CPU-bound program of LAWS.
 
 The count of a point c is the number of steps z := z^2 + c, from z = 0 on, until |z| > 2, at most ``most_steps``. The
 points are the centres of x by y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers in units
@@ -33,9 +33,7 @@ class MandelbrotParameters(WorkloadParameters):
     name: Literal["mandelbrot"] = Field(description="The name of this workload.")
     x: Side = Field(description="Rows of the picture.")
     y: Side = Field(description="Points of a row.")
-    most_steps: Annotated[Whole, Field(ge=1, le=4096)] = Field(
-        256, description="Steps after which a point counts as a point of the set."
-    )
+    most_steps: Annotated[Whole, Field(ge=1, le=4096)] = Field(256, description="Steps after which a point is inside.")
     leaf_rows: Size = Field(8, description="Rows of a leaf.")
     iterations: Size = Field(1, description="How often the picture is computed, once after the other.")
     ps_per_1000_steps: WorkTime = Field(4_000_000, description="Time of 1,000 steps; the default is assumed.")
@@ -88,11 +86,6 @@ def _steps(row: int, rows: int, columns: int, most: int) -> int:
     return found
 
 
-FAMILIES = (
-    Family(
-        MandelbrotParameters,
-        mandelbrot,
-        small={"x": 24, "y": 12, "most_steps": 30, "iterations": 2},
-        benchmark={"x": 1024, "y": 32, "leaf_rows": 1, "iterations": 5},
-    ),
-)
+SMALL = {"x": 24, "y": 12, "most_steps": 30, "iterations": 2}
+BENCHMARK = {"x": 1024, "y": 32, "leaf_rows": 1, "iterations": 5}
+FAMILIES = (Family(MandelbrotParameters, mandelbrot, small=SMALL, benchmark=BENCHMARK),)

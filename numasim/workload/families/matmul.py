@@ -33,9 +33,7 @@ class MatmulParameters(WorkloadParameters):
         description="Rows and columns of the matrices: there are n squared tasks of 2n operations each."
     )
     ps_per_1000_flops: WorkTime = Field(
-        600_000,
-        description="Time of 1,000 operations; the default is assumed: an addition takes 3 cycles at 2.5 GHz in a "
-        "scalar dot product.",
+        600_000, description="Time of 1,000 operations; assumed: an addition takes 3 cycles at 2.5 GHz."
     )
 
     def totals(self) -> Totals:

@@ -51,11 +51,11 @@ class NqueensParameters(WorkloadParameters):
     )
     iterations: Size = Field(1, description="How often the search is made, once after the other.")
     row_ns: Nanoseconds = Field(
-        Decimal(2), description="Time to copy and test one earlier row of a board; the default is assumed."
+        Decimal(2), description="Time to copy and test a row of a board; the default is assumed."
     )
 
     def totals(self) -> Totals:
-        """Return the totals of all tries: each try above the cut-off is a task, tries below it are work of one task."""
+        """Return the totals of all tries: a try above the cut-off is a task, other tries are work of tasks."""
         depth = min(self.n, self.cutoff or self.n)
         tries = [self.n * boards for boards in BOARDS[self.n - 1]]
         units = sum(count * (row + 1) for row, count in enumerate(tries))
@@ -118,7 +118,7 @@ def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
 
 
 def _advance(tries: Boards, ok: Flags, origin: I64) -> Boards:
-    """Return the boards whose last queen stands, with masks for the next row."""
+    """Return the boards on which the last queen stands, with masks for the next row."""
     return Boards(tries.columns[ok], tries.rising[ok] << 1, tries.falling[ok] >> 1, origin[ok])
 
 

@@ -15,7 +15,7 @@ from numasim.parts.base import Bytes, Seed, ps
 from numasim.workload.builder import Draft, Shape, made_of
 from numasim.workload.graph import I64, Mode, Op, Region, Workload
 from numasim.workload.parameters import Family, Size, TaskCount, TimedParameters
-from numasim.workload.totals import NOTHING, Totals, access, memory, segment, task
+from numasim.workload.totals import Totals, access, memory, segment, task
 
 STRUCTURE, FORK, JOIN, FIRST_EDGE = range(4)  # numbers in the stream of a task
 FORK_KERNEL, JOIN_KERNEL = range(2)
@@ -35,7 +35,7 @@ class RandomForkJoinParameters(TimedParameters):
     def totals(self) -> Totals:
         """Return the totals of tasks that all take the longest times and wait for children."""
         work = segment(ps(self.high_ns))
-        one = task(work + _own_access(self.task_bytes), work, ops=2)
+        one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), work, ops=2)
         return one.times(self.tasks) + memory(self.tasks * self.task_bytes)
 
 
@@ -49,9 +49,7 @@ class RandomLayeredParameters(TimedParameters):
     layers: Size = Field(description="Number of layers, one after the other.")
     width: Size = Field(description="Tasks of each layer.")
     degree: Size = Field(
-        2,
-        description="Tasks of the layer before that are drawn for each task to wait for; a task that is drawn twice "
-        "counts once.",
+        2, description="Drawn tasks of the layer before for which a task waits; a task drawn twice counts once."
     )
     graph_seed: Seed = Field(0, description="Seed of the dependences and the times, the same in all runs and repeats.")
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
@@ -59,14 +57,9 @@ class RandomLayeredParameters(TimedParameters):
     def totals(self) -> Totals:
         """Return the totals if all tasks take the longest time; a drawn predecessor counts as a row to limit draws."""
         tasks = self.layers * self.width
-        one = task(segment(ps(self.high_ns), _own_access(self.task_bytes)), ops=1)
+        one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), ops=1)
         draws = Totals(rows=tasks * (self.degree - 1))
         return one.times(tasks) + draws + task(ops=1) + memory(tasks * self.task_bytes)
-
-
-def _own_access(task_bytes: int) -> Totals:
-    """Return the access of a task to its own memory, if any."""
-    return access(task_bytes) if task_bytes else NOTHING
 
 
 def random_fork_join(parameters: RandomForkJoinParameters) -> Workload:
@@ -154,17 +147,10 @@ def _data(tasks: int, task_bytes: int) -> tuple[Region, ...]:
     return (Region("data", tasks * task_bytes, True),) if task_bytes else ()
 
 
+SMALL = {"low_ns": 100, "high_ns": 2000, "task_bytes": 5000}
+TREE, LAYERS = {**SMALL, "tasks": 25}, {**SMALL, "layers": 3, "width": 6}
+TIMES = {"low_ns": 500, "high_ns": 1500}  # of the benchmarks
 FAMILIES = (
-    Family(
-        RandomForkJoinParameters,
-        random_fork_join,
-        small={"tasks": 25, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
-        benchmark={"tasks": 20_000, "low_ns": 500, "high_ns": 1500},
-    ),
-    Family(
-        RandomLayeredParameters,
-        random_layered,
-        small={"layers": 3, "width": 6, "low_ns": 100, "high_ns": 2000, "task_bytes": 5000},
-        benchmark={"layers": 60, "width": 200, "low_ns": 500, "high_ns": 1500},
-    ),
+    Family(RandomForkJoinParameters, random_fork_join, TREE, {"tasks": 20_000, **TIMES}),
+    Family(RandomLayeredParameters, random_layered, LAYERS, {"layers": 60, "width": 200, **TIMES}),
 )

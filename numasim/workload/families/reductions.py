@@ -83,7 +83,7 @@ class ContainerParameters(ColumnParameters):
         "node the share heavy_share together (one-numa-heavy).",
     )
     heavy_share: Fraction = Field(
-        Decimal("0.9"), description="Share of the values that the threads of the heavy node emit; assumed."
+        Decimal("0.9"), description="Share of values that threads of the heavy node emit; assumed."
     )
     heavy_node: NodeNumber = Field(0, description="The heavy node, for one-numa-heavy.")
     key_filler: KeyFiller = Field(
@@ -94,15 +94,9 @@ class ContainerParameters(ColumnParameters):
     combiner: Combiner = Field(
         "associative", description="The output under a key: one value (associative), or all emitted values (buffer)."
     )
-    emit_ns: Nanoseconds = Field(
-        Decimal(1000), description="Compute time of looking up and combining a value; assumed."
-    )
-    key_ns: Nanoseconds = Field(
-        Decimal(10_000), description="Compute time of an output value: its entry, and appending the value; assumed."
-    )
-    copy_ns: Nanoseconds = Field(
-        Decimal(1000), description="Compute time of copying a value when its vector grows; assumed."
-    )
+    emit_ns: Nanoseconds = Field(Decimal(1000), description="Time of looking up and combining a value; assumed.")
+    key_ns: Nanoseconds = Field(Decimal(10_000), description="Time of an output value: entry and append; assumed.")
+    copy_ns: Nanoseconds = Field(Decimal(1000), description="Time of copying a value as its vector grows; assumed.")
     pattern: PatternName = Field("random", description="Order in which the values of a row are read.")
     entries_returned: Fraction = Field(
         Decimal(1),
@@ -132,7 +126,7 @@ class ContainerParameters(ColumnParameters):
         return fill(self.columns(), self.keys, self.rows, self.graph_seed)
 
     def totals(self) -> Totals:
-        """Return the totals of rows whose values all have different keys."""
+        """Return the totals of rows in which all values have different keys."""
         most = min(self.emits, -(-self.keys // self.rows) * self.team)
         value_ps = ps(self.emit_ns) + ps(self.key_ns) + 2 * ps(self.copy_ns)
         row = access(most * self.value_bytes, pattern=PATTERNS[self.pattern])

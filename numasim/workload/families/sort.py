@@ -53,9 +53,13 @@ class Runs(NamedTuple):
 
     def ordered(self) -> Runs:
         """Return the same merges with the longer run first."""
-        pairs = (self.low1, self.low2), (self.size1, self.size2), (self.low2, self.low1), (self.size2, self.size1)
         swap = self.size2 > self.size1
-        return Runs(*(np.where(swap, other, own) for own, other in pairs), self.target, self.stage)
+        return self._replace(
+            low1=np.where(swap, self.low2, self.low1),
+            size1=np.where(swap, self.size2, self.size1),
+            low2=np.where(swap, self.low1, self.low2),
+            size2=np.where(swap, self.size1, self.size2),
+        )
 
     def halves(self, rank: I64) -> Runs:
         """Return the two merges below and above the middle of the first run, alternating; the split places the middle.
@@ -95,7 +99,7 @@ def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> tuple[Ru
 
 INPUT = 1  # the seed of the keys, as in the generator of BOTS
 QUICKSORT, MERGE = range(2)
-QUARTERS, HALVES = range(2)  # the stages of one level of sorts: even ones merge quarters, odd ones halves
+QUARTERS, HALVES = range(2)  # the stages of one level of sorts: even stages merge quarters, odd stages halves
 SORT_SERIAL, SORT_SPLIT, MERGE_SERIAL, MERGE_COPY, MERGE_SPLIT = range(5)
 
 SHAPES = (
@@ -123,9 +127,7 @@ class SortParameters(WorkloadParameters):
     merge_cutoff: Annotated[Whole, Field(ge=2)] = Field(
         2048, description="Largest number of elements of the shorter side of a serial merge; the default of BOTS."
     )
-    element_bytes: Literal[4, 8] = Field(
-        8, description="Size of an element: BOTS sorts 8 bytes, the thesis counts 4 (A-24)."
-    )
+    element_bytes: Literal[4, 8] = Field(8, description="Size of an element: 8 bytes in BOTS, 4 in the thesis (A-24).")
     ps_per_1000_comparisons: WorkTime = Field(
         7_983_000, description="Time of 1,000 comparisons; the default fits the serial time of Table 3.4 of the thesis."
     )
@@ -155,7 +157,7 @@ def sort(parameters: SortParameters) -> Workload:
 
 
 def sort_graph(parameters: SortParameters, sorts: Sorts, graph: SortGraph) -> Workload:
-    """Return the task graph of the sort whose recursion is ``sorts`` and ``graph``."""
+    """Return the task graph of the sort with the recursion ``sorts`` and ``graph``."""
     draft = Draft(graph.parent, graph.shape, SHAPES, graph.kind)
     _fill_sorts(draft, sorts, parameters)
     _fill_merges(draft, graph, parameters)
@@ -207,7 +209,16 @@ class SortGraph(NamedTuple):
 def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) -> tuple[Sorts, SortGraph]:
     """Return all sorts and merges; merges split at ``ranks``."""
     sorts = sort_tree(n, quicksort_cutoff)
-    return sorts, _join(sorts, *merge_forest(ranks, *_roots(sorts), merge_cutoff))
+    runs, parent, serial = merge_forest(ranks, *_roots(sorts), merge_cutoff)
+    roots, first = parent < 0, len(sorts.low)  # merges are numbered after the sorts
+    called = roots & (runs.stage % 2 == HALVES)
+    shape = np.where(serial, np.where(runs.size2 == 0, MERGE_COPY, MERGE_SERIAL), MERGE_SPLIT)
+    return sorts, SortGraph(
+        np.concatenate([sorts.parent, np.where(roots, -1 - parent, first + parent)]),
+        np.concatenate([np.where(sorts.split, SORT_SPLIT, SORT_SERIAL), shape]),
+        np.concatenate([np.full(first, Kind.TASK), np.where(called, Kind.CALL, Kind.TASK)]),
+        runs,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -235,23 +246,10 @@ def _roots(sorts: Sorts) -> tuple[Runs, I64]:
     stage = QUARTERS + 2 * (np.searchsorted(sorts.first, ids, side="right") - 1)
     first = (low, quarter, low + quarter, quarter, low, stage)
     last = (middle, quarter, middle + quarter, size - 3 * quarter, middle, stage)
-    pairs = (np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True))  # first and last alternate
+    pairs = (np.stack(pair, axis=1).ravel() for pair in zip(first, last, strict=True))  # the two alternate
     wholes = (low, 2 * quarter, middle, size - 2 * quarter, low, stage + HALVES - QUARTERS)
     runs = Runs(*(np.concatenate(columns) for columns in zip(pairs, wholes, strict=True)))
     return runs, np.concatenate([np.repeat(ids, 2), ids])
-
-
-def _join(sorts: Sorts, runs: Runs, parent: I64, serial: Flags) -> SortGraph:
-    """Return the graph in which merges are numbered after the sorts."""
-    roots, first = parent < 0, len(sorts.low)
-    called = roots & (runs.stage % 2 == HALVES)
-    shape = np.where(serial, np.where(runs.size2 == 0, MERGE_COPY, MERGE_SERIAL), MERGE_SPLIT)
-    return SortGraph(
-        np.concatenate([sorts.parent, np.where(roots, -1 - parent, first + parent)]),
-        np.concatenate([np.where(sorts.split, SORT_SPLIT, SORT_SERIAL), shape]),
-        np.concatenate([np.full(first, Kind.TASK), np.where(called, Kind.CALL, Kind.TASK)]),
-        runs,
-    )
 
 
 def _fill_sorts(draft: Draft, sorts: Sorts, parameters: SortParameters) -> None:
@@ -298,8 +296,5 @@ def _facts(sorts: Sorts, graph: SortGraph) -> dict[str, int]:
     }
 
 
-FAMILIES = (
-    Family(
-        SortParameters, sort, small={"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128}, benchmark={"n": 2**17}
-    ),
-)
+SMALL = {"n": 512, "quicksort_cutoff": 128, "merge_cutoff": 128}
+FAMILIES = (Family(SortParameters, sort, small=SMALL, benchmark={"n": 2**17}),)

@@ -130,13 +130,13 @@ class SparseLuParameters(WorkloadParameters):
 
 
 class SparseLuSingleParameters(SparseLuParameters):
-    """SparseLU whose tasks one thread creates."""
+    """SparseLU in which one thread creates all tasks."""
 
     name: Literal["sparselu-single"] = Field(description="The name of this workload.")
 
 
 class SparseLuForParameters(SparseLuParameters):
-    """SparseLU whose rows are dealt to all threads, each of which creates the tasks of its rows."""
+    """SparseLU in which rows are dealt to all threads; each thread creates the tasks of its rows."""
 
     name: Literal["sparselu-for"] = Field(description="The name of this workload.")
 
@@ -172,7 +172,11 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
     parent = np.zeros(1 + len(calls.k), np.int64)
     parent[0] = -1
     shape = np.concatenate([[CREATOR], calls.kernel])
-    draft = Draft(parent, shape, (*SHAPES, _creator(divisions, updates)))
+    ops: list[int] = []
+    for divide, update in zip(divisions, updates, strict=True):
+        ops += [Op.RUN, *[Op.SPAWN] * len(divide.k), Op.WAIT, *[Op.SPAWN] * len(update.k), Op.WAIT]
+    creator = Shape(ops, [LU0] * len(divisions), [1] * len(divisions))
+    draft = Draft(parent, shape, (*SHAPES, creator))
     _fill(draft, pattern, Calls(*(np.concatenate([[0], column]) for column in calls)), parameters)
     for k in range(parameters.blocks):
         draft.compute(CREATOR, _kernel_ps(LU0, parameters), run=k)
@@ -181,7 +185,7 @@ def sparselu_single(parameters: SparseLuParameters) -> Workload:
 
 
 def sparselu_for(parameters: SparseLuParameters) -> Workload:
-    """Return the version in which all threads create the tasks of their rows."""
+    """Return the version in which each thread creates the tasks of its rows."""
     pattern = eliminate(parameters.blocks)
     graph = _Rows(parameters.blocks)
     for k, (divisions, updates) in enumerate(zip(_divisions(pattern), _updates(pattern), strict=True)):
@@ -266,14 +270,6 @@ def _updates(pattern: Elimination) -> list[Calls]:
         _calls(BMOD, np.repeat(rows, len(columns)), np.tile(columns, len(rows)), k)
         for k, (columns, rows) in enumerate(zip(pattern.columns, pattern.rows, strict=True))
     ]
-
-
-def _creator(divisions: list[Calls], updates: list[Calls]) -> Shape:
-    """Return the program of the task that creates all other tasks."""
-    ops: list[int] = []
-    for divide, update in zip(divisions, updates, strict=True):
-        ops += [Op.RUN, *[Op.SPAWN] * len(divide.k), Op.WAIT, *[Op.SPAWN] * len(update.k), Op.WAIT]
-    return Shape(ops, [LU0] * len(divisions), [1] * len(divisions))
 
 
 def _kernel_ps(kernel: int, parameters: SparseLuParameters) -> int:

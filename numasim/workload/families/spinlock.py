@@ -52,11 +52,6 @@ def spinlock(parameters: SpinlockParameters) -> Workload:
     )
 
 
-FAMILIES = (
-    Family(
-        SpinlockParameters,
-        spinlock,
-        small={"threads": 2, "acquisitions": 9, "critical_ns": 40, "think_ns": 30},
-        benchmark={"acquisitions": 2000, "critical_ns": 100, "think_ns": 500},
-    ),
-)
+SMALL = {"threads": 2, "acquisitions": 9, "critical_ns": 40, "think_ns": 30}
+BENCHMARK = {"acquisitions": 2000, "critical_ns": 100, "think_ns": 500}
+FAMILIES = (Family(SpinlockParameters, spinlock, small=SMALL, benchmark=BENCHMARK),)

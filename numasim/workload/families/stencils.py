@@ -1,6 +1,6 @@
 """The stencils of LAWS (Chen and Guo 2015, Table III): heat, sor, 9p, 6p and 25p, each also with an irregular tree.
 
-A sweep computes every point from the points around the point. The operations of a point are the additions, subtractions
+A sweep computes every point from its neighbours. The operations of a point are the additions, subtractions
 and multiplications of a formula. In the formulas, u is the old value, n1 the sum of the nearest values (up, down, left,
 right; in three dimensions also before and behind), and n2 to n4 the sums of the values two to four steps away along the
 axes:
@@ -190,7 +190,7 @@ def stencil(parameters: StencilParameters) -> Workload:
     if parameters.halved:  # of an odd number of points, the colour of the first point has one point more
         points = (points + (leaves.first + leaves.sweep + 1) % 2) // 2
     draft.compute(LEAF, compute_ps(points * parameters.ops_per_point, parameters.ps_per_1000_ops))
-    (_access_two if parameters.arrays == 2 else _access_one)(parameters, draft, leaves)
+    _set_accesses(parameters, draft, leaves)
     phases, loops = _phases(parameters, draft.position[trees.parent < 0].tolist())
     return draft.finish(
         **made_of(parameters),
@@ -202,16 +202,17 @@ def stencil(parameters: StencilParameters) -> Workload:
     )
 
 
-def _access_two(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> None:
-    """Set the accesses with two buffers: read the rows and the halo in one buffer, write the rows in the other."""
-    low = np.maximum(leaves.first - parameters.halo, 0)
-    high = np.minimum(leaves.end + parameters.halo, parameters.x)
-    _access_rows(parameters, draft, 0, leaves.sweep, low, high, Mode.READ)
-    _access_rows(parameters, draft, 1, 1 - leaves.sweep, leaves.first, leaves.end, Mode.WRITE)
+def _set_accesses(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> None:
+    """Set the accesses of leaves: read the rows and the halo in one buffer, write the rows in the other.
 
-
-def _access_one(parameters: StencilParameters, draft: Draft, leaves: Leaves) -> None:
-    """Set the accesses with one buffer: update the rows, read the row above and the row below as far as they exist."""
+    With one buffer: update the rows, and read the row above and the row below, as far as these rows exist.
+    """
+    if parameters.arrays == 2:
+        low = np.maximum(leaves.first - parameters.halo, 0)
+        high = np.minimum(leaves.end + parameters.halo, parameters.x)
+        _access_rows(parameters, draft, 0, leaves.sweep, low, high, Mode.READ)
+        _access_rows(parameters, draft, 1, 1 - leaves.sweep, leaves.first, leaves.end, Mode.WRITE)
+        return
     _access_rows(parameters, draft, 0, 0, leaves.first, leaves.end, Mode.READ_WRITE)
     if parameters.blocks > 1:
         above, below, row = leaves.first > 0, leaves.end < parameters.x, parameters.row_bytes

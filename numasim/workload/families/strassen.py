@@ -3,8 +3,8 @@
 A task of size n allocates eleven temporary quadrants, fills eight of them with sums of the quadrants of A and B, spawns
 seven products, waits, and adds up. C is written in place. Temporaries come from a heap. The C library keeps freed
 blocks of up to 32 MiB (glibc, DEFAULT_MMAP_THRESHOLD_MAX), and later tasks of the same size reuse these blocks. The
-pages of a reused block are on the node of the first task that touched the block; after a short time they are still in a
-cache. Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
+pages of a reused block are on the node of the first task that touched the block; after a short time the pages are still
+in a cache. Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
 
 - ``shared``: the next task. There is one heap for all threads, and 32 blocks of a size are taken in turn.
 - ``arenas``: tasks of the thread that freed the block, as with glibc's heap for each thread. A worker executes a
@@ -87,9 +87,10 @@ class StrassenParameters(WorkloadParameters):
         depth = max(0, (self.n // self.cutoff).bit_length() - 1)
         sizes = [self.n >> level for level in range(depth + 1)]
         splits = (_split_totals(size, self.ps_per_1000_flops).times(7**level) for level, size in enumerate(sizes[:-1]))
-        leaves = _leaf_totals(sizes[-1], self.ps_per_1000_flops).times(7**depth)
+        read, written = (access(ELEMENT_BYTES * sizes[-1] ** 2, mode=mode) for mode in (Mode.READ, Mode.WRITE))
+        leaf = task(segment(compute_ps(2 * sizes[-1] ** 3, self.ps_per_1000_flops), read, read, written))
         heap = sum(TEMPORARIES * ELEMENT_BYTES * (size // 2) ** 2 * 7**level for level, size in enumerate(sizes[:-1]))
-        return together(splits) + leaves + memory(max(heap, ELEMENT_BYTES * self.n**2))
+        return together(splits) + leaf.times(7**depth) + memory(max(heap, ELEMENT_BYTES * self.n**2))
 
 
 class Place(NamedTuple):
@@ -102,11 +103,6 @@ class Place(NamedTuple):
     def quadrant(self, row: int, column: int, size: int) -> Place:
         """Return the place of the quadrant (0 or 1, 0 or 1) of ``size`` x ``size`` elements."""
         return self._replace(offset=self.offset + row * size * self.stride + column * size * ELEMENT_BYTES)
-
-
-def _leaf_totals(size: int, rate: int) -> Totals:
-    read, written = access(ELEMENT_BYTES * size**2), access(ELEMENT_BYTES * size**2, mode=Mode.WRITE)
-    return task(segment(compute_ps(2 * size**3, rate), read, read, written))
 
 
 def _split_totals(size: int, rate: int) -> Totals:
@@ -123,10 +119,14 @@ def strassen(parameters: StrassenParameters) -> Workload:
     draft = Draft(tree.parent, tree.shape, SHAPES, tree.kind)
     places = tree.places(draft)
     rate = parameters.ps_per_1000_flops
-    _fill_leaves(draft, tree.size, places, rate)
+    draft.compute(LEAF, compute_ps(2 * tree.size[draft.tasks(LEAF)] ** 3, rate))
+    for number, (place, mode) in enumerate(zip(places, (Mode.READ, Mode.READ, Mode.WRITE), strict=True)):
+        _access_matrix(draft, LEAF, number, place, tree.size, mode=mode)
     for shape in (SPLIT, SERIAL_SPLIT):
         _fill_splits(draft, shape, tree, places, rate)
     matrix_bytes = ELEMENT_BYTES * parameters.n**2
+    levels = zip(tree.level_tasks[:-1], tree.level_size[:-1], strict=True)
+    split_elements = sum(count * size**2 for count, size in levels)  # of all matrices that are split
     return draft.finish(
         **made_of(parameters),
         kernels=("multiply", "add"),
@@ -136,7 +136,15 @@ def strassen(parameters: StrassenParameters) -> Workload:
             Region("C", matrix_bytes, False),
             Region("heap", tree.heap_end, False),
         ),
-        facts=_facts(tree),
+        facts={
+            "tasks": int((tree.kind == Kind.TASK).sum()),
+            "splits": sum(tree.level_tasks[:-1]),
+            "leaves": tree.level_tasks[-1],
+            "flops_multiply": tree.level_tasks[-1] * 2 * tree.level_size[-1] ** 3,
+            "flops_add": 15 * split_elements // 4,
+            "bytes_streamed": 70 * split_elements,  # written bytes count twice, because a write fetches the line first
+            "bytes_allocated": int(tree.heap_bytes.sum()),
+        },
     )
 
 
@@ -183,7 +191,7 @@ class _Tree:
             self.heap_end += (int(number.max()) + 1) * block
 
 
-# [tasks of a size] the number of each task's block, given the task's place in a serial run
+# from [tasks of a size] the place of each task in a serial run to [tasks of a size] the number of its block
 HEAPS: dict[str, Callable[[I64], I64]] = {
     "arenas": lambda order: order * np.int64(min(SUBTREES, len(order))) // len(order),
     "shared": lambda order: order % np.int64(THREADS),
@@ -217,15 +225,8 @@ def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place
     return a, b, c
 
 
-def _fill_leaves(draft: Draft, size: I64, places: tuple[Place, Place, Place], rate: int) -> None:
-    ids = draft.tasks(LEAF)
-    draft.compute(LEAF, compute_ps(2 * size[ids] ** 3, rate))
-    for number, (place, mode) in enumerate(zip(places, (Mode.READ, Mode.READ, Mode.WRITE), strict=True)):
-        _access_matrix(draft, LEAF, number, place, size, mode=mode)
-
-
 def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place], rate: int) -> None:
-    """Set eight sums before the products and seven sums after; temporaries that are used together lie together."""
+    """Set eight sums before the products and seven sums after; each access covers temporaries that lie side by side."""
     ids = draft.tasks(shape)
     quadrant = (tree.size[ids] // 2) ** 2
     heap = tree.heap[ids]
@@ -255,21 +256,6 @@ def _access_matrix(draft: Draft, shape: int, number: int, place: Place, size: I6
         stride=np.where(whole, 0, place.stride[ids]),
         mode=mode,
     )
-
-
-def _facts(tree: _Tree) -> dict[str, int]:
-    """Return closed-form totals; ``bytes_streamed`` counts written bytes twice, because a write reads for ownership."""
-    splits = [(count, size) for count, size in zip(tree.level_tasks[:-1], tree.level_size[:-1], strict=True)]
-    leaf = tree.level_size[-1]
-    return {
-        "tasks": int((tree.kind == Kind.TASK).sum()),
-        "splits": sum(count for count, _ in splits),
-        "leaves": tree.level_tasks[-1],
-        "flops_multiply": tree.level_tasks[-1] * 2 * leaf**3,
-        "flops_add": sum(count * 15 * (size // 2) ** 2 for count, size in splits),
-        "bytes_streamed": sum(count * 70 * size**2 for count, size in splits),
-        "bytes_allocated": int(tree.heap_bytes.sum()),
-    }
 
 
 FAMILIES = (Family(StrassenParameters, strassen, small={"n": 64, "cutoff": 32}, benchmark={"n": 512}),)

@@ -70,17 +70,13 @@ class SyncbenchParameters(TeamParameters):
     ] = Field(alias="construct", description="The construct of OpenMP that is repeated (model 5.5).")
     repetitions: TaskCount = Field(100, description="How often the construct is repeated.")
     delay_ns: Nanoseconds = Field(
-        Decimal(100),
-        description="Time of the delay that the construct surrounds; the default is assumed, a tenth of a "
-        "microsecond as in EPCC.",
+        Decimal(100), description="Time of the delay inside the construct; assumed: 0.1 us, as in EPCC."
     )
     serial_ns: Nanoseconds = Field(
         Decimal(5000),
         description="Time for which the master works alone before each parallel region; the default is assumed.",
     )
-    construct_ns: Nanoseconds = Field(
-        Decimal(0), description="Time of the runtime's own work for a construct, besides locks and lines."
-    )
+    construct_ns: Nanoseconds = Field(Decimal(0), description="Time of the runtime's work besides locks and lines.")
     construct_lines: Annotated[Whole, Field(ge=0, le=64)] = Field(
         0, description="Own cache lines that the runtime writes while holding the lock of a construct."
     )
@@ -119,7 +115,12 @@ def syncbench(parameters: SyncbenchParameters) -> Workload:
     threads, construct = parameters.team, parameters.kind
     rounds = -(-parameters.repetitions // threads) if construct in SHARED_OUT else parameters.repetitions
     steps = [_steps(parameters, thread) for thread in range(threads)]
-    shapes = [_shape(each, rounds) for each in steps]
+    shapes = []
+    for each in steps:
+        kernels = [kernel for op, kernel in each if op == Op.RUN]
+        words = [word for op, word in each if op != Op.RUN]
+        ops = [op for op, _ in each]
+        shapes.append(Shape(ops * rounds, kernels * rounds, [0] * len(kernels) * rounds, words * rounds))
     draft = Draft(np.full(threads, -1), np.arange(threads), shapes, kind=np.full(threads, Kind.IMPLICIT))
     times = np.array([ps(parameters.delay_ns), ps(parameters.serial_ns), ps(parameters.construct_ns)])
     for thread, shape in enumerate(shapes):
@@ -130,7 +131,13 @@ def syncbench(parameters: SyncbenchParameters) -> Workload:
         **made_of(parameters),
         kernels=("delay", "serial", "runtime"),
         phases=(Phase(roots=tuple(range(threads)), deal=Deal.CYCLIC),),
-        words=_words(threads, _lines(parameters)),
+        words=(
+            SyncObject("lock", Role.LOCK),
+            SyncObject("counter", Role.ATOMIC),
+            SyncObject("barrier", Role.BARRIER, parties=threads),
+            *(SyncObject(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
+            *(SyncObject(f"line {line}", Role.ATOMIC) for line in range(_lines(parameters))),
+        ),
         facts={"constructs": constructs, "reference_ps": constructs * int(times[list(once)].sum())},
     )
 
@@ -147,28 +154,6 @@ def _lines(parameters: SyncbenchParameters) -> int:
     return parameters.construct_lines if parameters.kind in SHARED_OUT else 0
 
 
-def _shape(steps: Steps, rounds: int) -> Shape:
-    ops = [op for op, _ in steps]
-    kernels = [kernel for op, kernel in steps if op == Op.RUN]
-    words = [word for op, word in steps if op != Op.RUN]
-    return Shape(ops * rounds, kernels * rounds, [0] * len(kernels) * rounds, words * rounds)
-
-
-def _words(threads: int, lines: int) -> tuple[SyncObject, ...]:
-    return (
-        SyncObject("lock", Role.LOCK),
-        SyncObject("counter", Role.ATOMIC),
-        SyncObject("barrier", Role.BARRIER, parties=threads),
-        *(SyncObject(f"thread {thread}", Role.CONDITION, owner=thread) for thread in range(threads)),
-        *(SyncObject(f"line {line}", Role.ATOMIC) for line in range(lines)),
-    )
-
-
-FAMILIES = (
-    Family(
-        SyncbenchParameters,
-        syncbench,
-        small={"construct": "reduction", "threads": 2, "repetitions": 3},
-        benchmark={"construct": "reduction", "repetitions": 1000},
-    ),
-)
+SMALL = {"construct": "reduction", "threads": 2, "repetitions": 3}
+BENCHMARK = {"construct": "reduction", "repetitions": 1000}
+FAMILIES = (Family(SyncbenchParameters, syncbench, small=SMALL, benchmark=BENCHMARK),)

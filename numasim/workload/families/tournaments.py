@@ -75,7 +75,7 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
 
 @dataclass(frozen=True)
 class Side:
-    """A thread that is still in the tournament, the threads whose values it has merged, and the number of keys."""
+    """A thread that is still in the tournament, the threads of its merged values, and the number of their keys."""
 
     winner: int
     threads: tuple[int, ...]
@@ -83,9 +83,9 @@ class Side:
 
 
 def vertical(parameters: VerticalParameters) -> Workload:
-    """Return a range for each round, with an item for each thread.
+    """Return a range for each round, with an item for each thread; items of losers do nothing.
 
-    Items of losers do nothing. In the last range the winner outputs the merged values.
+    In one more range the winner outputs the merged values.
     """
     columns = parameters.columns()
     sides = [Side(thread, (thread,), int(emits)) for thread, emits in enumerate(columns.emits)]
@@ -94,34 +94,30 @@ def vertical(parameters: VerticalParameters) -> Workload:
     for name in ("within nodes", "among nodes"):
         while any(len(group) > 1 for group in groups):
             pairs = [pair for group in groups for pair in _all_pairs(group) if len(pair) == 2]
-            merged: dict[tuple[Side, ...], Side] = {pair: _merged(parameters, columns, *pair) for pair in pairs}
+            merged: dict[tuple[Side, ...], Side] = {}
+            for winner, loser in pairs:
+                threads, keys = winner.threads + loser.threads, winner.keys + loser.keys
+                if parameters.key_filler == "equal-prob":
+                    keys = mean_keys(columns.emits[list(threads)], parameters.keys)
+                merged[winner, loser] = Side(winner.winner, threads, keys)
             work = {side.winner: (pair, side.keys) for pair, side in merged.items()}
             rounds.append((name, _family(parameters, columns, work)))
             groups = [[merged.get(pair, pair[0]) for pair in _all_pairs(group)] for group in groups]
         groups = [[side for group in groups for side in group]]
-    winner = groups[0][0]
-    rounds.append(("output", _family(parameters, columns, {winner.winner: ((winner,), winner.keys)}, grows=True)))
+    ((last,),) = groups
+    rounds.append(("output", _family(parameters, columns, {last.winner: ((last,), last.keys)}, grows=True)))
     return workload_of(
         **made_of(parameters),
         ranges=[family for _, family in rounds],
         phases=[Phase(range_family=at, deal=Deal.BLOCK, name=name) for at, (name, _) in enumerate(rounds)],
         kernels=KERNELS[:1],
-        facts={"emits": int(columns.emits.sum()), "keys": winner.keys},
+        facts={"emits": int(columns.emits.sum()), "keys": last.keys},
     )
 
 
 def _all_pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
     """Return pairs of neighbours; the last side alone if the number of sides is odd."""
     return [tuple(group[at : at + 2]) for at in range(0, len(group), 2)]
-
-
-def _merged(parameters: VerticalParameters, columns: Columns, winner: Side, loser: Side) -> Side:
-    threads = winner.threads + loser.threads
-    if parameters.key_filler == "equal-prob":
-        keys = mean_keys(columns.emits[list(threads)], parameters.keys)
-    else:
-        keys = winner.keys + loser.keys
-    return Side(winner.winner, threads, keys)
 
 
 def _family(
@@ -133,8 +129,8 @@ def _family(
 ) -> RangeFamily:
     """Return a range with an item for each thread.
 
-    ``work`` has by thread the sides whose values the item reads and the number of output keys. The output goes into a
-    vector that ``grows``, or into a table.
+    ``work`` has by thread the sides of the values that the item reads, and the number of output keys. The output goes
+    into a vector that ``grows``, or into a table.
     """
     read = np.zeros((parameters.team, columns.nodes), np.int64)
     out = np.zeros(parameters.team, np.int64)

@@ -61,17 +61,15 @@ class UtsParameters(WorkloadParameters):
     ] = Field("binomial", description="The kind of tree (Olivier et al., LCPC 2006).")
     tree_seed: Seed = Field(0, description="Seed of the tree, the same in all runs and repeats.")
     root_children: Annotated[Whole, Field(ge=1, le=100_000)] | None = Field(
-        None,
-        description="Binomial: children of the root, 2,000 by default. Geometric: the mean number of children of the "
-        "root, 4 by default.",
+        None, description="Children of the root; 2,000 by default. Geometric: the mean number; 4 by default."
     )
     children: Annotated[Whole, Field(ge=1, le=100)] | None = Field(
         None, description="Binomial: number of children of an inner node other than the root, 8 by default."
     )
     probability: ShareSpec | None = Field(
         None,
-        description="Binomial: probability that a node other than the root has children, 0.12 by default; the product "
-        "with `children` is below 1.",
+        description="Binomial: probability that a node other than the root has children; 0.12 by default, below 1 / "
+        "`children`.",
     )
     shape: (
         Annotated[
@@ -91,7 +89,7 @@ class UtsParameters(WorkloadParameters):
         None, description="Geometric: the bound of the depth, 6 by default; cyclic trees end at five times this depth."
     )
     node_ns: Nanoseconds = Field(
-        Decimal(400), description="Time of a node for each child, and of a leaf; the default, one SHA-1, is assumed."
+        Decimal(400), description="Time of a leaf, and of a node for each child; assumed: one SHA-1."
     )
 
     @model_validator(mode="before")
@@ -185,11 +183,5 @@ SHAPES: dict[str, Callable[[int, int, int], float]] = {  # (mean of the root, bo
     "fixed": lambda root, bound, depth: float(root) if depth < bound else 0.0,
 }
 
-FAMILIES = (
-    Family(
-        UtsParameters,
-        uts,
-        small={"root_children": 10, "children": 2, "probability": 0.3},
-        benchmark={"root_children": 300},
-    ),
-)
+SMALL = {"root_children": 10, "children": 2, "probability": 0.3}
+FAMILIES = (Family(UtsParameters, uts, small=SMALL, benchmark={"root_children": 300}),)

@@ -82,9 +82,7 @@ class UnitParameters(TimedParameters):
         description="Exponent of Zipf's law by which a unit draws its records; with 0 all records are equally likely.",
     )
     iterations: Size = Field(1, description="How often the whole worklist is worked off.")
-    alone_ns: Nanoseconds = Field(
-        Decimal(0), description="Compute time of one thread alone at the start of each iteration."
-    )
+    alone_ns: Nanoseconds = Field(Decimal(0), description="Compute time of one thread alone before each iteration.")
     graph_seed: Seed = Field(0, description="Seed of times, keys and additions, the same in all runs and repeats.")
 
     @property
@@ -107,7 +105,7 @@ class UnitParameters(TimedParameters):
         return [Op.RUN], 0
 
     def totals(self) -> Totals:
-        """Return the totals of units that all take the longest time and write every record they look up."""
+        """Return the totals as if all units took the longest time and wrote every record that is looked up."""
         ops, _ = self.program()
         found = [access(self.record_bytes, mode=Mode.READ_WRITE, pattern=Pattern.RANDOM)] * self.lookups
         rest = Totals(ops=len(ops) - 1, segments=len(self.parts) - 1)
@@ -138,17 +136,11 @@ class TransactionsParameters(UnitParameters):
         Decimal(0),
         description="Exponent of Zipf's law by which objects are drawn; with 0 all objects are equally likely.",
     )
-    outside: Fraction = Field(
-        Decimal(0), description="Share of the time and of the lookups of a unit before its transaction."
-    )
+    outside: Fraction = Field(Decimal(0), description="Share of a unit's time and lookups before its transaction.")
     undo_ns: Nanoseconds = Field(Decimal(0), description="Time that an attempt takes to abort; at least 1 ns counts.")
-    same: YesNo = Field(
-        False, description="Whether the next attempt opens the same objects again, not other objects (A-68)."
-    )
+    same: YesNo = Field(False, description="Whether the next attempt opens the same objects, not other objects (A-68).")
 
-    written: Fraction = Field(
-        Decimal(1), description="Share of the lookups of the last part of a transaction that are also written."
-    )
+    written: Fraction = Field(Decimal(1), description="Share of lookups in a transaction's last part that are written.")
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
@@ -172,7 +164,9 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
     """Return units that are dealt in turn at the beginning; an added unit is a child of the adding unit."""
     units, seeds, alone = parameters.units, parameters.seeds, int(parameters.alone_ns > 0)
     streams = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(units))
-    parent = _parents(streams, seeds)
+    later = np.arange(seeds, units)  # a drawn earlier unit adds each of these units
+    drawn = below_array(draw_array(streams[seeds:], PARENT), later.astype(np.uint64))
+    parent = np.concatenate([np.full(seeds, -1), drawn.astype(np.int64)])
     children = np.bincount(parent[seeds:], minlength=units)
     kinds, shape = np.unique(2 * children + (np.arange(units) >= seeds), return_inverse=True)
     shapes = [_shape(parameters, *divmod(kind, 2)) for kind in kinds.tolist()]
@@ -207,17 +201,10 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
 
 
 def transactions(parameters: TransactionsParameters) -> Workload:
-    """Return a worklist whose units open objects of one memory."""
+    """Return a worklist of units that open objects of one memory."""
     skew_ppm, undo_ps = round(parameters.object_skew * MILLION), ps(parameters.undo_ns)
     objects = SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps, parameters.same)
     return worklist(parameters, [objects])
-
-
-def _parents(streams: U64Array, seeds: int) -> I64:
-    """Return [units] the unit that adds each unit, drawn from all earlier units; -1 for units that no unit adds."""
-    later = np.arange(seeds, len(streams))
-    drawn = below_array(draw_array(streams[seeds:], PARENT), later.astype(np.uint64))
-    return np.concatenate([np.full(seeds, -1), drawn.astype(np.int64)])
 
 
 def _shape(parameters: UnitParameters, children: int, is_added: int) -> Shape:
@@ -283,23 +270,11 @@ def _hand_over(draft: Draft, shape: int, parameters: UnitParameters, parent: I64
         draft.access(shape, number + child, run=parts - 1, region=ADDED, offset=offset, row_bytes=size, mode=Mode.WRITE)
 
 
+TIMES = {"low_ns": 500, "high_ns": 20_000}  # of the benchmarks
+SMALL = {"units": 24, "low_ns": 100, "high_ns": 3000, "records": 50, "record_bytes": 256}
+PLAIN = {"added": 0.5, "added_bytes": 3000, "lookups": 2, "skew": 0.9, "iterations": 2, "alone_ns": 50}
+OPENING = {"added": 0.25, "added_bytes": 100, "lookups": 5, "objects": 6, "loads": 2, "outside": 0.25}
 FAMILIES = (
-    Family(
-        WorklistParameters,
-        worklist,
-        small={
-            **{"units": 24, "low_ns": 100, "high_ns": 3000, "added": 0.5, "added_bytes": 3000},
-            **{"records": 50, "record_bytes": 256, "lookups": 2, "skew": 0.9, "iterations": 2, "alone_ns": 50},
-        },
-        benchmark={"units": 10_000, "low_ns": 500, "high_ns": 20_000},
-    ),
-    Family(
-        TransactionsParameters,
-        transactions,
-        small={
-            **{"units": 24, "low_ns": 100, "high_ns": 3000, "added": 0.25, "added_bytes": 100},
-            **{"records": 50, "record_bytes": 256, "lookups": 5, "objects": 6, "loads": 2, "outside": 0.25},
-        },
-        benchmark={"units": 5_000, "low_ns": 500, "high_ns": 20_000, "objects": 100},
-    ),
+    Family(WorklistParameters, worklist, {**SMALL, **PLAIN}, {"units": 10_000, **TIMES}),
+    Family(TransactionsParameters, transactions, {**SMALL, **OPENING}, {"units": 5_000, "objects": 100, **TIMES}),
 )

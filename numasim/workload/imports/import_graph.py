@@ -140,7 +140,7 @@ TOGETHER = "files"  # the region of all files, if files are more than a graph ma
 
 
 def read_workload(graph: ReadGraph, times_ps: I64, memory: bool) -> Workload:
-    """Return the workload of ``graph``, whose tasks take ``times_ps``; without ``memory`` files are only edges.
+    """Return the workload of ``graph`` with the times ``times_ps`` of tasks; without ``memory`` files are only edges.
 
     Raise InputError with the names of tasks for a cycle.
     """
@@ -203,7 +203,7 @@ WAIT = -1  # a step that waits instead of spawning a child
 
 
 def grain_workload(found: Grains, times_ps: I64) -> Workload:
-    """Return the workload of ``found``, whose tasks work for ``times_ps``; raise InputError for a task below itself."""
+    """Return the workload of ``found`` with times ``times_ps`` of tasks; raise InputError for a task below itself."""
     graph, grains = found.graph, found.grains
     above = np.array([graph.numbers.get(grain.parent, -1) for grain in grains], np.int64)
     below = np.flatnonzero(above >= 0)

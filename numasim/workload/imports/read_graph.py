@@ -33,10 +33,8 @@ def time_ps(text: str, option: str, least: int = 1) -> Decimal:
         time = Decimal(found[1]) * UNITS_PS[found[2]]
         if (time > 0 or not least) and time <= LONGEST_PS:
             return time
-    raise InputError(
-        f"{option} is {text!r}",
-        expected=f"a number{' above 0' if least else ''} and one of the units {NAMES}, such as 1us, or 0.5ns",
-    )
+    expected = f"a number{' above 0' if least else ''} and one of the units {NAMES}, such as 1us, or 0.5ns"
+    raise InputError(f"{option} is {text!r}", expected=expected)
 
 
 def number(text: object) -> Decimal | None:
@@ -146,7 +144,7 @@ class ReadGraph:
     places: list[Where] = field(default_factory=list)
     edges: list[tuple[int, int]] = field(default_factory=list)
     files: dict[str, ReadFile] = field(default_factory=dict)
-    files_order: bool = True  # whether readers of a file wait for its writers
+    files_order: bool = True  # whether readers of a file wait for the writers of the file
     phases: list[int] = field(default_factory=list)  # [tasks] the loop of each task, in a table of chunks of loops
     unknown_sizes: list[str] = field(default_factory=list)  # names of files with negative sizes
     used: dict[str, None] = field(default_factory=dict)  # names of the fields that the reader uses
@@ -214,7 +212,7 @@ class ReadGraph:
     def size(self, given: object, name: str, where: Where) -> int:
         """Return a size in bytes as a whole number; raise InputError for a size that is too large or no number.
 
-        A negative size, as in public files whose writer had 32 bits for it, counts as unknown: 0 bytes, with a remark.
+        A negative size, as in public files with sizes of 32 bits, counts as unknown: 0 bytes, with a remark.
         """
         found = number(0 if given is None or given == "" else given)
         if found is None or found > MOST_BYTES:

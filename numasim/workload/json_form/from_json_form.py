@@ -148,8 +148,7 @@ def _range(entry: RangeEntry, path: Path, regions: dict[str, int], kernels: dict
         _position(each.region, regions, "region", (*path, "accesses", place))
         for place, each in enumerate(entry.accesses)
     ]
-    columns["mode"] = [member(Mode, each.mode) for each in entry.accesses]
-    columns["pattern"] = [member(Pattern, each.pattern) for each in entry.accesses]
+    columns |= {key: [CODES[key][name] for name in columns[key]] for key in ("mode", "pattern")}
     low_ps, high_ps, compute = _compute_times(entry, path)
     return RangeFamily(
         name=entry.name,
@@ -256,12 +255,12 @@ _ACCESS = attrgetter(*ACCESS_TYPES)
 
 @cache
 def many(item: Any) -> TypeAdapter[list[Any]]:
-    """Return the validator of lists whose items have the type ``item``."""
+    """Return the validator of lists of items of the type ``item``."""
     return TypeAdapter(list[item])
 
 
 class EntryColumns:
-    """The columns of entries of one kind; ``names`` has a number for each name of a kernel or region in the entries."""
+    """The columns of entries of one kind; ``names`` numbers the kernels and the regions that the entries name."""
 
     model: type[TaskEntry] | type[SegmentEntry]
 

@@ -69,7 +69,7 @@ def of_text(text: str, name: str) -> Workload:
 
 
 def unchecked(document: Mapping[str, Any]) -> Workload:
-    """Return the workload of a document whose entries are checked, but not the rules of `validate`."""
+    """Return the workload of a document, after checks of entries, but without the checks of `validate`."""
     return to_workload(*parsed(json.dumps(document), "this document"))
 
 
@@ -109,19 +109,15 @@ def _walked(walk: JsonWalk) -> tuple[GraphFile, Columns]:
             for number in walk.elements(columns.take):
                 columns.add([_entry(walk, columns.model, (key, number))])
         elif model and walk.begins("["):
-            parts[key] = [_entry(walk, model, (key, number)) for number in _few(walk.elements(), key)]
+            parts[key] = []
+            for number in walk.elements():
+                if number == MOST_ENTRIES:
+                    raise InputError(f"there are more than {MOST_ENTRIES:,}", path=(key,), expected="fewer")
+                parts[key].append(_entry(walk, model, (key, number)))
         else:
             parts[key] = _value(walk, (key,))
     walk.end()
     return _checked(GraphFile.model_validate, parts, ()), columns_of(tasks, segments)
-
-
-def _few(numbers: Iterator[int], key: str) -> Iterator[int]:
-    """Yield ``numbers``; raise InputError for more than `MOST_ENTRIES`."""
-    for number in numbers:
-        if number == MOST_ENTRIES:
-            raise InputError(f"there are more than {MOST_ENTRIES:,}", path=(key,), expected="fewer")
-        yield number
 
 
 def _entry(walk: JsonWalk, model: type[E], path: FieldPath) -> E:

@@ -93,12 +93,12 @@ class NodeAccessEntry(Model):
     pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
     bytes: AmountsEntry = Field(description="How many bytes each item accesses on all of these nodes together.")
     returned_ppm: Part = Field(
-        0, description="The part of the memory of these bytes, in millionths, that the item gives back on its node."
+        0, description="The part of the memory of these bytes, in millionths, that the item gives back."
     )
 
 
 def _described(kind: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """Return the check of an op, whose only error says what an op is."""
+    """Return the check of an op, with one error message, which describes all ops."""
     others = ", ".join(Op(code).name.lower() for code in SHARED if code > Op.LOCK)
     message = (
         'an op is ["run", segment], ["spawn", task], ["call", task], ["wait"], ["group"], ["end_group"], '
@@ -186,16 +186,14 @@ class AccessEntry(Model):
     mode: ModeName = Field("read", description=MODE_MEANS)
     pattern: PatternName = Field("sequential", description=PATTERN_MEANS)
     passes: Annotated[int, Field(strict=True, ge=1, lt=2**32)] = Field(
-        1, description="Number of passes of the segment over the bytes."
+        1, description="Number of passes over the bytes."
     )
 
 
 class TemplateEntry(AccessEntry):
     """An access of a range's items, moved by an affine rule."""
 
-    divisor: Annotated[int, Field(strict=True, ge=1, lt=2**62)] = Field(
-        1, description="The divisor d of the item's number i."
-    )
+    divisor: Annotated[int, Field(strict=True, ge=1, lt=2**62)] = Field(1, description="The divisor d of the number i.")
     step_div: Step = Field(0, description="Bytes that the offset moves for each i div d.")
     step_mod: Step = Field(0, description="Bytes that the offset moves for each i mod d.")
 
@@ -214,18 +212,14 @@ class RangeEntry(Model):
     name: str = Field("", description="Name of the range.")
     count: Positive = Field(description="Number of items.")
     low_ps: Time | None = Field(None, description="The shortest compute time of an item.")
-    high_ps: Time | None = Field(
-        None, description="The longest compute time of an item; times are drawn uniformly between the two."
-    )
+    high_ps: Time | None = Field(None, description="The longest compute time of an item; times are drawn uniformly.")
     compute_ps: AmountsEntry | None = Field(
         None,
         description="In place of `low_ps` and `high_ps`: the compute time of each item, or a table of compute times.",
     )
     kernel: str = Field("", description="Name of the kernel.")
     accesses: list[TemplateEntry] = Field(
-        default_factory=list,
-        description="The memory that each item accesses: the offset of item i is offset + (i div d) step_div + (i "
-        "mod d) step_mod.",
+        default_factory=list, description="Accesses of item i, at offset + (i div d) step_div + (i mod d) step_mod."
     )
     node_accesses: list[NodeAccessEntry] = Field(
         default_factory=list,
@@ -255,9 +249,7 @@ class TaskEntry(Model):
         description='The steps of the program: ["run", segment], ["spawn", task], ["call", task], ["wait"], '
         '["group"], ["end_group"], or a synchronisation op such as ["lock", number].',
     )
-    then: list[Index] = Field(
-        default_factory=list, description="Tasks of the same phase that wait for the end of this task."
-    )
+    then: list[Index] = Field(default_factory=list, description="Tasks of the same phase that wait for this task.")
 
 
 class WordEntry(Model):
@@ -283,15 +275,13 @@ class WordEntry(Model):
         "broadcast lets pass. Of objects: their number.",
     )
     skew_ppm: Annotated[int, Field(strict=True, ge=0, le=MOST_SKEW_PPM)] = Field(
-        0,
-        description="Of objects: the exponent of Zipf's law by which transactions draw objects, in millionths; with 0 "
-        "all objects are equally likely.",
+        0, description="Of objects: the exponent of Zipf's law of the draws, in millionths; 0: all equally likely."
     )
     undo_ps: Annotated[int, Field(strict=True, ge=0, le=MOST_COST_PS)] = Field(
         0, description="Of objects: the time that an attempt takes to abort; at least 1,000 ps count."
     )
     same: bool = Field(
-        False, description="Of objects: whether the next attempt opens the same objects again, not other objects."
+        False, description="Of objects: whether the next attempt opens the same objects, not other objects."
     )
 
 
@@ -329,7 +319,7 @@ class RecordedEntry(Model):
 
     processor: str = Field("", description="The name of the processor.")
     clock_hz: Annotated[int, Field(strict=True, ge=0, le=10**12)] = Field(
-        0, description="The highest clock that the system names, in Hz."
+        0, description="The highest known clock, in Hz."
     )
     core_steps_per_s: Annotated[int, Field(strict=True, ge=0, le=MOST_STEPS_PER_S)] = Field(
         0,
@@ -338,41 +328,33 @@ class RecordedEntry(Model):
     )
     sizes: Bytes = Field(0, description="Number of sizes of accesses that were recorded.")
     guessed_sizes: Bytes = Field(
-        0, description="How many of these sizes are guesses, made from the addresses of other dependences."
+        0, description="How many of these sizes are guesses, from addresses of other dependences."
     )
 
 
 class GraphFile(Model):
     """A whole file."""
 
-    format: Literal["numasim task graph 1"] = Field(
-        "numasim task graph 1", description="The format of the file and its version."
-    )
+    format: Literal["numasim task graph 1"] = Field("numasim task graph 1", description="The format and its version.")
     name: str = Field("graph", description="Name of the program in results.")
-    parameters: dict[str, Any] = Field(
-        default_factory=dict, description="Parameters of the generator, for readers of the file."
-    )
+    parameters: dict[str, Any] = Field(default_factory=dict, description="Parameters of the generator, for readers.")
     kernels: Annotated[list[str], Field(max_length=MOST_KERNELS)] = Field(
         default_factory=lambda: [""],
         description="Names of the kernels of segments and ranges. Default: one kernel without a name.",
     )
     regions: list[RegionEntry] = Field(default_factory=list, description="The regions of memory of the program.")
     phases: list[PhaseEntry] | None = Field(
-        None,
-        description="The phases and loops over phases, one after the other. Default: one phase, whose roots are all "
-        "tasks that no task spawns or calls.",
+        None, description="The phases and loops, in order. Default: one phase of all tasks without a parent."
     )
     ranges: list[RangeEntry] = Field(
-        default_factory=list, description="Ranges of items, like tasks that are never written down (model 3.5)."
+        default_factory=list, description="Ranges of items: tasks without entries (model 3.5)."
     )
-    tasks: list[TaskEntry] = Field(
-        default_factory=list, description="The tasks; their numbers are their places in this list."
-    )
+    tasks: list[TaskEntry] = Field(default_factory=list, description="The tasks, numbered by their places here.")
     segments: list[SegmentEntry] = Field(
-        default_factory=list, description="The segments; their numbers are their places in this list."
+        default_factory=list, description="The segments, numbered by their places here."
     )
     words: list[WordEntry] = Field(
-        default_factory=list, description="Synchronisation objects; their numbers are their places in this list."
+        default_factory=list, description="Synchronisation objects, numbered by their places here."
     )
     facts: dict[str, int] = Field(
         default_factory=dict,
@@ -392,7 +374,7 @@ ENTRIES: dict[str, type[Model]] = {  # the model of the entries of each list
 
 
 def member(kind: Any, name: str) -> Any:
-    """Return the member of an enumeration whose name in a file is ``name``."""
+    """Return the member of an enumeration with the name ``name`` in a file."""
     return kind[name.upper().replace("-", "_")]
 
 

@@ -24,10 +24,8 @@ from numasim.workload.recording.recorded import Recorded
 def rate_of(machine: MachineSpec) -> int:
     """Return the steps per second of a core of ``machine``; raise InputError if the rate is not known."""
     if machine.core_steps_per_s is None:
-        raise InputError(
-            f"the machine {machine.name} has no core_steps_per_s",
-            expected="a machine file that numasim calibrate wrote, or one with a measured rate",
-        )
+        expected = "a machine file that numasim calibrate wrote, or one with a measured rate"
+        raise InputError(f"the machine {machine.name} has no core_steps_per_s", expected=expected)
     return machine.core_steps_per_s
 
 
@@ -63,10 +61,8 @@ def _scaled(times_ps: I64, here: int, there: int) -> I64:
     """Return [times] the times multiplied by the rate ``here`` over the rate ``there``, rounded to the nearest ps."""
     longest = int(times_ps.max(initial=0))
     if longest * here // there >= LONGEST_PS:
-        raise InputError(
-            f"a time of {longest:,} ps, on cores of {there:,} steps per second in place of {here:,}, is "
-            "too long for a run",
-            expected="a rate of a core nearer to that of the recording",
-        )
+        problem = f"a time of {longest:,} ps, on cores of {there:,} steps per second in place of {here:,}"
+        expected = "a rate of a core nearer to that of the recording"
+        raise InputError(f"{problem}, is too long for a run", expected=expected)
     whole, rest = np.divmod(times_ps, there)  # rates are at most MOST_STEPS_PER_S: both products have at most 63 bits
     return frozen(whole * here + (rest * here + there // 2) // there)

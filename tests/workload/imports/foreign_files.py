@@ -115,7 +115,7 @@ def dax(version: str = "3.6", explicit: bool = False) -> str:
 
 
 def wfformat(version: str) -> dict[str, Any]:
-    """The graph in one of the published versions of WfFormat."""
+    """Return the graph in one of the published versions of WfFormat."""
     if version == "1.5":
         return {"name": "four", "schemaVersion": version, "workflow": _of_1_5()}
     size, time = ("sizeInBytes", "runtimeInSeconds") if version == "1.4" else ("size", "runtime")

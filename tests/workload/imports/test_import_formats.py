@@ -30,7 +30,7 @@ def read_text(text: str | bytes, folder: Path, name: str = "given", **choices: A
 
 
 def edges(work: Workload) -> set[tuple[int, int]]:
-    """(before, after) of each dependence."""
+    """Return (before, after) of each dependence."""
     return set(zip(work.predecessor.tolist(), work.successor.tolist(), strict=True))
 
 
@@ -146,7 +146,7 @@ LEGEND = """digraph {
 
 
 def test_a_legend_is_no_task_and_points_of_synchronisation_take_no_time(tmp_path: Path) -> None:
-    """With the legend as a task, and with 1 us for the points, the work would be 14 us and the span 10 us.
+    """If the legend were a task and each point took 1 us, the work would be 14 us and the span 10 us.
 
     A text node is a task if an edge leads to a task. An invisible edge orders a picture, but no tasks.
     """
@@ -212,7 +212,7 @@ Iteration: 7
 
 
 def test_records_of_starpu_that_never_ran_are_not_charged(tmp_path: Path) -> None:
-    """Job 2 orders jobs 1 and 3, and takes no time. No job that ran is behind 4 and 5. No usual time is charged."""
+    """Job 2 takes no time, but orders jobs 1 and 3. No job that ran waits for jobs 4 and 5, which are left out."""
     found = read_text(RAN, tmp_path, usual="1ms")
     assert found.names == ["a", "2", "3"]
     assert found.workload.segment_compute_ps.tolist() == [2 * 10**9, 0, 10**9]

@@ -10,7 +10,7 @@ from numasim.errors import InputError
 from numasim.workload.imports.read_graph import UNITS_PS, Choices, ReadGraph, number, shortened
 
 Attributes = dict[str, str]
-COST_NS = "cost_ns"  # the attribute of numasim's own graphs in networkx, whose unit is known
+COST_NS = "cost_ns"  # the attribute of numasim's own graphs in networkx, in ns
 COSTS = ("cost", "weight", "runtime", "time", "duration", "exec_time", "execution_time", "computation", "work", "size")
 KINDS = ("kind", "kernel", "category", "type")
 BYTES = "bytes"

@@ -132,7 +132,8 @@ class DotParser:
         self._depth += 1
         if self._depth > DEEPEST:
             self._text.refuse(f"subgraphs are nested deeper than {DEEPEST} levels", self._next.at, "fewer levels")
-        self._need("{")
+        if not self._sign("{"):
+            self._refuse("the sign {")
         nodes: dict[str, None] = {}
         while not self._sign("}"):
             if not self._sign(";"):
@@ -224,10 +225,6 @@ class DotParser:
             self._advance()
             return True
         return False
-
-    def _need(self, sign: str) -> None:
-        if not self._sign(sign):
-            self._refuse(f"the sign {sign}")
 
     def _advance(self) -> Word:
         found = self._next

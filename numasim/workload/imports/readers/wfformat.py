@@ -61,7 +61,7 @@ def _read_tasks(graph: ReadGraph, tasks: list[Any], path: JsonPath) -> None:
         graph.take(entry, TASK_USED)
         for at, file in enumerate(listed(graph, entry, "files", where, needed=False)):
             _use_file(graph, task, file, (*where, "files", at))
-    for task, (_, entry) in enumerate(entries):  # an id also refers to its task, unless it is the name of another task
+    for task, (_, entry) in enumerate(entries):  # an id also refers to the task, unless another task has this name
         if isinstance(entry.get("id"), str | int):
             graph.numbers.setdefault(str(entry["id"]), task)
     _add_relatives(graph, entries)
@@ -107,7 +107,7 @@ def _read_specification(graph: ReadGraph, workflow: dict[str, Any]) -> None:
         graph.task(key, "an entry of the execution", place)
     _use_files(graph, specification, entries, path)
     names = Counter(entry.get("name") for _, entry in entries if isinstance(entry.get("name"), str))
-    for task, (_, entry) in enumerate(entries):  # a name of a single task also refers to the task, unless it is an id
+    for task, (_, entry) in enumerate(entries):  # a name of a single task, which is no id, also refers to the task
         if names.get(entry.get("name"), 0) == 1:
             graph.numbers.setdefault(entry["name"], task)
     _add_relatives(graph, entries)
