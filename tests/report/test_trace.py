@@ -303,7 +303,7 @@ def test_a_run_that_fails_leaves_no_file_and_an_older_one_alone(tmp_path: Path) 
 
 
 def test_a_packed_paraver_trace_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not written packed; expected a.prv"):
+    with pytest.raises(InputError, match=r"not written packed; expected a\.prv"):
         traced(small(), tmp_path / "a.prv.gz")
     assert list(tmp_path.iterdir()) == []
 
