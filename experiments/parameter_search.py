@@ -445,8 +445,9 @@ class _Profile:
         return lowest(axes, self.explored, start=start, enough=self.limit)[1] <= self.limit
 
     def _start(self, at: int, number: int) -> tuple[Point, float]:
-        """Return the better of two starting points, and its cost: the best point and the nearest known point, both moved
-        to ``number`` on axis ``at``.
+        """Return the better of two starting points, with its cost.
+
+        The starting points are the best point and the nearest known point, moved to ``number`` on axis ``at``.
         """
         known = self.explored.known
         nearest = min(self.explored.inside(self.axes), key=lambda point: (abs(point[at] - number), known[point], point))

@@ -222,7 +222,7 @@ class Bench:
         return list(self.executor.map(job, *arguments))
 
     def only(self, found: Calibration) -> Bench:
-        """Return the bench with other parameters."""
+        """Return the bench with the parameters ``found`` in place of its own."""
         return replace(self, found=found)
 
     def also(self, found: Calibration) -> Bench:
@@ -239,7 +239,7 @@ def errors_of(column: str, simulated: Mapping[str, float], published: Mapping[st
 
 
 def score(step: int, errors: Errors) -> StepScore:
-    """Return the score of a step, rounded."""
+    """Return the rounded errors of a step, and their root mean square."""
     short = {name: round(error, 4) for name, error in errors.items()}
     return StepScore(step=step, rms=round(rms(errors.values()), 4), errors=short)
 

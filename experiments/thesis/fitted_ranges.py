@@ -15,8 +15,8 @@ from numasim.reproduce.study import Study
 
 @dataclass(frozen=True)
 class FittedRange:
-    """A range of fitted ``parameters``, from times ``low`` to times ``high``. ``source`` says why the range is
-    plausible.
+    """A range of fitted ``parameters``: from ``low`` times to ``high`` times the fitted value. ``source`` is the reason
+    for the range.
     """
 
     name: str

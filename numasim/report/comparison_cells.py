@@ -171,7 +171,7 @@ def numbers(frame: pd.DataFrame, column: str) -> FloatArray:
 
 
 def estimate(runs: pd.DataFrame, column: str) -> Estimate:
-    """Return the median of ``column`` over ``runs`` with an interval (`median_estimate`)."""
+    """Return the median of ``column`` over ``runs``, with the interval of `median_estimate`."""
     return median_estimate(numbers(runs, column))
 
 

@@ -130,7 +130,7 @@ class Question:
 
     @property
     def others(self) -> Names:
-        """Return the names of the other answers that change runs."""
+        """Return the names of the answers, except ``scored``, that change runs."""
         scored = self.answers[self.scored].changes
         return tuple(name for name, each in self.answers.items() if name != self.scored and each.changes != scored)
 

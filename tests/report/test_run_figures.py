@@ -242,9 +242,8 @@ def test_how_busy_the_cores_of_a_node_are_is_what_they_execute() -> None:
         loads.busy_percent[used], 100 * executed[used] / (counts[used] * result.counters["makespan_ps"])
     )
     assert np.isnan(loads.busy_percent[~used]).all()
-    assert np.isnan(
-        loads_of(machine, replace(result, per_worker={})).busy_percent
-    ).all()  # a row has no times of workers
+    of_row = replace(result, per_worker={})  # a row of a results table has no times of workers
+    assert np.isnan(loads_of(machine, of_row).busy_percent).all()
     node = int(np.flatnonzero(used)[0])
     assert f"{loads.busy_percent[node]:.0f} %" in texts(node_traffic(machine, result))
 

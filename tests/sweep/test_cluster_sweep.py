@@ -440,12 +440,6 @@ def test_without_distributed_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
     refused("local:1", tmp_path, r"a cluster needs the package distributed.*pip install 'numasim\[cluster\]'")
 
 
-def test_jobs_and_a_cluster_are_one_too_many(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="jobs and cluster are both given"):
-        sweep_toy(toy_sweep(), tmp_path / "results", run_toy, jobs=2, cluster="local:2")
-    assert not (tmp_path / "results").exists()
-
-
 def test_the_commands_sweep_on_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text("machine: xeon-e5-2620-2s\nworkload: {name: fib, n: 5}\nstrategy: randomized\nworkers: 2\n")

@@ -52,20 +52,6 @@ def test_a_directory_and_its_table_load_alike(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(load(tmp_path), load(str(tmp_path / RESULTS)))
 
 
-def test_a_table_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"results.parquet: is missing: no sweep has ended here; expected a results"):
-        load(tmp_path)
-
-
-@pytest.mark.parametrize("content", [b"", b"text", None])
-def test_a_table_that_is_damaged(tmp_path: Path, content: bytes | None) -> None:
-    sweep_toy(toy_sweep(), tmp_path)
-    table = tmp_path / RESULTS
-    table.write_bytes(table.read_bytes()[:-50] if content is None else content)
-    with pytest.raises(InputError, match=r"results.parquet: is damaged or not a Parquet file; expected a table"):
-        load(tmp_path)
-
-
 @pytest.mark.parametrize("name", [RESULTS, WORKERS])
 def test_a_table_that_somebody_changed(name: str, tmp_path: Path) -> None:
     """Half of the rows are gone, and every command refuses the table."""

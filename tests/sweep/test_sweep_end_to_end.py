@@ -13,9 +13,9 @@ from numasim.engine.simulate import simulate_spec
 from numasim.plan.build_plan import build_plan
 from numasim.report.sweep_result import SweepResult
 from numasim.reproduce.csv_files import CELL_COLUMNS, SCORE_COLUMNS
-from numasim.spec.sweep_spec import SweepSpec, load_sweep
+from numasim.spec.sweep_spec import load_sweep
 from numasim.sweep.planned_runs import by_plan, plan_rows
-from numasim.sweep.run_sweep import SweepOutcome, run_sweep
+from numasim.sweep.run_sweep import run_sweep
 from numasim.sweep.store.parquet import ITERATIONS_TABLE
 from numasim.sweep.store.results_store import ITERATIONS
 from numasim.validate.comparison_tables import COLUMNS
@@ -30,26 +30,17 @@ workload: {name: fib, n: 6}
 strategy: randomized
 workers: 2
 seed: 3
-repeat: REPEAT
+repeat: 2
 sweep:
-  strategy: [randomized, STRATEGY]
+  strategy: [randomized, topology-aware]
   workload.n: [5, 6]
 """
 
 
-def sweep_of(folder: Path, repeat: int = 1, strategy: str = "topology-aware", head: str = "") -> SweepSpec:
-    file = folder / "sweep.yaml"
-    file.write_text(head + YAML.replace("REPEAT", str(repeat)).replace("STRATEGY", strategy))
-    return load_sweep(file)
-
-
-def run(sweep: SweepSpec, directory: Path, jobs: int = 1) -> SweepOutcome:
-    return run_sweep(sweep, directory, jobs=jobs, engine="reference", runner=simulate_spec, progress=False, check=True)
-
-
 def test_each_row_is_what_the_engine_says_of_its_cell(tmp_path: Path) -> None:
-    sweep = sweep_of(tmp_path, repeat=2)
-    run(sweep, tmp_path / "results", jobs=2)
+    (tmp_path / "sweep.yaml").write_text(YAML)
+    sweep, how = load_sweep(tmp_path / "sweep.yaml"), {"progress": False, "check": True}
+    run_sweep(sweep, tmp_path / "results", jobs=2, engine="reference", runner=simulate_spec, **how)
     frame = SweepResult(tmp_path / "results").to_frame()
     assert frame["error"].isna().all()
     assert frame["workload.n"].tolist() == [5, 5, 6, 6] * 2
@@ -60,13 +51,6 @@ def test_each_row_is_what_the_engine_says_of_its_cell(tmp_path: Path) -> None:
         for repeat in range(2)
     ]
     assert frame["trace_hash"].tolist() == expected
-
-
-def test_variants_of_a_strategy_are_told_apart(tmp_path: Path) -> None:
-    run(sweep_of(tmp_path, strategy="{name: randomized, spawn: work-first}"), tmp_path / "results")
-    frame = SweepResult(tmp_path / "results").to_frame()
-    assert set(frame["strategy"]) == {"randomized", "randomized spawn=work-first"}
-    assert frame["run_id"].nunique() == 4
 
 
 # ---- iterations ----

@@ -84,7 +84,7 @@ def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> No
 
 
 def render_comparison(comparison: Comparison, console: Console) -> None:
-    """Print the answer to one question."""
+    """Print the answer to one question: sentences, table and notes."""
     with _wide_enough(console):
         _print_sentences(comparison, console)
         lines = [Line(row.setting, row.value, row.medians, row) for row in comparison.rows()]

@@ -156,7 +156,7 @@ class TraceWriter:
 
 
 class Counters:
-    """Counter tracks. Of several values at one time the last value is written."""
+    """The counter tracks of a trace. Of several values of a track at one time, the last value is written."""
 
     def __init__(self, plan: Plan, resources: Sequence[Resource], event: Callable[[str], None]) -> None:
         self._event = event
