@@ -35,14 +35,6 @@ COLUMNS = (
 )
 
 
-def validation_csv(every: Sequence[PartFindings]) -> str:
-    """Return a row for each quantity of each cell. For a part whose counters must be equal, return a row for each cell,
-    with the number of compared values and the number of equal values.
-    """
-    rows = [row for found in every for row in (*_compared(found), *_equal(found))]
-    return plain_csv(COLUMNS, [[row.get(name, math.nan) for name in COLUMNS] for row in rows])
-
-
 def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
     """Return all findings as one object. Unknown values are null."""
     return {
@@ -82,6 +74,7 @@ def validation_json(every: Sequence[PartFindings]) -> dict[str, Any]:
 
 
 def _compared(found: PartFindings) -> Iterator[dict[str, Any]]:
+    """Yield a row for each compared quantity of each cell."""
     for each in found.comparisons:
         row = {**_cell(found, each.cell), "quantity": each.quantity, "unit": QUANTITIES[each.quantity].unit}
         for side, estimate in (("predicted", each.predicted), ("measured", each.measured)):
@@ -90,6 +83,7 @@ def _compared(found: PartFindings) -> Iterator[dict[str, Any]]:
 
 
 def _equal(found: PartFindings) -> Iterator[dict[str, Any]]:
+    """Yield a row for each cell whose counters must be equal: how many values were compared, and how many are equal."""
     for each in found.equalities:
         values, differing = each.values, len(each.differing)
         yield {
@@ -130,8 +124,10 @@ def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
     page = environment.get_template("validation.html.jinja").render(
         every=every, pictures=pictures, where=measurement_origin(), met=all(found.met for found in every)
     )
+    rows = [row for found in every for row in (*_compared(found), *_equal(found))]
+    table = plain_csv(COLUMNS, [[row.get(name, math.nan) for name in COLUMNS] for row in rows])
     with owned_folder(directory, VALIDATION) as folder:
-        folder.write({TABLE: validation_csv(every).encode(), PAGE: page.encode()})
+        folder.write({TABLE: table.encode(), PAGE: page.encode()})
     return directory / PAGE
 
 

@@ -33,13 +33,11 @@ from numasim.runtime.runtime_program import find_program
 
 PAGE, TABLE = "index.html", "validation.csv"
 RUNS, GRAPHS = "runs", "graphs"
-_STATE = {RUNS: re.compile(r"[0-9a-f]{32}\.json"), GRAPHS: re.compile(r"[a-z0-9_]+-[0-9a-f]{32}\.json")}
+STATE = {RUNS: re.compile(r"[0-9a-f]{32}\.json"), GRAPHS: re.compile(r"[a-z0-9_]+-[0-9a-f]{32}\.json")}
+VALIDATION = FolderKind("numasim validate", STATE)
 
 Identity = Mapping[str, Any]
 Counts = dict[str, dict[str, int]]
-
-
-VALIDATION = FolderKind("numasim validate", _STATE)
 
 
 class StoredRuns(Model, frozen=False):
