@@ -133,9 +133,8 @@ class _SearchLocks:
     def _add_units(self, unit: str) -> npt.NDArray[np.int64]:
         """Return [workers] the lock of each worker's unit; the first worker of a unit owns the lock."""
         ids, first, inverse = np.unique(self.workers.unit(unit), return_index=True, return_inverse=True)
-        units = zip(ids.tolist(), first.tolist(), strict=True)
-        added = [self._add(f"{unit} {ident}", worker) for ident, worker in units]
-        return np.array(added)[inverse]
+        added = map(self._add, (f"{unit} {ident}" for ident in ids), first.tolist())
+        return np.array(list(added))[inverse]
 
     def _add(self, name: str, owner: int) -> int:
         self.names.append(name)

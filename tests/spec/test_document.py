@@ -4,6 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -107,10 +108,8 @@ def test_the_deepest_document_in_which_aliases_do_not_hide_depth() -> None:
 
 
 def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> int:
-        raise PermissionError(13, "Permission denied")
-
     (tmp_path / "secret.yaml").write_text("a: 1")
+    refuse = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr("numasim.files.reader.os.open", refuse)
     with pytest.raises(InputError, match=r"cannot read .*secret.yaml.*Permission denied"):
         load(tmp_path / "secret.yaml")
@@ -274,11 +273,7 @@ def test_what_would_take_seconds_is_refused_before_it_is_parsed(monkeypatch: pyt
     lines = MOST_PARSED // 2  # a line end and a colon each
     assert len(parse("".join(f"k{i}: 1\n" for i in range(lines)), HERE).mapping()) == lines
     monkeypatch.setattr(document, "YAML", None)  # the parser must not be called
-    for text in (
-        "\n" * (MOST_PARSED + 1),
-        "a: [" + "x," * MOST_PARSED + "]",
-        "".join("k: 1\n" for _ in range(lines + 1)),
-    ):
+    for text in ("\n" * (MOST_PARSED + 1), "a: [" + "x," * MOST_PARSED + "]", "k: 1\n" * (lines + 1)):
         with pytest.raises(InputError, match="more than 30,000 lines, commas and colons outside of lists of numbers"):
             parse(text, HERE)
 

@@ -100,14 +100,12 @@ def test_a_sweep_keeps_the_source_and_names_the_kept_file(tmp_path: Path) -> Non
         assert f"{path}:choose" in sweep.text
 
 
+CANNOT_BE = "strategy.tune.python: the controller's module cannot be executed:"
 WRONG = {
     "no function": ("def chose(a, b, c): pass", "6:10: strategy.tune.python: mine.py has no function 'choose'"),
     "too few arguments": ("def choose(program): pass", "6:10: strategy.tune.python: choose in mine.py takes (program)"),
     "too many arguments": ("def choose(a, b, c, d): pass", "6:10: strategy.tune.python: choose in mine.py takes (a, "),
-    "no Python": (
-        "def choose(:",
-        "mine.py:1: strategy.tune.python: the controller's module cannot be executed: Syntax",
-    ),
+    "no Python": ("def choose(:", f"mine.py:1: {CANNOT_BE} Syntax"),
 }
 
 
@@ -122,14 +120,8 @@ def test_a_module_that_cannot_be_used_is_one_sentence(case: str, tmp_path: Path)
 
 FAILS = {
     "no function at all": ("choose = 1", "mine.py: strategy.tune.python: choose in mine.py is no function"),
-    "an error in the module": (
-        f"{RIGHT}import nothing_of_the_kind",
-        "mine.py:3: strategy.tune.python: the controller's module cannot be executed: ModuleNotFound",
-    ),
-    "an end": (
-        f"raise SystemExit(3)\n{RIGHT}",
-        "mine.py:1: strategy.tune.python: the controller's module cannot be executed: SystemExit: 3",
-    ),
+    "an error in the module": (f"{RIGHT}import nothing_of_the_kind", f"mine.py:3: {CANNOT_BE} ModuleNotFound"),
+    "an end": (f"raise SystemExit(3)\n{RIGHT}", f"mine.py:1: {CANNOT_BE} SystemExit: 3"),
 }
 
 

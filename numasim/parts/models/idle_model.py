@@ -130,7 +130,9 @@ class IdleSpec(CheckedModel):
     """What a worker does that finds no task (model 4.15)."""
 
     phases: tuple[IdlePhase, ...] = Field(
-        (), description="Phases of fruitless rounds, in turn. Default: the back-off, or sleep at once if workers sleep."
+        (),
+        description="Phases of fruitless rounds, one after the other. Default: the back-off, or a sleep at once if "
+        "workers sleep.",
     )
     searchers: Annotated[
         Annotated[Literal["any"], Tag("text"), Choices(meanings.IDLE_SEARCHERS)]
@@ -147,7 +149,8 @@ class IdleSpec(CheckedModel):
         by_shape("nanoseconds, or never, are needed here"),
     ] = Field(
         "never",
-        description="Time after which a worker idle in a serial phase sleeps; worker 0 wakes it for the next phase.",
+        description="A worker without a part in a serial phase sleeps after this time, and worker 0 has to wake it for "
+        "the next phase.",
     )
 
     @property
