@@ -39,9 +39,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
-    """Return the output lines of the program, compiled with these flags, without the last line, which must count no
-    failed case.
-    """
+    """Return the output lines of the program, compiled with these flags, but the last, which counts no failed case."""
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
     # leaks are checked in test_refused_pools.py: the check would dominate the time of each process here

@@ -351,8 +351,7 @@ static bool depend(uint32_t one, uint32_t other) {
 
 /* ---- taking steps ------------------------------------------------------------------------------------------------ */
 
-/* Store the value that the thread has read in place of its last value of this word, or else in place of the oldest
- * value. */
+/* Store the value that the thread has read in place of its last value of this word, or else of the oldest value. */
 static void remember(thread *of, const step *access, uint64_t value) {
     uint32_t at = 0;
     while (at < of->read_count && of->reads[at].location != access->location) at++;

@@ -59,8 +59,7 @@ void ns_explore_require(bool holds, const char *sentence);
  * its caller no information. */
 void ns_explore_forget(uint32_t place);
 
-/* Called by threads: the next successful read-modify-write of this thread at `location` is the thread's arrival
- * there. */
+/* Called by threads: the next successful read-modify-write of this thread at `location` is its arrival there. */
 void ns_explore_arriving(const void *location);
 
 /* Called by threads: return the number of threads that arrived before this thread and are not yet granted. */

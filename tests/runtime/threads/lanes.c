@@ -155,8 +155,7 @@ BODY(spawn_many_typed) {
     require(right == MANY, "each of many typed children has its result");
 }
 
-/* Leave the newest typed child in the lane while its parent waits for another child, makes a call, and ends without a
- * join. */
+/* Leave the newest typed child in the lane while its parent waits for another, makes a call, and ends without join. */
 BODY(leave_newest) {
     int64_t *result = *(int64_t **)arguments;
     doubled_spawn(self, result, 21);
@@ -189,8 +188,7 @@ BODY(count_tree) {
     require(spawned == (1 << 11) - 1, "a plain join waits for a typed child");
 }
 
-/* Tasks with no argument, several arguments, and the most arguments. Names may be names that the runtime uses
- * itself. */
+/* Tasks with no argument, several, and the most arguments. Names may be names that the runtime uses itself. */
 NS_TASK(int64_t, seven) {
     (void)self;
     return 7;
