@@ -6,13 +6,16 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from compiling import RUNTIME, core_sources
 
 from numasim.parts import catalog
+from numasim.plan.build_plan import build_plan
 from numasim.runtime.fields_file import compile_plan, write_plan
 from numasim.runtime.runtime_program import VIRTUAL_LIBRARY
+from numasim.spec.run_spec import resolve
 
 HERE = Path(__file__).parent
 MACHINE = "xeon-e5-2620-2s"  # two nodes, each a socket
@@ -48,6 +51,16 @@ def plan_file(
     preset.write_text(f"name: {runtime}-{join}\nlike: {runtime}\njoin: {join}\n")
     path = folder / f"{Path(strategy).stem}-{runtime}-{join}-{workers}.plan"
     write_plan(compile_plan(strategy, machine, workers, str(preset)), seed, path)
+    return path
+
+
+def uncoupled_plan(folder: Path, name: str, **parts: Any) -> Path:
+    """Write the plan of a run whose workers do not influence each other. Return the file."""
+    pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
+    model = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
+    base = {"machine": MACHINE, "strategy": "randomized", "workers": 2, "model": model}
+    path = folder / name.replace(" ", "-")
+    write_plan(build_plan(resolve({**base, **parts})), 7, path)
     return path
 
 

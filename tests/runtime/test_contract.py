@@ -16,22 +16,11 @@ from typing import Any
 
 import pytest
 from compiling import ADDRESSES, PLAIN, RUNTIME, THREADS, compile_program
-from runtime_sources import HERE, library_with_virtual_time
-
-from numasim.plan.build_plan import build_plan
-from numasim.runtime.fields_file import write_plan
-from numasim.spec.run_spec import resolve
+from runtime_sources import HERE, library_with_virtual_time, uncoupled_plan
 
 HEADERS = RUNTIME / "include" / "numasim"
 SITUATIONS = ("task", "thread", "child", "destroyed", "wrong")
-UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
-BASE: dict[str, Any] = {
-    "machine": "xeon-e5-2620-2s",
-    "strategy": "randomized",
-    "workers": 2,
-    "model": UNCOUPLED,
-    "workload": {"name": "fib", "n": 1},  # a single task, which computes: the body that does nothing
-}
+ALONE = {"name": "fib", "n": 1}  # a single task, which computes: the body that does nothing
 NATIVE, EMULATED, VIRTUAL = 1, 2, 3
 # ways in addition to serial mode and lanes, which need no plan: a mode, and the runtime preset
 WAYS: dict[str, tuple[int, Any]] = {
@@ -44,17 +33,13 @@ WAYS: dict[str, tuple[int, Any]] = {
 
 @pytest.fixture(scope="module")
 def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
     folder = tmp_path_factory.mktemp("plans")
-    for name, (_, runtime) in WAYS.items():
-        write_plan(build_plan(resolve({**BASE, "runtime": runtime})), 7, folder / name)
-    return [f"{name}={mode}={folder / name}" for name, (mode, _) in WAYS.items()]
+    plans = {name: uncoupled_plan(folder, name, workload=ALONE, runtime=runtime) for name, (_, runtime) in WAYS.items()}
+    return [f"{name}={mode}={plans[name]}" for name, (mode, _) in WAYS.items()]
 
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
-    """Return the output lines of the program, compiled with these flags, without the last line, which must count no
-    failed case.
-    """
+    """Return the output lines of the program, compiled with these flags, but the last, which counts no failed case."""
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
     # leaks are checked in test_refused_pools.py: the check would dominate the time of each process here

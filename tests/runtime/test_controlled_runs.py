@@ -76,16 +76,12 @@ def test_controls_of_another_run_are_refused(program: Path, tmp_path: Path, dama
         run_plan(run, program=program, replay=kept)
 
 
-def test_a_controller_that_nobody_asks_is_missed(program: Path, tmp_path: Path) -> None:
-    run, path = controlled_run(), tmp_path / "plan"
+def test_controls_go_with_a_controller(program: Path, tmp_path: Path) -> None:
+    path, run = tmp_path / "plan", controlled_run()
     write_plan(run.plan, run.seed, path)
     assert "the strategy has a controller, and there are no controls to go by" in refusal(program, "plan", path)
     assert "nothing cannot be read" in refusal(program, "plan", path, "--controls", tmp_path / "nothing")
-
-
-def test_controls_go_with_a_controller(program: Path, tmp_path: Path) -> None:
-    run, path = Run(plan_of(workload("heat"), 4, stealing()), SEED), tmp_path / "plan"
-    write_plan(run.plan, run.seed, path)
+    write_plan(plan_of(workload("heat"), 4, stealing()), SEED, path)
     assert "go with a plan whose strategy has a controller" in refusal(program, "plan", path, "--controls", path)
 
 

@@ -38,13 +38,7 @@ def run(command: list[str | Path], **environment: str) -> str:
 
 def test_what_is_installed(prefix: Path) -> None:
     installed = {path.name for path in prefix.rglob("*") if path.is_file()}
-    assert {
-        "libnumasim.a",
-        "libnumasim.so",
-        "numasim.pc",
-        "numasim-runtime",
-        "runtime.h",
-    } <= installed
+    assert {"libnumasim.a", "libnumasim.so", "numasim.pc", "numasim-runtime", "runtime.h"} <= installed
     headers = {path.relative_to(RUNTIME / "include") for path in (RUNTIME / "include").rglob("*.h*")}
     assert {path.relative_to(prefix / "include") for path in prefix.rglob("*.h*")} == headers
 
@@ -56,23 +50,16 @@ def test_a_header_is_complete_in_itself(prefix: Path, c_compiler: str, tmp_path:
         run([c_compiler, *STRICT, f"-I{prefix / 'include'}", "-c", str(source), "-o", str(tmp_path / "unused.o")])
 
 
-def test_the_example_runs_with_the_shared_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
-    example = tmp_path / "fib"
-    source = RUNTIME / "example" / "fib.c"
-    run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags", "--libs"), "-o", str(example)])
+@pytest.mark.parametrize("static", [False, True])
+def test_the_example_runs(prefix: Path, c_compiler: str, tmp_path: Path, static: bool) -> None:
+    linked = flags(prefix, "--cflags", "--libs", *(["--static"] if static else []))
+    if static:
+        linked[linked.index("-lnumasim")] = "-l:libnumasim.a"
+    run([c_compiler, *STRICT, str(RUNTIME / "example" / "fib.c"), *linked, "-o", str(tmp_path / "fib")])
     (library,) = prefix.rglob("libnumasim.so")
-    assert run([example, "20"], LD_LIBRARY_PATH=str(library.parent)) == "fib(20) = 6765\n"
-    assert "libnumasim.so.0" in run(["ldd", example], LD_LIBRARY_PATH=str(library.parent))
-
-
-def test_the_example_runs_with_the_static_library(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
-    example = tmp_path / "fib"
-    source = RUNTIME / "example" / "fib.c"
-    linked = flags(prefix, "--static", "--libs")
-    linked[linked.index("-lnumasim")] = "-l:libnumasim.a"
-    run([c_compiler, *STRICT, str(source), *flags(prefix, "--cflags"), *linked, "-o", str(example)])
-    assert run([example, "20"]) == "fib(20) = 6765\n"
-    assert "libnumasim" not in run(["ldd", example])
+    where = {} if static else {"LD_LIBRARY_PATH": str(library.parent)}
+    assert run([tmp_path / "fib", "20"], **where) == "fib(20) = 6765\n"
+    assert ("libnumasim.so.0" in run(["ldd", tmp_path / "fib"], **where)) != static
 
 
 def test_programs_have_virtual_time_where_it_is_built(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
@@ -89,13 +76,6 @@ def test_programs_have_virtual_time_where_it_is_built(prefix: Path, c_compiler: 
     for name, linked in (("shared", found), ("static", static)):
         run([c_compiler, *STRICT, str(ASKING), *linked, "-o", str(tmp_path / name)])
         assert "virtual time follows a plan" in run([tmp_path / name], LD_LIBRARY_PATH=str(library.parent))
-
-
-def test_a_library_without_virtual_time_says_so(prefix: Path, c_compiler: str, tmp_path: Path) -> None:
-    asking = tmp_path / "asking"
-    run([c_compiler, *STRICT, str(ASKING), *flags(prefix, "--cflags", "--libs"), "-o", str(asking)])
-    (library,) = prefix.rglob("libnumasim.so")
-    assert "which this program is linked without" in run([asking], LD_LIBRARY_PATH=str(library.parent))
 
 
 def test_the_library_defines_nothing_but_names_of_its_own(prefix: Path) -> None:

@@ -39,9 +39,7 @@ def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, 
 
 
 def cells(label: str) -> list[tuple[str, int]]:
-    """Return (strategy, workers): a third of the strategies, paired with numbers of workers, differently for each
-    kernel.
-    """
+    """Return (strategy, workers): a third of the strategies with numbers of workers, differently for each kernel."""
     if ALL:
         return list(product(STRATEGIES, WORKERS))
     shift = list(SMALL).index(label)

@@ -7,17 +7,12 @@ from typing import Any
 
 import pytest
 from compiling import ADDRESSES, RUNTIME, compile_objects, compile_program
-from runtime_sources import HERE, library_with_virtual_time, told
-
-from numasim.plan.build_plan import build_plan
-from numasim.runtime.fields_file import write_plan
-from numasim.spec.run_spec import resolve
+from runtime_sources import HERE, library_with_virtual_time, told, uncoupled_plan
 
 PROGRAM, UNSUPPORTED = -5, -9  # error codes of numasim/runtime.h
 SERIAL, NATIVE, EMULATED, VIRTUAL = range(4)
 REQUESTS = ("malloc", "calloc", "realloc", "aligned_alloc", "mmap", "pthread_create")
 LEAKS = {"ASAN_OPTIONS": "detect_leaks=1"}
-UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 FIB = {"name": "fib", "n": 6}
 PLANS: dict[str, dict[str, Any]] = {
     "continuations": {"workload": FIB, "runtime": "bare"},
@@ -36,20 +31,11 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 
 
-def write_plan_of(name: str, workers: int, folder: Path) -> Path:
-    """Write a plan of `PLANS`, and return its file."""
-    pytest.importorskip("numasim.engine.native._engine", reason="plans are written by the native engine's Python side")
-    base = {"machine": "xeon-e5-2620-2s", "strategy": "randomized", "workers": workers, "model": UNCOUPLED}
-    path = folder / name.replace(" ", "-")
-    write_plan(build_plan(resolve({**base, **PLANS[name]})), 7, path)
-    return path
-
-
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the files of `PLANS`, for three workers."""
     folder = tmp_path_factory.mktemp("plans")
-    return {name: write_plan_of(name, 3, folder) for name in PLANS}
+    return {name: uncoupled_plan(folder, name, workers=3, **PLANS[name]) for name in PLANS}
 
 
 @pytest.fixture(scope="module")
@@ -77,16 +63,14 @@ def requests(failing: Path, *words: object) -> int:
 
 @pytest.mark.parametrize(
     ("mode", "name"),
-    [(NATIVE, "stacks"), (NATIVE, "objects"), (EMULATED, "pages"), *((VIRTUAL, name) for name in PLANS)],
+    [
+        *((SERIAL, "-"), (NATIVE, "-"), (NATIVE, "stacks"), (NATIVE, "objects"), (EMULATED, "pages")),
+        *((VIRTUAL, name) for name in PLANS),
+    ],
 )
 def test_every_request_for_memory_may_fail(failing: Path, plans: dict[str, Path], mode: int, name: str) -> None:
     """Each failure gives an error code and a sentence, without a leak or a crash."""
-    assert requests(failing, "pools", mode, plans[name]) > 20
-
-
-@pytest.mark.parametrize(("mode", "least"), [(SERIAL, 5), (NATIVE, 20)])
-def test_every_request_may_fail_without_a_plan(failing: Path, mode: int, least: int) -> None:
-    assert requests(failing, "pools", mode, "-") >= least
+    assert requests(failing, "pools", mode, plans.get(name, name)) >= (5 if mode == SERIAL else 20)
 
 
 WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", "objects")  # ways of executing tasks
@@ -98,7 +82,7 @@ def test_every_request_may_fail_while_threads_run(
     failing: Path, tmp_path: Path, mode: int, name: str, workers: int
 ) -> None:
     """Whichever request fails, a run does all of its steps or none, and the next run does all. No memory leaks."""
-    plan = "-" if name == "lanes" else write_plan_of(name, workers, tmp_path)
+    plan = "-" if name == "lanes" else uncoupled_plan(tmp_path, name, workers=workers, **PLANS[name])
     assert requests(failing, "runs", mode, workers, plan) >= 20
 
 

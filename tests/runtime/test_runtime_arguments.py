@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from runtime_sources import refusal
 
-SERIAL = ["--kernel", "fib", "--mode", "serial"]
+FIB = ["--kernel", "fib"]
+SERIAL = [*FIB, "--mode", "serial"]
 RECORDED = [*SERIAL, "--costs", "measured", "--record", "g"]
 REFUSED: list[tuple[list[str], str]] = [
     (["--kernel", "fibb"], "there is no kernel 'fibb'; the nearest is fib, and --list shows all"),
@@ -27,39 +28,24 @@ REFUSED: list[tuple[list[str], str]] = [
     ([*SERIAL, "--set", "leaf_ns=0.0005"], "leaf_ns is '0.0005', and has to be nanoseconds from 0 to 1000000, with at"),
     ([*SERIAL, "--set", "leaf_ns=1."], "leaf_ns is '1.', and has to be nanoseconds"),
     ([*SERIAL, *["--set", "n=1"] * 17], "no kernel has more than 16 parameters to --set"),
-    (
-        ["--kernel", "fib", "--mode", "virtua"],
-        "--mode is 'virtua', and has to be one of serial, native, emulated, virtual",
-    ),
-    (
-        ["--kernel", "fib", "--mode", "virtual"],
-        "virtual time follows a plan that knows the program's recorded task graph",
-    ),
+    ([*FIB, "--mode", "virtua"], "--mode is 'virtua', and has to be one of serial, native, emulated, virtual"),
+    ([*FIB, "--mode", "virtual"], "virtual time follows a plan that knows the program's recorded"),
     ([*SERIAL, "--costs", "modl"], "--costs is 'modl', and has to be one of model, measured; the nearest is model"),
     ([*SERIAL, "--workers", "0"], "--workers is '0', and has to be a whole number from 1 to 65536"),
     ([*SERIAL, "--repeat", "x"], "--repeat is 'x', and has to be a whole number from 1 to 1000000"),
     ([*SERIAL, "--seed", "-3"], "--seed is '-3', and has to be a whole number from 0 to 2^63 - 1"),
     ([*SERIAL, "--plan", "p"], "--plan goes with all modes but serial"),
-    (["--kernel", "fib", "--mode", "native", "--record", "g"], "--record goes with --mode serial"),
+    ([*FIB, "--mode", "native", "--record", "g"], "--record goes with --mode serial"),
     ([*SERIAL, "--rehearse"], "--rehearse goes with the modes native and emulated"),
-    (["--kernel", "fib", "--rehearse", "--plan", "/no/plan"], "mode native, plan /no/plan: a file cannot be read"),
-    (
-        ["--kernel", "fib", "--rehearse", "--warm-up", "--plan", "/no/plan"],
-        "mode native, plan /no/plan: a file cannot be read",
-    ),
+    ([*FIB, "--rehearse", "--plan", "/no/plan"], "mode native, plan /no/plan: a file cannot be read"),
+    ([*FIB, "--rehearse", "--warm-up", "--plan", "/no/plan"], "mode native, plan /no/plan: a file cannot be read"),
     ([*RECORDED, "--warm-up"], "--warm-up goes with runs that are not recorded"),
     ([*SERIAL, "--repeat", "2", "--record", "g"], "--record goes with a single run"),
     ([*SERIAL, "--record", "/no/such/folder/g.json"], "the task graph cannot be written to /no/such/folder/g.json"),
-    (
-        ["--kernel", "fib", "--mode", "native", "--plan", "/no/plan"],
-        "mode native, plan /no/plan: a file cannot be read",
-    ),
+    ([*FIB, "--mode", "native", "--plan", "/no/plan"], "mode native, plan /no/plan: a file cannot be read"),
     (["--kernel", "uts", "--set", "tree=binary"], "tree is 'binary', and has to be one of binomial, geometric; the"),
     (["--kernel", "uts", "--set", "depth=3"], "uts: depth is no parameter of a binomial tree"),
-    (
-        ["--kernel", "uts", "--set", "probability=1.5"],
-        "probability is '1.5', and has to be a decimal number from 0 to 1",
-    ),
+    (["--kernel", "uts", "--set", "probability=2"], "probability is '2', and has to be a decimal number from"),
     (["--kernel", "uts", "--set", "probability=0.125"], "uts: children x probability is 1.000, and has to be below 1"),
     (["--kernel", "fft", "--set", "n=100"], "fft: n has to be a power of two, for example 64"),
     (["--kernel", "strassen", "--set", "n=96"], "strassen: n and cutoff have to be powers of two, for example"),

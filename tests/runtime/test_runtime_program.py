@@ -49,27 +49,14 @@ def canned(folder: Path, status: int, out: str, err: str = "") -> Path:
     return path
 
 
-def test_an_order_is_a_command_line() -> None:
-    order = Order(
-        "uts",
-        {"b0": 4, "tree": "binomial"},
-        mode="virtual",
-        costs="model",
-        workers=24,
-        plan=Path("p.plan"),
-        rehearse=True,
-        warm_up=True,
-        seed=0,
-        repeat=20,
-        verify=False,
-    )
+def test_an_order_is_a_command_line_and_the_rest_is_left_to_the_program() -> None:
+    switches: dict[str, Any] = {"rehearse": True, "warm_up": True, "verify": False, "costs": "model"}
+    numbers: dict[str, Any] = {"workers": 24, "seed": 0, "repeat": 20}
+    order = Order("uts", {"b0": 4, "tree": "binomial"}, mode="virtual", plan=Path("p.plan"), **numbers, **switches)
     assert " ".join(order.arguments()) == (
         "--kernel uts --set b0=4 --set tree=binomial --mode virtual --costs model --workers 24 --plan p.plan --seed 0"
         " --repeat 20 --rehearse --warm-up --no-verify --json"
     )
-
-
-def test_what_is_not_asked_for_is_left_to_the_program() -> None:
     assert Order("fib").arguments() == ["--kernel", "fib", "--mode", "native", "--json"]
 
 

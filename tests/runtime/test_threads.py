@@ -209,23 +209,19 @@ def test_far_probes_take_longer_by_what_the_plan_says(program: Path, tmp_path: P
     assert run.columns["idle_steal_ps"] >= run.columns["steal_attempts_remote"] * (further_ps - tick_ps) > 0
 
 
-def test_a_machine_to_pretend_comes_with_a_plan(program: Path) -> None:
+def test_a_plan_that_does_not_fit_is_refused(program: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="mode emulated: the machine to be pretended is that of a plan"):
         run_kernel(Order("fib", mode="emulated", workers=2), program)
-
-
-def test_a_plan_is_for_as_many_workers_as_there_are(program: Path, plans: Path) -> None:
     with pytest.raises(InputError, match="the plan is for 2 workers, not for 3"):
-        run_kernel(Order("fib", workers=3, plan=plan_file(plans, "randomized", "help", 2)), program)
-
-
-@pytest.mark.parametrize("name", ["own", "queues", "seg", "join"])
-def test_what_a_plan_lacks_is_named(program: Path, plans: Path, tmp_path: Path, name: str) -> None:
-    fields = plan_fields(compile_plan("randomized", MACHINE, 2, "bare"), 0)
-    del fields[name]
-    write_fields(fields, tmp_path / "lacking.plan")
-    with pytest.raises(InputError, match=f"lacking.plan: .*{name}"):
-        run_kernel(Order("fib", plan=tmp_path / "lacking.plan"), program)
+        run_kernel(Order("fib", workers=3, plan=plan_file(tmp_path, "randomized", "help", 2)), program)
+    fields, plan = plan_fields(compile_plan("randomized", MACHINE, 1, "bare"), 0), tmp_path / "wrong.plan"
+    write_fields({**fields, "thread": np.arange(3, dtype=np.int32)}, plan)
+    with pytest.raises(InputError, match="thread has 3 entries for 1 workers"):
+        run_kernel(Order("fib", plan=plan), program)
+    for name in ("own", "queues", "seg", "join"):
+        write_fields({field: value for field, value in fields.items() if field != name}, plan)
+        with pytest.raises(InputError, match=f"wrong.plan: .*{name}"):
+            run_kernel(Order("fib", plan=plan), program)
 
 
 def words_of(plans: Path, case: str) -> list[str | Path]:
@@ -313,13 +309,6 @@ def test_workers_are_where_the_plan_has_them(watched: Path, tmp_path: Path, prog
     assert cpus_used([10_000, *threads[1:]]) == sorted(cpus)  # this machine has no such thread
 
 
-def test_a_plan_says_of_each_worker_where_it_is(program: Path, tmp_path: Path) -> None:
-    fields = plan_fields(compile_plan("randomized", MACHINE, 1, "bare"), 0)
-    write_fields({**fields, "thread": np.arange(3, dtype=np.int32)}, tmp_path / "long.plan")
-    with pytest.raises(InputError, match="thread has 3 entries for 1 workers"):
-        run_kernel(Order("fib", plan=tmp_path / "long.plan"), program)
-
-
 # ---- rehearsed and warmed-up runs, and the distances of the workers of a native run --------------------------------
 
 NQUEENS = {"n": 8, "cutoff": 3}
@@ -346,8 +335,7 @@ def test_a_rehearsal_is_as_long_as_the_program_and_has_no_part_in_its_run(
 
 
 def test_who_does_not_rehearse_says_so(program: Path) -> None:
-    assert ran(program, workers=2).rehearsed_ps == 0
-    assert ran(program, "serial").rehearsed_ps == 0
+    assert ran(program, workers=2).rehearsed_ps == ran(program, "serial").rehearsed_ps == 0
 
 
 def test_only_native_workers_are_somewhere(program: Path, plans: Path) -> None:

@@ -17,7 +17,7 @@ from compiling import RUNTIME, compile_objects, compile_program
 from idle_rules import RULES, resting
 from runtime_sources import HERE, MACHINE, STRATEGIES, library_sources, refusal, sources, told
 from runtime_sources import plan_file as plan_file_on
-from seeded_bugs import Bug
+from seeded_bugs import BUGS
 from test_threads import FIB_12_CALLS, holds, needs_no_graph
 
 from numasim.runtime.controlled_run import run_plan
@@ -113,12 +113,7 @@ def turned(c_compiler: str) -> dict[str, Path]:
 
 
 FLAGS = ("-O1", "-DNS_TURNS")
-BUG = Bug(
-    "a worker sleeps without a second look for tasks",
-    "sleepers.c: turns",
-    "(looks && order->finds(order->context)))",
-    "(looks && !order->finds))",
-)
+[BUG] = [bug for bug in BUGS if bug.name == "a worker sleeps without a second look for tasks"]
 
 
 def seeds_program(compiler: str, program: Path, turned: dict[str, Path]) -> Path:

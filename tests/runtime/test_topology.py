@@ -75,15 +75,18 @@ def test_a_bitmap_of_several_groups(program: Path, tmp_path: Path) -> None:
     assert [(cpu["id"], cpu["node"]) for cpu in seen["cpus"]] == [(0, 0), (69, 1)]
 
 
-def test_hardware_threads_of_a_core_are_siblings(program: Path, tmp_path: Path) -> None:
-    seen = topology(program, "--root", TREES["two nodes with hardware threads"].write(tmp_path))
-    assert [cpu["core"] for cpu in seen["cpus"]] == [*range(12), *range(12)]
-    assert [cpu["sibling"] for cpu in seen["cpus"]] == [0] * 12 + [1] * 12
-
-
-def test_a_sibling_of_a_processor_that_is_offline_is_the_first(program: Path, tmp_path: Path) -> None:
-    seen = topology(program, "--root", Tree(cores=2, threads=2, offline=(0,)).write(tmp_path))
-    assert [(cpu["id"], cpu["core"], cpu["sibling"]) for cpu in seen["cpus"]] == [(1, 0, 0), (2, 1, 0), (3, 0, 1)]
+@pytest.mark.parametrize(
+    ("tree", "cores", "siblings"),
+    [
+        (TREES["two nodes with hardware threads"], [*range(12), *range(12)], [0] * 12 + [1] * 12),
+        (Tree(cores=2, threads=2, offline=(0,)), [0, 1, 0], [0, 0, 1]),  # processors 1 to 3
+    ],
+)
+def test_hardware_threads_of_a_core_are_siblings(
+    tree: Tree, cores: list[int], siblings: list[int], program: Path, tmp_path: Path
+) -> None:
+    cpus = topology(program, "--root", tree.write(tmp_path))["cpus"]
+    assert [(cpu["core"], cpu["sibling"]) for cpu in cpus] == [*zip(cores, siblings, strict=True)]
 
 
 def test_a_system_whose_kernel_knows_no_nodes_has_one(program: Path, tmp_path: Path) -> None:

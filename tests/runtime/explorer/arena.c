@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explore_states.h"
+#include "explore.h"
 #include "platform/near_memory.h"
 
 enum { ARENA_BYTES = 1 << 16, LINE_BYTES = 128 };

@@ -1,5 +1,4 @@
-/* Barriers: no thread passes before all threads have come, repeatedly. Each thread then sees all that the others did
- * before. */
+/* Barriers: no thread passes before all have come, repeatedly. Each then sees all that the others did before. */
 #include "explore.h"
 #include "numasim/locks.h"
 #include "platform/near_memory.h"

@@ -4,9 +4,128 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore_states.h"
 #include "platform/fiber.h"
 #include "platform/waiting.h"
+
+/* ---- visited states: a hash of 64 bits for each, and the processes that were asleep ------------------------------ */
+
+enum { STACK_WORDS = 256 };
+
+typedef struct {
+    uint64_t hash, asleep;
+} seen_state;
+
+/* A word on the stack of a thread. The value is stored here, so that the value outlives the stack. */
+typedef struct {
+    const void *location;
+    uint64_t value;
+    uint32_t bytes;
+} stack_word;
+
+typedef struct {
+    seen_state *table; /* [capacity], a power of two; a hash of 0 marks an unused place */
+    uint64_t capacity, count;
+    stack_word words[STACK_WORDS]; /* words that were written in this schedule */
+    uint32_t word_count;
+} states;
+
+/* Return a mixture of all bits of a 64-bit number. The function is a bijection. */
+static uint64_t mix(uint64_t value) {
+    value = (value + UINT64_C(0x9E3779B97F4A7C15));
+    value = (value ^ value >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    value = (value ^ value >> 27) * UINT64_C(0x94D049BB133111EB);
+    return value ^ value >> 31;
+}
+
+enum { FIRST_CAPACITY = 1 << 16 };
+
+static int states_create(states *of) {
+    *of = (states){.capacity = FIRST_CAPACITY, .table = calloc(FIRST_CAPACITY, sizeof *of->table)};
+    return of->table ? 0 : -1;
+}
+
+static void states_destroy(states *of) { free(of->table); }
+
+/* Begin a new schedule: forget all words outside of the arena. */
+static void states_restart(states *of) { of->word_count = 0; }
+
+static uint32_t word_at(const states *of, const void *location, uint32_t bytes) {
+    uint32_t at = 0;
+    while (at < of->word_count && (of->words[at].location != location || of->words[at].bytes != bytes)) at++;
+    return at;
+}
+
+static void states_write(states *of, const void *location, uint32_t bytes, uint64_t value) {
+    const uint32_t at = word_at(of, location, bytes);
+    if (at == STACK_WORDS) abort();
+    if (at == of->word_count) of->word_count++;
+    of->words[at] = (stack_word){location, value, bytes};
+}
+
+/* Return a word outside of the arena, which is 0 before the first write. */
+static uint64_t states_read(const states *of, const void *location, uint32_t bytes) {
+    const uint32_t at = word_at(of, location, bytes);
+    return at < of->word_count ? of->words[at].value : 0;
+}
+
+/* Forget the words outside of the arena in [first, end). */
+static void states_drop(states *of, const void *first, const void *end) {
+    uint32_t kept = 0;
+    for (uint32_t at = 0; at < of->word_count; at++) {
+        const uintptr_t location = (uintptr_t)of->words[at].location;
+        if (location < (uintptr_t)first || location >= (uintptr_t)end) of->words[kept++] = of->words[at];
+    }
+    of->word_count = kept;
+}
+
+/* Return a hash of the arena and of the words. */
+static uint64_t states_memory(const states *of) {
+    size_t count;
+    const uint64_t *words = ns_arena_words(&count);
+    uint64_t hash = 0, others = 0;
+    for (size_t at = 0; at < count; at++) {
+        hash = (hash ^ words[at]) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    for (uint32_t at = 0; at < of->word_count; at++) { /* the order does not matter for the hash */
+        const stack_word *word = &of->words[at];
+        others += mix(mix((uintptr_t)word->location) ^ word->value);
+    }
+    return mix(hash) ^ others;
+}
+
+static seen_state *place(const states *of, uint64_t hash) {
+    uint64_t at = hash & (of->capacity - 1);
+    while (of->table[at].hash && of->table[at].hash != hash) at = (at + 1) & (of->capacity - 1);
+    return &of->table[at];
+}
+
+static void grow(states *of) {
+    const states old = *of;
+    of->capacity *= 2;
+    of->table = calloc(of->capacity, sizeof *of->table);
+    if (!of->table) abort();
+    for (uint64_t at = 0; at < old.capacity; at++)
+        if (old.table[at].hash) *place(of, old.table[at].hash) = old.table[at];
+    free(old.table);
+}
+
+/* Return whether the state was visited before, with the processes in `before` asleep. From now on, the processes that
+ * were asleep in all visits count as asleep in this state. */
+static bool states_visit(states *of, uint64_t hash, uint64_t asleep, uint64_t *before) {
+    hash += !hash;
+    seen_state *seen = place(of, hash);
+    if (seen->hash) {
+        *before = seen->asleep;
+        seen->asleep &= asleep;
+        return true;
+    }
+    *seen = (seen_state){hash, asleep};
+    if (++of->count * 2 > of->capacity) grow(of);
+    return false;
+}
+
+/* ---- steps, threads and the path --------------------------------------------------------------------------------- */
 
 enum {
     STORES = 12,
@@ -68,7 +187,7 @@ typedef struct {
     uint64_t sleeps;
     frame path[STEPS];
     uint32_t depth;
-    ns_explore_states states;
+    states states;
 } explorer;
 
 static explorer self; /* a global variable, since an atomic access does not name its explorer */
@@ -76,7 +195,7 @@ static explorer self; /* a global variable, since an atomic access does not name
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t read_memory(const void *location, uint32_t bytes) {
-    if (!ns_arena_holds(location)) return ns_explore_states_read(&self.states, location, bytes);
+    if (!ns_arena_holds(location)) return states_read(&self.states, location, bytes);
     uint64_t value = 0;
     memcpy(&value, location, bytes); /* little-endian */
     return value;
@@ -86,7 +205,7 @@ static void write_memory(void *location, uint32_t bytes, uint64_t value) {
     if (ns_arena_holds(location))
         memcpy(location, &value, bytes);
     else
-        ns_explore_states_write(&self.states, location, bytes, value);
+        states_write(&self.states, location, bytes, value);
 }
 
 static bool overlap(const step *one, const step *other) {
@@ -232,8 +351,7 @@ static bool depend(uint32_t one, uint32_t other) {
 
 /* ---- taking steps ------------------------------------------------------------------------------------------------ */
 
-/* Store the value that the thread has read in place of its last value of this word, or else in place of the oldest
- * value. */
+/* Store the value that the thread has read in place of its last value of this word, or else of the oldest value. */
 static void remember(thread *of, const step *access, uint64_t value) {
     uint32_t at = 0;
     while (at < of->read_count && of->reads[at].location != access->location) at++;
@@ -312,7 +430,7 @@ static void execute_thread(uint32_t id) {
     }
     self.path[self.depth].result = result;
     of->result = result;
-    of->history = ns_explore_mix(of->history ^ result);
+    of->history = mix(of->history ^ result);
     resume(id);
 }
 
@@ -358,7 +476,7 @@ void ns_explored_wake(ns_atomic_u32 *word, uint32_t count) {
 }
 
 /* Return a hash for the history of a thread for which only its place counts. */
-static uint64_t history_of(uint32_t id, uint32_t place) { return ns_explore_mix((uint64_t)(id + 1) << 32 | place); }
+static uint64_t history_of(uint32_t id, uint32_t place) { return mix((uint64_t)(id + 1) << 32 | place); }
 
 /* ---- functions that cases call ----------------------------------------------------------------------------------- */
 
@@ -374,7 +492,7 @@ void ns_explore_forget(uint32_t place) {
     const char top = 0; /* marks the lower end of the caller's part of the stack */
     of->history = history_of(self.current, 1 + place);
     of->read_count = 0;
-    ns_explore_states_drop(&self.states, (const void *)((uintptr_t)&top - STACK_BYTES), &top);
+    states_drop(&self.states, (const void *)((uintptr_t)&top - STACK_BYTES), &top);
 }
 
 void ns_explore_arriving(const void *location) { self.threads[self.current].arrives = location; }
@@ -409,7 +527,7 @@ static void run_thread(void *argument) {
 /* Go to the first state, in which each thread is before its first step. */
 static void begin(void) {
     ns_arena_clear();
-    ns_explore_states_restart(&self.states);
+    states_restart(&self.states);
     self.arrived = 0;
     self.sleeps = 0;
     self.depth = 0;
@@ -429,22 +547,22 @@ static uint64_t state_of(const thread *of) {
     for (uint32_t other = 0; of->asleep && other < self.of->threads; other++)
         ahead += self.threads[other].asleep && self.threads[other].slept < of->slept;
     const uint64_t flags = (uint64_t)of->finished | (uint64_t)of->asleep << 1 | (uint64_t)of->woken << 2 | ahead << 3;
-    uint64_t hash = ns_explore_mix(of->history ^ flags << 56);
-    hash = ns_explore_mix(hash ^ (of->stored % STORES | (uint64_t)of->pending << 8));
-    hash = ns_explore_mix(hash ^ (uintptr_t)of->arrives);
+    uint64_t hash = mix(of->history ^ flags << 56);
+    hash = mix(hash ^ (of->stored % STORES | (uint64_t)of->pending << 8));
+    hash = mix(hash ^ (uintptr_t)of->arrives);
     for (uint32_t place = 0; place < STORES; place++) {
         const step *store = &of->stores[place];
         if (!(of->pending >> place & 1)) continue;
-        hash = ns_explore_mix(hash ^ (uintptr_t)store->location);
-        hash = ns_explore_mix(hash ^ store->value ^ (uint64_t)store->order << 60);
+        hash = mix(hash ^ (uintptr_t)store->location);
+        hash = mix(hash ^ store->value ^ (uint64_t)store->order << 60);
     }
     return hash;
 }
 
 static uint64_t state(void) {
-    uint64_t hash = ns_explore_states_memory(&self.states);
-    for (uint32_t id = 0; id < self.of->threads; id++) hash = ns_explore_mix(hash ^ state_of(&self.threads[id]));
-    for (uint32_t at = 0; at < self.arrived; at++) hash = ns_explore_mix(hash ^ (self.arrivals[at] + 1));
+    uint64_t hash = states_memory(&self.states);
+    for (uint32_t id = 0; id < self.of->threads; id++) hash = mix(hash ^ state_of(&self.threads[id]));
+    for (uint32_t at = 0; at < self.arrived; at++) hash = mix(hash ^ (self.arrivals[at] + 1));
     return hash;
 }
 
@@ -469,7 +587,7 @@ static void open_frame(uint64_t asleep) {
     ns_explore_require(self.depth + 1 < STEPS, "a schedule has too many steps: does a loop wait without a rest?");
     if (self.result->violated) return;
     uint64_t before;
-    if (ns_explore_states_visit(&self.states, state(), asleep, &before)) {
+    if (states_visit(&self.states, state(), asleep, &before)) {
         at->todo = possible & before & ~asleep;
         at->asleep = asleep & before;
     } else {
@@ -523,7 +641,7 @@ static void print_step(const frame *at) {
 void ns_explore_run(const ns_explore_case *of, enum ns_explore_memory memory, ns_explore_result *result) {
     *result = (ns_explore_result){0};
     self = (explorer){.of = of, .memory = memory, .result = result};
-    if (ns_fiber_adopt(&self.scheduler) || ns_explore_states_create(&self.states)) abort();
+    if (ns_fiber_adopt(&self.scheduler) || states_create(&self.states)) abort();
     for (uint32_t id = 0; id < of->threads; id++)
         if (ns_fiber_create(&self.threads[id].fiber, STACK_BYTES, run_thread, &self.threads[id])) abort();
     begin();
@@ -538,5 +656,5 @@ void ns_explore_run(const ns_explore_case *of, enum ns_explore_memory memory, ns
     for (uint32_t at = 0; result->violated && at < self.depth; at++) print_step(&self.path[at]);
     for (uint32_t id = 0; id < of->threads; id++) ns_fiber_destroy(self.threads[id].fiber);
     ns_fiber_destroy(self.scheduler);
-    ns_explore_states_destroy(&self.states);
+    states_destroy(&self.states);
 }

@@ -59,8 +59,7 @@ void ns_explore_require(bool holds, const char *sentence);
  * its caller no information. */
 void ns_explore_forget(uint32_t place);
 
-/* Called by threads: the next successful read-modify-write of this thread at `location` is the thread's arrival
- * there. */
+/* Called by threads: the next successful read-modify-write of this thread at `location` is its arrival there. */
 void ns_explore_arriving(const void *location);
 
 /* Called by threads: return the number of threads that arrived before this thread and are not yet granted. */
@@ -75,3 +74,19 @@ uint32_t ns_explore_waiting(void);
 /* Tables of cases by subject; each table ends with a case without a name. */
 extern const ns_explore_case NS_LITMUS_CASES[], NS_DEQUE_CASES[], NS_LANE_CASES[], NS_LOCK_CASES[],
     NS_CONDITION_CASES[], NS_BARRIER_CASES[], NS_DEPENDENT_CASES[], NS_SLEEP_CASES[];
+
+/* ---- arena.c: the memory of a case ------------------------------------------------------------------------------- */
+
+/* In every schedule the arena has the same addresses and begins with zeros. Its functions replace the functions of
+ * source/platform/near_memory.h. */
+
+/* Free all memory. */
+void ns_arena_clear(void);
+
+bool ns_arena_holds(const void *location);
+
+/* Return the allocated memory as words. */
+const uint64_t *ns_arena_words(size_t *count);
+
+/* Describe a location for people. */
+void ns_arena_describe(const void *location, char *text, size_t bytes);

@@ -24,14 +24,10 @@ static _Atomic int64_t left; /* requests up to the failing one; 0: no request fa
 static _Atomic bool has_failed;
 
 /* Make request number `nth` from now on fail (counted from 1), and no other request; 0: none. */
-
 static void fail_request(int64_t nth) {
     has_failed = false;
     left = nth;
 }
-
-/* Return whether request number `nth` has been made. */
-static bool request_has_failed(void) { return has_failed; }
 
 static bool fails(void) {
     int64_t before = left;
@@ -200,7 +196,7 @@ static void run(ns_pool *pool, int64_t nth, ns_body *body, int64_t steps) {
     done = under_lock = 0;
     const int error = (body == take_part ? ns_pool_team : ns_pool_run)(pool, body, &root, sizeof root);
     if (error && error != NS_ERROR_MEMORY) complain(nth, "another error", error);
-    if (error && !request_has_failed()) complain(nth, ns_pool_problem(pool), error);
+    if (error && !has_failed) complain(nth, ns_pool_problem(pool), error);
     if (error && strlen(ns_pool_problem(pool)) < 10) complain(nth, "an error without a sentence", error);
     if (done != (error ? 0 : steps)) complain(nth, "steps done", done);
     if (under_lock != done) complain(nth, "steps counted under a lock", under_lock);
@@ -217,9 +213,9 @@ static bool attempt_runs(const ns_pool_options *options, int64_t nth) {
     for (int time = 0; !error && time < 2; time++) {
         run(pool, nth, take_part, of_team);
         run(pool, nth, run_all, OF_RUN);
-        if (time == 0 && !request_has_failed()) break;
+        if (time == 0 && !has_failed) break;
     }
-    const bool failed = request_has_failed();
+    const bool failed = has_failed;
     fail_request(0);
     if (error && error != NS_ERROR_MEMORY) complain(nth, "another error", error);
     ns_pool_destroy(pool);
@@ -258,7 +254,7 @@ static bool attempt_pool(const ns_pool_options *options, int64_t nth) {
     int error = ns_pool_create(&pool, options);
     if (!error && options->mode == NS_MODE_VIRTUAL) error = run_graph(pool, program);
     if (!error && options->mode == NS_MODE_SERIAL) error = run_tree(pool);
-    const bool failed = request_has_failed();
+    const bool failed = has_failed;
     fail_request(0);
     if (!failed && error) complain(nth, pool ? ns_pool_problem(pool) : "no pool", error);
     if (error && error != NS_ERROR_MEMORY && error != NS_ERROR_THREAD) complain(nth, "another error", error);

@@ -7,16 +7,16 @@
 
 #include "numasim/runtime.h"
 
+/* Define a body of tasks, which may leave out its parameters `self` and `arguments`. */
+#define BODY(NAME) static void NAME(__attribute__((unused)) ns_task *self, __attribute__((unused)) void *arguments)
+
 static ns_future shared;
 static uint32_t word[4];
 static int64_t found;
 
-static void nothing(ns_task *self, void *arguments) { (void)self, (void)arguments; }
+BODY(nothing) {}
 
-static void count(ns_task *self, void *arguments) {
-    (void)self;
-    ++**(int64_t **)arguments;
-}
+BODY(count) { ++**(int64_t **)arguments; }
 
 static void spawn_counter(ns_task *self, ns_future *future) {
     int64_t *counter = &found;
@@ -25,8 +25,7 @@ static void spawn_counter(ns_task *self, ns_future *future) {
 
 /* ---- futures ----------------------------------------------------------------------------------------------------- */
 
-static void futures_one_after_the_other(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(futures_one_after_the_other) {
     ns_future a, b;
     spawn_counter(self, &a);
     spawn_counter(self, &b);
@@ -35,8 +34,7 @@ static void futures_one_after_the_other(ns_task *self, void *arguments) {
     ns_future_get(self, &a);
 }
 
-static void future_behind_work(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(future_behind_work) {
     ns_future a;
     spawn_counter(self, &a);
     ns_work(self, 7);
@@ -44,8 +42,7 @@ static void future_behind_work(ns_task *self, void *arguments) {
     ns_work(self, 8);
 }
 
-static void future_behind_a_join(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(future_behind_a_join) {
     ns_future a, b;
     spawn_counter(self, &a);
     ns_join(self);
@@ -54,8 +51,7 @@ static void future_behind_a_join(ns_task *self, void *arguments) {
     ns_future_get(self, &b);
 }
 
-static void future_too_early(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(future_too_early) {
     ns_future a, b;
     spawn_counter(self, &a);
     spawn_counter(self, &b);
@@ -63,8 +59,7 @@ static void future_too_early(ns_task *self, void *arguments) {
     spawn_counter(self, &b);
 }
 
-static void work_between_futures(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(work_between_futures) {
     ns_future a, b;
     spawn_counter(self, &a);
     spawn_counter(self, &b);
@@ -73,26 +68,21 @@ static void work_between_futures(ns_task *self, void *arguments) {
     ns_future_get(self, &a);
 }
 
-static void get_shared(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_future_get(self, &shared);
-}
+BODY(get_shared) { ns_future_get(self, &shared); }
 
-static void future_of_another(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(future_of_another) {
     spawn_counter(self, &shared);
     ns_spawn(self, get_shared, NULL, 0);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
-static void call_part(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(call_part) {
     ns_work(self, 3);
     ns_spawn(self, nothing, NULL, 0);
 }
 
-static void parts_join_by_themselves(ns_task *self, void *arguments) {
+BODY(parts_join_by_themselves) {
     ns_spawn(self, nothing, NULL, 0);
     ns_call(self, call_part, arguments);
     ns_work(self, 4);
@@ -103,8 +93,7 @@ static void declare(ns_task *self, uint32_t object, uint8_t mode) {
     ns_access_declare(self, &access);
 }
 
-static void read_then_write(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(read_then_write) {
     declare(self, 0, NS_READ);
     declare(self, 1, NS_WRITE);
     ns_spawn(self, nothing, NULL, 0);
@@ -116,15 +105,11 @@ static void read_then_write(ns_task *self, void *arguments) {
 
 enum { LOCK, COUNTER, DOOR, MEETING };
 
-static void await_nobody(ns_task *self, void *arguments) {
-    (void)arguments;
-    ns_word_await(self, word[DOOR]);
-}
+BODY(await_nobody) { ns_word_await(self, word[DOOR]); }
 
 /* Worker 2 of three lets both other workers pass, which wait while one of them holds the lock. Then all meet, twice. */
-static void team(ns_task *self, void *arguments) {
+BODY(team) {
     const uint32_t id = ns_task_worker(self);
-    (void)arguments;
     if (id == 0) ns_word_lock(self, word[LOCK]);
     if (id < 2) ns_word_await(self, word[DOOR]);
     if (id == 2) ns_word_broadcast(self, word[DOOR]);
@@ -138,8 +123,7 @@ static void team(ns_task *self, void *arguments) {
     }
 }
 
-static void spawn_in_team(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(spawn_in_team) {
     ns_word_arrive(self, word[MEETING]);
     ns_spawn(self, nothing, NULL, 0);
     ns_word_arrive(self, word[MEETING]);

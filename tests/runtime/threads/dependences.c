@@ -40,15 +40,12 @@ static mix drawn(uint64_t *cells, uint64_t seed, uint64_t number) {
     return made;
 }
 
-static void run_mix(ns_task *self, void *arguments) {
-    (void)self;
-    take_part(arguments);
-}
+BODY(run_mix) { take_part(arguments); }
 
-static void nothing(ns_task *self, void *arguments) { (void)self, (void)arguments; }
+BODY(nothing) {}
 
 /* Do a part of a mix by children that depend on each other by the same addresses. The task may leave out its join. */
-static void run_mix_below(ns_task *self, void *arguments) {
+BODY(run_mix_below) {
     mix *m = arguments;
     ns_spawn(self, nothing, NULL, 0);
     ns_spawn_after(self, nothing, NULL, 0, NS_DEPEND(NS_OUT(m), NS_OUT(NULL)));
@@ -69,7 +66,7 @@ typedef struct {
 } program;
 
 /* Spawn all tasks of a program, now and then with a join or with other children in between. */
-static void run_program(ns_task *self, void *arguments) {
+BODY(run_program) {
     const program *p = arguments;
     for (uint64_t number = 0; number < p->tasks; number++) {
         const mix m = drawn(p->cells, p->seed, number);
@@ -97,16 +94,14 @@ typedef struct {
     uint32_t *at, expected;
 } turn;
 
-static void take_turn(ns_task *self, void *arguments) {
+BODY(take_turn) {
     const turn *t = arguments;
-    (void)self;
     require(*t->at == t->expected, "a chain is run in its order");
     ++*t->at;
 }
 
-static void run_chain(ns_task *self, void *arguments) {
+BODY(run_chain) {
     uint32_t at = 0;
-    (void)arguments;
     for (uint32_t number = 0; number < CHAIN; number++)
         ns_spawn_after(self, take_turn, &(turn){&at, number}, sizeof(turn), NS_DEPEND(NS_INOUT(&at)));
     ns_join(self);
@@ -146,17 +141,16 @@ NS_TASK(int, fanned, uint32_t, rounds) {
 }
 
 /* A call has dependences of its own, and its children have ended when it returns. */
-static void run_part(ns_task *self, void *arguments) {
+BODY(run_part) {
     uint32_t *place = *(uint32_t **)arguments;
     int done;
     replaced_spawn_after(self, NS_DEPEND(NS_INOUT(place)), &done, place, NULL, *place + 1);
     ns_join(self);
 }
 
-static void call_parts(ns_task *self, void *arguments) {
+BODY(call_parts) {
     uint32_t place = 0, other = 0, *part = &place;
     int done;
-    (void)arguments;
     for (uint32_t round = 0; round < 50; round++) {
         replaced_spawn_after(self, NS_DEPEND(NS_INOUT(&other)), &done, &other, NULL, round + 1);
         ns_call(self, run_part, &part);

@@ -1,6 +1,4 @@
-/* A program with all features that the runtime has for tasks: futures, loops, long arguments, several joins in a task,
- * calls, teams, words.
- * words. */
+/* A program with all features for tasks: futures, loops, long arguments, several joins, calls, teams, words. */
 #include "program.h"
 
 enum { LEAVES = 512, ROUNDS = 20, LONG_BYTES = 200, CHILDREN = 40 };
@@ -9,7 +7,7 @@ typedef struct {
     int64_t n, *result;
 } fib_call;
 
-static void fib(ns_task *self, void *arguments) {
+BODY(fib) {
     const fib_call *f = arguments;
     if (f->n < 2) {
         *f->result = f->n;
@@ -32,9 +30,8 @@ typedef struct {
     int64_t *sum;
 } long_call;
 
-static void add_up(ns_task *self, void *arguments) {
+BODY(add_up) {
     const long_call *call = arguments;
-    (void)self;
     *call->sum = 0;
     for (int at = 0; at < LONG_BYTES; at++) *call->sum += call->bytes[at];
 }
@@ -66,8 +63,7 @@ static void await_futures(ns_task *self) {
     ns_join(self);
 }
 
-static void everything(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(everything) {
     uint8_t marks[LEAVES] = {0};
     for (int round = 0; round < ROUNDS; round++) {
         int64_t result;
@@ -86,7 +82,7 @@ typedef struct {
     int64_t *under_lock, *seen;
 } team_call;
 
-static void in_team(ns_task *self, void *arguments) {
+BODY(in_team) {
     const team_call *call = arguments;
     for (int round = 0; round < ROUNDS; round++) {
         ns_word_lock(self, call->lock);

@@ -11,10 +11,7 @@ enum { RESTS = 20000 }; /* rests during which the other worker sees the task */
 static uint32_t executed_by = UINT32_MAX;
 static ns_atomic_u32 searching;
 
-static void note_worker(ns_task *self, void *arguments) {
-    (void)arguments;
-    executed_by = ns_task_worker(self);
-}
+BODY(note_worker) { executed_by = ns_task_worker(self); }
 
 static void spawn_and_rest(ns_task *self) {
     ns_spawn(self, note_worker, NULL, 0);
@@ -23,8 +20,7 @@ static void spawn_and_rest(ns_task *self) {
     ns_join(self);
 }
 
-static void take_part(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(take_part) {
     if (ns_task_worker(self) == 0)
         spawn_and_rest(self);
     else

@@ -6,13 +6,10 @@
 
 enum { MANY = (1 << 20) + 1000, MOST_BYTES = 64 };
 
-static void increment(ns_task *self, void *arguments) {
-    (void)self;
-    ++**(uint8_t **)arguments;
-}
+BODY(increment) { ++**(uint8_t **)arguments; }
 
 /* Increment twice, each time by a child. */
-static void increment_twice(ns_task *self, void *arguments) {
+BODY(increment_twice) {
     uint8_t *place = *(uint8_t **)arguments, marks[2] = {0};
     for (int child = 0; child < 2; child++) {
         uint8_t *mark = &marks[child];
@@ -22,7 +19,7 @@ static void increment_twice(ns_task *self, void *arguments) {
     *place = (uint8_t)(*place + marks[0] + marks[1]);
 }
 
-static void spawn_many(ns_task *self, void *arguments) {
+BODY(spawn_many) {
     uint8_t *marks = *(uint8_t **)arguments;
     for (size_t child = 0; child < MANY; child++) {
         uint8_t *place = &marks[child];
@@ -36,16 +33,14 @@ static void spawn_many(ns_task *self, void *arguments) {
 
 static uint8_t sizes_seen[MOST_BYTES + 1];
 
-static void see_bytes(ns_task *self, void *arguments) {
+BODY(see_bytes) {
     const uint8_t *bytes = arguments;
-    (void)self;
     require((uintptr_t)arguments % _Alignof(max_align_t) == 0, "arguments are aligned for whatever they are");
     for (uint32_t at = 0; at < bytes[0]; at++) require(bytes[at] == bytes[0], "arguments arrive as they were");
     sizes_seen[bytes[0]]++;
 }
 
-static void spawn_all_sizes(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(spawn_all_sizes) {
     for (uint32_t size = 1; size <= MOST_BYTES; size++) {
         uint8_t bytes[MOST_BYTES];
         memset(bytes, (int)size, sizeof bytes);
@@ -60,14 +55,14 @@ typedef struct {
     uint8_t *awaited;
 } wait_call;
 
-static void get_future(ns_task *self, void *arguments) {
+BODY(get_future) {
     const wait_call *call = arguments;
     ns_future_get(self, call->future);
     require(*call->awaited == 2, "a future of an ancestor is there");
 }
 
 /* Wait for tasks below in the lane, as the task itself or as a part, with an own child; then spawn another child. */
-static void wait_for_ancestors(ns_task *self, void *arguments) {
+BODY(wait_for_ancestors) {
     uint8_t own[2] = {0}, *first = &own[0], *second = &own[1];
     ns_spawn(self, increment_twice, &first, sizeof first);
     ns_call(self, get_future, arguments);
@@ -77,8 +72,7 @@ static void wait_for_ancestors(ns_task *self, void *arguments) {
     require(own[0] == 2 && own[1] == 2, "what is spawned before and behind a wait is joined");
 }
 
-static void hand_down_futures(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(hand_down_futures) {
     for (int round = 0; round < 200; round++) {
         uint8_t marks[4] = {0};
         ns_future futures[4];
@@ -152,7 +146,7 @@ NS_TASK(many_numbers, ascending, int64_t, n) {
 }
 
 /* Spawn more typed children than a lane has room for. All of them wait when the last one is spawned. */
-static void spawn_many_typed(ns_task *self, void *arguments) {
+BODY(spawn_many_typed) {
     _Bool *odd = *(_Bool **)arguments;
     for (int64_t child = 0; child < MANY; child++) is_odd_spawn(self, &odd[child], child);
     is_odd_join(self);
@@ -161,15 +155,13 @@ static void spawn_many_typed(ns_task *self, void *arguments) {
     require(right == MANY, "each of many typed children has its result");
 }
 
-/* Leave the newest typed child in the lane while its parent waits for another child, makes a call, and ends without a
- * join. */
-static void leave_newest(ns_task *self, void *arguments) {
+/* Leave the newest typed child in the lane while its parent waits for another, makes a call, and ends without join. */
+BODY(leave_newest) {
     int64_t *result = *(int64_t **)arguments;
     doubled_spawn(self, result, 21);
 }
 
-static void wait_with_typed_children(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(wait_with_typed_children) {
     for (int round = 0; round < 200; round++) {
         int64_t twice = 0, left = 0;
         many_numbers all;
@@ -188,8 +180,7 @@ static void wait_with_typed_children(ns_task *self, void *arguments) {
     }
 }
 
-static void count_tree(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(count_tree) {
     require(counted_call(self, 12) == (1 << 13) - 1, "a call from a plain body returns what it counted");
     int64_t spawned = 0;
     counted_spawn(self, &spawned, 10);
@@ -197,8 +188,7 @@ static void count_tree(ns_task *self, void *arguments) {
     require(spawned == (1 << 11) - 1, "a plain join waits for a typed child");
 }
 
-/* Tasks with no argument, several arguments, and the most arguments. Names may be names that the runtime uses
- * itself. */
+/* Tasks with no argument, several, and the most arguments. Names may be names that the runtime uses itself. */
 NS_TASK(int64_t, seven) {
     (void)self;
     return 7;
@@ -232,10 +222,9 @@ NS_TASK(int64_t, mixed, int8_t, a, double, b, int16_t, c, const char *, d, int32
     return a + (int64_t)b + c + d[0] + e + (int64_t)f + g + h + i + j + (int64_t)k + l.part[7];
 }
 
-static void pass_arguments(ns_task *self, void *arguments) {
+BODY(pass_arguments) {
     const int64_t weights[] = {100, 10, 1, 1000};
     int64_t nothing, sum, all;
-    (void)arguments;
     for (int64_t round = 0; round < 200; round++) {
         const many_numbers eight = {{0, 0, 0, 0, 0, 0, 0, round}};
         mixed_spawn(self, &all, 1, 20.5, 300, "\4", 50000, 600000.0f, -round, 7, 8, 9, 10, eight);

@@ -11,15 +11,13 @@ enum { SUBTREES = 24, LEAVES = 6, MOST_NODES = 8 };
 
 static atomic_int live[MOST_NODES], most, begun, leaves;
 
-static void leaf(ns_task *self, void *arguments) {
-    (void)self, (void)arguments;
+BODY(leaf) {
     atomic_fetch_add(&leaves, 1);
     for (volatile int turn = 0; turn < 2000; turn++) {
     }
 }
 
-static void subtree(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(subtree) {
     const uint32_t node = ns_task_node(self);
     const int now = atomic_fetch_add(&live[node], 1) + 1;
     int before = atomic_load(&most);
@@ -31,8 +29,7 @@ static void subtree(ns_task *self, void *arguments) {
     atomic_fetch_add(&live[node], -1);
 }
 
-static void whole(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(whole) {
     for (int at = 0; at < SUBTREES; at++) ns_spawn(self, subtree, NULL, 0);
     ns_join(self);
 }

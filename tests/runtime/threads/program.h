@@ -8,6 +8,9 @@
 
 #include "numasim/runtime.h"
 
+/* Define a body of tasks, which may leave out its parameters `self` and `arguments`. */
+#define BODY(NAME) static void NAME(__attribute__((unused)) ns_task *self, __attribute__((unused)) void *arguments)
+
 static _Atomic int wrong;
 
 static inline void require(int holds, const char *sentence) {

@@ -108,8 +108,7 @@ static void check_children(ns_task *self) {
     }
 }
 
-static void check(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(check) {
     for (int round = 0; round < ROUNDS; round++) {
         check_sums(self);
         check_texts(self);

@@ -16,14 +16,13 @@ static struct {
 } it;
 
 /* Keep the second worker busy until the queue of the first worker is full. */
-static void hold(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(hold) {
     atomic_store(&it.holding, 1);
     ns_word_await(self, it.begin);
 }
 
 /* Fill the queue. The first task without room in the queue runs at once, and sleeps until all others have run. */
-static void filler(ns_task *self, void *arguments) {
+BODY(filler) {
     const int mine = *(int *)arguments;
     if (atomic_load(&it.spawning) == mine) {
         atomic_store(&it.inlined, mine);
@@ -35,8 +34,7 @@ static void filler(ns_task *self, void *arguments) {
     }
 }
 
-static void fill(ns_task *self, void *arguments) {
-    (void)arguments;
+BODY(fill) {
     ns_spawn(self, hold, NULL, 0);
     while (!atomic_load(&it.holding)) sched_yield();
     for (int mine = 1; mine < MOST_FILLERS && !atomic_load(&it.inlined); mine++) {
@@ -49,12 +47,9 @@ static void fill(ns_task *self, void *arguments) {
 
 /* ---- uneven teams ------------------------------------------------------------------------------------------------ */
 
-static void leaf(ns_task *self, void *arguments) {
-    (void)self;
-    atomic_fetch_add(*(_Atomic int **)arguments, 1);
-}
+BODY(leaf) { atomic_fetch_add(*(_Atomic int **)arguments, 1); }
 
-static void branch(ns_task *self, void *arguments) {
+BODY(branch) {
     for (int child = 0; child < 3; child++) ns_spawn(self, leaf, arguments, sizeof(_Atomic int *));
     ns_join(self);
     leaf(self, arguments);
@@ -63,7 +58,7 @@ static void branch(ns_task *self, void *arguments) {
 static _Atomic int part_count;
 
 /* Each part has another number of branches in each round. The first parts have no branches. */
-static void uneven_part(ns_task *self, void *arguments) {
+BODY(uneven_part) {
     const uint32_t barrier = *(uint32_t *)arguments;
     const int part = atomic_fetch_add(&part_count, 1);
     for (int round = 0; round < ROUNDS; round++) {

@@ -221,8 +221,7 @@ enum ns_mode {
  * numbered thread does not exist, worker i is pinned to hardware thread i of this count. If there are more workers than
  * hardware threads, workers are not pinned. */
 
-/* The costs that advance a virtual clock and that a recorded graph has for its segments: by the cost model, or
- * measured. */
+/* The costs by which a virtual clock advances and which a recorded graph has: by the cost model, or measured. */
 enum ns_costs { NS_COSTS_MODEL, NS_COSTS_MEASURED };
 
 /* The moment at which spawned tasks begin in a serial run. The time of a program depends on this order by way of the

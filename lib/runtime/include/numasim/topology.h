@@ -59,12 +59,10 @@ int ns_topology_read(ns_topology *self, const char *root);
 /* Free a topology, and set it to zero. Destroying a destroyed topology or null has no effect. */
 void ns_topology_destroy(ns_topology *self);
 
-/* Print a topology as one JSON object. Return 0; NS_ERROR_OPTION for null and for a destroyed topology, NS_ERROR_FILE.
- */
+/* Print a topology as one JSON object. Return 0; NS_ERROR_OPTION for null and a destroyed topology; NS_ERROR_FILE. */
 int ns_topology_print(const ns_topology *self, FILE *file);
 
-/* Pin the calling thread to the hardware thread `cpu`. Return 0, or NS_ERROR_THREAD if `cpu` does not exist or may
- * not be used. */
+/* Pin the calling thread to the hardware thread `cpu`. Return 0; NS_ERROR_THREAD if `cpu` is unknown or not allowed. */
 int ns_cpu_pin(uint32_t cpu);
 
 /* Allocate `bytes` bytes of zeroed memory in pages of the node with the system's number `node`; release this memory.

@@ -34,8 +34,7 @@
  * address given at the spawn. The address for the newest child is in the parent's ns_task, not in the lane. So if each
  * child is joined before the next spawn, the compiler keeps the result in a register.
  *
- * The structs below are public only for inlining: programs do not use their names. NS_TASK needs GNU C (gcc or clang).
- * */
+ * The structs below are public only for inlining: programs do not use their names. NS_TASK needs gcc or clang. */
 #ifndef NUMASIM_TYPED_TASKS_H
 #define NUMASIM_TYPED_TASKS_H
 
@@ -157,8 +156,7 @@ NS_LANE_INLINE void ns_lane_note_place(ns_lane_slot *slot, void *result) {
 #pragma GCC diagnostic pop
 #endif
 
-/* Store the address for the newest child's result in the child's slot, before another spawn or a join by the
- * library. */
+/* Store the address for the newest child's result in the child's slot, before a spawn or a join by the library. */
 NS_LANE_INLINE void ns_lane_settle(ns_task *self) {
     if (self->children && self->newest) ns_lane_note_place(ns_lane_top_of(self) - 1, self->result);
     self->newest = NULL;

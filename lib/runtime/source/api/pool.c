@@ -33,8 +33,7 @@ int ns_pool_create(ns_pool **pool, const ns_pool_options *options) {
     ns_fields *plan = NULL;
     int error = options->plan ? ns_fields_read(&plan, options->plan) : NS_OK;
     if (error) return error;
-    /* A program that is linked without the library of the mode gets a serial pool, which has an error and cannot run.
-     */
+    /* A program that is linked without the library of the mode gets a serial pool that has an error and cannot run. */
     const ns_pool_operations *mode = MODE[options->mode] ? MODE[options->mode] : &ns_serial_mode;
     error = mode->open(pool, options, plan);
     if (!*pool) {

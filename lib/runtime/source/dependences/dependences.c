@@ -29,8 +29,7 @@ bool ns_dependent_wait_for(ns_dependent *self, ns_dependent *other, ns_waiting *
     return true;
 }
 
-/* Subtract from the count. acq_rel: all that the awaited children did happens before `self` begins. Return the new
- * count. */
+/* Subtract from the count, and return it. acq_rel: all that the awaited children did happens before `self` begins. */
 static uint32_t take_away(ns_dependent *self, uint32_t count) {
     return ns_atomic_u32_fetch_add(&self->left, (uint32_t)-count, memory_order_acq_rel) - count;
 }

@@ -44,8 +44,7 @@ bool ns_dependent_is_free(ns_dependent *self, uint32_t others);
 /* Note that `self` has ended. Return the list of the children that wait for `self`. */
 ns_waiting *ns_dependent_end(ns_dependent *self);
 
-/* Note that a child has ended for which `self` waits. Return whether this child was the last, so that `self` can
- * begin. */
+/* Note that a child has ended for which `self` waits. Return whether it was the last, so that `self` can begin. */
 bool ns_dependent_release(ns_dependent *self);
 
 /* ---- the parent's own data --------------------------------------------------------------------------------------- */

@@ -110,8 +110,7 @@ void ns_thread_child_ended_elsewhere(ns_thread_worker *worker, ns_thread_task *p
     ns_thread_wait_ended(worker, parent, before + 1);
 }
 
-/* Return whether the end of a task counts as an executed task. Parts of a team do not count, since they were not
- * spawned. */
+/* Return whether the end of a task counts as an executed task. Parts of a team do not count: they were not spawned. */
 static bool is_counted(const ns_thread_pool *pool, const ns_thread_task *task, uint32_t row) {
     if (task->parent != &pool->origin || !pool->team) return true;
     return row != NS_NO_ROW && pool->graph.plan->graph.kind.at[row] == NS_ROW_TASK;

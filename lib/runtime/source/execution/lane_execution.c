@@ -298,8 +298,7 @@ static ns_thread_task *take(ns_thread_worker *worker, const ns_thread_wait *wait
         const ns_lane_slot *newest = ns_lane_pop(lane); /* a child of the waiting task */
         return newest ? record_of(worker, newest) : NULL;
     }
-    /* the remaining tasks are below the waiting tasks, in slots that stay until their joins: take one as a thief
-     * does */
+    /* the remaining tasks are below the waiting tasks, in slots that stay until their joins: take as a thief does */
     ns_lane_publish(lane);
     return take_oldest(worker, lane);
 }

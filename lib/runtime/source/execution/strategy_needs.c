@@ -40,8 +40,7 @@ static bool forgets(const int32_t *bound, bool adjacent) {
     return set == NS_MIN_MARK && cleared == NS_BELOW_MIN_MARK;
 }
 
-/* Return whether the bits of all watches follow from the present lengths of queues, so that changes need not be
- * noted. */
+/* Return whether the bits of all watches follow from the present lengths of queues: changes need not be noted. */
 static bool watches_follow_from_lengths(const ns_full_plan *plan) {
     const ns_threshold_rules *rules = &plan->thresholds;
     const bool adjacent = rules->max_tasks < 0 && rules->rule == NS_RULE_AVAIL;

@@ -84,8 +84,7 @@ NS_ALWAYS_INLINE void ns_yield(void) {
 /* Each access is one step for the explorer, which schedules steps. Values are passed as 64 bits. */
 enum ns_explored { NS_EXPLORED_LOAD, NS_EXPLORED_STORE, NS_EXPLORED_EXCHANGE, NS_EXPLORED_COMPARE, NS_EXPLORED_ADD };
 
-/* Access a word of 4 or 8 bytes. Return the previous value. NS_EXPLORED_COMPARE stores `value` if the word is
- * `expected`. */
+/* Access a word of 4 or 8 bytes. Return its previous value. NS_EXPLORED_COMPARE stores `value` over `expected` only. */
 uint64_t ns_explored_access(enum ns_explored kind, void *location, uint32_t bytes, uint64_t value, uint64_t expected,
                             memory_order order);
 

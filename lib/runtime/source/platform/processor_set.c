@@ -29,8 +29,7 @@ uint32_t ns_set_first(const ns_set *self) {
     return NS_SET_BITS;
 }
 
-/* Parse the number at `*text`, and move `*text` behind the number. Return NS_SET_BITS if there is no number that fits a
- * set. */
+/* Parse the number at `*text`, and move `*text` behind it. Return NS_SET_BITS if there is no number that fits a set. */
 static uint32_t parse_number(const char **text) {
     if (!isdigit((unsigned char)**text)) return NS_SET_BITS;
     char *end;

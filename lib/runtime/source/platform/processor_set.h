@@ -23,8 +23,7 @@ uint32_t ns_set_first(const ns_set *self); /* the least member; NS_SET_BITS for 
 /* Parse a list such as 0-3,8. Return 0 or NS_ERROR_FORMAT. */
 int ns_set_parse(ns_set *self, const char *text);
 
-/* Parse a bitmap: groups of 32 bits in hexadecimal, the highest first, such as 00000001,0000ffff. Return 0 or
- * NS_ERROR_FORMAT. */
+/* Parse a bitmap: hexadecimal groups of 32 bits, the highest first: 00000001,0000ffff. Return 0 or NS_ERROR_FORMAT. */
 int ns_set_parse_bitmap(ns_set *self, const char *text);
 
 /* Set `self` to the processors on which this process may run; to all processors if the kernel does not report them. */

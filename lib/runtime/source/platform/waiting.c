@@ -58,8 +58,7 @@ static void make_beds(void) {
     }
 }
 
-/* Return the bed of a word: the product with 2^64 over the golden ratio spreads addresses (Knuth, volume 3, section
- * 6.4). */
+/* Return the bed of a word: the product with 2^64 over the golden ratio spreads addresses (Knuth, volume 3, 6.4). */
 static struct bed *bed_of(const ns_atomic_u32 *word) {
     static pthread_once_t made = PTHREAD_ONCE_INIT;
     pthread_once(&made, make_beds);

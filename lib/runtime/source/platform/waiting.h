@@ -1,5 +1,4 @@
-/* The ways in which a thread waits: in a loop that first rests and then yields the processor, or asleep until a word
- * changes. */
+/* How a thread waits: in a loop that first rests and then yields the processor, or asleep until a word changes. */
 #pragma once
 
 #include <pthread.h>

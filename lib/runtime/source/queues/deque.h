@@ -42,8 +42,7 @@ static inline int ns_deque_push(ns_deque *self, void *task) {
     /* relaxed: the owner reads its own writes, and the limit only chooses between the fast and the slow path */
     const uint64_t bottom = ns_atomic_u64_load(&self->bottom, memory_order_relaxed);
     if (bottom >= ns_atomic_u64_load(&self->push_limit, memory_order_relaxed)) return ns_deque_push_slowly(self, task);
-    /* relaxed: other threads see private tasks only after the release of the split; they read `bottom` only for the
-     * length */
+    /* relaxed: other threads see private tasks after the release of the split; they use `bottom` for the length only */
     ns_atomic_pointer_store(&self->slots[bottom & self->mask], task, memory_order_relaxed);
     ns_atomic_u64_store(&self->bottom, bottom + 1, memory_order_relaxed);
     return 0;

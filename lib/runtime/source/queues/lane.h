@@ -37,8 +37,7 @@ bool ns_lane_push_written(ns_lane *self);
 
 ns_lane_slot *ns_lane_pop_slowly(ns_lane *self);
 
-/* Fill a slot. Arguments are copied word by word, since most arguments were just written as words and are read as
- * words. */
+/* Fill a slot. Arguments are copied word by word, since most were just written as words and are read as words. */
 static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *arguments, size_t bytes) {
     if (bytes > sizeof slot->arguments) __builtin_unreachable(); /* the caller has checked this */
     slot->body = body;
@@ -47,8 +46,7 @@ static inline void ns_lane_fill(ns_lane_slot *slot, ns_body *body, const void *a
     if (at < bytes) memcpy(slot->arguments + at, (const char *)arguments + at, bytes - at);
 }
 
-/* Return the first free slot of the lane. For a thread other than the owner, the slot was the first free slot at some
- * recent instant. */
+/* Return the first free slot of the lane: for a thread other than the owner, the first at some recent instant. */
 static inline ns_lane_slot *ns_lane_top(const ns_lane_owned *owned) {
     /* relaxed: the owner reads its own writes; other threads need only the length */
     return (ns_lane_slot *)(uintptr_t)ns_atomic_u64_load(ns_lane_atomic(&owned->top), memory_order_relaxed);

@@ -6,8 +6,7 @@ uint64_t ns_split_publish_half(ns_atomic_u64 *ends, uint32_t top) {
     const uint32_t tail = ns_ends_tail(seen), split = ns_ends_split(seen), held = top - split;
     if (tail == split && held) {
         seen = ns_ends_of(tail, split + (held + UINT64_C(1)) / 2);
-        /* release: a thief that sees the split sees the slots and tasks below it. A plain store suffices: see
-         * split.h */
+        /* release: a thief that sees the split sees the slots and tasks below it; a plain store suffices: split.h */
         ns_atomic_u64_store(ends, seen, memory_order_release);
     }
     return seen;

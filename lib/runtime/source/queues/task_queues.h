@@ -46,8 +46,7 @@ typedef struct {
  * and pushes have no bound. */
 bool ns_task_queue_is_deque(const ns_full_plan *plan, uint32_t q);
 
-/* Make queue `q`; if `lane` is not NULL, as a lane for the owner of `lane`. Return 0, NS_ERROR_MEMORY or
- * NS_ERROR_THREAD. */
+/* Make queue `q`, as a lane of the owner of `lane` if not NULL. Return 0, NS_ERROR_MEMORY or NS_ERROR_THREAD. */
 int ns_task_queue_create(ns_task_queue *self, const ns_full_plan *plan, uint32_t q, ns_lane_owned *lane);
 void ns_task_queue_destroy(ns_task_queue *self);
 

@@ -54,8 +54,7 @@ static void end_rows(uint64_t *first, uint32_t rows) {
     for (uint32_t row = 0; row < rows; row++) first[row + 1] += first[row];
 }
 
-/* Group ops by rows. They were recorded in the order of execution, in which ops of children are among those of
- * parents. */
+/* Group ops by rows. They were recorded in the order of execution, ops of children among those of parents. */
 static void gather_ops(layout *self) {
     const ns_recorder *recorder = self->recorder;
     const ns_recorded_op *ops = recorder->ops.entries;

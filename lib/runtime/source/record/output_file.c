@@ -36,8 +36,7 @@ static int descriptor_of(const char *path) {
     return number && realpath(folder, real) && strcmp(real, own) == 0 ? atoi(name) : -1;
 }
 
-/* Replace `path` by the target of its link. Return false if the path is not a link, or if the target is too long (see
- * `*error`). */
+/* Replace `path` by the target of its link. Return false if it is not a link, or its target is too long (`*error`). */
 static bool follow(char path[PATH_MAX], int *error) {
     char target[PATH_MAX], followed[2 * PATH_MAX];
     const ssize_t length = readlink(path, target, sizeof target - 1);
@@ -74,8 +73,7 @@ static int examine(const ns_output_file *self, struct stat *known) {
     return access(self->end, W_OK) == 0 ? 0 : errno;
 }
 
-/* Choose a new name in the folder of the target, cut to the longest name that file systems allow. Return 0 or an errno.
- */
+/* Choose a new name in the folder of the target, cut to the longest that file systems allow. Return 0 or an errno. */
 static int name_temporary(ns_output_file *self) {
     uint64_t random = 0;
     char name[NAME_MAX + 1];

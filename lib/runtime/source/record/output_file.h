@@ -17,8 +17,7 @@ typedef struct {
 /* Open the file to which `path` leads. Return 0, or the errno that prevents writing. */
 int ns_output_file_open(ns_output_file *self, const char *path);
 
-/* Close an open file and rename it to its final name. Return 0, or an errno; after an error a regular file is
- * unchanged. */
+/* Close an open file and give it its final name. Return 0, or an errno; after an error a regular file is unchanged. */
 int ns_output_file_close(ns_output_file *self);
 
 /* Write `text`, which is UTF-8, as a JSON string with its quotes. */

@@ -16,8 +16,7 @@ ns_thread_task *ns_thread_seek(ns_thread_worker *worker, const ns_thread_wait *w
 
 /* ---- placing.c --------------------------------------------------------------------------------------------------- */
 
-/* Put a new task into the queue that the strategy chooses. Return false if no queue has room: the caller then executes
- * the task at once. */
+/* Put a new task into the queue that the strategy chooses. Return false if none has room: the caller executes it. */
 bool ns_thread_place(ns_thread_worker *worker, ns_thread_task *task, const ns_access *accesses, uint32_t count);
 
 /* Place a root that was dealt to the worker, before the worker runs. Return false if the worker begins the root itself,
@@ -26,8 +25,7 @@ bool ns_thread_deal(ns_thread_worker *worker, ns_thread_task *root);
 
 /* ---- rounds.c ---------------------------------------------------------------------------------------------------- */
 
-/* Make one round of probes by the steal levels. Return a task, or NULL; `*probed` is set to whether a queue was
- * probed. */
+/* Make one round of probes by the steal levels. Return a task, or NULL. `*probed`: whether a queue was probed. */
 ns_thread_task *ns_thread_go_round(ns_thread_worker *worker, const ns_thread_wait *wait, bool *probed);
 
 /* Return the cost of a probe in the plan. Only workers that run in turns by clocks pay it: ns_thread_pay. */

@@ -1,5 +1,4 @@
-/* The search for a worker's next task: in the worker's own queue, then in rounds of probes, with waits between
- * rounds. */
+/* The search for a worker's next task: in its own queue, then in rounds of probes, with waits between rounds. */
 #include <stdlib.h>
 
 #include "base/bitset.h"
@@ -104,8 +103,7 @@ static void rest(ns_thread_worker *worker, const ns_thread_wait *wait, bool prob
     ns_thread_back_off(worker, wait_ps);
 }
 
-/* If the strategy refills the own queue, put the stolen task into this queue and decide again. Return the next task, or
- * NULL. */
+/* If the strategy refills the own queue, put the stolen task there and decide again. Return the next task, or NULL. */
 static ns_thread_task *after_steal(ns_thread_worker *worker, const ns_thread_wait *wait, ns_thread_task *stolen) {
     const ns_thread_pool *pool = ns_thread_pool_of(worker);
     const int64_t refill = pool->file.plan.refill;

@@ -235,8 +235,7 @@ static void run_body(serial_part *on, uint32_t row, bool oldest_first, ns_body *
         leave_body(&self);
 }
 
-/* Run the body of an order as row `row` of the graph. The body gets a copy of its arguments, which the body may
- * change. */
+/* Run the body of an order as row `row` of the graph, with a copy of the arguments, which the body may change. */
 static void run_copy(serial_task *self, uint32_t row, bool oldest_first, const ns_work_order *order) {
     _Alignas(max_align_t) char small[SMALL_ARGUMENTS];
     char *copy = order->bytes <= sizeof small ? small : malloc(order->bytes);
@@ -290,8 +289,7 @@ static void spawn(ns_task *task, const ns_work_order *order) {
     resume_body(self);
 }
 
-/* Record the dependences of a child. In a serial run the awaited tasks have already ended, but the graph still names
- * them. */
+/* Record the dependences of a child. In a serial run the awaited tasks have ended, but the graph still names them. */
 static void record_dependences(serial_task *self, const ns_work_order *order) {
     ns_recorder *recorder = &pool_of(self)->recorder;
     ns_dependences *known = ns_dependences_open(&self->task);

@@ -62,8 +62,7 @@ static void acquire(ns_numa_lock *base, uint32_t node) {
     (void)node;
     clh_lock *self = (clh_lock *)base;
     place *mine = take_place(self);
-    /* release: the next thread sees the state TAKEN, not an old LEFT; acquire: so does this thread for the place
-     * before */
+    /* release: the next thread sees TAKEN, not an old LEFT; acquire: so does this thread for the place before */
     place *before = ns_atomic_pointer_exchange(&self->tail, mine, memory_order_acq_rel);
     follow(self, before, mine);
 }

@@ -96,8 +96,7 @@ int ns_numa_condition_wait(ns_numa_condition *self, ns_numa_lock *lock, uint32_t
     return ns_numa_lock_acquire(lock, node);
 }
 
-/* Signal one waiter on the nodes `node` + first to `node` + end - 1, modulo the nodes. Return whether there was a
- * waiter. */
+/* Signal one waiter on the nodes `node` + first to `node` + end - 1, modulo the nodes. Return whether there was one. */
 static bool signal_beyond(ns_numa_condition *self, uint32_t node, uint32_t first, uint32_t end) {
     for (uint32_t ahead = first; ahead < end; ahead++) {
         waiter *found = dequeue(self->queues[(node + ahead) % self->options.nodes], 1);

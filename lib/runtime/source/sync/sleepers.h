@@ -40,8 +40,7 @@ typedef struct {
     uint32_t target;                 /* the count that ends this wait */
 } ns_sleeper;
 
-/* Who can take tasks from a queue: always (the sure ones), or as things are now (SOMETIMES). NULL: everybody, always.
- */
+/* Who can take tasks from a queue: always (sure ones), or as things are now (SOMETIMES). NULL: everybody, always. */
 typedef struct {
     enum ns_reach (*reach)(void *context, uint32_t worker);
     void *context;

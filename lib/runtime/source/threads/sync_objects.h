@@ -16,14 +16,12 @@ typedef struct {
     int64_t *barrier_ps, *parked_ps;
 } ns_sync_user;
 
-/* Make an empty set of objects. `plan`, which may be NULL, and `node` must live as long as `self`. Return 0 or
- * NS_ERROR_MEMORY. */
+/* Make an empty set of objects. `plan` (or NULL) and `node` must outlive the set. Return 0 or NS_ERROR_MEMORY. */
 int ns_thread_sync_create(ns_thread_sync **self, const ns_full_plan *plan, uint32_t workers, const int32_t *node,
                           ns_tick_rate rate);
 void ns_thread_sync_destroy(ns_thread_sync *self);
 
-/* Make the pool's objects that are not made yet, while no object is in use. Return 0, NS_ERROR_OPTION or
- * NS_ERROR_MEMORY. */
+/* Make the objects that are not made yet, while none is in use. Return 0, NS_ERROR_OPTION or NS_ERROR_MEMORY. */
 int ns_thread_sync_add(ns_thread_sync *self, const ns_word *described, uint32_t count);
 
 /* Take a lock for a task; release a lock. Return false, without an effect, if the task already holds the lock to be
@@ -35,8 +33,7 @@ void ns_thread_sync_arrive(ns_thread_sync *self, uint32_t object, ns_sync_user *
 void ns_thread_sync_await(ns_thread_sync *self, uint32_t object, ns_sync_user *user);
 void ns_thread_sync_signal(ns_thread_sync *self, uint32_t object, uint32_t permits, ns_sync_user *user);
 
-/* Return the first lock that a task holds, or UINT32_MAX. Called between runs, when the holding task has already
- * ended. */
+/* Return the first lock that a task holds, or UINT32_MAX. Called between runs: the holding task has already ended. */
 uint32_t ns_thread_sync_held(const ns_thread_sync *self);
 
 /* Write the counts of the first report->word_count objects to report->words: for each object acquisitions, handoffs

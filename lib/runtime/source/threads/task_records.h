@@ -98,8 +98,7 @@ static inline bool ns_thread_task_is_short(const ns_work_order *order) {
     return order->bytes <= NS_INLINED_BYTES && !order->future && !order->access_count;
 }
 
-/* Store the body and arguments of an order. Return false if memory is short for arguments that do not fit the
- * record. */
+/* Store the body and arguments of an order. Return false if arguments do not fit the record and memory is short. */
 bool ns_thread_task_fill(ns_thread_task *made, const ns_work_order *order);
 
 /* Get records for `worker`, whose list of free records is empty. Return whether there are any. */

@@ -114,8 +114,7 @@ static void work_in_turns(void *argument) {
 
 /* ---- a run from its caller's view --------------------------------------------------------------------------- */
 
-/* The roots of a run: the roots of a phase of the followed graph; or one root for each worker; or one root for worker
- * 0. */
+/* The roots of a run: those of a phase of the followed graph; or one for each worker; or one for worker 0. */
 typedef struct {
     const ns_phase *phase; /* the phase, or NULL */
     uint64_t count, free;  /* number of all roots; number of roots that wait for no other task */
@@ -206,8 +205,7 @@ static void note_held_lock(ns_thread_pool *pool) {
 }
 
 #ifdef NS_TURNS
-/* Let the workers work until the run has ended. Called under the pool's lock. An error names the seed, which repeats
- * the run. */
+/* Let the workers work until the run has ended, under the pool's lock. Errors name the seed, which repeats the run. */
 static void work_all(ns_thread_pool *pool) {
     pthread_mutex_unlock(&pool->lock);
     pool->began_ps = ns_monotonic_ps();
@@ -310,8 +308,7 @@ static void close_pool(ns_pool *self) {
     ns_thread_pool_free(pool);
 }
 
-/* Free a pool in a forked process, which has no threads of the pool. The pool's lock and conditions may be in any
- * state. */
+/* Free a pool in a forked process, which has no threads of it. Its lock and conditions may be in any state. */
 static void abandon_pool(ns_pool *self) { ns_thread_pool_free((ns_thread_pool *)self); }
 
 #ifdef NS_TURNS

@@ -181,8 +181,7 @@ int ns_thread_pool_make(ns_thread_pool **self, const ns_pool_options *options, n
                         const ns_pool_operations *mode);
 void ns_thread_pool_free(ns_thread_pool *self);
 
-/* Allocate the memory that a worker's thread allocates itself, so that it is on the thread's node. Return 0 or
- * NS_ERROR_MEMORY. */
+/* Allocate memory on the node of the worker's thread, which calls this function. Return 0 or NS_ERROR_MEMORY. */
 int ns_thread_worker_settle(ns_thread_worker *worker);
 
 /* ---- errors ------------------------------------------------------------------------------------------------------ */

@@ -50,8 +50,7 @@ NS_ALWAYS_INLINE void ns_thread_enter_body(ns_worker *base, ns_task *self, ns_bo
 
 enum { NS_STACK_GUARD_BYTES = 256 << 10 }; /* guard pages below the stack of a worker's thread */
 
-/* Return the lowest address of the calling thread's stack at which a body may begin; 0 if the system does not report
- * it. */
+/* Return the lowest address of the calling thread's stack at which a body may begin; 0 if the system does not tell. */
 uintptr_t ns_thread_stack_end(void);
 
 /* Make this process write a sentence before a stack overflow ends it by SIGSEGV, unless the program handles SIGSEGV. */

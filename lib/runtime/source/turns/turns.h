@@ -16,8 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The ranks of the steps of one instant, as in the simulator. A worker that waits in a loop looks before all of
- * them. */
+/* The ranks of the steps of one instant, as in the simulator. A worker that waits in a loop looks before all others. */
 enum ns_rank {
     NS_RANK_LOOP,
     NS_RANK_SEG_END,

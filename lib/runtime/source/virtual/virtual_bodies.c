@@ -243,8 +243,7 @@ static void ask(ns_task *self, uint32_t op, uint32_t argument) {
     ask_engine((virtual_task *)self, (virtual_call){.op = op, .argument = argument});
 }
 
-/* Use a word. Bodies resume in the order in which the engine grants the word. The graph has the number of tasks that a
- * signal lets pass. */
+/* Use a word. Bodies resume as the engine grants it. The graph has the number of tasks that a signal lets pass. */
 static int64_t use(ns_task *self, enum ns_op op, uint32_t word, int64_t value) {
     ask(self, op == NS_OP_BROADCAST ? NS_OP_SIGNAL : op, word);
     if (op != NS_OP_ATOMIC) return 0;
