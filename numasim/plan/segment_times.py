@@ -214,9 +214,8 @@ def access_tables(plan: Plan, placement: Placement, family: RangeFamily) -> list
 
 def local_item_waits_ps(plan: Plan, family: RangeFamily) -> list[int]:
     """Return [nodes] the memory time of an item's accesses to regions on each node if all bytes were local."""
-    return [
-        int(access_ps(family.accesses, latency_ps).sum()) for latency_ps in plan.machine.latency_ps.diagonal().tolist()
-    ]
+    local_ps = plan.machine.latency_ps.diagonal().tolist()
+    return [int(access_ps(family.accesses, each).sum()) for each in local_ps]
 
 
 class ByOffset:

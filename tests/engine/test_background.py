@@ -91,9 +91,8 @@ def test_a_loaded_machine_is_one_of_so_much_less_bandwidth(
     controllers[node] -= node_load
     rates[link : link + 1] -= link_load
     smaller = replace(machine, imc_bytes_per_s=controllers, links=replace(machine.links, bytes_per_s=rates))
-    loaded, small = (
-        observe(each, seed) for each in (with_effects(plan, background=background), revised(plan, machine=smaller))
-    )
+    plans = (with_effects(plan, background=background), revised(plan, machine=smaller))
+    loaded, small = (observe(each, seed) for each in plans)
     ratios = {"imc_busy_max": None, "link_busy_max": None}
     left, right = found(loaded.result), found(small.result)
     left["counters"] |= ratios

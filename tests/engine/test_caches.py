@@ -166,9 +166,8 @@ DATA = Region("data", 16 * 64 * KIB, True)
 SIZES = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
 TWO = toy_with({"sockets": 2, "cores": 1}, caches=SIZES)
 OF_EACH = {key: value for key, value in SIZES.items() if key != "llc_scope"}
-UNLIKE = toy_with(
-    {"sockets": 2, "cores": 1}, caches={**OF_EACH, "llc_cores": ["0", "1"], "llc_sizes": ["256KiB", "128KiB"]}
-)
+TWO_SIZES = {**OF_EACH, "llc_cores": ["0", "1"], "llc_sizes": ["256KiB", "128KiB"]}
+UNLIKE = toy_with({"sockets": 2, "cores": 1}, caches=TWO_SIZES)
 HOME_0 = stealing(placement={"policy": "bind", "node": 0})
 in_data = partial(in_turn, regions=(DATA,))
 

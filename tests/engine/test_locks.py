@@ -488,9 +488,8 @@ def test_a_sleeper_is_as_far_away_as_its_condition(owner: int, home: str, home_n
     woken = {worker: t / NS for t, worker, _, _ in seen.of_rank(Rank.WAKE)}
     signalled = {2: 1000 + 80 + 40, 3: 1000 + 2 * 120, 1: 1000 + 2 * 120 + 80 + 20}  # in the order of their arrivals
     assert woken == {w: t + (2500 if w // 2 == home_node else 4000) for w, t in signalled.items()}
-    assert seen.of_worker("parked_ps")[1:] == [
-        int((woken[worker] - arrival) * NS) for worker, arrival in ((1, 300), (2, 100), (3, 200))
-    ]
+    arrivals = ((1, 300), (2, 100), (3, 200))
+    assert seen.of_worker("parked_ps")[1:] == [int((woken[worker] - arrival) * NS) for worker, arrival in arrivals]
     assert seen.of_worker("overhead_ps")[0] == (2 * 120 + 100) * NS
 
 

@@ -274,9 +274,8 @@ def test_workers_that_sleep_sleep_through_serial_phases() -> None:
     """In the first and in the third phase worker 1 makes one round and looks again, with a probe of 100 ns each. All
     other time the worker sleeps: the serial phase, and until the wake-up at the begin of the third phase takes effect.
     """
-    work = graph(
-        task(50_000 * NS), task(30_000 * NS), task(20_000 * NS), phases=(phase(0), phase(1, serial=True), phase(2))
-    )
+    phases = (phase(0), phase(1, serial=True), phase(2))
+    work = graph(task(50_000 * NS), task(30_000 * NS), task(20_000 * NS), phases=phases)
     seen = run(work, 2, ALL, resting(sleep={"recheck": "each"}))
     assert seen["makespan_ps"] == (50_000 + 30_000 + UNPARK + 20_000) * NS
     assert seen.of_worker("idle_barrier_ps") == [0, 0]

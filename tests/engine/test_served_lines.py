@@ -73,9 +73,8 @@ def test_two_lines_keep_looks_and_pushes_apart() -> None:
     work = graph(task(1000 * NS, task(100 * NS), 1000 * NS))
     how = served(poll_ns=1000, costs={"probe_ns": 100, "probe_remote_ns": 100})
     level = {"from": "others", "pick": "in-order", "leave": 9}
-    one, two = (
-        run(work, 2, stealing(level, queues={"deque": {"per": "worker", "lines": lines}}), how) for lines in (1, 2)
-    )
+    strategies = (stealing(level, queues={"deque": {"per": "worker", "lines": lines}}) for lines in (1, 2))
+    one, two = (run(work, 2, strategy, how) for strategy in strategies)
     # looks at 0 ns and after the push: one line each, or both at first and then the back alone
     assert (one["line_thief_ps"], two["line_thief_ps"]) == (40 * NS, 60 * NS)
     # the pop of the last task writes both ends, of which the thief has read both

@@ -119,9 +119,8 @@ MEAN_PS_TRANSACTION_RATES = 1_000_000  # a thousand times the time of an abort
 def two_workers(objects: int) -> Workload:
     """Return transactions without pauses that open one object each, after and before exponential times."""
     ops = [Op.BEGIN, Op.RUN, Op.STORE, Op.RUN, Op.COMMIT]
-    shape = Shape(
-        ops * TRANSACTIONS, [0] * (2 * TRANSACTIONS), [0] * (2 * TRANSACTIONS), words=[0] * (3 * TRANSACTIONS)
-    )
+    runs, words = [0] * (2 * TRANSACTIONS), [0] * (3 * TRANSACTIONS)
+    shape = Shape(ops * TRANSACTIONS, runs, runs, words=words)
     draft = Draft(np.full(2, -1), np.zeros(2, np.int64), [shape], kind=np.full(2, Kind.IMPLICIT))
     times = np.random.default_rng(objects).exponential(MEAN_PS_TRANSACTION_RATES, (2, 2 * TRANSACTIONS))
     draft.compute_runs(0, times.astype(np.int64))
