@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, observe, plan_of, run, runtime, shipped_machine, stealing, toy
-from task_graphs import WAIT, body, graph, items, phase, task
+from task_graphs import WAIT, body, graph, items, task
 
 from numasim.machine.routing import line_transfer_ps
 from numasim.machine.topology import Machine
@@ -133,8 +133,7 @@ def test_children_that_end_at_once_count_one_after_the_other() -> None:
 
 
 def test_bodies_that_share_nothing_pay_nothing() -> None:
-    bodies = graph(body(500 * NS), body(700 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
-    seen = run(bodies, 2, stealing({"from": "own"}), served())
+    seen = run(graph(body(500 * NS), body(700 * NS), deal=Deal.BLOCK), 2, stealing({"from": "own"}), served())
     assert (seen["line_owner_ps"], seen["makespan_ps"]) == (0, 700 * NS)
 
 
