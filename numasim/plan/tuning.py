@@ -1,4 +1,4 @@
-"""The controller of a plan, with all its inputs that do not depend on a run (model 4.12)."""
+"""The controller of a plan, with all inputs that do not depend on a run (model 4.12)."""
 
 from __future__ import annotations
 
