@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 TIME_UNITS = ((10**12, "s"), (10**9, "ms"), (10**6, "µs"), (10**3, "ns"), (1, "ps"))
-ALMOST_ONE = 0.99995  # the least value that rounds to one with four significant digits
+ALMOST_ONE = 0.99995  # the least number that rounds to 1 with four significant digits
 BYTE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 MISSING = "-"
 

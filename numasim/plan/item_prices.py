@@ -53,7 +53,7 @@ def seats_of(workers: WorkerMap) -> list[Seat]:
 
 @dataclass(frozen=True)
 class AccessPrices:
-    """The traffic of one access template: [rows, nodes] bytes, with rows as in its `AccessTable`."""
+    """The traffic of one access template: [rows, nodes] bytes, with rows as in ``table``."""
 
     table: AccessTable
     kind: str  # of the fetched bytes
@@ -206,7 +206,7 @@ class PricedItems:
             self._blocks.clear()
 
     def price(self, item: int) -> Price:
-        """Return the price of ``item``, without its use of resources."""
+        """Return the price of ``item``, without the use of resources."""
         block = self._blocks.get(item >> BLOCK_BITS)
         if block is None:
             block = self._blocks[item >> BLOCK_BITS] = self._block(item >> BLOCK_BITS << BLOCK_BITS)

@@ -125,7 +125,7 @@ class Resources:
     llc: tuple[int, ...]  # [domains] the id of each last-level cache, -1 if the cache is no resource
     faults: int  # the id of the address space, -1 if the address space is no resource
     fault_units: int  # of the address space that a page fault takes
-    fault_alpha_ppm: int  # the loss of capacity of the address space, in ppm, for each further node whose workers fault
+    fault_alpha_ppm: int  # the loss of capacity, in ppm, for each further node with workers that fault
 
     def faults_capacity(self, nodes: int) -> int:
         """Return the capacity of the address space while workers of ``nodes`` nodes use the address space."""

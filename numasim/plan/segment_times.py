@@ -47,7 +47,7 @@ def wait_ps(traffic: I64, latency_ps: I64, mlp: I64) -> I64:
 
 
 class AccessTimes:
-    """Traffic and memory time of single accesses whose bytes have known homes."""
+    """Traffic and memory time of single accesses to bytes with known homes."""
 
     def __init__(self, plan: Plan) -> None:
         accesses = plan.workload.accesses
@@ -154,7 +154,7 @@ def local_waits_ps(plan: Plan) -> I64:
 
 
 def _open_accesses(work: Workload, placement: Placement) -> dict[int, list[int]]:
-    """Return the accesses of each segment whose pages are placed by the first touch during the run."""
+    """Return the accesses of each segment to pages that the first touch places during the run."""
     waiting = np.flatnonzero(placement.dynamic[work.accesses.region])
     segment = np.searchsorted(work.segment_accesses, waiting, side="right") - 1
     found: dict[int, list[int]] = {}
@@ -214,9 +214,8 @@ def access_tables(plan: Plan, placement: Placement, family: RangeFamily) -> list
 
 def local_item_waits_ps(plan: Plan, family: RangeFamily) -> list[int]:
     """Return [nodes] the memory time of an item's accesses to regions on each node if all bytes were local."""
-    return [
-        int(access_ps(family.accesses, latency_ps).sum()) for latency_ps in plan.machine.latency_ps.diagonal().tolist()
-    ]
+    local_ps = plan.machine.latency_ps.diagonal().tolist()
+    return [int(access_ps(family.accesses, each).sum()) for each in local_ps]
 
 
 class ByOffset:

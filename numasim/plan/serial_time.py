@@ -56,7 +56,7 @@ def _known_beforehand(plan: Plan) -> bool:
 
 
 def _shared(plan: Plan) -> Keyed[Plan]:
-    """Return the parts of a plan that determine its serial time, without the strategy's deal of items."""
+    """Return the parts of a plan that determine the serial time, without the strategy's deal of items."""
     work = undealt(plan.workload, plan.control.dealing)
     parts = (work, plan.machine, int(plan.workers.thread[0]), _effects_alone(plan.effects))
     return Keyed(parts, replace(plan, workload=work))
@@ -120,7 +120,7 @@ def _effects_alone(effects: Effects) -> Effects:
 
 
 def _graph_alone(work: Workload) -> Workload:
-    """Return the tasks of a program without its ranges and its synchronisation ops."""
+    """Return the tasks of a program without ranges and without synchronisation ops."""
     kept = ~work.uses
     return replace(
         work,

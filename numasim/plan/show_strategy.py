@@ -197,9 +197,8 @@ def is_single(row: Row) -> bool:
 
 def pick_clause(plan: StealPlan, level: Level, row: Row) -> str:
     """Return how many queues are probed and in which order; a row of a single queue gives the queue's name."""
-    number = (
-        "all queues" if level.tries == ALL16 else "one queue" if level.tries == 1 else f"up to {level.tries} queues"
-    )
+    some = "one queue" if level.tries == 1 else f"up to {level.tries} queues"
+    number = "all queues" if level.tries == ALL16 else some
     if is_single(row):
         usual = (1, Pick.RANDOM) if level.index < plan.steal_levels else (ALL16, Pick.IN_ORDER)
         if (level.tries, level.pick) == usual and level.sample == ALL16:
@@ -426,9 +425,8 @@ def _moving_lines(plan: StealPlan, level: Level, worker: int, verb: str, does: s
     how = f"{condition_clause(plan, level)}{visit_clause(level, NO_ROW)}; {does}"
     if level.anchor is Anchor.LAST:
         rows = [level.row(first + queue) for queue in range(len(plan.queues))]
-        names = dict.fromkeys(
-            plan.families[plan.queues["family"][queue]] for queue, row in enumerate(rows) if row.groups
-        )
+        asked = (queue for queue, row in enumerate(rows) if row.groups)
+        names = dict.fromkeys(plan.families[plan.queues["family"][queue]] for queue in asked)
         of = "" if len(names) == len(plan.families) else f" and it is of {' or '.join(names)}"
         return [f"{_chance_clause(plan, level)}{where}{of}{how}"]
     row = level.row(first + worker)

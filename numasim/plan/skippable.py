@@ -50,7 +50,7 @@ def _work_takes_time(plan: Plan) -> bool:
 
 
 def _levels(plan: Plan) -> npt.NDArray[Any]:
-    """Return the steal levels of the strategy, without its dispatch rules."""
+    """Return the steal levels of the strategy, without the dispatch rules."""
     return plan.steal.level[: plan.steal.steal_levels]
 
 
@@ -100,7 +100,7 @@ def _last_of(work: Workload, code: Op) -> I64:
     places = np.flatnonzero(work.op_code == code)
     row = np.searchsorted(work.op_ptr, places, side="right") - 1
     last = np.full(work.rows, -1, np.int64)
-    last[row] = places  # if a row has several such ops, the last assignment wins
+    last[row] = places  # if a row has several of these ops, the last assignment wins
     return last
 
 

@@ -1,4 +1,4 @@
-"""The controller of a plan, with all its inputs that do not depend on a run (model 4.12)."""
+"""The controller of a plan, with all inputs that do not depend on a run (model 4.12)."""
 
 from __future__ import annotations
 
@@ -61,13 +61,12 @@ def tuning_of(
     function = tune.function
     if function is not None:
         check_unchanged(function, tune.source_hash)
+    unit, placements = label_unit(spec), tuple(tune.placements)
     return Tuning(
         name=tune.what or (function.name if function else ""),
         file=function.file if function else None,
         load=partial(controller_of, tune),
-        program=known_program(
-            workload, machine, workers, label_unit(spec), switches=spec.switches, placements=tuple(tune.placements)
-        ),
+        program=known_program(workload, machine, workers, unit, switches=spec.switches, placements=placements),
         workload=workload,
         profile_ps=ps(tune.profile_ns),
         profiled=tune.profiled_span,

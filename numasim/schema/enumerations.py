@@ -62,9 +62,9 @@ class Deal(IntEnum):
 class Tier(IntEnum):
     """The place of a task among the subtrees that a strategy keeps together (model 4.14); rules have a mask."""
 
-    FREE = 1  # above all such subtrees
-    ROOT = 2  # the topmost task of such a subtree
-    LOCAL = 4  # below the topmost task of such a subtree
+    FREE = 1  # above all these subtrees
+    ROOT = 2  # the topmost task of a subtree
+    LOCAL = 4  # below the topmost task of a subtree
 
 
 class Role(IntEnum):

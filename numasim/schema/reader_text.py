@@ -93,23 +93,20 @@ def _field(field: Field, prefix: str, known: Known, bodies: list[str]) -> Iterat
         case kinds.Integer():
             known[field.name] = place
             bounds = in_c(field.low, known), in_c(field.high, known)
-            yield from _converted(
-                "int64_t", place, field.c_type, _call("ns_read_integer", field.name, *bounds, "&value")
-            )
+            read = _call("ns_read_integer", field.name, *bounds, "&value")
+            yield from _converted("int64_t", place, field.c_type, read)
         case kinds.Flag():
             known[field.name] = place
             yield _call("ns_read_flag", field.name, f"&{place}")
         case kinds.Choice():
             table = next(each for each in ENUMERATIONS if each.values == field.of)
             words = f"{table.type.upper()}_WORD", str(len(table.members))
-            yield from _converted(
-                "uint32_t", place, enum_of(field.of), _call("ns_read_choice", field.name, *words, "&value")
-            )
+            read = _call("ns_read_choice", field.name, *words, "&value")
+            yield from _converted("uint32_t", place, enum_of(field.of), read)
         case kinds.Value():
             bounds = str(int(min(field.of))), str(int(max(field.of)))
-            yield from _converted(
-                "int64_t", place, enum_of(field.of), _call("ns_read_integer", field.name, *bounds, "&value")
-            )
+            read = _call("ns_read_integer", field.name, *bounds, "&value")
+            yield from _converted("int64_t", place, enum_of(field.of), read)
         case kinds.Array():
             yield from _array(field, place, prefix, known)
         case kinds.Arrays():

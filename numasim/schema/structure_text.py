@@ -95,13 +95,10 @@ def _record(record: Record) -> str:
     notes = [f" /* {m.note} */" if m.note else "" for m in record.members]
     members = "".join(f"    {C_TYPES[m.type]} {m.name};{note}\n" for m, note in zip(record.members, notes, strict=True))
     text = f"/* {record.note} */\ntypedef struct {record.c_name} {{\n{members}}} {record.c_name};\n"
-    asserts = [
-        f'static_assert(sizeof({record.c_name}) == {record.bytes}, "{record.c_name} has another size in Python");'
-    ]
-    asserts += [
-        f'static_assert(offsetof({record.c_name}, {name}) == {at}, "{name} is elsewhere in Python");'
-        for name, at in record.offsets().items()
-    ]
+    struct, offsets = record.c_name, record.offsets().items()
+    asserts = [f'static_assert(sizeof({struct}) == {record.bytes}, "{struct} has another size in Python");']
+    for name, at in offsets:
+        asserts.append(f'static_assert(offsetof({struct}, {name}) == {at}, "{name} is elsewhere in Python");')
     return text + "\n".join(asserts) + "\n"
 
 
@@ -127,9 +124,8 @@ def in_order(structure: Structure, seen: set[str] | None = None) -> Iterator[Str
 
 def listed(structure: Structure) -> bool:
     """Return whether plans contain lists of this structure."""
-    return any(
-        isinstance(field, kinds.Listed) and field.of is structure for each in in_order(PLAN) for field in each.fields
-    )
+    listed = (field for each in in_order(PLAN) for field in each.fields if isinstance(field, kinds.Listed))
+    return any(field.of is structure for field in listed)
 
 
 def enum_of(values: object) -> str:

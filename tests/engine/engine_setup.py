@@ -105,9 +105,8 @@ def _resolved(strategy: str = "randomized", runtime: str = "bare", machine: str 
 
 def stealing(*levels: Mapping[str, Any], **keys: Any) -> StrategySpec:
     """Return a strategy of the given levels; the default steals from the first other worker."""
-    return StrategySpec.model_validate(
-        {"name": "test", "steal": levels or [{"from": "others", "pick": "in-order"}], **keys}
-    )
+    given = levels or [{"from": "others", "pick": "in-order"}]
+    return StrategySpec.model_validate({"name": "test", "steal": given, **keys})
 
 
 FIRST = stealing()  # every thief probes worker 0 first (worker 0 itself worker 1)

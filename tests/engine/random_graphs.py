@@ -179,9 +179,8 @@ class Draft:
     def add_region(self) -> None:
         """Draw a range of memory."""
         name = f"r{len(self.regions)}"
-        self.regions.append(
-            {"name": name, "bytes": self.chance.choice(REGION_BYTES), "initialised": happens(self.chance, 50)}
-        )
+        size = self.chance.choice(REGION_BYTES)
+        self.regions.append({"name": name, "bytes": size, "initialised": happens(self.chance, 50)})
 
     def _access(self, across: int = 0) -> Document:
         """Draw an access that leaves the last ``across`` bytes of its region free."""

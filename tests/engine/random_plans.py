@@ -131,9 +131,8 @@ def coupled_plans(
         "shootdown_ns": draw(st.sampled_from([0, 90])),
         "pop_ns": draw(st.sampled_from([0, 30])),
     }
-    placed = strategy.model_copy(
-        update={"placement": PlacementSpec(policy=draw(st.sampled_from(placements))), "join": join}
-    )
+    placement = PlacementSpec(policy=draw(st.sampled_from(placements)))
+    placed = strategy.model_copy(update={"placement": placement, "join": join})
     return plan_of(
         draw(st.one_of(graphs(), ranges(pages))),
         draw(st.integers(1, min(most_workers, machine.threads))),

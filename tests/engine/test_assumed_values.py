@@ -111,9 +111,8 @@ def test_a_result_names_what_it_depends_on_and_run_says_how_much(tmp_path: Path,
     streaming().save(graph)
     ns.Machine(**MACHINE).save(tmp_path / "guessed.yaml")
     file = tmp_path / "run.yaml"
-    file.write_text(
-        "machine: ./guessed.yaml\nworkload: ./stream.npz\nstrategy: randomized\nruntime: bare\nworkers: 1\nseed: 1\n"
-    )
+    paths = "machine: ./guessed.yaml\nworkload: ./stream.npz\n"
+    file.write_text(f"{paths}strategy: randomized\nruntime: bare\nworkers: 1\nseed: 1\n")
     assert main(["run", str(file), "--engine", "native"]) == 0
     said = capsys.readouterr().out
     assert "makespan with half of nodes.imc_bandwidth_gbs: +100.0 %, with twice: -50.0 % (same seed)" in said

@@ -14,7 +14,7 @@ import pytest
 from engine_setup import NS, Seen, run, stealing, toy_with
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import Access, Run, body, graph, in_turn, items, phase
+from task_graphs import Access, Run, body, graph, in_turn, items
 
 from numasim.engine.reference.memory.caches import (
     CACHES,
@@ -166,9 +166,8 @@ DATA = Region("data", 16 * 64 * KIB, True)
 SIZES = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
 TWO = toy_with({"sockets": 2, "cores": 1}, caches=SIZES)
 OF_EACH = {key: value for key, value in SIZES.items() if key != "llc_scope"}
-UNLIKE = toy_with(
-    {"sockets": 2, "cores": 1}, caches={**OF_EACH, "llc_cores": ["0", "1"], "llc_sizes": ["256KiB", "128KiB"]}
-)
+TWO_SIZES = {**OF_EACH, "llc_cores": ["0", "1"], "llc_sizes": ["256KiB", "128KiB"]}
+UNLIKE = toy_with({"sockets": 2, "cores": 1}, caches=TWO_SIZES)
 HOME_0 = stealing(placement={"policy": "bind", "node": 0})
 in_data = partial(in_turn, regions=(DATA,))
 
@@ -289,14 +288,11 @@ def test_writing_fetches_first_and_hits_save_both_ways(mode: Mode, kind: str) ->
 def test_further_passes_share_the_cache_with_who_works_beside() -> None:
     # two workers share 256 KiB of cache and walk 256 KiB twice each: in the second pass each worker finds half
     one_domain = toy_with({"cores": 2}, caches=SIZES)
-    work = graph(
-        body(read(0, 256 * KIB, 2)), body(read(512 * KIB, 256 * KIB, 2)), phases=(phase(0, 1, deal=Deal.CYCLIC),),
-        regions=(DATA,),
-    )  # fmt: skip
-    seen = cached(work, "share", one_domain)
+    bodies = (body(read(0, 256 * KIB, 2)), body(read(512 * KIB, 256 * KIB, 2)))
+    seen = cached(graph(*bodies, deal=Deal.CYCLIC, regions=(DATA,)), "share", one_domain)
     assert seen["bytes_cache"] == 2 * 128 * KIB
     assert times(seen) == [(256 + 128) * 16 * 10 + 128 * 16 * 2] * 2
-    alone = cached(graph(body(read(0, 256 * KIB, 2)), phases=(phase(0),), regions=(DATA,)), "share", one_domain)
+    alone = cached(graph(bodies[0], regions=(DATA,)), "share", one_domain)
     assert alone["bytes_cache"] == 256 * KIB
 
 

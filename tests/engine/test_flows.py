@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, Seen, run, runtime, stealing, toy_with
-from task_graphs import WAIT, Access, Run, Task, body, graph, items, phase, task
+from task_graphs import WAIT, Access, Run, Task, body, graph, in_turn, items, phase, task
 
 import numasim as ns
 from numasim.draws import DrawClass, base, draw
@@ -142,26 +142,19 @@ def test_a_long_way_uses_every_link_on_it() -> None:
     # nodes 0 - 1 - 2 in a row: the reader on node 2 needs both links, the reader on node 1 the first link; each gets a
     # half of the first link
     row = [{"between": (0, 1), "bandwidth_gbs": 3.2}, {"between": (1, 2), "bandwidth_gbs": 100}]
-    far = toy_with(
-        {"sockets": 3, "cores": 1}, nodes={"imc_bandwidth_gbs": 100}, links=row, latency_ns=[[100, 200, 200]] * 3
-    )
+    shape, nodes = {"sockets": 3, "cores": 1}, {"imc_bandwidth_gbs": 100}
+    far = toy_with(shape, nodes=nodes, links=row, latency_ns=[[100, 200, 200]] * 3)
     assert ends(flow(each((), (read(),), (read(),)), 3, far, FLUID)) == [4000 * NS] * 2
 
 
 def test_dirty_bytes_travel_over_the_link_between_the_caches() -> None:
     # 60 ns / 10 overlapping misses = 6 ns a line, 10.7 GB/s; the link carries 6.4 GB/s, so 6400 bytes take 1000 ns
     caches = {"llc": "256KiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_remote_hit_ns": 60}
-    work = graph(
-        body(read(mode=Mode.WRITE)), body(), body(), body(read()),
-        phases=(phase(0, 1, deal=Deal.CYCLIC), phase(2, 3, deal=Deal.CYCLIC)), regions=(DATA,),
-    )  # fmt: skip
+    work = in_turn((0, read(mode=Mode.WRITE)), (1, read()), regions=(DATA,))
     seen = flow(work, 2, toy(link=6.4, caches=caches), Effects(cache="lru", contention="fluid"))
     demand = 6400 * 10**12 // (600 * NS)  # a little less than 64 / 6 GB/s, so that the share is a little more than 0.6
-    assert (
-        lengths(seen)
-        == [2000 * NS, -((-600 * NS << 48) // ((6_400_000_000 << 48) // demand))]
-        == [2000 * NS, 1000 * NS]
-    )
+    second_ps = -((-600 * NS << 48) // ((6_400_000_000 << 48) // demand))
+    assert lengths(seen) == [2000 * NS, second_ps] == [2000 * NS, 1000 * NS]
 
 
 # ---- caches and the address space ----------------------------------------------------------------------------------
@@ -171,10 +164,8 @@ def test_hits_share_the_port_of_their_cache() -> None:
     # 2 ns a line from the cache are 32 GB/s, which is all that the cache can deliver
     caches = {"llc": "1MiB", "llc_scope": "socket", "llc_hit_ns": 20, "llc_bandwidth_gbs": 32}
     machine = toy(shape={"cores": 2}, caches=caches)
-    warm = phase(0, deal=Deal.MASTER)
-    work = graph(
-        body(read()), body(read()), body(read()), phases=(warm, phase(1, 2, deal=Deal.CYCLIC)), regions=(DATA,)
-    )
+    phases = (phase(0, deal=Deal.MASTER), phase(1, 2, deal=Deal.CYCLIC))
+    work = graph(*[body(read())] * 3, phases=phases, regions=(DATA,))
     seen = flow(work, 2, machine, Effects(cache="share", contention="fluid"))
     assert sorted(lengths(seen)) == [400 * NS, 400 * NS, 1000 * NS]
     assert seen.of_worker("inflation_contention_ps") == [200 * NS, 200 * NS]
@@ -322,15 +313,14 @@ def test_overlap_hides_a_share_of_the_shorter(overlap_ppm: int, takes_ns: int, c
     assert ends(flow(work, 1, ONE_NODE, Effects(overlap_ppm=overlap_ppm))) == [takes_ns * NS]
 
 
-@pytest.mark.parametrize(("mlp_ppm", "takes_ns"), [(2_000_000, 500), (500_000, 2000), (1_000_000, 1000)])
-def test_misses_under_way_at_once_are_multiplied(mlp_ppm: int, takes_ns: int) -> None:
-    assert ends(flow(each((read(),)), 1, ONE_NODE, Effects(mlp_ppm=mlp_ppm))) == [takes_ns * NS]
-
-
-def test_one_flow_alone_gets_no_more_than_the_controller_has() -> None:
-    # twice the misses at once would be 12.8 GB/s
-    effects = Effects(contention="fluid", mlp_ppm=2_000_000)
-    assert ends(flow(each((read(),)), 1, ONE_NODE, effects)) == [1000 * NS]
+@pytest.mark.parametrize(
+    ("contention", "mlp_ppm", "takes_ns"),
+    # twice the misses at once would be 12.8 GB/s, more than the controller has
+    [("none", 2_000_000, 500), ("none", 500_000, 2000), ("none", 1_000_000, 1000), ("fluid", 2_000_000, 1000)],
+)
+def test_misses_under_way_at_once_are_multiplied(contention: str, mlp_ppm: int, takes_ns: int) -> None:
+    effects = Effects(contention=contention, mlp_ppm=mlp_ppm)
+    assert ends(flow(each((read(),)), 1, ONE_NODE, effects)) == [takes_ns * NS]
 
 
 # ---- overhead and ranges -------------------------------------------------------------------------------------------
@@ -449,47 +439,39 @@ def on_links(machine: Machine, loads: OnLinks) -> dict[tuple[int, int], int]:
 # ---- what one line puts on links -----------------------------------------------------------------------------------
 
 
-def test_without_snooping_a_line_has_its_64_bytes() -> None:
-    machine = toy_with({"sockets": 2, "cores": 1})
-    assert on_links(machine, fetched(machine, 1, 0)) == {(0, 1): 64}
-    assert on_links(machine, written(machine, 1, 0)) == {(1, 0): 64}
-    assert fetched(machine, 0, 0) == written(machine, 0, 0) == {}
+PLAIN, SQUARE = toy_with({"sockets": 2, "cores": 1}), square()
+MEMORY: dict[str, Any] = {"socket": 0, "memory": "1GiB", "imc_bandwidth_gbs": 10}
+TRIANGLE = [{"between": pair, "bandwidth_gbs": 10} for pair in ((0, 1), (0, 2), (1, 2))]
+TWO_OF_THREE = toy_with(
+    {"nodes": 3}, nodes=[{**MEMORY, "cores": 1}, {**MEMORY, "cores": 1}, MEMORY], links=TRIANGLE, snoop=HT
+)
 
 
-def test_a_local_line_asks_all_nodes_and_waits_for_their_answers() -> None:
-    """Questions go down a tree of three links; the answers of nodes 1 and 2 pass one link, the answer of node 3 two."""
-    machine = square()
-    questions = {(0, 1): 8, (0, 2): 8, (1, 3): 8}
-    answers = {(1, 0): 4, (2, 0): 4 + 4, (3, 2): 4}
-    assert on_links(machine, fetched(machine, 0, 0)) == {**questions, **answers}
-
-
-def test_a_line_from_two_links_away() -> None:
-    """Node 0 reads from node 3: a request over 1, questions to all others, the line and answers, an acknowledgement."""
-    machine = square()
-    assert on_links(machine, fetched(machine, 0, 3)) == {
-        (0, 1): 8 + 4,  # the request, in the end the acknowledgement
-        (1, 3): 8 + 4,
-        (3, 1): 8,
-        (3, 2): 8 + 64 + 4,
-        (2, 0): 8 + 64 + 4 + 4,  # the last is the answer of 2
-        (1, 0): 4,
-    }
-
-
-def test_a_line_that_is_written_back_is_acknowledged() -> None:
-    machine = square()
-    assert on_links(machine, written(machine, 0, 1)) == {(0, 1): 64 + 8, (1, 0): 4}
-    assert written(machine, 0, 0) == {}
-
-
-def test_nodes_without_cores_are_not_asked() -> None:
-    memory = {"socket": 0, "memory": "1GiB", "imc_bandwidth_gbs": 10}
-    links = [{"between": pair, "bandwidth_gbs": 10} for pair in ((0, 1), (0, 2), (1, 2))]
-    nodes = [{**memory, "cores": 1}, {**memory, "cores": 1}, memory]
-    machine = toy_with({"nodes": 3}, nodes=nodes, links=links, snoop=HT)
-    assert on_links(machine, fetched(machine, 0, 0)) == {(0, 1): 8, (1, 0): 4}
-    assert on_links(machine, fetched(machine, 0, 2)) == {(0, 2): 8 + 4, (2, 0): 8 + 64 + 4, (2, 1): 8, (1, 0): 4}
+@pytest.mark.parametrize(
+    ("machine", "loads", "expected"),
+    [
+        # without snooping, the 64 bytes of the line
+        (PLAIN, fetched(PLAIN, 1, 0), {(0, 1): 64}),
+        (PLAIN, written(PLAIN, 1, 0), {(1, 0): 64}),
+        (PLAIN, {**fetched(PLAIN, 0, 0), **written(PLAIN, 0, 0)}, {}),
+        # a local line: questions to all, down a tree; the answers of nodes 1 and 2 pass one link, that of node 3 two
+        (SQUARE, fetched(SQUARE, 0, 0), {(0, 1): 8, (0, 2): 8, (1, 3): 8, (1, 0): 4, (2, 0): 4 + 4, (3, 2): 4}),
+        # a line two links away, over 1: request, questions to all others, the line and answers, acknowledgement
+        (
+            *(SQUARE, fetched(SQUARE, 0, 3)),
+            # the request and the acknowledgement pass (0, 1) and (1, 3); the last 4 bytes of (2, 0) answer for node 2
+            {(0, 1): 8 + 4, (1, 3): 8 + 4, (3, 1): 8, (3, 2): 8 + 64 + 4, (2, 0): 8 + 64 + 4 + 4, (1, 0): 4},
+        ),
+        # a line that is written back is acknowledged
+        (SQUARE, written(SQUARE, 0, 1), {(0, 1): 64 + 8, (1, 0): 4}),
+        (SQUARE, written(SQUARE, 0, 0), {}),
+        # nodes without cores are not asked
+        (TWO_OF_THREE, fetched(TWO_OF_THREE, 0, 0), {(0, 1): 8, (1, 0): 4}),
+        (TWO_OF_THREE, fetched(TWO_OF_THREE, 0, 2), {(0, 2): 8 + 4, (2, 0): 8 + 64 + 4, (2, 1): 8, (1, 0): 4}),
+    ],
+)
+def test_the_bytes_of_one_line_on_links(machine: Machine, loads: OnLinks, expected: dict[tuple[int, int], int]) -> None:
+    assert on_links(machine, loads) == expected
 
 
 # ---- flows ---------------------------------------------------------------------------------------------------------
@@ -516,7 +498,6 @@ def test_messages_take_links(reader: int, mode: Mode, link: float, takes_ns: int
 
 
 # ---- a machine that is shipped -------------------------------------------------------------------------------------
-
 
 ALL_PAIRS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
 

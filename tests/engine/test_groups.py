@@ -217,22 +217,17 @@ def test_groups_of_a_graph_in_python_and_what_they_leave_to_wait_for() -> None:
 def test_groups_survive_json_and_networkx(tmp_path: Path) -> None:
     work = written(nested=True).workload
     write(work, tmp_path / "graph.json")
-    assert (
-        '["group"],["spawn",2],["group"],["spawn",4],["end_group"],["end_group"]'
-        in (tmp_path / "graph.json").read_text()
-    )
+    text = (tmp_path / "graph.json").read_text()
+    assert '["group"],["spawn",2],["group"],["spawn",4],["end_group"],["end_group"]' in text
     assert read(tmp_path / "graph.json").digest() == work.digest()
-    assert (
-        Graph.from_networkx(written(nested=False).to_networkx()).workload.digest()
-        == written(nested=False).workload.digest()
-    )
+    flat = written(nested=False)
+    assert Graph.from_networkx(flat.to_networkx()).workload.digest() == flat.workload.digest()
 
 
 @pytest.mark.parametrize("op", ['["group", 1]', '["endgroup"]', '["end_group", 0]', '["lock"]'])
 def test_ops_that_are_not_written_so_are_refused(op: str, tmp_path: Path) -> None:
-    (tmp_path / "graph.json").write_text(
-        f'{{"format": "numasim task graph 1", "name": "x", "tasks": [{{"ops": [{op}]}}], "segments": []}}'
-    )
+    text = f'{{"format": "numasim task graph 1", "name": "x", "tasks": [{{"ops": [{op}]}}], "segments": []}}'
+    (tmp_path / "graph.json").write_text(text)
     with pytest.raises(InputError, match=r'an op is \["run", segment\], .*\["group"\], \["end_group"\]'):
         read(tmp_path / "graph.json")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, plan_of, runtime, simulated, stealing, toy_with
-from task_graphs import WAIT, Access, Run, Task, Use, graph, phase, task
+from task_graphs import WAIT, Access, Run, Task, Use, graph, task
 
 from numasim.plan.effects import Effects
 from numasim.plan.plan import Plan
@@ -36,12 +36,10 @@ def helped(
         mapping="contiguous",
         helpers={"lifespan": "1MiB", **keys} if keys.get("lifespan", 1) is not None else None,
     )
-    roots = phase(*range(len(units)), deal=Deal.CYCLIC)
-    work = graph(*units, phases=(roots,), regions=(Region("data", 64 * CHUNK, True),), words=OBJECTS)
-    shape = {"sockets": 1, "cores": cores}
-    machine = toy_with(shape, caches=CACHES, nodes={"imc_bandwidth_gbs": gbs})
-    costs = {"probe_ns": 0, "probe_remote_ns": 0}
-    return plan_of(work, workers, strategy, runtime(costs=costs), machine, effects=effects)
+    work = graph(*units, deal=Deal.CYCLIC, regions=(Region("data", 64 * CHUNK, True),), words=OBJECTS)
+    machine = toy_with({"sockets": 1, "cores": cores}, caches=CACHES, nodes={"imc_bandwidth_gbs": gbs})
+    how = runtime(costs={"probe_ns": 0, "probe_remote_ns": 0})
+    return plan_of(work, workers, strategy, how, machine, effects=effects)
 
 
 def outcome(plan: Plan) -> tuple[int, int, int]:
@@ -61,11 +59,7 @@ def test_the_next_unit_finds_in_the_cache_what_its_helper_has_brought() -> None:
     units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
     assert outcome(helped(*units, lifespan=None)) == (1 + 2000 + 1 + 2000 + 1 + 2000, 0, 0)
     assert outcome(helped(*units)) == (1 + 2000 + 1 + 1100 + 1 + 1100, 1280, 1280)
-
-
-def test_a_helper_lives_for_so_many_bytes() -> None:
-    """One of two accesses of a unit is within the lifespan."""
-    units = [task(Run(1000 * NS, reads(2 * n, 2 * n + 1))) for n in range(3)]
+    # one of two accesses of a unit is within the lifespan
     assert outcome(helped(*units, lifespan=639)) == (1 + 2000 + 1 + 1550 + 1 + 1550, 640, 640)
 
 
@@ -127,13 +121,14 @@ def test_units_are_executed_one_after_the_other() -> None:
 
 # ---- transactions --------------------------------------------------------------------------------------------------
 
+BEGIN, STORE, COMMIT = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
+
 
 def test_a_worker_pays_for_its_helper_at_the_begin_and_after_an_abort() -> None:
     """Each worker finds two units at 4 ns. Worker 1 meets the object of worker 0 30 ns later, and pays 5 + 7 ns before
     the next attempt.
     """
-    begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
-    units = [task(begin, 10 * NS, store, 50 * NS, commit), task(begin, 30 * NS, store, 20 * NS, commit)]
+    units = [task(BEGIN, 10 * NS, STORE, 50 * NS, COMMIT), task(BEGIN, 30 * NS, STORE, 20 * NS, COMMIT)]
     last = task(Run(0, reads(1)))
     result = simulated(helped(units[0], last, units[1], last, workers=2, cores=4, start_ns=3, restart_ns=7))
     assert result.counters["aborts"] == 1
@@ -145,9 +140,7 @@ def test_an_abort_lets_a_helper_begin_anew() -> None:
     """The attempt of worker 1 aborts while the helper is in its first access; the helper restarts without the rest of
     it.
     """
-    begin, store, commit = Use(Op.BEGIN), Use(Op.STORE), Use(Op.COMMIT)
-    long = task(begin, store, 900 * NS, commit)
-    short = task(begin, 100 * NS, store, 100 * NS, commit)
+    long, short = task(BEGIN, STORE, 900 * NS, COMMIT), task(BEGIN, 100 * NS, STORE, 100 * NS, COMMIT)
     last = task(Run(0, reads(1, 2, 3)))
     counters = simulated(helped(long, task(0), short, last, workers=2, cores=4)).counters
     assert counters["aborts"] > 1

@@ -22,7 +22,7 @@ from engine_setup import (
     toy,
     toy_with,
 )
-from task_graphs import WAIT, Task, Use, body, graph, items, phase, task
+from task_graphs import WAIT, Task, Use, body, graph, items, task
 
 from numasim.engine.check.deadlock import DeadlockError
 from numasim.engine.observe.trace_hash import Rank
@@ -32,7 +32,7 @@ from numasim.strategy.sync_places import place_words
 from numasim.workload.graph import Deal, Op, Workload
 from numasim.workload.sync_parameters import Role, SyncObject
 
-KINDS = get_args(LockName)
+KINDS, BARRIERS = get_args(LockName), get_args(BarrierName)
 LOCK, UNLOCK = Use(Op.LOCK), Use(Op.UNLOCK)
 DOOR = (SyncObject("door", Role.LOCK),)
 CRITICAL_PS = 100 * NS
@@ -182,7 +182,7 @@ def lopsided(times: list[list[int]]) -> Machine:
     return toy_with({"sockets": 1, "cores": len(times)}, coherence={**levels, "cores_ns": times})
 
 
-@pytest.mark.parametrize("barrier", get_args(BarrierName))
+@pytest.mark.parametrize("barrier", BARRIERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_engines_agree_on_a_lopsided_machine(kind: str, barrier: str) -> None:
     times = [[5 if a == b else 10 + (17 * a + 5 * b) % 60 for b in range(6)] for a in range(6)]
@@ -238,11 +238,9 @@ def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node:
     costs = {"futex_ns": 900, "wake_ns": 2500, "wake_remote_ns": 4000}
     seen = locked(work, 3, toy(sockets=2, cores=2), costs, kind="mutex", spin_ns=0, home="owner")
     near, far = 20 + 900, 40 + 900  # from core to core, on one socket and between them
+    wake, other_wake = (2500, 4000) if home_node == 0 else (4000, 2500)
     assert [worker for _, worker in grants(seen)] == [0, 1, 2]
-    assert handoffs_ps(seen) == [
-        (near + (2500 if home_node == 0 else 4000)) * NS,
-        (far + (2500 if home_node == 1 else 4000)) * NS,
-    ]
+    assert handoffs_ps(seen) == [(near + wake) * NS, (far + other_wake) * NS]
 
 
 def throughput(kind: str, workers: int) -> float:
@@ -376,10 +374,7 @@ def test_tasks_put_into_the_queue_of_another_pass_its_lock(lock: str) -> None:
 def test_a_producer_passes_the_locks_of_queues_too() -> None:
     work = items(40, 300 * NS, deal=Deal.MASTER)
     how = runtime(producer="extra", costs={"push_ns": 10, **PROBE}, capacity=5, on_full="next", poll_ns=500)
-    locked = stealing(
-        queues={"deque": {"per": "worker", "lock": "yes"}}, dispatch=[{"to": "any", "pick": "round-robin"}]
-    )
-    seen = run(work, 2, locked, how, toy())
+    seen = run(work, 2, stealing(queues=LOCKED, dispatch=[{"to": "any", "pick": "round-robin"}]), how, toy())
     assert seen["tasks"] == 40
     assert seen["lock_acquisitions"] >= 40
     assert seen.of_worker("overhead_ps")[2] > 40 * 10 * NS  # the producer waits for lines
@@ -413,7 +408,6 @@ def test_levels_without_a_lock_have_none() -> None:
 
 # ---- barriers of every kind and conditions --------------------------------------------------------------------------
 
-KINDS_BARRIERS = get_args(BarrierName)
 MEET = Use(Op.BARRIER)
 
 
@@ -445,7 +439,7 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS_BARRIERS)
+@pytest.mark.parametrize("kind", BARRIERS)
 def test_the_first_meeting(kind: str) -> None:
     seen = met(meeting(1000, 1000, 1000, 1000), kind)
     opens, leaves = FIRST[kind]
@@ -455,7 +449,7 @@ def test_the_first_meeting(kind: str) -> None:
     assert seen["idle_barrier_ps"] == sum(leave - 1000 for leave in leaves) * NS
 
 
-@pytest.mark.parametrize("kind", KINDS_BARRIERS)
+@pytest.mark.parametrize("kind", BARRIERS)
 def test_nobody_leaves_before_the_last_has_come(kind: str) -> None:
     seen = met(meeting(10, 7000, 20, 30, rounds=3), kind)
     opened = [t for t, actor, _, _ in seen.of_rank(Rank.RELEASE) if actor]
@@ -478,15 +472,11 @@ def test_more_parties_than_workers_are_a_deadlock() -> None:
 COSTS = {"signal_ns": 80, "wake_ns": 2500, "wake_remote_ns": 4000}
 
 
-def waiting(*arrivals_ns: int, signal: Op = Op.BROADCAST, owner: int = 0, home: str = "master") -> Seen:
+def waiting(*arrivals_ns: int, owner: int = 0, home: str = "master") -> Seen:
     """Run worker 0, which signals at 1000 ns, and waiters from their arrivals on; ``owner`` owns the condition."""
     others = [body(arrival * NS, Use(Op.AWAIT)) for arrival in arrivals_ns]
-    work = graph(
-        body(1000 * NS, Use(signal)),
-        *others,
-        deal=Deal.CYCLIC,
-        words=(SyncObject("go", Role.CONDITION, owner=owner, parties=len(others)),),
-    )
+    words = (SyncObject("go", Role.CONDITION, owner=owner, parties=len(others)),)
+    work = bodies(body(1000 * NS, Use(Op.BROADCAST)), *others, words=words)
     strategy = stealing(mapping="contiguous", locks={"home": home})
     return run(work, 1 + len(others), strategy, runtime(costs=COSTS, poll_ns=50), toy(sockets=2, cores=2))
 
@@ -498,9 +488,8 @@ def test_a_sleeper_is_as_far_away_as_its_condition(owner: int, home: str, home_n
     woken = {worker: t / NS for t, worker, _, _ in seen.of_rank(Rank.WAKE)}
     signalled = {2: 1000 + 80 + 40, 3: 1000 + 2 * 120, 1: 1000 + 2 * 120 + 80 + 20}  # in the order of their arrivals
     assert woken == {w: t + (2500 if w // 2 == home_node else 4000) for w, t in signalled.items()}
-    assert seen.of_worker("parked_ps")[1:] == [
-        int((woken[worker] - arrival) * NS) for worker, arrival in ((1, 300), (2, 100), (3, 200))
-    ]
+    arrivals = ((1, 300), (2, 100), (3, 200))
+    assert seen.of_worker("parked_ps")[1:] == [int((woken[worker] - arrival) * NS) for worker, arrival in arrivals]
     assert seen.of_worker("overhead_ps")[0] == (2 * 120 + 100) * NS
 
 
@@ -512,15 +501,13 @@ def test_one_that_comes_later_need_not_wait() -> None:
 
 
 def test_one_signal_lets_one_pass() -> None:
-    words = (SyncObject("go", Role.CONDITION),)
-    work = graph(body(Use(Op.SIGNAL)), *[body(Use(Op.AWAIT)) for _ in range(2)], phases=(
-        phase(0, 1, 2, deal=Deal.CYCLIC),), words=words)  # fmt: skip
+    work = bodies(body(Use(Op.SIGNAL)), *[body(Use(Op.AWAIT))] * 2, words=(SyncObject("go", Role.CONDITION),))
     with pytest.raises(DeadlockError, match="1 tasks are left"):
         simulated(plan_of(work, 3, how="bare"))
 
 
 @pytest.mark.parametrize("parties", [1, 2])
-@pytest.mark.parametrize("kind", KINDS_BARRIERS)
+@pytest.mark.parametrize("kind", BARRIERS)
 def test_workers_come_to_a_barrier_that_is_about_to_open_for_others(kind: str, parties: int) -> None:
     """More workers use the barrier than it has parties: the next workers meet without the first."""
     bodies = [body(start * NS, MEET, 50 * NS, MEET, 5 * NS, MEET, 7 * NS) for start in (0, 0, 1, 30)]

@@ -32,10 +32,8 @@ def looped(work: Workload, *loops: Loop) -> Workload:
 
 
 def test_nested_loops_run_their_phases_in_order() -> None:
-    work = looped(
-        graph(task(100 * NS), task(10 * NS), task(NS), phases=(phase(0), phase(1, repeat=2), phase(2))), *NESTED
-    )
-    seen = run(work, 1)
+    phases = (phase(0), phase(1, repeat=2), phase(2))
+    seen = run(looped(graph(task(100 * NS), task(10 * NS), task(NS), phases=phases), *NESTED), 1)
     once = [100, *[10, 10, 1] * 3]
     assert seen.order() == [0, *[1, 1, 2] * 3] * 2
     assert seen["makespan_ps"] == seen["span_ps"] == seen["work_ps"] == 2 * sum(once) * NS
@@ -100,12 +98,10 @@ def test_a_change_of_placement_comes_into_force_when_its_phase_first_runs() -> N
     half = [Run(0, (Access(0, at * 64 * KIB, 64 * KIB, mode=Mode.WRITE),)) for at in range(3)]
     regions = (Region("fresh", 3 * 64 * KIB, False),)
     # pass 0: the first third by first touch; then bound to node 1 for good
-    work = graph(
-        body(half[0]), body(half[1]), body(half[0], half[2]), phases=(phase(0), phase(1), phase(2)), regions=regions
-    )
+    bodies = (body(half[0]), body(half[1]), body(half[0], half[2]))
+    work = graph(*bodies, phases=(phase(0), phase(1), phase(2)), regions=regions)
     placement = {"policy": "first-touch", "granule": 1, "changes": [{"phase": 1, "policy": "bind", "node": 1}]}
-    strategy = stealing(placement=placement)
-    seen = run(looped(work, Loop(0, 3, 2)), 2, strategy, machine=TWO_NODES)
+    seen = run(looped(work, Loop(0, 3, 2)), 2, stealing(placement=placement), machine=TWO_NODES)
     assert seen.result.node_pages.tolist() == [16, 32]
 
 
@@ -173,17 +169,15 @@ def test_only_so_many_rows_are_kept() -> None:
     work = looped(graph(task(NS), phases=(phase(0),)), Loop(0, 1, 100_002))
     result = simulate(plan_of(work, 1), SEED, DEFAULT_ENGINE)
     assert len(result.phase_rows["phase"]) == 100_000
-    assert result.remarks == [
-        "the result has a row for each of the first 100,000 runs of phases; of 100,002 the rest has none"
-    ]
+    remark = "the result has a row for each of the first 100,000 runs of phases; of 100,002 the rest has none"
+    assert result.remarks == [remark]
 
 
 # ---- phases ---------------------------------------------------------------------------------------------------------
 
 
 def test_in_a_serial_phase_the_others_wait_at_the_barrier() -> None:
-    works = graph(task(500 * NS), task(300 * NS), phases=(phase(0, serial=True), phase(1)))
-    seen = run(works)
+    seen = run(graph(task(500 * NS), task(300 * NS), phases=(phase(0, serial=True), phase(1))))
     assert seen.of_worker("idle_barrier_ps") == [0, 500 * NS]
     assert seen.of_worker("steal_attempts") == [0, 3]  # in the second phase alone
     assert seen.of_worker("idle_steal_ps") == [0, 300 * NS]
@@ -191,16 +185,14 @@ def test_in_a_serial_phase_the_others_wait_at_the_barrier() -> None:
 
 def test_a_probe_that_is_under_way_at_the_end_of_a_phase_is_dropped() -> None:
     # worker 1 looks at 100 ns, and its second probe would look at 200 ns; the second phase starts a new probe at 150 ns
-    works = graph(task(150 * NS), task(150 * NS), phases=(phase(0), phase(1)))
-    seen = run(works)
+    seen = run(graph(task(150 * NS), task(150 * NS), phases=(phase(0), phase(1))))
     assert seen.of_worker("steal_attempts") == [0, 2]
     assert seen.of_worker("idle_steal_ps") == [0, 300 * NS]
 
 
 def test_back_off_starts_anew_in_every_phase() -> None:
     # in either phase looks at 100, 250 ns, after waits of 50, 100 ns
-    works = graph(task(300 * NS), task(300 * NS), phases=(phase(0), phase(1)))
-    seen = run(works, how=runtime(backoff={"first_ns": 50}))
+    seen = run(graph(*[task(300 * NS)] * 2, phases=(phase(0), phase(1))), how=runtime(backoff={"first_ns": 50}))
     assert seen.of_worker("steal_attempts") == [0, 4]
     assert seen.of_worker("idle_backoff_ps") == [0, 2 * 100 * NS]
 
@@ -216,11 +208,8 @@ SEEKS_LENGTH = stealing({"from": "others", "pick": "random", "if": {"length": 1}
 
 def test_a_worker_that_seeks_before_others_have_begun_passes_over_nothing_that_they_bring() -> None:
     spawner = body(*[task(1000 * NS) for _ in range(3)], WAIT)
-    work = graph(body(10_000 * NS), body(), spawner, phases=(phase(0, 1, 2, deal=Deal.CYCLIC),))
+    work = graph(body(10_000 * NS), body(), spawner, deal=Deal.CYCLIC)
     seen = run(work, 3, SEEKS_LENGTH, runtime(poll_ns=50))  # as event by event
     assert seen.of_worker("tasks") == [0, 1, 2]
-
-
-def test_a_worker_that_seeks_before_others_have_begun_sees_no_deadlock() -> None:
-    work = graph(body(), body(1000 * NS), phases=(phase(0, 1, deal=Deal.CYCLIC),))
+    work = graph(body(), body(1000 * NS), deal=Deal.CYCLIC)  # no deadlock
     assert run(work, 2, SEEKS_LENGTH, runtime(poll_ns=50))["makespan_ps"] == 1000 * NS

@@ -120,9 +120,8 @@ def test_cutting_at_granules_equals_walking_the_bytes(offset: int, row_bytes: in
 def test_items_of_a_range_move_their_accesses() -> None:
     # item i reads page i of interleaved data: even items are local on node 0, odd ones on node 1; 64 lines a page
     work = items(4, 0, accesses=(Access(0, 0, 4 * KIB),), steps=((1, 4 * KIB, 0),), deal=Deal.BLOCK, regions=(DATA,))
-    seen = run(
-        work, strategy=stealing(placement="interleave"), machine=TWO_NODES, how=runtime(costs={"probe_remote_ns": 9000})
-    )
+    how = runtime(costs={"probe_remote_ns": 9000})
+    seen = run(work, strategy=stealing(placement="interleave"), machine=TWO_NODES, how=how)
     assert seen.stretches_ns == ((0, 0, 0, 640), (0, 1, 640, 1920), (1, 2, 0, 1280), (1, 3, 1280, 1920))
     assert seen.result.node_bytes.tolist() == [[4 * KIB, 4 * KIB]] * 2
 
@@ -138,13 +137,10 @@ def test_drawn_times_of_items_belong_to_the_item() -> None:
 
 @pytest.mark.parametrize(
     ("granule", "page", "faults"),
+    # at least a page, and whole pages
     [
-        ("64KiB", "4KiB", 16),
-        ("64KiB", "64KiB", 1),
-        ("64KiB", "1MiB", 1),  # at least a page
-        ("130KiB", "64KiB", 2),  # whole pages
-        (16, "4KiB", 16),
-        (16, "64KiB", 16),
+        *(("64KiB", "4KiB", 16), ("64KiB", "64KiB", 1), ("64KiB", "1MiB", 1), ("130KiB", "64KiB", 2)),
+        *((16, "4KiB", 16), (16, "64KiB", 16)),
     ],
 )
 def test_a_granule_is_a_size_or_a_number_of_pages(granule: str | int, page: str, faults: int) -> None:

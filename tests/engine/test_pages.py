@@ -28,36 +28,31 @@ FAULT_NS, MIGRATE_NS = 7, 11
 BY_TOUCH = ("first-touch", "first-touch-init", "parallel-first-touch", "next-touch", "deferred", "numa-balancing")
 
 
+PAGE = 64
+NODES = 3
+LATENCY_NS = [[100, 300, 200], [200, 100, 200], [300, 200, 100]]
+REGIONS = (Region("data", 37 * PAGE + 5, True), Region("fresh", 40 * PAGE, False), Region("more", 33 * PAGE, False))
+
+
 class PageOracle:
     """The placement policies page by page, from the words of the model (2.2, 2.11), for programs of known times.
 
     Single pages have homes, or granules if the policies go by touch alone.
 
-    ``workers`` are the nodes of workers, ``latency`` [nodes][nodes] is in ns, ``room`` [nodes] is in pages. Scans are
-    simulated one by one.
+    ``workers`` are the nodes of workers, ``room`` [nodes] is in pages. Scans are simulated one by one.
     """
 
-    def __init__(
-        self,
-        spec: Document,
-        regions: Sequence[Region],
-        page_bytes: int,
-        workers: Sequence[int],
-        latency: Sequence[Sequence[int]],
-        room: Sequence[int],
-        seed: int,
-    ) -> None:
-        self.spec, self.page_bytes, self.workers, self.latency, self.seed = spec, page_bytes, workers, latency, seed
-        self.nodes = len(latency)
-        self.pages = [-(-region.bytes // page_bytes) for region in regions]
+    def __init__(self, spec: Document, workers: Sequence[int], room: Sequence[int], seed: int) -> None:
+        self.spec, self.workers, self.seed = spec, workers, seed
+        self.pages = [-(-region.bytes // PAGE) for region in REGIONS]
         self.room = list(room) if spec.get("overflow") == "next" else None
         self.policy: Document = spec
         self.home: list[list[int | None]] = [[None] * pages for pages in self.pages]
         self.marked: set[tuple[int, int]] = set()
-        self.bytes = [[0] * self.nodes for _ in range(self.nodes)]
+        self.bytes = [[0] * NODES for _ in range(NODES)]
         self.faults = self.migrated = 0
-        self.overhead_ns = [0] * self.nodes  # of the worker on each node
-        for r, region in enumerate(regions):
+        self.overhead_ns = [0] * NODES  # of the worker on each node
+        for r, region in enumerate(REGIONS):
             if region.initialised or self._is_static():
                 for page in range(self.pages[r]):
                     self._put(r, [page], self._planned(r, page))
@@ -72,7 +67,7 @@ class PageOracle:
     def _planned(self, region: int, page: int) -> int:
         """Return the home by formula, also for initialised regions."""
         policy, pages, workers = self.policy, self.pages[region], self.workers
-        home_set = policy.get("nodes") or list(range(self.nodes))
+        home_set = policy.get("nodes") or list(range(NODES))
         drawn = draws.draw(draws.base(self.seed, 4, region), page)
         homes = {
             "parallel-first-touch": workers[page * len(workers) // pages],
@@ -80,7 +75,7 @@ class PageOracle:
             "interleave": home_set[page % len(home_set)],
             "by-region": home_set[region % len(home_set)],
             "bind": policy.get("node", 0),
-            "block": page * self.nodes // pages,
+            "block": page * NODES // pages,
             "random": home_set[draws.below(drawn, len(home_set))],
         }
         return homes.get(policy["policy"], workers[0])
@@ -88,16 +83,15 @@ class PageOracle:
     def _put(self, region: int, pages: Sequence[int], wanted: int) -> None:
         home = wanted
         if self.room is not None:
-            order = sorted(range(self.nodes), key=lambda node: (node != wanted, self.latency[wanted][node], node))
+            order = sorted(range(NODES), key=lambda node: (node != wanted, LATENCY_NS[wanted][node], node))
             home = next((node for node in order if self.room[node] >= len(pages)), wanted)
             self.room[home] -= len(pages)
         for page in pages:
             self.home[region][page] = home
 
     def _mark(self) -> None:
-        self.marked = {
-            (r, page) for r, homes in enumerate(self.home) for page, home in enumerate(homes) if home is not None
-        }
+        pages = ((r, page, home) for r, homes in enumerate(self.home) for page, home in enumerate(homes))
+        self.marked = {(r, page) for r, page, home in pages if home is not None}
 
     def start_phase(self, phase: int, now_ps: int = 0) -> None:
         for change in self.spec.get("changes", ()):
@@ -120,7 +114,7 @@ class PageOracle:
         while self.scan and self.next_scan_ps is not None and self.next_scan_ps <= now_ps:
             end = self.place + self.scan["size"]
             self.scanned |= self._placed_from(self.place, end)
-            self.place = end if end < sum(self.pages) * self.page_bytes else 0
+            self.place = end if end < sum(self.pages) * PAGE else 0
             self.next_scan_ps += 1000 * self.scan["period_ns"]
 
     def _placed_from(self, begin: int, end: int) -> set[tuple[int, int]]:
@@ -128,7 +122,7 @@ class PageOracle:
         found, before = set(), 0
         for r, homes in enumerate(self.home):
             for page, home in enumerate(homes):
-                if home is not None and begin <= (before + self._granule(r, page)[0]) * self.page_bytes < end:
+                if home is not None and begin <= (before + self._granule(r, page)[0]) * PAGE < end:
                     found.add((r, page))
             before += len(homes)
         return found
@@ -139,7 +133,7 @@ class PageOracle:
         for page in self._pages_of(access):
             self._touch_page(access, page, node)
         for byte in self._bytes_of(access):
-            home = self.home[access.region][byte // self.page_bytes]
+            home = self.home[access.region][byte // PAGE]
             self.bytes[node][node if home is None else home] += factor
 
     def _touch_page(self, access: Access, page: int, node: int) -> None:
@@ -186,26 +180,20 @@ class PageOracle:
             self.room[home] += len(pages)
         for page in pages:
             self.home[region][page] = node
-            self.bytes[node][home] += self.page_bytes
+            self.bytes[node][home] += PAGE
         self.migrated += len(pages)
         self.overhead_ns[node] += MIGRATE_NS * len(pages)
 
     def node_pages(self) -> list[int]:
         """Return the pages by node."""
-        return [sum(homes.count(node) for homes in self.home) for node in range(self.nodes)]
+        return [sum(homes.count(node) for homes in self.home) for node in range(NODES)]
 
     def _bytes_of(self, access: Access) -> list[int]:
         rows = [access.offset + row * access.stride for row in range(access.rows)]
         return [byte for start in rows for byte in range(start, start + access.row_bytes)]
 
     def _pages_of(self, access: Access) -> list[int]:
-        return sorted({byte // self.page_bytes for byte in self._bytes_of(access)})
-
-
-PAGE = 64
-NODES = 3
-LATENCY_NS = [[100, 300, 200], [200, 100, 200], [300, 200, 100]]
-REGIONS = (Region("data", 37 * PAGE + 5, True), Region("fresh", 40 * PAGE, False), Region("more", 33 * PAGE, False))
+        return sorted({byte // PAGE for byte in self._bytes_of(access)})
 
 
 def small_pages(room: int) -> Machine:
@@ -238,8 +226,7 @@ class Program:
 
     def oracle(self) -> PageOracle:
         room = [int(memory) // PAGE for memory in self.machine.memory_bytes]
-        workers = self.plan.workers.node.tolist()
-        return PageOracle(self.placement, REGIONS, PAGE, workers, LATENCY_NS, room, self.seed)
+        return PageOracle(self.placement, self.plan.workers.node.tolist(), room, self.seed)
 
 
 scans = st.fixed_dictionaries(
@@ -257,10 +244,8 @@ POLICIES: dict[str, st.SearchStrategy[Document]] = {
     "first-touch-init": st.builds(lambda tasks: {"policy": "first-touch-init", "tasks": tasks}, st.integers(1, 50)),
     "numa-balancing": st.builds(lambda scan: {"policy": "numa-balancing", "scan": scan}, scans),
     "bind": st.builds(lambda node: {"policy": "bind", "node": node}, st.integers(0, NODES - 1)),
-    **{
-        name: st.builds(lambda nodes, name=name: {"policy": name, "nodes": nodes}, home_sets)
-        for name in ("interleave", "random")
-    },
+    "interleave": st.builds(lambda nodes: {"policy": "interleave", "nodes": nodes}, home_sets),
+    "random": st.builds(lambda nodes: {"policy": "random", "nodes": nodes}, home_sets),
 }
 one_policy = st.sampled_from(sorted(POLICIES)).flatmap(lambda name: POLICIES[name])
 
@@ -344,8 +329,8 @@ def test_the_policy_changes_at_a_phase_by_number_or_name(name: int | str) -> Non
 
 
 def test_repeats_of_a_phase_do_not_mark_again() -> None:
-    work = graph(body(), body(Run(0, (ALL,))), body(Run(0, (ALL,))), regions=(DATA,), phases=(
-        phase(0, 1, deal=Deal.CYCLIC, repeat=2), phase(2, repeat=3)))  # fmt: skip
+    phases = (phase(0, 1, deal=Deal.CYCLIC, repeat=2), phase(2, repeat=3))
+    work = graph(body(), *[body(Run(0, (ALL,)))] * 2, regions=(DATA,), phases=phases)
     strategy = placed("bind", node=1, changes=[{"phase": 1, "policy": "next-touch"}])
     assert run(work, strategy=strategy, machine=TWO_NODES)["pages_migrated"] == 16
 

@@ -37,7 +37,7 @@ from numasim.plan.item_prices import ItemPrices, Seat
 from numasim.plan.plan import Plan
 from numasim.plan.resources import resources_of
 from numasim.spec.run_spec import resolve
-from numasim.workload.amounts import exact_sum
+from numasim.workload.amounts import Amounts, exact_sum
 from numasim.workload.graph import Deal, Mode, Pattern, Region, Workload
 from numasim.workload.one_worker import serial_ps
 from numasim.workload.span import span_ps
@@ -159,27 +159,21 @@ def test_strides_and_steps_of_eight_gigabytes() -> None:
     assert int(observe(plan_of(far, 2, interleaved, machine=MACHINE)).result.node_bytes.sum()) == 64
 
 
-amounts = st.one_of(
-    st.lists(st.integers(0, 5000), min_size=30, max_size=30).map(lambda numbers: each(*numbers)),
-    st.lists(st.tuples(st.integers(1, 9), st.integers(0, 500), st.integers(500, 5000)), min_size=1, max_size=3).map(
-        lambda parts: table(*parts)
-    ),
-)
+thirty = st.lists(st.integers(0, 5000), min_size=30, max_size=30)
+parts = st.lists(st.tuples(st.integers(1, 9), st.integers(0, 500), st.integers(500, 5000)), min_size=1, max_size=3)
+either_effects = st.sampled_from([COUPLED, NO_EFFECTS])
+amounts = thirty.map(lambda numbers: each(*numbers)) | parts.map(lambda given: table(*given))
 
 
 @settings(max_examples=25)
 @given(
-    compute=amounts,
-    moved=amounts,
-    shares=st.tuples(st.integers(1, 9), st.integers(1, 9)),
-    coupled=st.booleans(),
-    seed=st.integers(0, 99),
+    amounts, amounts, st.tuples(*[st.integers(1, 9)] * 2), st.sampled_from([COUPLED, NO_EFFECTS]), st.integers(0, 99)
 )
 def test_totals_are_the_sums_over_items(
-    compute: object, moved: object, shares: tuple[int, int], coupled: bool, seed: int
+    compute: Amounts, moved: Amounts, shares: tuple[int, int], effects: Effects, seed: int
 ) -> None:
-    work = ragged(30, compute, on((0, 1), moved, shares=shares), deal=Deal.BLOCK, repeat=2)  # type: ignore[arg-type]
-    plan = two_workers(work, COUPLED if coupled else NO_EFFECTS)
+    work = ragged(30, compute, on((0, 1), moved, shares=shares), deal=Deal.BLOCK, repeat=2)
+    plan = two_workers(work, effects)
     fast, slow = observe(plan, seed), observe(event_by_event(plan), seed)
     assert_agree(fast, slow)
     family, every = work.ranges[0], np.arange(30)
@@ -215,15 +209,10 @@ def test_the_longest_item_is_as_long_as_where_it_ran(lines: tuple[int, ...]) -> 
 
 # ---- items that are dealt by where their data lies ------------------------------------------------------------------
 
-DISTRIBUTIONS = (
-    *("random", "interleave", "locality", "balanced"),
-    *("mixed-locality-balanced", "mixed-locality-interleave"),
-)
+DISTRIBUTIONS = ("random", "interleave", "locality", "balanced", "mixed-locality-balanced", "mixed-locality-interleave")
 PAIRS = {"random": 0, "interleave": 0, "mixed-locality-interleave": 1}  # looks at each row and worker, else 2
 ROWS, WORKERS = 60, 6
 WORK = {"name": "reduce", "emits": 600, "rows": ROWS, "value_bytes": 4096, "key_filler": "disjoint-subranges"}
-
-
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
 
 
@@ -237,9 +226,8 @@ def run(strategy: Any, model: dict[str, str] | None = None, **work: Any) -> Resu
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_worker_0_pays_for_the_pairs_before_all_begin(model: dict[str, str], name: str) -> None:
     like = f"phoenix-{name}-numa-aware"
-    free, paid = (
-        run({"like": like, "steal": [], "labels": {"deal": name, "pair_ns": cost}}, model) for cost in (0, 50)
-    )
+    labels = ({"deal": name, "pair_ns": cost} for cost in (0, 50))
+    free, paid = (run({"like": like, "steal": [], "labels": each}, model) for each in labels)
     cost_ps = PAIRS.get(name, 2) * ROWS * WORKERS * 50_000
     assert paid.counters["makespan_ps"] - free.counters["makespan_ps"] == cost_ps
     assert paid.counters["serial_ps"] == free.counters["serial_ps"]
@@ -266,12 +254,10 @@ def test_phases_have_the_distribution_apart() -> None:
 # ---- worked out by hand: four items, four workers; 0 and 1 are on node 0 ----------------------------------
 
 NOBODY_STEALS: dict[str, Any] = {"queues": {"deque": {"per": "worker"}}, "mapping": "contiguous", "steal": []}
-QUEUES_OF_NODES: dict[str, Any] = {
-    "queues": {"pool": {"per": "node", "own": "fifo", "lock": "yes"}},
-    "mapping": "contiguous",
-}
+POOL = {"pool": {"per": "node", "own": "fifo", "lock": "yes"}}
+QUEUES_OF_NODES: dict[str, Any] = {"queues": POOL, "mapping": "contiguous"}
 TAKES_OWN = {"from": "own", "queue": "pool"}
-RANDOM_SEED = 5
+DRAWN = [below(draw(base(5, DrawClass.DISPATCH, 0), number), 4) for number in range(4)]  # with seed 5
 
 
 def four_items(deal: Deal, *levels: Any, **strategy: Any) -> Seen:
@@ -301,10 +287,7 @@ BY_HAND: list[tuple[dict[str, Any], list[int]]] = [
     ({"deal": "mixed-locality-balanced", "exclusivity": 0.9}, [2, 2, 1, 0]),
     ({"deal": "mixed-locality-interleave", "exclusivity": 0.8}, [2, 2, 2, 0]),
     ({"deal": "mixed-locality-interleave", "exclusivity": 0.9}, [2, 2, 2, 3]),
-    (
-        {"deal": "random", "seed": RANDOM_SEED},
-        [below(draw(base(RANDOM_SEED, DrawClass.DISPATCH, 0), number), 4) for number in range(4)],
-    ),
+    ({"deal": "random", "seed": 5}, DRAWN),
 ]
 
 

@@ -275,9 +275,8 @@ def test_workers_that_sleep_sleep_through_serial_phases() -> None:
     """In the first and in the third phase worker 1 makes one round and looks again, with a probe of 100 ns each. All
     other time the worker sleeps: the serial phase, and until the wake-up at the begin of the third phase takes effect.
     """
-    work = graph(
-        task(50_000 * NS), task(30_000 * NS), task(20_000 * NS), phases=(phase(0), phase(1, serial=True), phase(2))
-    )
+    phases = (phase(0), phase(1, serial=True), phase(2))
+    work = graph(task(50_000 * NS), task(30_000 * NS), task(20_000 * NS), phases=phases)
     seen = run(work, 2, ALL, resting(sleep={"recheck": "each"}))
     assert seen["makespan_ps"] == (50_000 + 30_000 + UNPARK + 20_000) * NS
     assert seen.of_worker("idle_barrier_ps") == [0, 0]
@@ -436,21 +435,16 @@ def test_who_can_always_take_from_a_queue(level: dict[str, Any], reach: Reach) -
     assert others[1][2] == reach
 
 
-@pytest.mark.parametrize(("join", "parts"), [("continuation", 0), ("own", 2)])
-def test_nothing_is_noted_if_all_workers_take_all_tasks(join: str, parts: int) -> None:
-    how = resting().model_copy(update={"join": join})
-    rules = plan_of(graph(task(NS)), 3, ALL, how, toy(cores=3)).idle
-    assert rules is not None
-    assert len(rules.reach) == parts
+def test_nothing_is_noted_if_all_workers_take_all_tasks() -> None:
+    for join, parts in (("continuation", 0), ("own", 2)):
+        rules = plan_of(graph(task(NS)), 3, ALL, resting().model_copy(update={"join": join}), toy(cores=3)).idle
+        assert rules is not None
+        assert len(rules.reach) == parts
 
 
 CONDITIONS: tuple[dict[str, Any], ...] = (
-    {"if": {"length": 2}},
-    {"if": {"length": 4}},
-    {"if": {"below": 2}},
-    {"if": "announced"},
-    {"leave": 1},
-    {"chance": 0.3},
+    *({"if": condition} for condition in ({"length": 2}, {"length": 4}, {"below": 2}, "announced")),
+    *({"leave": 1}, {"chance": 0.3}),
 )
 
 

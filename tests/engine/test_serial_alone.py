@@ -48,9 +48,8 @@ def serial_of(work: Workload, effects: Effects, workers: int = 2) -> int:
 @pytest.mark.parametrize("model", ["share", "lru"])
 def test_what_a_parent_has_read_its_children_find(model: str) -> None:
     # 100 lines: 10 ns each as from the own memory, wherever the lines are in the run at hand, and 2 ns from the cache
-    work = graph(
-        task(read(6400), task(read(6400)), task(read(6400, compute_ps=300 * NS)), WAIT, 50 * NS), regions=(DATA,)
-    )
+    steps = (read(6400), task(read(6400)), task(read(6400, compute_ps=300 * NS)), WAIT, 50 * NS)
+    work = graph(task(*steps), regions=(DATA,))
     assert serial_of(work, Effects(cache=model)) == (1000 + 200 + 300 + 50) * NS
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from engine_setup import NS, observe, plan_of, run, runtime, shipped_machine, stealing, toy
-from task_graphs import WAIT, body, graph, items, phase, task
+from task_graphs import WAIT, body, graph, items, task
 
 from numasim.machine.routing import line_transfer_ps
 from numasim.machine.topology import Machine
@@ -84,9 +84,8 @@ def test_two_lines_keep_looks_and_pushes_apart() -> None:
     work = graph(task(1000 * NS, task(100 * NS), 1000 * NS))
     how = served(poll_ns=1000, costs={"probe_ns": 100, "probe_remote_ns": 100})
     level = {"from": "others", "pick": "in-order", "leave": 9}
-    one, two = (
-        run(work, 2, stealing(level, queues={"deque": {"per": "worker", "lines": lines}}), how) for lines in (1, 2)
-    )
+    strategies = (stealing(level, queues={"deque": {"per": "worker", "lines": lines}}) for lines in (1, 2))
+    one, two = (run(work, 2, strategy, how) for strategy in strategies)
     # looks at 0 ns and after the push: one line each, or both at first and then the back alone
     assert (one["line_thief_ps"], two["line_thief_ps"]) == (40 * NS, 60 * NS)
     # the pop of the last task writes both ends, of which the thief has read both
@@ -145,8 +144,7 @@ def test_children_that_end_at_once_count_one_after_the_other() -> None:
 
 
 def test_bodies_that_share_nothing_pay_nothing() -> None:
-    bodies = graph(body(500 * NS), body(700 * NS), phases=(phase(0, 1, deal=Deal.BLOCK),))
-    seen = run(bodies, 2, stealing({"from": "own"}), served())
+    seen = run(graph(body(500 * NS), body(700 * NS), deal=Deal.BLOCK), 2, stealing({"from": "own"}), served())
     assert (seen["line_owner_ps"], seen["makespan_ps"]) == (0, 700 * NS)
 
 

@@ -165,12 +165,8 @@ def computing(effects: Effects, *activity: Activity, cores: int = 1, threads: in
 
 
 def test_several_siblings_multiply() -> None:
-    assert computing(Effects(smt="compute"), EXECUTES, EXECUTES, POLLS, RESTS, threads=4) == [
-        540_000,
-        540_000,
-        360_000,
-        324_000,
-    ]
+    speeds = computing(Effects(smt="compute"), EXECUTES, EXECUTES, POLLS, RESTS, threads=4)
+    assert speeds == [540_000, 540_000, 360_000, 324_000]
 
 
 def test_every_socket_has_its_own_clock() -> None:
@@ -246,14 +242,8 @@ def test_extremes_are_cut() -> None:
 quick = settings(max_examples=25)
 
 PLAIN = {
-    "cache": "none",
-    "queueing": "none",
-    "smt": "none",
-    "clock": "fixed",
-    "overlap_ppm": 1_000_000,
-    "mlp_ppm": UNCHANGED_PPM,
-    "task_noise_ppm": 0,
-    "worker_spread_ppm": 0,
+    **{"cache": "none", "queueing": "none", "smt": "none", "clock": "fixed", "overlap_ppm": 1_000_000},
+    **{"mlp_ppm": UNCHANGED_PPM, "task_noise_ppm": 0, "worker_spread_ppm": 0},
 }
 
 
@@ -295,9 +285,8 @@ def by_segment(plan: Plan, seen: Seen, seed: int) -> list[tuple[int, int, np.nda
 @given(plan=coupled_plans(gbs=(AMPLE_GBS,)), seed=seeds)
 def test_contention_plays_no_part_below_capacity(plan: Plan, seed: int) -> None:
     plan = event_by_event(revised(plan, costs=replace(plan.costs, faults_per_s=0)))
-    none, snapshot, fluid = (
-        observe(with_effects(plan, contention=name), seed) for name in ("none", "snapshot", "fluid")
-    )
+    kinds = ("none", "snapshot", "fluid")
+    none, snapshot, fluid = (observe(with_effects(plan, contention=kind), seed) for kind in kinds)
     assert found(none.result) == found(snapshot.result) == found(fluid.result)
     assert none["event_hash"] == snapshot["event_hash"] == fluid["event_hash"]
 

@@ -17,9 +17,8 @@ from numasim.workload.graph import Deal, Loop, Phase, Workload
 
 EIGHT = toy(1, 8)
 STATIC = "static-block"
-CYCLIC = StrategySpec.model_validate(
-    {"name": "static-cyclic", "dispatch": [{"to": "any", "pick": "cyclic"}], "steal": []}
-)
+ANYWHERE = [{"to": "any", "pick": "cyclic"}]
+CYCLIC = StrategySpec.model_validate({"name": "static-cyclic", "dispatch": ANYWHERE, "steal": []})
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -62,11 +62,9 @@ from numasim.workload.registry import generate, workload_spec
 from numasim.workload.unfold import unfolded
 
 TREE = graph(task(*[task(300 * NS, task(700 * NS), task(0), WAIT, 20 * NS) for _ in range(6)], WAIT, 50 * NS))
-SERIAL = graph(
-    task(90 * NS),
-    task(task(50 * NS), task(70 * NS), WAIT),
-    phases=(Phase(roots=(0,), serial=True, repeat=2), Phase(roots=(1,))),
-)
+TWICE_SERIAL = (Phase(roots=(0,), serial=True, repeat=2), Phase(roots=(1,)))
+SERIAL = graph(task(90 * NS), task(task(50 * NS), task(70 * NS), WAIT), phases=TWICE_SERIAL)
+BLOCKING = graph(task(task(700 * NS), WAIT, 20 * NS))
 FEW_RANDOM = 26  # that end soon
 COMPONENTS = {
     Watched.WORK: ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
@@ -75,15 +73,11 @@ COMPONENTS = {
     Watched.PARKED: ("parked_ps", "asleep_ps"),
     Watched.BARRIER: ("idle_barrier_ps",),
 }
-
-
 KNOWN = {
     "a tree under every cost": plan_of(TREE, 4, "topology-aware", shipped_runtime("ompi"), toy(2, 2)),
     "equal items and a producer": plan_of(items(300, 500 * NS), 4, "randomized", shipped_runtime("own"), toy(2, 2)),
     "items dealt": plan_of(items(90, 100 * NS, 900 * NS, deal=Deal.CYCLIC, repeat=2), 3),
-    "a blocking join": plan_of(
-        graph(task(task(700 * NS), WAIT, 20 * NS)), 2, "randomized", runtime(join="block"), toy(2)
-    ),
+    "a blocking join": plan_of(BLOCKING, 2, "randomized", runtime(join="block"), toy(2)),
     "a serial phase": plan_of(SERIAL, 3),
     "a shared queue": plan_of(TREE, 4, "breadth-first", shipped_runtime("ompi"), toy(2, 2)),
 }
@@ -327,12 +321,10 @@ def test_a_run_of_hours_is_refused() -> None:
 SUBJECTS = 3
 Stretch = tuple[int, int, int, int]  # subject, begin, length, weight
 
-some_stretches = st.lists(
-    st.tuples(st.integers(0, SUBJECTS - 1), st.integers(0, 9000), st.integers(1, 9000), st.integers(0, 5)), max_size=30
-)
-changes = st.lists(
-    st.tuples(st.integers(0, SUBJECTS - 1), st.integers(0, 900), st.integers(0, 2**38)), min_size=1, max_size=30
-)
+subjects = st.integers(0, SUBJECTS - 1)
+one_stretch = st.tuples(subjects, st.integers(0, 9000), st.integers(1, 9000), st.integers(0, 5))
+some_stretches = st.lists(one_stretch, max_size=30)
+changes = st.lists(st.tuples(subjects, st.integers(0, 900), st.integers(0, 2**38)), min_size=1, max_size=30)
 
 
 def overlap(begin: int, end: int, at: int, width: int) -> int:

@@ -21,7 +21,7 @@ import scipy
 from engine_setup import NS, SEED, machine_spec, plan_of, runtime, shipped_machine, simulated, stealing
 from hypothesis import given
 from hypothesis import strategies as st
-from task_graphs import Use, body, graph, phase
+from task_graphs import Use, body, graph
 
 from numasim.engine.result import Result
 from numasim.engine.simulate import DEFAULT_ENGINE, simulate
@@ -69,9 +69,8 @@ def open_system(gaps: I64, service: I64) -> Workload:
     """Return a program: body 0 is the source, each other body is a client that is served once in every round."""
     (clients, rounds), arrivals = service.shape, len(gaps)
     source = Shape([Op.RUN, Op.SIGNAL] * arrivals, [0] * arrivals, [0] * arrivals, words=[GO] * arrivals)
-    client = Shape(
-        [Op.AWAIT, Op.LOCK, Op.RUN, Op.UNLOCK] * rounds, [0] * rounds, [0] * rounds, words=[GO, LOCK, LOCK] * rounds
-    )
+    ops = [Op.AWAIT, Op.LOCK, Op.RUN, Op.UNLOCK] * rounds
+    client = Shape(ops, [0] * rounds, [0] * rounds, words=[GO, LOCK, LOCK] * rounds)
     shape = np.minimum(np.arange(clients + 1), 1)
     draft = Draft(np.full(clients + 1, -1), shape, (source, client), kind=np.full(clients + 1, Kind.IMPLICIT))
     draft.compute_runs(0, gaps)
@@ -90,10 +89,8 @@ def wait_by_lindley_ps(gaps: I64, service: I64) -> int:
 
 def wait_by_engine_ps(gaps: I64, service: I64, kind: str, simulate: Callable[..., Result] = simulate) -> int:
     """Return all waits together for a lock of that kind, in a run by ``simulate``."""
-    clients = len(service)
-    strategy = stealing(locks={"kind": kind})
-    how = runtime(poll_ns=10**6)
-    plan = plan_of(open_system(gaps, service), clients + 1, strategy, how, free_lines(clients + 1))
+    strategy, workers = stealing(locks={"kind": kind}), len(service) + 1
+    plan = plan_of(open_system(gaps, service), workers, strategy, runtime(poll_ns=10**6), free_lines(workers))
     result = simulate(plan, SEED)
     assert result.counters["lock_acquisitions"] == service.size
     return result.counters["lock_wait_ps"]  # type: ignore[no-any-return]
@@ -162,16 +159,14 @@ def test_constant_times_reach_the_bound(clients: int, think: int, hold: int, kin
     sections = held(closed_system([[(think, hold)] * rounds] * clients), clients, kind)
     steady = sections[warm_up : -2 * clients]
     cycle = max(think + hold, clients * hold)  # of one client
-    assert [after[2] - before[2] for before, after in zip(steady, steady[clients:], strict=False)] == [cycle] * (
-        len(steady) - clients
-    )
+    gaps = {after[2] - before[2] for before, after in zip(steady, steady[clients:], strict=False)}
+    assert gaps == {cycle}
 
 
-@given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), min_size=6, max_size=6), min_size=1, max_size=5
-    )
-)
+rounds_of_a_client = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500)), min_size=6, max_size=6)
+
+
+@given(st.lists(rounds_of_a_client, min_size=1, max_size=5))
 def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
     """The last section ends after all the work of the busiest client, and after all the work of the lock."""
     last = max(section[3] for section in held(closed_system(times), len(times)))
@@ -182,7 +177,6 @@ def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
 # ---- eq. 6.1 to 6.3 of the thesis -----------------------------------------------------------------------------------
 
 READS = 7
-
 
 # The thesis has a wait loop of n reads of the word, each from the memory of the word's home, and one compare-and-swap.
 # The event model gives the same time if lines are not cached (``words: memory``) and no other worker wants the lock.
@@ -202,7 +196,7 @@ def test_words_in_memory_take_as_long_as_the_equations_say(home: str, owner: int
     strategy = stealing(locks={"words": "memory", "home": home})  # worker 1 is on node 1
     bodies = [body(), body(*[Use(Op.ATOMIC)] * READS)]  # worker 1 alone reads the word
     words = (SyncObject("word", Role.ATOMIC, owner),)
-    reading = graph(*bodies, phases=(phase(0, 1, deal=Deal.CYCLIC),), words=words)
+    reading = graph(*bodies, deal=Deal.CYCLIC, words=words)
     result = simulated(plan_of(reading, 2, strategy, runtime(poll_ns=50), machine))
     node = 1 if home == "owner" and owner == 1 else 0
     assert result.counters["lock_wait_ps"] == READS * int(machine.latency_ps[1, node])

@@ -64,8 +64,7 @@ def arrivals(rate: float, seed: int) -> Workload:
             steps += [gap, task(next(services))]
         return body(*steps)
 
-    servers = [body() for _ in range(SERVERS)]
-    roots = [*servers, *(source() for _ in range(SERVERS))]
+    roots = [*(body() for _ in range(SERVERS)), *(source() for _ in range(SERVERS))]
     first = np.cumsum([0, *(1 + sum(isinstance(step, Task) for step in root.steps) for root in roots)])
     return graph(*roots, phases=(phase(*first[:-1].tolist(), deal=Deal.BLOCK),))
 
@@ -119,19 +118,13 @@ MEAN_PS_TRANSACTION_RATES = 1_000_000  # a thousand times the time of an abort
 def two_workers(objects: int) -> Workload:
     """Return transactions without pauses that open one object each, after and before exponential times."""
     ops = [Op.BEGIN, Op.RUN, Op.STORE, Op.RUN, Op.COMMIT]
-    shape = Shape(
-        ops * TRANSACTIONS, [0] * (2 * TRANSACTIONS), [0] * (2 * TRANSACTIONS), words=[0] * (3 * TRANSACTIONS)
-    )
+    runs, words = [0] * (2 * TRANSACTIONS), [0] * (3 * TRANSACTIONS)
+    shape = Shape(ops * TRANSACTIONS, runs, runs, words=words)
     draft = Draft(np.full(2, -1), np.zeros(2, np.int64), [shape], kind=np.full(2, Kind.IMPLICIT))
     times = np.random.default_rng(objects).exponential(MEAN_PS_TRANSACTION_RATES, (2, 2 * TRANSACTIONS))
     draft.compute_runs(0, times.astype(np.int64))
-    return draft.finish(
-        name="two workers",
-        parameters={},
-        kernels=("work",),
-        phases=(Phase(roots=(0, 1), deal=Deal.CYCLIC),),
-        words=(SyncObject("memory", Role.OBJECTS, parties=objects),),
-    )
+    phases, memory = (Phase(roots=(0, 1), deal=Deal.CYCLIC),), SyncObject("memory", Role.OBJECTS, parties=objects)
+    return draft.finish(name="two workers", parameters={}, kernels=("work",), phases=phases, words=(memory,))
 
 
 @pytest.mark.parametrize("objects", [2, 4, 8])

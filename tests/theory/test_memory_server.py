@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from engine_setup import NS, Seen, plan_of, quickly, runtime, stealing, toy_with
-from task_graphs import Access, Run, Task, body, graph, phase, task
+from task_graphs import Access, Run, Task, body, graph, task
 
 from numasim.engine.observe.trace_hash import Rank
 from numasim.plan.effects import Effects
@@ -74,8 +74,7 @@ def program(workers: int, arrival: list[int]) -> Workload:
     for gap in np.diff([0, *arrival]).tolist():
         steps += [gap, task(Run(0, (Access(0, 0, READ_BYTES),)))]
     bodies = [*(body() for _ in range(workers)), body(*steps, 100 * SERVICE_PS)]
-    phases = (phase(*range(len(bodies)), deal=Deal.CYCLIC),)
-    return graph(*bodies, phases=phases, regions=(Region("data", READ_BYTES, True),))
+    return graph(*bodies, deal=Deal.CYCLIC, regions=(Region("data", READ_BYTES, True),))
 
 
 def served(workers: int, arrival: list[int]) -> Seen:

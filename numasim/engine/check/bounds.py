@@ -33,9 +33,8 @@ class Bounds:
     def violation(self, makespan_ps: int, workers: int) -> str | None:
         """Return a sentence if a makespan on so many workers is too short."""
         if makespan_ps < self.critical_path_ps:
-            return (
-                f"the makespan {makespan_ps} ps is below the critical path of the program, {self.critical_path_ps} ps"
-            )
+            path = f"the critical path of the program, {self.critical_path_ps} ps"
+            return f"the makespan {makespan_ps} ps is below {path}"
         if makespan_ps * workers < self.work_ps:
             work = f"the work of the program, {self.work_ps} ps, on {workers} workers"
             return f"the makespan {makespan_ps} ps is below {work}"

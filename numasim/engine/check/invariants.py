@@ -329,9 +329,8 @@ def _executed_bytes(plan: Plan, log: Sequence[Executed]) -> int:
 def _declared_bytes(work: Workload) -> int:
     """Return the bytes of all segments."""
     below = work.below(by_task(work, _segment_bytes(work)))
-    return sum(
-        runs * sum(int(below[root]) for root in phase.roots) for phase, runs in zip(work.phases, work.runs, strict=True)
-    )
+    turns = zip(work.phases, work.runs, strict=True)
+    return sum(runs * sum(int(below[root]) for root in phase.roots) for phase, runs in turns)
 
 
 def _segment_bytes(work: Workload) -> I64:

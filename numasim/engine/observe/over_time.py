@@ -172,9 +172,8 @@ class OverTime:
     def _make_room(self, end_ps: int) -> None:
         while end_ps > BINS << self.shift:
             if self.shift == MOST_SHIFT:
-                raise InputError(
-                    "the run is too long for tables over time", expected="at most an hour of simulated time"
-                )
+                most = "at most an hour of simulated time"
+                raise InputError("the run is too long for tables over time", expected=most)
             for part in (self._stretches, self._lengths, self._loads, self._moves):
                 part.widen(self.shift)
             self.shift += 1

@@ -102,9 +102,8 @@ class TaskQueues:
         self.watch = [bytearray(count) for _ in bounds]
         sets = list(zip(self.watch, bounds, strict=True))
         self._bounds = [(bits, bound) for bits, bound in sets if bound[0] not in ANNOUNCED_BY_OWNERS]
-        self._by_owner = [
-            (bits, bound[0] == OWNER_EXACT_MARK) for bits, bound in sets if bound[0] in ANNOUNCED_BY_OWNERS
-        ]
+        by_owner = ((bits, bound[0]) for bits, bound in sets if bound[0] in ANNOUNCED_BY_OWNERS)
+        self._by_owner = [(bits, mark == OWNER_EXACT_MARK) for bits, mark in by_owner]
         self.owners_announce = bool(self._by_owner)
         self._copies = plan.copies
         self._report = report

@@ -64,14 +64,12 @@ class AccessPricing:
         """Add the cost of reading an access once to ``price``; return the bytes from the own cache, and all bytes."""
         total = int(self._plan.workload.accesses.row_bytes[j]) * int(self._plan.workload.accesses.rows[j])
         by_home = self._homes(price, j, place.node)
-        found = self._cache.first_pass(
-            place, int(self._plan.workload.accesses.region[j]), self._pieces(j), writes=False
-        )
+        region = int(self._plan.workload.accesses.region[j])
+        found = self._cache.first_pass(place, region, self._pieces(j), writes=False)
         mlp = self._mlp[int(self._plan.workload.accesses.pattern[j])]
         fetched = total - found.hit - sum(found.moved.values())
-        self._from_memory(
-            price, place.node, Mode.READ, Moved(in_proportion(fetched, by_home), in_proportion(0, by_home)), mlp
-        )
+        moved = Moved(in_proportion(fetched, by_home), in_proportion(0, by_home))
+        self._from_memory(price, place.node, Mode.READ, moved, mlp)
         self._from_caches(price, place, found.hit, found.moved, mlp)
         return found.hit, total
 

@@ -282,9 +282,8 @@ class ObjectMap:
         table = task_objects(plan.workload, placement)
         self._pages = pages
         self._ptr = table.ptr.tolist()
-        self._entries = list(
-            zip(table.home.tolist(), table.mode.tolist(), table.count.tolist(), table.bytes.tolist(), strict=True)
-        )
+        columns = (table.home, table.mode, table.count, table.bytes)
+        self._entries = list(zip(*(column.tolist() for column in columns), strict=True))
         self._access = table.access.tolist()
         self._families = [item_objects(plan, placement, family) for family in plan.workload.ranges]
 

@@ -55,10 +55,8 @@ class Speeds:
             for s in range(max(self._socket) + 1)
         ]
         self._slows_memory = effects.smt == "memory"
-        turbo = effects.clock == "turbo"
-        self._steps: list[tuple[int, int]] = (
-            list(zip(clock.active.tolist(), clock.hz.tolist(), strict=True)) if turbo else []
-        )
+        steps = zip(clock.active.tolist(), clock.hz.tolist(), strict=True)
+        self._steps: list[tuple[int, int]] = list(steps) if effects.clock == "turbo" else []
         self._base_hz = clock.base_hz
         self._core_ppm = plan.machine.speed_of_core[plan.workers.core].tolist()
         drawn = (draw(base(seed, DrawClass.WORKER_SPEED, w), 0) for w in range(len(core)))
