@@ -57,7 +57,7 @@ class LastLevel:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all last-level caches have one size."""
+        """Return whether all last-level caches have one size."""
         return len(set(self.sizes)) == 1
 
 
@@ -72,12 +72,12 @@ class Shape:
 
     @property
     def sockets(self) -> int:
-        """Number of sockets."""
+        """Return the number of sockets."""
         return len({node.socket for node in self.nodes})
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all nodes are alike, with cores of one kind, and every socket has equally many consecutive nodes."""
+        """Return whether all nodes are alike, cores are of one kind, and sockets have equally many nodes in a row."""
         first, sockets = self.nodes[0], [node.socket for node in self.nodes]
         kinds = {kind for node in self.nodes for kind in node.kinds}
         per_socket = len(sockets) // self.sockets

@@ -117,37 +117,37 @@ class Machine:
 
     @property
     def nodes(self) -> int:
-        """Number of NUMA nodes."""
+        """Return the number of NUMA nodes."""
         return len(self.socket_of_node)
 
     @property
     def sockets(self) -> int:
-        """Number of sockets."""
+        """Return the number of sockets."""
         return int(self.socket_of_node.max()) + 1
 
     @property
     def cores(self) -> int:
-        """Number of cores."""
+        """Return the number of cores."""
         return len(self.node_of_core)
 
     @property
     def threads(self) -> int:
-        """Number of hardware threads."""
+        """Return the number of hardware threads."""
         return len(self.core_of_thread)
 
     @property
     def cache_domains(self) -> int:
-        """Number of cache domains: last-level caches, or cores if there is no last-level cache."""
+        """Return the number of cache domains: last-level caches, or cores if there is no last-level cache."""
         return int(self.llc_of_core.max()) + 1
 
     @cached_property
     def llc_bytes_of_domain(self) -> list[int]:
-        """The size of each domain's last-level cache, 0 if there is no such cache."""
+        """Return the size of each domain's last-level cache, 0 if there is no last-level cache."""
         return list(self.caches.llc_sizes) or [self.caches.llc_bytes] * self.cache_domains
 
     @cached_property
     def llc_spans_nodes(self) -> bool:
-        """Whether cores of two nodes share a last-level cache."""
+        """Return whether cores of two nodes share a last-level cache."""
         return len(set(zip(self.llc_of_core.tolist(), self.node_of_core.tolist(), strict=True))) > self.cache_domains
 
     @cached_property
@@ -157,12 +157,12 @@ class Machine:
 
     @cached_property
     def cores_of_node(self) -> IntArray:
-        """[nodes] the number of cores of each node."""
+        """Return [nodes] the number of cores of each node."""
         return np.bincount(self.node_of_core, minlength=self.nodes)
 
     @cached_property
     def home_of_node(self) -> IntArray:
-        """[nodes] where memory is placed that is wanted on each node: there, or on the nearest node with memory."""
+        """Return [nodes] the home of memory that is wanted on each node: the node, or the nearest node with memory."""
         latency_ps = self.latency_ps.astype(np.int64)
         latency_ps[:, self.memory_bytes == 0] = np.iinfo(np.int64).max
         has_memory = self.memory_bytes > 0
@@ -170,7 +170,7 @@ class Machine:
 
     @cached_property
     def rank_of_sockets(self) -> IntArray:
-        """[sockets, sockets] the rank of the distance between two sockets: 0 for the pairs of least latency.
+        """Return [sockets, sockets] the rank of the distance between two sockets: 0 for the pairs of least latency.
 
         The latency between two sockets is the least latency between their nodes with cores, in either direction. Pairs
         of equal latency have one rank. Sockets without cores have the last rank. The diagonal has no meaning.
@@ -200,7 +200,7 @@ class WorkerMap:
 
     @property
     def workers(self) -> int:
-        """Number of workers."""
+        """Return the number of workers."""
         return len(self.thread)
 
     def unit(self, kind: str) -> IntArray:

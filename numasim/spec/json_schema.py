@@ -70,7 +70,7 @@ def model_schema(model: Any) -> Schema:
 
 
 def _bounded(schema: Any) -> Any:
-    """Rename the bounds of validated fields, for which pydantic has its own names, to keywords of JSON Schema."""
+    """Return ``schema`` with keywords of JSON Schema in place of pydantic's own names of bounds."""
     if isinstance(schema, list):
         return [_bounded(each) for each in schema]
     if not isinstance(schema, dict):

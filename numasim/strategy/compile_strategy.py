@@ -90,9 +90,7 @@ def compile_strategy(
 
 def _adaptive(spec: StrategySpec) -> Adaptive | None:
     rule = None if isinstance(spec.spawn, str) else spec.spawn.adaptive
-    if rule is None:
-        return None
-    return Adaptive(rule.stack, rule.every, rule.steals, rule.first == "work-first")
+    return Adaptive(rule.stack, rule.every, rule.steals, rule.first == "work-first") if rule else None
 
 
 def _work_first_tiers(spec: StrategySpec) -> int:

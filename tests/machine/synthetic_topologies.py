@@ -44,7 +44,7 @@ def systems() -> list[System]:
 
 
 def names() -> list[str]:
-    """The names of the files, without `.xml`."""
+    """Return the names of the files, without `.xml`."""
     return [f"{version}-{system.name}" for system in systems() for version in system.versions]
 
 

@@ -208,7 +208,7 @@ HETEROGENEOUS = """<topology version="2.0">
 
 
 def heterogeneous(more: str = "") -> str:
-    """Two packages of four cores, the second without any memory; HBM beside the first."""
+    """Return the XML of two packages of four cores: the first with memory and HBM, the second without memory."""
     cores = [
         f'<object type="Core" cpuset="{cpus:#x}"><object type="PU" os_index="{cpu}" cpuset="{cpus:#x}"/></object>'
         for cpu, cpus in ((cpu, 1 << cpu) for cpu in range(8))

@@ -65,7 +65,7 @@ def common(result: Result) -> dict[str, Any]:
 
 
 def assert_sound(result: Result, machine: Machine) -> None:
-    """No number is undefined, no worker looks for work on a node without cores, and no node without memory is used."""
+    """Check that numbers are defined, nodes without cores get no steal attempts, and nodes without memory no bytes."""
     assert "nan" not in [str(value) for value in result.counters.values()]
     without_cores, without_memory = machine.cores_of_node == 0, machine.memory_bytes == 0
     assert not result.node_attempts[without_cores].any()

@@ -18,7 +18,7 @@ Pairs = list[tuple[int, int]]
 
 @st.composite
 def link_graphs(draw: st.DrawFn) -> tuple[int, Pairs]:
-    """A ring, so that all nodes are joined, with random directed links added, in random order."""
+    """Draw a ring, which joins all nodes, and more directed links between its nodes, in random order."""
     nodes = draw(st.integers(1, 6))
     ring = [(a, (a + 1) % nodes) for a in range(nodes) if nodes > 1]
     others = [(a, b) for a, b in product(range(nodes), repeat=2) if a != b and (a, b) not in ring]
@@ -27,7 +27,7 @@ def link_graphs(draw: st.DrawFn) -> tuple[int, Pairs]:
 
 
 def best_path(pairs: set[tuple[int, int]], nodes: int, a: int, b: int) -> tuple[int, ...]:
-    """The shortest, then smallest node sequence from a to b, by trying all of growing length."""
+    """Return the shortest, then smallest node sequence from a to b; all sequences are tried, the shortest first."""
     for inner in range(nodes):
         for middle in product(range(nodes), repeat=inner):
             path = (a, *middle, b)

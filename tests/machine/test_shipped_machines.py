@@ -36,7 +36,7 @@ ORIGIN = re.compile(r"(thesis|LAWS|SkelAff|home scheduling|Phoenix\+\+|vendor da
 
 
 def numa_factors(machine: Machine) -> list[Fraction]:
-    """Remote over local read latency of every ordered pair of nodes."""
+    """Return remote over local read latency for every ordered pair of nodes."""
     latency = machine.latency_ps.tolist()
     nodes = range(machine.nodes)
     return [Fraction(latency[a][b], latency[a][a]) for a in nodes for b in nodes if a != b]

@@ -30,7 +30,7 @@ NODES = [
 
 
 def four(document: Make, **changes: Any) -> dict[str, Any]:
-    """Three nodes in a row: node 1 without memory, node 2 without cores, node 0 with two kinds of cores."""
+    """Return three nodes in a row: node 0 with two kinds of cores, node 1 without memory, node 2 without cores."""
     usual = {
         "nodes": NODES,
         "caches": {**LLC, "llc_scope": "node"},

@@ -17,7 +17,7 @@ LEAF = Shape((Op.RUN,), (0,), (0,))
 
 
 def two_trees() -> Workload:
-    """Task 0 forks 1 and 4, task 1 forks 2 and 3; task 5 is a lone root. Forks compute 10 and 5, leaves 100."""
+    """Return a program: task 0 forks 1 and 4, task 1 forks 2 and 3, task 5 is a lone root; times are in ps."""
     draft = Draft(np.array([-1, 0, 1, 1, 0, -1]), np.array([0, 0, 1, 1, 1, 1]), [FORK, LEAF])
     draft.compute_runs(0, np.array([[10, 5], [10, 5]]))
     draft.compute(1, 100)

@@ -31,7 +31,7 @@ def plan_on(spec: StrategySpec, nodes: list[int], latency_ps: Any = None) -> Ste
 
 
 def a_worker_a_node(nodes: int, latency_ps: Any = None, **rule: Any) -> Prober:
-    """Worker i is on node i, and a task without a node goes to worker 0's queue of the second family."""
+    """Return a prober of workers i on nodes i; a task without a node goes to the queue of the second family."""
     queues = {"deque": {"per": "worker"}, "else": {"per": "machine"}}
     rules = [{"to": "data", "queue": "deque", **rule}, {"to": "any", "queue": "else"}]
     spec = stealing({"from": "own", "queue": "else"}, queues=queues, dispatch=rules)
@@ -72,7 +72,7 @@ def test_equation_5_2_divides_by_all_objects_which_changes_no_choice() -> None:
 
 @st.composite
 def relations(draw: st.DrawFn) -> tuple[Any, Any, Any]:
-    """(D_T of one task, D_S, bytes of each object) of up to eight objects on up to five nodes; some are unbound."""
+    """Draw (D_T of one task, D_S, bytes of each object): up to eight objects, some unbound, and up to five nodes."""
     objects, nodes = draw(st.integers(1, 8)), draw(st.integers(1, 5))
     uses = draw(st.lists(st.integers(0, 1), min_size=objects, max_size=objects))
     home = draw(st.lists(st.integers(-1, nodes - 1), min_size=objects, max_size=objects))

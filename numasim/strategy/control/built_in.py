@@ -181,7 +181,8 @@ class PackingTuner:
     ) -> tuple[Search | None, Controls]:
         """Return the new state and controls: all tasks free before the first iteration of a loop, then packings."""
         if measures is None or measures.iteration + 1 == program.iterations[measures.phase]:
-            return None, _all_free(program) if max(program.iterations, default=1) > 1 else _plain(program)
+            loops = max(program.iterations, default=1) > 1
+            return None, _all(program, Tier.FREE) if loops else _all(program, Tier.LOCAL, PLAIN)
         if measures.iteration == 0:
             return self._profiled(program, measures)
         if state is None or state.ended:
@@ -194,7 +195,7 @@ class PackingTuner:
         ran = tasks_of_loop(program, measures.phase)
         rule = self.tune.cpu_bound
         if rule != "none" and is_cpu_bound(rule, measures.misses[ran], program.compute_ps[ran]):
-            return None, _plain(program)
+            return None, _all(program, Tier.LOCAL, PLAIN)
         roots = self._initial(program, measures)
         search = Search.begin(program, roots[ran[roots]], self.tune)
         return search, Controls(tiers=tiers_of_packing(program, search.tried), switches=frozenset())
@@ -208,14 +209,10 @@ class PackingTuner:
         return initial_packing(program, used, program.unit_llc_bytes)
 
 
-def _all_free(program: Program) -> Controls:
-    return Controls(tiers=np.full(program.tasks, Tier.FREE, np.uint8), switches=frozenset())
-
-
-def _plain(program: Program) -> Controls:
-    """Return controls by which all tasks are local; `PLAIN` is on if a level or rule depends on this switch."""
-    switches = frozenset({PLAIN}.intersection(program.switches))
-    return Controls(tiers=np.full(program.tasks, Tier.LOCAL, np.uint8), switches=switches)
+def _all(program: Program, tier: Tier, *switches: str) -> Controls:
+    """Return controls that give all tasks ``tier`` and turn on the ``switches`` on which a level or rule depends."""
+    on = frozenset(switches).intersection(program.switches)
+    return Controls(tiers=np.full(program.tasks, tier, np.uint8), switches=on)
 
 
 def tasks_of_loop(program: Program, phase: int) -> npt.NDArray[np.bool_]:
