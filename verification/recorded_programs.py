@@ -75,10 +75,10 @@ class Bench:
         return (str(self.program), name, str(units), str(rounds))
 
     def measured_us(self, name: str, units: int, threads: int, folder: Path | None = None) -> float:
-        """Return the time of the parallel region over rounds of the program, recorded to ``folder`` if it is given.
+        """Return the time of the program's parallel region; if ``folder`` is given, record the program into it.
 
-        For one thread, the time is the lower quartile of the thread's processor time, which a busy machine does not
-        lengthen. For several threads, the time is the least time by the clock.
+        For one thread, the time is the lower quartile over rounds of the thread's processor time, which a busy machine
+        does not lengthen. For several threads, the time is the least time of a round by the clock.
         """
         command = self.command(name, units, self.rounds)
         variables = environment(self.openmp, threads, folder)

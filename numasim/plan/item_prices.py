@@ -136,7 +136,7 @@ class ItemPrices:
         return AccessPrices(table, kind, fetched, written, times * (near + llc), times * llc, wait)
 
     def _mean(self, plan: Plan, dealt: I64 | None) -> Price:
-        """Return the price of the mean item: the demand of a worker while the worker executes the family."""
+        """Return the price of the mean item of the range: what a worker demands while it executes these items."""
         count, family = self._family.count, self._family
         compute = family.compute
         price = Price((family.low_ps + family.high_ps) // 2 if compute is None else compute.mean_of(dealt))

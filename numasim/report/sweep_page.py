@@ -353,8 +353,8 @@ def page_pictures(frame: pd.DataFrame, node_pairs: pd.DataFrame, sweep: SweepSpe
 def _places(frame: pd.DataFrame) -> list[int]:
     """Return the positions of the runs that are drawn.
 
-    These are the first and the fastest of the compared runs in the first setting, with the most workers. Runs are
-    compared along the colours of the plot, or along x if the plot has no colours.
+    These are the first and the fastest of the compared runs. Runs are compared along the colours of the plot, or along
+    x if the plot has no colours. All other axes have their first value, but ``workers`` has its largest value.
     """
     runs = finished(frame.reset_index(drop=True))
     runs = runs[runs["repeat"] == runs["repeat"].min()]

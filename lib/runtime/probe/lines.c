@@ -107,7 +107,7 @@ static void wake(void *context, uint32_t member) {
         const double since = ns_now_ns();
         while (ns_now_ns() - since < ASLEEP_NS) ns_pause();
         self->called_ns[wake] = ns_now_ns();
-        ns_atomic_u32_store(&self->word, wake + 1, memory_order_relaxed); /* relaxed: as in the loop above */
+        ns_atomic_u32_store(&self->word, wake + 1, memory_order_relaxed); /* relaxed: only the word is passed */
         ns_futex_wake(&self->word, 1);
         self->returned_ns[wake] = ns_now_ns();
     }
