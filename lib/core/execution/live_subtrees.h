@@ -26,8 +26,7 @@ typedef struct {
  * false if there is no memory. Release `memory` in either case. */
 bool ns_live_create(ns_live_subtrees *self, const ns_full_plan *plan);
 
-/* Use the tiers and labels of `in_force` from now on. No subtree is live now. The arrays of `in_force` outlive
- * `self`. */
+/* Use the tiers and labels of `in_force` from now on. No subtree is live now. The arrays outlive `self`. */
 void ns_live_follow(ns_live_subtrees *self, const ns_graph *graph, const ns_control *in_force);
 
 /* Begin a phase. Every subtree of the phase whose root has a label is awaited from now on. */

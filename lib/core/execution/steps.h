@@ -36,8 +36,7 @@ static inline bool ns_steps_run(const ns_steps *self) { return self->phase < (in
 /* Go on to the next step. */
 void ns_steps_next(ns_steps *self);
 
-/* The number of the present pass through the outermost loop. For a phase outside of all loops, the number of the
- * repeat. */
+/* The number of the present pass through the outermost loop. Outside of all loops, the number of the phase's repeat. */
 static inline int64_t ns_steps_iteration(const ns_steps *self) {
     return self->outer == NS_NO_LOOP ? self->again : self->state[self->outer].pass;
 }

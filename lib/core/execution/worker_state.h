@@ -128,8 +128,8 @@ static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
 
 enum { NS_NO_LOCK = -1 };
 
-/* ns_level_lock: the lock under which a level probes queue `q`. ns_queue_lock: the lock of queue `q`, or NS_NO_LOCK if
- * `q` is negative. */
+/* ns_level_lock: the lock under which a level probes queue `q`. ns_queue_lock: the lock of queue `q` (none if `q` <
+ * 0). */
 static inline int32_t ns_level_lock(const ns_full_plan *plan, uint32_t level, uint32_t q) {
     const ns_i32s locks = plan->words.level_lock;
     return locks.count ? locks.at[(uint64_t)level * plan->steal.queue_count + q] : NS_NO_LOCK;
@@ -203,8 +203,7 @@ static inline enum ns_deal ns_deal_of(const ns_phase *phase) { return phase->ser
  * body, or a root of a serial phase. */
 static inline bool ns_begins_root(bool serial, uint8_t kind) { return serial || kind == NS_ROW_IMPLICIT; }
 
-/* ns_tier_of: the tier in force of a row's task. ns_label_of: the unit (set of workers) in the task's label, or
- * NS_UNKNOWN. */
+/* ns_tier_of: the tier in force of a row's task. ns_label_of: the unit in the task's label, or NS_UNKNOWN. */
 static inline uint32_t ns_tier_of(const ns_control *control, uint32_t row) {
     return control->tier.count ? control->tier.at[row] : (uint32_t)NS_TIER_LOCAL;
 }

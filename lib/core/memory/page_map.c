@@ -135,8 +135,7 @@ static uint64_t scans_until(const ns_page_map *self, int64_t now_ps) {
     return past_ps < 0 ? 0 : (uint64_t)(past_ps / scan_of(self)->period_ps) + 1;
 }
 
-/* A unit is touched after `scans` scans of the stage. Returns whether the unit has been scanned since its last
- * touch. */
+/* A unit is touched after `scans` scans of the stage. Returns whether a scan has marked it since its last touch. */
 static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64_t scans) {
     const int64_t unit_bytes = memory_of(self)->unit_pages.at[region] * memory_of(self)->page_bytes;
     const uint64_t window = (self->begin[region] + (uint64_t)(unit * unit_bytes)) / (uint64_t)scan_of(self)->bytes;
@@ -147,8 +146,7 @@ static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64
     return since;
 }
 
-/* The touch of a unit by a worker on `node` causes a hinting fault. Returns the number of pages that migrate to
- * `node`. */
+/* The touch of a unit by a worker on `node` causes a hinting fault. Returns how many pages migrate to `node`. */
 static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t node, int64_t *moved) {
     scan_state *const known = &self->scanned[self->first[region] + unit];
     if (known->node != node + 1) known->in_a_row = 0;

@@ -22,8 +22,7 @@ typedef struct {
     int64_t overhead_ps;      /* of the faults and migrations together, at most 2^63 - 1 */
 } ns_page_touch;
 
-/* Make a map in `memory` for the start of a run of `plan`, which outlives the map. Returns NULL if there is no
- * memory. */
+/* Make a map in `memory` for a new run of `plan`, which outlives the map. Returns NULL if there is no memory. */
 ns_page_map *ns_page_map_create(const ns_full_plan *plan, ns_pieces *memory);
 
 /* Phase number `phase` starts now. Use the page policy that the plan has for this phase. */

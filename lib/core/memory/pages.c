@@ -78,8 +78,7 @@ int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, i
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-/* The node where most bytes of an access lie, the lowest of several such nodes; NS_NOWHERE if none of its pages is
- * placed. */
+/* The node where most bytes of an access lie, the lowest of several such nodes; NS_NOWHERE if no page is placed. */
 static int32_t home_of(ns_pages *self, uint64_t access) {
     uint32_t best = 0;
     ns_page_map_bytes(self->map, access, self->bytes);

@@ -44,8 +44,7 @@ static inline int64_t ns_table_row(int64_t divisor, bool by_quotient, bool by_re
     return by_remainder ? item % divisor : 0;
 }
 
-/* [nodes] the bytes that workers of `node` have moved from and to each node's memory. The caller may add to these
- * numbers. */
+/* [nodes] the bytes that workers of `node` have moved from and to each node's memory. The caller may add to them. */
 static inline int64_t *ns_pages_bytes_of(const ns_pages *self, int32_t node) {
     return self->node_bytes + (uint64_t)(uint32_t)node * self->plan->nodes;
 }

@@ -2,8 +2,7 @@
  * plan_reader.c checks the types, sizes and bounds of single fields.
  *
  * Python makes plans and has checked the input of users. The checks here keep a damaged plan from breaking an engine:
- * indices are in bounds, tables have the right size, every begun group ends, tasks form trees, sums fit into 63
- * bits. */
+ * indices are in bounds, tables have the right size, begun groups end, tasks form trees, sums fit into 63 bits. */
 #include "base/bitset.h"
 #include "generated/plan_checks.h"
 #include "policy/dispatch.h"
@@ -96,8 +95,7 @@ bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self
     return check_nodes(reader, self, "home", self->home);
 }
 
-/* The most copies of chunks in caches. They take 6 GiB of memory, which the system provides page by page as it is
- * used. */
+/* The most copies of chunks in caches. They take up to 6 GiB, which the system provides page by page when used. */
 #define MOST_COPIES (INT64_C(1) << 28)
 
 bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self) {
@@ -246,8 +244,7 @@ static bool check_args(ns_plan_reader *reader, const ns_full_plan *plan) {
     return REQUIRE(holds, "op_arg has a value out of bounds");
 }
 
-/* Require that every task ends the groups that it begins, and that a run that skips ahead has no op but RUN, SPAWN and
- * WAIT. */
+/* Require that every task ends its groups, and that a run that skips ahead has no ops but RUN, SPAWN and WAIT. */
 static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool skipping) {
     for (int64_t row = 0; row < graph->rows; row++) {
         int64_t groups = 0; /* how many begun groups have not ended */

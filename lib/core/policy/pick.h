@@ -1,5 +1,5 @@
-/* How queues are picked along the segments of one level, for stealing and for dispatch. Files outside this folder use
- * only the masks. */
+/* How queues are picked along the segments of one level, for stealing and for dispatch. Other folders use only the
+ * masks. */
 #pragma once
 
 #include <stddef.h>
@@ -108,8 +108,7 @@ static inline uint32_t ns_candidates_draw(const ns_candidates *self, uint32_t co
 
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 
-/* A decision under way: the deciding actor, its random numbers and its view; for dispatch also task `index` of
- * `count`. */
+/* A decision under way: the deciding actor, its random numbers and view; for dispatch also task `index` of `count`. */
 typedef struct {
     const ns_plan *plan;
     const ns_level *level;
@@ -129,8 +128,7 @@ static inline ns_row ns_row_at(const ns_plan *plan, const ns_level *level, int32
     return (ns_row){row[0], row[1]};
 }
 
-/* Start a walk over `row`. Fields are set one by one: a copy of a struct that has just been written would wait for the
- * stores. */
+/* Start a walk over `row`. Fields are set one by one: a copy of a struct just written would wait for the stores. */
 static inline void ns_walk_start(ns_walk *self, ns_row row) {
     self->segment = row.first;
     self->end = row.end;

@@ -198,8 +198,7 @@ static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const
     return present >= NS_MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
 }
 
-/* Whether repeated picks in a segment may reach all its candidates, at random or in turn, while the view is the
- * same. */
+/* Whether repeated picks in a segment may reach all its candidates, at random or in turn, if the view is constant. */
 static bool comes_to_all(const ns_level *level, const ns_candidates *some) {
     switch (level->pick) {
         case NS_PICK_RANDOM:

@@ -73,8 +73,7 @@ static inline bool ns_in_force(const ns_level *level, const ns_view *view) {
     return off == ((level->flags & NS_FLAG_UNLESS) != 0);
 }
 
-/* Whether a level or rule is always in force: in all iterations, for tasks of every tier, without a switch and without
- * a gate. */
+/* Whether a level or rule is always in force: in all iterations, for tasks of every tier, without switch and gate. */
 static inline bool ns_is_unconditional(const ns_level *level) {
     return level->first_iteration == 0 && level->last_iteration == UINT32_MAX && level->toggle == NS_NONE8 &&
            !(level->flags & (NS_FLAG_GATED | NS_FLAG_TIERS));

@@ -20,8 +20,7 @@ ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capac
 ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps,
                                      const ns_measured *seen);
 
-/* Return the length that a bound of a watch stands for: the bound itself, or the threshold for which the bound is a
- * mark (NS_..._MARK). */
+/* Return the length that a bound of a watch stands for: the bound itself, or the threshold that a mark means. */
 static inline int64_t ns_watch_length(int32_t bound, ns_thresholds thresholds) {
     switch (bound) {
         case NS_MIN_MARK: return thresholds.low;

@@ -36,8 +36,7 @@ static int64_t count_in(const ns_transfers *transfers, ns_line *line, const ns_a
     return now;
 }
 
-/* The line's owner has written the line at `now`. Let the other parties read it one by one. The last reader keeps
- * it. */
+/* The line's owner has written the line at `now`. The other parties read it one by one. The last reader keeps it. */
 static void read_out(const ns_transfers *transfers, ns_line *line, int64_t now, ns_arrival *readers, uint32_t count) {
     const uint32_t writer = line->owner;
     for (uint32_t i = 0; i < count; i++) {
@@ -48,8 +47,7 @@ static void read_out(const ns_transfers *transfers, ns_line *line, int64_t now, 
     }
 }
 
-/* All parties count themselves on one line. The last party writes to the line to open the barrier, and the other
- * parties read it. */
+/* All parties count themselves on one line. The last party opens the barrier on it, and the other parties read it. */
 static int64_t central(const ns_transfers *transfers, ns_line *line, ns_arrival *arrivals, uint32_t count) {
     sort(arrivals, count, by_time);
     const int64_t opened = count_in(transfers, line, arrivals, count);

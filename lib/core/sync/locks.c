@@ -63,8 +63,7 @@ static ns_grant mutex(const release *self, int64_t now) {
     return (ns_grant){0, delay};
 }
 
-/* The place of the first waiter on another node (`remote`) or on the same node (not `remote`); `count` if there is
- * none. */
+/* The place of the first waiter on another node (`remote`) or on the same node (not `remote`); `count`: none. */
 static uint32_t first_waiter(const release *self, bool remote) {
     uint32_t place = 0;
     while (place < self->count && is_remote(self, place) != remote) place++;

@@ -10,8 +10,8 @@
 /* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
  *
  * A line comes from the core of its owner: the actor that had the line last. A line without an owner, or any line if
- * words are not cached, comes from the memory of its home node. An actor is a worker, or a producer on the core of
- * worker 0. */
+ * words are not cached, comes from the memory of its home node. An actor is a worker, or a producer (on worker 0's
+ * core). */
 
 #define NS_NOBODY UINT32_MAX
 
@@ -67,8 +67,7 @@ typedef struct {
     int64_t delay_ps; /* time until it has the lock, at most 2^63 - 1 */
 } ns_grant;
 
-/* Return the time that `actor` needs to get a free lock. The `line` of the lock is with the last holder or in
- * memory. */
+/* Return the time that `actor` needs to get a free lock, whose `line` is with the last holder or in memory. */
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor);
 
 /* Choose the next holder of a lock that the owner of `line` releases at `now`, among `count` waiters in the order of
