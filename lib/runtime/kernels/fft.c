@@ -143,8 +143,7 @@ static ns_access classes_of(const loop *l, enum region region, enum ns_access_mo
     return access;
 }
 
-/* Return the access of a loop to the roots of unity. For each item it reads one root per residue class but the
- * first. */
+/* Return the access of a loop to the roots of unity. It reads one root per item and class but the first. */
 static ns_access roots_of(const loop *l) {
     const int64_t step_bytes = l->of->n / (l->radix * l->classes) * ELEMENT_BYTES;
     ns_access access = ns_piece(l->of->object[ROOTS], l->first * step_bytes, l->length * ELEMENT_BYTES, NS_READ);
@@ -188,8 +187,7 @@ static int64_t flops_of(const loop *l) {
     return (BUTTERFLY_FLOPS * l->radix * log2_of(l->radix) + TWIDDLE_FLOPS * (l->radix - 1)) * l->length;
 }
 
-/* Return whether a loop is split. The loop over roots includes its upper bound. BOTS therefore compares its length
- * minus one. */
+/* Return whether a loop is split. For the loop over roots, BOTS compares the length minus one. */
 static bool is_split(const loop *l) { return l->length - (l->loop == ROOTS_LOOP) >= LOOP_CUTOFF; }
 
 static void run_loop(ns_task *self, void *arguments);

@@ -1,5 +1,4 @@
-/* Random fork-join graphs, run one after the other. Every task counts how often it runs. The counts show lost and
- * repeated tasks.
+/* Random fork-join graphs, run one after the other. Every task counts its runs: this shows lost and repeated tasks.
  *
  * Each task draws from a stream of random numbers of its own. Its number in the graph selects the stream. So a graph is
  * the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
@@ -103,8 +102,7 @@ static void take_segment(ns_task *self, const task *t, uint64_t number) {
 }
 
 /* Run a task. A draw determines the habits of the task: whether the task works between its spawns, waits between its
- * spawns, waits at its end, and works after this last wait. If `self` is NULL, spend only the time of the task's
- * segments.
+ * spawns, waits at its end, and works after this last wait. If `self` is NULL, spend only the time of its segments.
  */
 static void run_row(ns_task *self, void *arguments) {
     const task *t = arguments;

@@ -146,8 +146,7 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
  * several trials. A process measures this once, so that equal delays of the process have equal lengths. */
 int64_t ns_delay_calibrate(void);
 
-/* Keep the processor busy for about `picoseconds`. A millisecond is `turns_per_ms` iterations; 0: delays take no
- * time. */
+/* Keep the processor busy for about `picoseconds`. A millisecond is `turns_per_ms` iterations; 0: no delay. */
 static inline void ns_delay_take(int64_t turns_per_ms, int64_t picoseconds) {
     int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)turns_per_ms);
     for (; turns > 0; turns--) __asm__ volatile("" ::: "memory");

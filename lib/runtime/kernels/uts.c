@@ -136,8 +136,7 @@ typedef struct {
     count *found; /* where to store the counts of the subtree */
 } visit;
 
-/* The results of up to FEW_CHILDREN children are stored on the stack of their parent, those of more children on the
- * heap. */
+/* The results of up to FEW_CHILDREN children are on the stack of their parent, those of more children on the heap. */
 enum { FEW_CHILDREN = 8 };
 
 static void walk(ns_task *self, void *arguments) {
