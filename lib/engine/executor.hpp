@@ -154,8 +154,7 @@ public:
         proceed(w);
     }
 
-    // The worker has got the lock of the queue for its task. Put the task there, or elsewhere if the queue is full by
-    // now.
+    // The worker has got the lock of the queue for its task. Put the task there, or elsewhere if it is full by now.
     [[gnu::noinline]] void put_locked(Worker& w) {
         const auto q = static_cast<std::int32_t>(w.target);
         const bool room = run.queues.has_room(w.target);
@@ -439,8 +438,7 @@ private:
         if (counts_live_) ns_live_begin(run.controls.live(), w.id, run.frames[task].row);
     }
 
-    // Make an inline call. The callee replaces the caller on the stack until the callee ends, perhaps on another
-    // worker.
+    // Make an inline call. The callee replaces the caller on the stack until it ends, perhaps on another worker.
     [[gnu::noinline]] void call(Worker& w, std::uint32_t caller) {
         const std::uint32_t callee = run.frames.new_child(caller, 0);
         if (run.frames.adapts()) run.frames.stack_beside(callee, caller);

@@ -163,8 +163,7 @@ bool Thief::end_round(Worker& w) {
     return back_off(w, w.probed);
 }
 
-// Wait, and then poll: decide again. The wait grows with the number of fruitless rounds. Polls that must fail are
-// skipped.
+// Wait, and then poll: decide again. The wait grows with the number of fruitless rounds. Futile polls are skipped.
 bool Thief::back_off(Worker& w, bool probed) {
     ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
     std::int64_t wait_ps = 0;

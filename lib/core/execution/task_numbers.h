@@ -2,8 +2,7 @@
  * engine/reference/task_programs.py).
  *
  * The tasks of the present phase are numbered from 0: root by root in the order of the phase, and in program order
- * below each root. Calls and implicit bodies have no numbers. They are kept only if a dispatch rule asks for
- * numbers. */
+ * below each root. Calls and implicit bodies have no numbers. They are kept only if a dispatch rule asks for them. */
 #pragma once
 
 #include "base/pieces.h"

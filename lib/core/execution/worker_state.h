@@ -128,8 +128,7 @@ static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
 
 enum { NS_NO_LOCK = -1 };
 
-/* ns_level_lock: the lock under which a level probes queue `q`. ns_queue_lock: the lock of queue `q` (none if `q` <
- * 0). */
+/* ns_level_lock: the lock under which a level probes queue `q`. ns_queue_lock: that of queue `q` (none if `q` < 0). */
 static inline int32_t ns_level_lock(const ns_full_plan *plan, uint32_t level, uint32_t q) {
     const ns_i32s locks = plan->words.level_lock;
     return locks.count ? locks.at[(uint64_t)level * plan->steal.queue_count + q] : NS_NO_LOCK;

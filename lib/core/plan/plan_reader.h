@@ -37,8 +37,7 @@ bool ns_full_plan_read(ns_plan_reader *self, ns_full_plan *plan);
 /* Keep a mistake, described by `sentence` as in printf, unless an earlier mistake is kept. Returns false. */
 bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Return `holds`, and keep a mistake if `holds` is false. A macro, because a call for each op of a graph would be
- * slow. */
+/* Return `holds`, and keep a mistake if `holds` is false. A macro, because a call for each op would be slow. */
 #define ns_plan_require(self, holds, ...) ((holds) || ns_plan_refuse(self, __VA_ARGS__))
 
 /* Return memory of zeros for `count` things of `bytes` bytes each, or NULL if there is no memory. */

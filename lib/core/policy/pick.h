@@ -1,5 +1,5 @@
-/* How queues are picked along the segments of one level, for stealing and for dispatch. Other folders use only the
- * masks. */
+/* How queues are picked along the segments of one level, for stealing and for dispatch. Other folders use masks
+ * only. */
 #pragma once
 
 #include <stddef.h>

@@ -10,8 +10,7 @@
 /* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
  *
  * A line comes from the core of its owner: the actor that had the line last. A line without an owner, or any line if
- * words are not cached, comes from the memory of its home node. An actor is a worker, or a producer (on worker 0's
- * core). */
+ * words are not cached, comes from the memory of its home node. An actor is a worker, or a producer at worker 0. */
 
 #define NS_NOBODY UINT32_MAX
 

@@ -4,8 +4,7 @@
 // victims of its next rounds in advance, up to the first probe of a queue that holds a task now. The worker counts
 // these rounds as failed, sleeps until they are over, and then draws the next rounds. Every drawn probe is noted at its
 // queue. While a queue holds a task, the sleeping worker that probes the queue next has an event at the round of this
-// probe, and wakes if the task is still there. A worker that wakes early takes back counted rounds that it has not
-// made.
+// probe, and wakes if the task is still there. A worker that wakes early takes back rounds that it has not made.
 #pragma once
 
 #include <algorithm>

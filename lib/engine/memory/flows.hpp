@@ -176,8 +176,7 @@ public:
         return ceil_ratio(flows_[worker].nominal_ps, ONE, progress_.share(worker));
     }
 
-    // Pass over `taken` items with equal times of a worker, from the present item on. The item after them ends at
-    // `due_ps`.
+    // Pass over `taken` items with equal times of a worker, from the present item on. The next item ends at `due_ps`.
     void pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
         if (taken == 0) return;
         Flow& flow = flows_[w.id];
@@ -191,7 +190,7 @@ public:
         progress_.restart(w.id, flow.left_ps, flow.work.start_ps);
     }
 
-    // The time of an item if only the worker's speed changes it. `move_items` counts the bytes of items, `times` times
+    // The time of an item if only the worker's speed changes it. `move_items` counts bytes of items, `times` times
     // each.
     WorkTime item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const {
         const auto of = static_cast<std::int32_t>(family);

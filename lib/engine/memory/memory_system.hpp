@@ -179,8 +179,7 @@ public:
         run_.ranges.times(family).add_traffic(items, times, ns_pages_bytes_of(&pages_, w.node));
     }
 
-    // Count bytes that the worker has moved from and to each node. `moved`: [kinds, nodes] in a coupled run, else
-    // [nodes].
+    // Count bytes that the worker moved from and to each node. `moved`: [kinds, nodes] in a coupled run, else [nodes].
     void move_bytes(const Worker& w, const std::int64_t* moved) {
         const std::size_t nodes = run_.plan.nodes;
         const auto add = [&](std::int64_t* bytes, const std::int64_t* more) {

@@ -25,8 +25,7 @@ constexpr std::size_t RECORD_WORDS = sizeof(Record) / sizeof(std::uint64_t);
 // Called with batches of records, which are valid only during the call.
 using Listener = std::function<void(const Record* records, std::size_t count)>;
 
-// The sum of the hashes of `count` records. A record's hash h is 0 at first; each word makes it mix((h + GAMMA) ^
-// word).
+// The sum of the hashes of `count` records. A record's hash h begins as 0; each word makes it mix((h + GAMMA) ^ word).
 NUMASIM_VECTORS static std::uint64_t hash_sum(const std::uint64_t* words, std::size_t stride, std::size_t count) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) {

@@ -170,8 +170,7 @@ public:
         flow.share = share;
     }
 
-    // `left_ps`: the remaining time of a flow at full speed, rounded up. `put_left` and `restart` change it to
-    // `left_ps`.
+    // `left_ps`: the remaining time of a flow at full speed, rounded up. `put_left` and `restart` change it.
     std::int64_t left_ps(std::uint32_t worker, std::int64_t now_ps) const {
         return static_cast<std::int64_t>((left(flows_[worker], now_ps) + ONE - 1) >> SHARE_BITS);
     }
@@ -227,8 +226,7 @@ public:
     }
 
 private:
-    // In a class: `left` is the virtual time of the class at which the flow ends. Otherwise: what is left at
-    // `since_ps`.
+    // In a class: `left` is the virtual time of the class at which it ends. Otherwise: what is left at `since_ps`.
     struct Flow {
         Wide left = 0;
         std::int64_t since_ps = 0, share = ONE;

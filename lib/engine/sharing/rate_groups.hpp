@@ -155,8 +155,8 @@ public:
     std::span<const std::int64_t> asked(std::uint32_t group) const { return groups_[group].asked; }
     std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
-    // `change`: a flow with these demands joins a class (sign 1) or leaves it (sign -1). `dissolve`: a class has no
-    // flows left.
+    // `change`: a flow with these demands joins a class (sign 1) or leaves it (sign -1). `dissolve`: it has no flows
+    // left.
     void change(std::uint32_t number, std::span<const Demand> demands, std::int64_t sign) {
         const std::uint32_t group = group_[number];
         if (group == FREE_GROUP) return;

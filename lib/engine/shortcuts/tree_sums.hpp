@@ -65,8 +65,7 @@ public:
     }
 
 private:
-    // Price every segment for a worker of `node`. Their order does not matter: there are no caches, and homes are
-    // known.
+    // Price every segment for a worker of `node`. Any order will do: there are no caches, and homes are known.
     void price(const Run& run, ns_pages& pages, std::size_t node) {
         const AccessTable& table = run.prepared.accesses;
         Traffic traffic;
@@ -218,8 +217,7 @@ public:
     }
 
 private:
-    // Prefix sums over all ops, of which every `BETWEEN`-th is kept. A prefix sum may exceed 63 bits; a difference does
-    // not.
+    // Prefix sums over all ops, of which every `BETWEEN`-th is kept. A sum may exceed 63 bits; a difference does not.
     struct RunningSums {
         std::vector<std::uint64_t> of_ops, of_children;
     };

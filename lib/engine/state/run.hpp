@@ -76,8 +76,8 @@ struct Run {
         if (parent != NO_FRAME) takers.finished(parent, frame);
         if (group != NO_GROUP) group_takers.finished(group, frame);
     }
-    // In leapfrogging joins: the worker from which `waiter` may steal while it waits in the task of `frame`;
-    // NS_UNKNOWN: none.
+    // In leapfrogging joins: the worker from which `waiter`, which waits in the task of `frame`, may steal; or
+    // NS_UNKNOWN.
     std::int32_t taker(std::uint32_t frame, std::uint32_t waiter) const {
         if (frames.gathers(frame)) return group_takers.of(frames.groups().innermost(frame), waiter);
         return takers.of(frame, waiter);

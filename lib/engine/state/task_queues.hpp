@@ -110,8 +110,7 @@ public:
         for (std::uint32_t at = 0; at < count; ++at) put_items(queues[at], {number | SHARED, 1, 1});
     }
 
-    // Among the `most` tasks at one end of a queue, drop copies of claimed tasks. Returns how many of these tasks
-    // remain.
+    // Among the `most` tasks at one end of a queue, drop copies of claimed tasks. Returns how many tasks remain.
     std::int64_t sift(std::uint32_t q, bool back, std::int64_t most) {
         return copies_ ? sift_copies(q, back, most) : most;
     }

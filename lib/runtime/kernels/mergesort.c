@@ -154,8 +154,7 @@ static void spawn_merge(ns_task *self, const merge *m) {
     ns_state_spawn(self, &m->of->memory, run_merge, &right, sizeof right, accesses, count);
 }
 
-/* Find the place of the longer run's middle number in the shorter run. Merge smaller and larger numbers in two
- * tasks. */
+/* Find the place of the longer run's middle number in the shorter run. Merge smaller and larger numbers in tasks. */
 static void split_merge(ns_task *self, const merge *m) {
     const int64_t *numbers = m->of->array[m->from];
     const int64_t half = m->size1 / 2, pivot = numbers[m->low1 + half];

@@ -79,8 +79,7 @@ static void yield_often(void *context, uint32_t member) {
     for (int step = 0; step < STEPS; step++) ns_yield();
 }
 
-/* Probe a yield to the operating system that finds no other thread. Samples in which a yield found another thread are
- * discarded.
+/* Probe a yield to the operating system that finds no other thread. Samples in which a yield found one are discarded.
  */
 void ns_probe_yield(ns_probe *self) {
     ns_probe_alone(self, "yield", &(ns_sampling){.body = yield_often, .operations = STEPS});
