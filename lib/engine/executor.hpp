@@ -28,8 +28,8 @@ namespace numasim {
 // All components that the Executor uses, in one piece of memory.
 //
 // The Executor takes part in every event. It derives from this struct, so that each component is at a constant offset
-// from the Executor. With references, the addresses of components would be loaded again after stores, and
-// event-by-event runs would take a tenth longer.
+// from the Executor. With references, addresses would be loaded again after stores, and event-by-event runs would take
+// a tenth longer.
 struct Components {
     Components(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
                std::function<void()> pause, bool keep_log)

@@ -1,5 +1,4 @@
-// Workers that find no task: phases of fruitless rounds, sleep, and who wakes whom (model 4.15;
-// engine/reference/resting.py).
+// Workers without tasks: phases of fruitless rounds, sleep, who wakes whom (model 4.15; engine/reference/resting.py).
 //
 // The functions that return bool tell whether the worker goes on now. If so, the caller lets the worker proceed.
 #pragma once

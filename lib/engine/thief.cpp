@@ -334,8 +334,7 @@ void Thief::report_steal(const Worker& w, std::int64_t count) {
     run_.recorder.row(Watched::STEAL, w.id, run_.clock.now_ps(), w.target, is_own ? owner : NS_UNKNOWN, count);
 }
 
-// Move `count` tasks. The worker begins the first task, and the others go to its own queue. With `plan.refill`, all
-// tasks go to its own queue.
+// Move `count` tasks. The worker begins the first; the others go to its own queue. With a refill all go to the queue.
 void Thief::take(Worker& w, bool back, std::int64_t count) {
     const auto& costs = run_.plan.costs;
     const std::uint32_t q = w.target;

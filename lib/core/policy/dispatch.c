@@ -108,8 +108,8 @@ static bool holds_share(const ns_data *data, const ns_new_task *task, int64_t we
     return (ns_uwide)task->similarity[node] * NS_MILLION >= least;
 }
 
-/* Whether the guards of `data` hold for a task that comes from a core of node `here`. If the guards look at objects,
- * fills `task->similarity`, and sets `*node` to the chosen node or NS_NOWHERE. */
+/* Whether the guards of `data` hold for a task that comes from a core of node `here`. If they look at objects, fills
+ * `task->similarity`, and sets `*node` to the chosen node or NS_NOWHERE. */
 static bool data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node) {
     *node = NS_NOWHERE;
     if (data->flags & NS_FLAG_SOURCE && !task->source) return false;

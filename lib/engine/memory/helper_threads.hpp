@@ -82,8 +82,8 @@ private:
     static constexpr std::int64_t NO_UNIT = -1;
 
     // The state of a helper: its unit and its worker's unit (`begun`), with the bytes that it has brought in for each;
-    // its place in its unit; its remaining lifespan; and by how much its last access has exceeded the time of
-    // `run_ahead` (`debt_ps`).
+    // its place in its unit; its remaining lifespan; and by how much its last access exceeded the given time
+    // (`debt_ps`).
     struct Helper {
         std::int64_t unit = NO_UNIT, begun = NO_UNIT;
         std::uint32_t row = 0, op = 0, number = 0;

@@ -18,8 +18,7 @@
 
 namespace numasim {
 
-// What stacks and queues contain: the number of a task's frame, or the id of an item. Ids of items are at least
-// `Graph::tasks`.
+// An entry of a stack or queue: the number of a task's frame, or the id of an item, which is at least `Graph::tasks`.
 using Task = std::int64_t;
 
 // The items first, first + step, ...; `step` may be negative.

@@ -1,5 +1,5 @@
-// The task queues of a run: contents, lengths, thresholds and watch bits. Also what the strategy remembers of each
-// worker (engine/reference/task_queues.py).
+// The task queues of a run: contents, lengths, thresholds and watch bits. The strategy's memory of each worker
+// (engine/reference/task_queues.py).
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
  * computes the roots of unity, and the second run transforms. A transform of more than 32 numbers has three parts, and
  * waits for its children after each part. It spawns the unshuffling of its input, then a transform for every residue
  * class of indices, then the butterflies with their twiddle factors. A loop over more than 127 items is split into two
- * halves, one task each. Input and output regions swap roles at every level of the recursion. The tasks are as in
+ * halves, one task each. Input and output swap roles at every level. The tasks are as in
  * numasim/workload/families/fft.py.
  */
 #include <math.h>

@@ -2,7 +2,7 @@
  * four quarters of its numbers and waits. Then it spawns the merge of the first two quarters and the merge of the last
  * two quarters, both into the temporary array, and waits. Then it calls the merge of the two halves into the original
  * array. A merge takes the middle number of its longer sorted run, finds the place of this number in the shorter run,
- * and spawns two merges: of the smaller numbers and of the larger numbers. The input and the tasks are as in
+ * and spawns a merge of the smaller and one of the larger numbers. The input and the tasks are as in
  * numasim/workload/families/sort.py.
  */
 #include <string.h>
