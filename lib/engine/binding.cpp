@@ -23,7 +23,7 @@ namespace {
 
 // ---- plans: a Python dict of arrays as the source of a plan (core/plan/plan_reader.h) ------------------------------
 
-// A mistake in the arrays of a plan; a ValueError in Python.
+// A mistake in the arrays of a plan. Python sees it as a ValueError.
 struct BadPlan : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
@@ -41,7 +41,7 @@ bool view_of(nb::handle given, const void** values, std::uint64_t* count) {
     return true;
 }
 
-// A plan, whose arrays live as long as the object.
+// A plan that has been read from a Python dict. The plan's arrays live as long as this object.
 class ReadPlan {
 public:
     // Read a plan whose every index is in bounds; throw BadPlan for any other plan.
@@ -75,7 +75,7 @@ public:
 private:
     static ReadPlan& of(void* context) { return *static_cast<ReadPlan*>(context); }
 
-    // ---- answers to the reader, which asks by names as "families.0.accesses.1.traffic"
+    // ---- answers to the plan reader, which asks by names such as "families.0.accesses.1.traffic"
 
     bool array(const char* name, ns_field_type type, const void** values, std::uint64_t* count) {
         const nb::object given = find(name);
@@ -115,7 +115,7 @@ private:
         return true;
     }
 
-    // Return the value of this name, or an invalid object.
+    // Return the value with this name, or an invalid object if there is no such value.
     nb::object find(const char* name) const {
         nb::object here = fields_;
         for (std::string rest = name; !rest.empty();) {
@@ -136,7 +136,7 @@ private:
     }
 
     nb::dict fields_;
-    std::vector<nb::object> kept_;  // whose memory the plan borrows
+    std::vector<nb::object> kept_;  // the Python objects whose memory the plan borrows
     ns_plan_reader reader_{};
     Plan plan_{};
     std::optional<Prepared> prepared_;
@@ -144,7 +144,7 @@ private:
 
 // ---- results -------------------------------------------------------------------------------------------------------
 
-// A NumPy array of this shape that takes over the values.
+// A NumPy array of this shape. The array takes over the values.
 template <typename T>
 nb::object owned(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
     auto* kept = new std::vector<T>(std::move(values));
@@ -186,7 +186,7 @@ struct NamedCounter {
 constexpr NamedCounter COUNTERS[] = {NS_EACH_COUNTER(NAMED_COUNTER)};
 #undef NAMED_COUNTER
 
-// Bytes by kind and pair of nodes; of a run that is coupled.
+// For each kind of traffic in a coupled run (workers slow each other down): the bytes between each pair of nodes.
 nb::dict traffic_of(const Traffic& traffic, std::size_t nodes) {
     nb::dict by_kind;
     for (std::size_t kind = 0; kind < TRAFFIC_KINDS; ++kind) {
@@ -244,14 +244,14 @@ nb::dict result_of(Engine& engine, bool keep_log) {
     return result;
 }
 
-// The values of an array that Python has returned; one of another size or type is refused.
+// The values of an array that Python has returned. Throws if the array has another type or number of dimensions.
 template <typename T>
 std::span<const T> values_of(nb::handle array) {
     const auto found = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig>>(array);
     return {found.data(), found.size()};
 }
 
-// A controller, numasim.engine.iteration_control.IterationControl: Python decides at boundaries, and there alone.
+// A controller in Python (numasim.engine.iteration_control.IterationControl). It acts at ends of iterations only.
 class PythonBoundary : public Boundary {
 public:
     explicit PythonBoundary(nb::object control)
@@ -323,7 +323,7 @@ nb::dict run(const ReadPlan& read, std::uint64_t seed, bool keep_log, nb::object
     return result_of(engine, keep_log);
 }
 
-// [phases] the longest chain of work; see longest_chains.hpp.
+// [phases] the time of each phase's longest chain of work; see longest_chains.hpp.
 std::vector<std::int64_t> chains_of(const ReadPlan& read,
                                     const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& segment_ps) {
     require(segment_ps.size() == static_cast<std::size_t>(read.plan().times.segments),

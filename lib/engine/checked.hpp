@@ -1,4 +1,4 @@
-// Arithmetic on times that throws std::overflow_error for results beyond 63 bits; an attribute for loops over hashes.
+// Arithmetic on times that throws std::overflow_error for results beyond 63 bits, and an attribute for vector loops.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 #include "plan.hpp"
 
-// A function with this attribute is compiled once for each generation of vector units. At load time the version for the
-// present processor is chosen.
+// A function with this attribute is compiled several times, once for each of several generations of vector units. When
+// the library is loaded, the version for the present processor is chosen.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(NUMASIM_SANITIZED)
 #define NUMASIM_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -19,7 +19,7 @@ namespace numasim {
 
 __extension__ using Wide = __int128;
 
-constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;  // no event is later
+constexpr std::int64_t LATEST_PS = std::int64_t{1} << 62;  // the latest time of an event
 
 [[noreturn]] inline void refuse_time() {
     throw std::overflow_error("the simulated time exceeds 2**62 ps, fifty-three days");
@@ -45,7 +45,7 @@ inline std::int64_t narrowed(Wide value) {
     return static_cast<std::int64_t>(value);
 }
 
-// a * b / whole, rounded down, for numbers >= 0. The product has 128 bits only if it does not fit into 64.
+// a * b / whole, rounded down, for numbers >= 0. The product has 128 bits only if it does not fit into 64 bits.
 inline std::int64_t floor_ratio(std::int64_t a, std::int64_t b, std::int64_t whole) {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(a, b, &product)) return product / whole;
@@ -59,7 +59,7 @@ inline std::int64_t ceil_ratio(std::int64_t a, std::int64_t b, std::int64_t whol
     return narrowed((Wide{a} * b + whole - 1) / whole);
 }
 
-// How long `bytes` take that come line by line, `misses` / 1000 lines at a time.
+// The time in which `bytes` bytes come in cache lines, with `misses` / 1000 lines under way at a time.
 inline std::int64_t misses_ps(std::int64_t bytes, std::int64_t latency_ps, std::int64_t misses) {
     std::int64_t time_ps = 0;
     if (!ns_misses_fit(bytes, latency_ps, misses, &time_ps)) refuse_time();

@@ -26,8 +26,8 @@ public:
 
     void start_phase(const Phase& phase) { ns_task_numbers_start_phase(&numbers_, &phase); }
 
-    // Return the queue for a task that a worker spawns; a negative number if every queue that the rules name is full.
-    // The worker owes the overhead of the decision.
+    // Return the queue for a task that a worker spawns, or a negative number if every queue that the rules name is
+    // full. The worker owes the overhead of the decision.
     std::int32_t choose(Worker& w, Task task) {
         if (w.boundless_own != NS_UNKNOWN) return w.boundless_own;
         const std::int32_t q = place(w.id, task);
@@ -37,7 +37,7 @@ public:
         return q;
     }
 
-    // Return the queue for a task of the worker or the producer at `position`, without overhead.
+    // Return the queue for a task of the worker or the producer at `position`. Nobody owes overhead for the decision.
     [[gnu::noinline]] std::int32_t place(std::uint32_t position, Task task) {
         std::uint64_t index = 0, count = numbers_.count;
         if (run_.ranges.holds(task)) {
@@ -67,7 +67,7 @@ public:
         copy_[copies_] = static_cast<std::uint32_t>(q);
         run_.queues.put_copies(copy_.data(), copies_ + 1, task);
     }
-    // The same, with a record. A worker or the producer puts the task: `by`, with the number `actor`.
+    // As `put(q, task)`, and record who puts the task: the worker or the producer `by`, whose number is `actor`.
     template <typename Actor>
     [[gnu::always_inline]] void put(Actor& by, std::uint32_t actor, std::int32_t q, Task task) {
         if (watches_puts_) return put_watched(by, actor, q, task);
@@ -75,16 +75,16 @@ public:
         record_put(actor, q, task);
     }
 
-    std::uint32_t copies() const { return copies_; }  // number of copies of the last decision
-    bool looked() const { return looked_; }           // whether the last decision asked where the task's objects are
+    std::uint32_t copies() const { return copies_; }  // number of copies of the task that was placed last
+    bool looked() const { return looked_; }           // whether its placing asked where its objects are
 
 private:
-    // The worker owes the time to move the cache line of a queue that is not its own.
+    // If queue `q` is not the worker's own queue, the worker owes the time to move the cache line of the queue.
     void owe_line(Worker& w, std::uint32_t q) const {
         if (static_cast<std::int32_t>(q) != w.own) w.owed_ps += ns_queue_line_ps(&run_.plan, &w, q);
     }
 
-    // Describe the objects of the task, if dispatch asks for their homes, and whether the task waits for no other task.
+    // Set in `described` the task's objects (if dispatch asks where they lie), and whether the task waits for no task.
     [[gnu::noinline]] void describe(Task task, ns_new_task& described) {
         const bool item = run_.ranges.holds(task);
         if (!item && run_.frames.have_dependences()) described.source = run_.frames.depends_on_none(task);
@@ -102,7 +102,7 @@ private:
         for (std::uint32_t at = 0; at < copies_; ++at) run_.detail(PUT, actor, id, copy_[at]);
         run_.detail(PUT, actor, id, q);
     }
-    // The same; also move the cache lines of the queues that get an entry, and wake sleepers.
+    // As `put`; also move the cache lines of the queues that get the task or a copy, and wake sleeping workers.
     template <typename Actor>
     [[gnu::noinline]] void put_watched(Actor& by, std::uint32_t actor, std::int32_t q, Task task) {
         std::vector<std::pair<std::uint32_t, bool>> filled;  // the queues, and whether each of them held tasks before
@@ -123,10 +123,10 @@ private:
     ns_pages& pages_;
     QueueLines* const lines_;  // or nullptr
     Resting* const resting_;   // or nullptr
-    const bool watches_puts_;  // puts have to move cache lines, or may wake sleepers
+    const bool watches_puts_;  // whether puts move cache lines or may wake sleeping workers
     Owned<ns_task_numbers, ns_task_numbers_create> numbers_;
     bool looked_ = false;
-    std::vector<std::uint32_t> copy_;  // [copies + 1] the queues that get a copy of the task that was placed last
+    std::vector<std::uint32_t> copy_;  // [copies + 1] the queues that get a copy of the task placed last
     std::uint32_t copies_ = 0;
 };
 

@@ -1,32 +1,28 @@
-// The native engine makes one run of one plan, event by event. It equals the reference engine
+// The native engine makes one run of one plan, event by event. It gives the same results as the reference engine
 // (engine/reference/reference.py) and consists of the same components.
 //
 // Each component keeps its state to itself and knows only components above it in this list:
 //
 //   Run            the state that all components work on:
-//     Clock          the time, and the pending event of each actor; no other component writes them
-//     Recorder       hashes of records, rows for a watcher, the log for the checks
-//     ItemRanges     implicit ranges: ids and times of their items; constant
-//     TaskQueues     the contents of queues, and what the strategy remembers of each worker
-//     Team           the workers; each section of a worker's record belongs to one component
-//     Frames         tasks that have begun, joins, dependences, the longest chain of work
-//   MemorySystem   how long work waits for memory: pages, and in coupled runs caches, bandwidth, speeds
-//   SyncObjects    locks, atomic words, conditions, barriers
-//   Transactions   attempts, and the objects that they have opened
-//   Dispatcher     the queue that a new task goes to
-//   WorkSource     phases, roots, ranges, the producer; how many tasks are left
-//   Thief          own queue, rounds of probes, steals, back-off
-//   Executor       ops, segments, spawns, joins
+//     Clock the time, and the pending event of each actor; only the clock changes these Recorder hashes of the run's
+//     records, rows for a watcher, a log for checks of the run ItemRanges implicit ranges: ids and times of their
+//     items; constant TaskQueues the tasks in each queue, and what the strategy remembers of each worker Team the
+//     workers; each section of a worker's record belongs to one component Frames tasks that have begun, joins,
+//     dependences, the longest chain of work
+//   MemorySystem how long work waits for memory: pages, and in coupled runs caches, bandwidth, speeds SyncObjects
+//   locks, atomic words, conditions, barriers Transactions attempts at transactions, and the objects that each attempt
+//   has opened Dispatcher which queue a new task goes to WorkSource phases, roots, ranges, the producer; how many tasks
+//   are left Thief takes from the own queue, rounds of probes, steals, back-off Executor ops, segments, spawns, joins
 //
 // Shortcuts (idle/, shortcuts/) pass over events whose outcome is known, and change no result. They come between
-// WorkSource and Thief, and SteadyProduction after the Executor. `Plan::skip` turns on Polling (polls that must fail),
-// Sleepers (idle workers whose rounds are known to fail) and SteadyProduction (a producer and workers in steady state).
-// `Plan::skipping` turns on SkipAhead (whole phases in which only steals matter) and StealBatches (many steals of like
-// items).
+// WorkSource and Thief, and SteadyProduction after the Executor. `Plan::skip` turns on Polling (single polls that must
+// fail), Sleepers (all rounds of idle workers that must fail) and SteadyProduction (a producer and workers in steady
+// state). `Plan::skipping` turns on SkipAhead (whole phases in which only steals matter) and StealBatches (many steals
+// of items with equal times).
 //
-// The engine takes one event after the other off the clock and hands it to its component. A component returns to the
-// engine what another component has to go on with: the actor that has been granted a lock, the worker that has
-// something to run. The engine also begins and ends phases. Read Clock, WorkSource, Executor and Thief first.
+// The engine takes one event after the other off the clock and hands it to its component. If another component must go
+// on, the first component returns to the engine an actor that has been granted a lock, or a worker that has something
+// to run. The engine also begins and ends phases. Read Clock, WorkSource, Executor and Thief first.
 //
 // Decisions that the model leaves to an engine are explained in the files of the reference engine.
 #pragma once
@@ -46,7 +42,7 @@ constexpr std::int64_t EVENTS_BETWEEN_PAUSES = (1 << 20) - 1;
 
 class Engine;
 
-// A controller of the strategy, which acts before the first iteration of a run and between two iterations (model 4.12).
+// A controller of the strategy. It acts before the first iteration of a run and after each iteration (model 4.12).
 struct Boundary {
     virtual ~Boundary() = default;
     virtual void begin(Engine& engine) = 0;
@@ -55,8 +51,8 @@ struct Boundary {
 
 class Engine {
 public:
-    // `pause` is called from time to time during a run, and an exception from it ends the run. The plan of a watched
-    // run must not skip events.
+    // `pause` is called from time to time during a run. An exception from `pause` ends the run. With a watcher, the
+    // plan must not skip events.
     Engine(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
            std::function<void()> pause, bool keep_log, Boundary* boundary)
         : boundary_(boundary),
@@ -65,7 +61,8 @@ public:
         if (boundary_ != nullptr) executor_.run.measures.emplace(plan.plan.graph.rows, plan.plan.nodes);
     }
 
-    // Make the whole run. If it is refused, the listener and the watcher still hear everything up to then.
+    // Make the whole run. If the run throws (a deadlock, a time that is too late), the listener and the watcher still
+    // get all earlier records.
     [[gnu::noinline]] void run() {
         try {
             begin();
@@ -79,8 +76,8 @@ public:
         executor_.run.recorder.flush();
     }
 
-    // The same step by step: `begin`, then `run_phase` for each run of a phase, until it returns false. The bodies of a
-    // phase's tasks are known before the phase runs.
+    // A run step by step: call `begin`, then `run_phase` for each run of a phase until `run_phase` returns false. The
+    // bodies of a phase's tasks are known before the phase runs.
     void begin() {
         if (boundary_ != nullptr) boundary_->begin(*this);
     }
@@ -103,10 +100,10 @@ public:
         return true;
     }
 
-    // ---- for a boundary
+    // ---- for a `Boundary`
 
-    // All measures, one after the other: the time, [tasks] time and [tasks, nodes] bytes of the tasks, [nodes, nodes]
-    // bytes, [workers] time spent executing.
+    // All measures until now, in one array: the time, [tasks] the time of each task, [tasks, nodes] the bytes of each
+    // task, [nodes, nodes] the bytes between nodes, [workers] the time that each worker has executed tasks.
     std::vector<std::int64_t> told() const {
         const Run& run = executor_.run;
         const TaskMeasures& measures = *run.measures;
@@ -131,12 +128,12 @@ public:
     const std::vector<PhaseRow>& phase_rows() const { return phase_rows_.rows(); }
     std::int64_t passed_items() const { return steady_.passed_items(); }
 
-    // Most tasks at one time that were spawned or dealt and had not finished.
+    // The largest number of tasks at any time that were spawned or dealt and had not finished.
     std::int64_t peak_tasks() const {
         return std::max(static_cast<std::int64_t>(executor_.run.frames.most()), executor_.run.queues.peak_total());
     }
 
-    // Memory for `peak_tasks` tasks.
+    // The bytes of memory that the engine uses for `peak_tasks` tasks.
     std::size_t task_bytes() const {
         return executor_.run.frames.most() * sizeof(Frame) +
                static_cast<std::size_t>(executor_.run.queues.peak_entries()) * sizeof(ns_items);
@@ -208,7 +205,7 @@ private:
         for (std::size_t i = 0; i < executor_.source.team_size(); ++i) {
             if (executor_.run.team[i].sleep != Sleep::AWAKE) continue;
             if (!executor_.run.clock.is_busy(executor_.run.team[i]))
-                executor_.proceed(executor_.run.team[i]);  // other workers are inside a serial run already
+                executor_.proceed(executor_.run.team[i]);  // a busy worker has a serial run (skipped_work.hpp) already
         }
         executor_.source.set_starting(false);
         return true;
@@ -239,7 +236,7 @@ private:
         if (executor_.source.next_step()) end_iteration();
     }
 
-    // Add the row of the phase that ends, with sums since the begin of the run.
+    // Add a row for the phase that ends. The row has sums since the start of the run.
     [[gnu::noinline]] void count_phase() {
         if (phase_rows_.full()) return;
         MemorySystem& memory = executor_.memory;
@@ -262,7 +259,7 @@ private:
         phase_rows_.add(row);
     }
 
-    // An iteration has ended and has been counted. The next iteration, if there is one, has not begun.
+    // Let the controller act after an iteration, before the next iteration begins.
     [[gnu::noinline]] void end_iteration() {
         if (boundary_ == nullptr) return;
         executor_.memory.sum_traffic();

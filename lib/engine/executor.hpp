@@ -25,11 +25,11 @@
 
 namespace numasim {
 
-// All components above the Executor, in one piece of memory.
+// All components that the Executor uses, in one piece of memory.
 //
-// The Executor takes part in every event. It derives from this struct, so that each component is at a constant
-// distance. References to components would have to be loaded again after stores, which costs a tenth of the time of
-// event-by-event runs.
+// The Executor takes part in every event. It derives from this struct, so that each component is at a constant offset
+// from the Executor. With references, addresses would be loaded again after stores, and event-by-event runs would take
+// a tenth longer.
 struct Components {
     Components(const Prepared& plan, std::uint64_t seed, const Listener* listener, const Watcher* watcher,
                std::function<void()> pause, bool keep_log)
@@ -52,7 +52,7 @@ struct Components {
     MemorySystem memory;
     SyncObjects sync;
     Transactions transactions;
-    std::unique_ptr<QueueLines> lines;  // if lines are served
+    std::unique_ptr<QueueLines> lines;  // if the plan serves cache lines of queues one request at a time
     std::unique_ptr<Resting> resting;   // if there are rules for idle workers
     Dispatcher dispatcher;
     WorkSource source;
@@ -69,8 +69,8 @@ public:
 
     // Execute ops until an op takes time, or until the worker has nothing to do and looks for work.
     //
-    // The code of common events is inlined, and the code of rare events is not (noinline), so that common values stay
-    // in registers. This saves a fifth of the time.
+    // The code of frequent events is inlined, and the code of rare events is not (noinline), so that frequently used
+    // values stay in registers. This saves a fifth of the time of a run.
     [[gnu::noinline]] void proceed(Worker& w) {
         for (;;) {
             if (!w.backlog.empty()) take_up(w);
@@ -108,7 +108,7 @@ public:
         }
     }
 
-    // The worker has ended a segment; put a task or paid for a search (`end_put`); slept (`wake`).
+    // `end_segment`: the worker has ended a segment. `end_put`: it put a task or paid for a search. `wake`: it slept.
     [[gnu::noinline]] void end_segment(Worker& w) {
         const Task task = w.stack.back();
         run.detail(SEG_END, w.id, run.frames.id_of(task), w.segment);
@@ -118,7 +118,7 @@ public:
             w.stack.pop_back();
             count_task(w);
             source.task_done();
-            // a shortcut of `proceed`: after most items the worker takes the next item of its own queue
+            // a shortcut for `proceed`: most often the worker next takes an item of its own queue
             const bool free = w.stack.empty() && w.agenda.empty() && w.backlog.empty();
             if (free && thief.pop_own(w, run.plan.refill) && run.frames.is_item(w.stack.back()))
                 return start_item(w, w.stack.back());
@@ -154,7 +154,7 @@ public:
         proceed(w);
     }
 
-    // The worker has the lock of the queue for its task: put the task there, or elsewhere if the queue has become full.
+    // The worker has got the lock of the queue for its task. Put the task there, or elsewhere if it is full by now.
     [[gnu::noinline]] void put_locked(Worker& w) {
         const auto q = static_cast<std::int32_t>(w.target);
         const bool room = run.queues.has_room(w.target);
@@ -182,7 +182,7 @@ private:
         work(w, frame.id, total_ps, local_ps);
     }
 
-    // Start a segment that computes as long as its body has computed.
+    // Start a segment whose computing time is the measured time of its body.
     [[gnu::noinline]] void start_measured(Worker& w, Frame& frame, std::uint32_t segment, std::int64_t compute_ps) {
         const std::int64_t* const moved = ns_pages_bytes_of(&memory.pages(), w.node);
         if (run.measures) run.measures->before(moved);
@@ -234,7 +234,7 @@ private:
                            block.total_ps, block.local_ps);
     }
 
-    // Start a stretch of work, after the overhead that the worker owes.
+    // Start a segment or an item, after the overhead that the worker owes.
     [[gnu::always_inline]] void work(Worker& w, std::int64_t id, std::int64_t total_ps, std::int64_t local_ps) {
         const std::int64_t owed_ps = ns_pay_owed(&w);
         w.began_ps = run.clock.now_ps() + owed_ps;
@@ -263,7 +263,8 @@ private:
         return use.op < BEGIN ? sync.use(w, use.op, use.arg) : transactions.use(w, frame, use);
     }
 
-    // A task has finished: count it in its parent's join and its group, and release the tasks that depend on it.
+    // The task in frame `at` has finished. Count this in the joins of its parent and of its group, and release the
+    // tasks that depend on it.
     [[gnu::always_inline]] void finish(Worker& w, std::uint32_t at, Kind kind) {
         w.stack.pop_back();
         Frame& frame = run.frames[at];
@@ -305,7 +306,7 @@ private:
         }
     }
 
-    // The last task of a group has finished.
+    // The last task of the group number `at` has finished.
     [[gnu::noinline]] void gather(Worker& w, std::uint32_t at) {
         Groups& groups = run.frames.groups();
         Group& group = groups[at];
@@ -320,15 +321,14 @@ private:
         }
     }
 
-    // The last task that the task in this frame waits for has finished. A worker in a nested join of this frame goes
-    // on.
+    // The last task that the task in `frame` waits for has finished. A worker in a nested join of this task goes on.
     [[gnu::always_inline]] void end_join(Worker& w, std::uint32_t frame) {
         if (run.joins.come_to_end(frame)) sleepers.wake(run.joins.over().back());
         if (resting != nullptr) resting->join_ended(w, frame);
     }
 
-    // The last task that `task` waits for has finished. Go on with `task` here, or wake the worker that is blocked in
-    // it.
+    // The last task that `task` waits for has finished. Worker `w` goes on with `task`, or wakes the worker that sleeps
+    // in the join of `task`.
     [[gnu::noinline]] void resume(Worker& w, std::uint32_t task, std::int64_t joined_ps) {
         if (run.plan.join == Join::BLOCK) {
             const auto found = sleeper_.find(task);
@@ -347,8 +347,8 @@ private:
         w.stack.push_back(task);
     }
 
-    // Release the spawned successors whose last predecessor has finished: into queues, except for one successor that
-    // the worker may begin next. If a put takes no time, successors are put one by one, until one finds no room.
+    // Put the spawned successors of a finished task whose predecessors have all finished into queues. The worker may
+    // begin one of them next instead. If a put takes no time, the puts follow each other until a queue has no room.
     [[gnu::noinline]] void release(Worker& w, const Frame& frame) {
         bool waits = puts_take_time_;
         run.frames.release(frame, [&](std::uint32_t successor) {
@@ -365,8 +365,7 @@ private:
         if (waits && !puts_take_time_) hold_back(w);
     }
 
-    // Offer tasks of the backlog whose turn has come, one by one. A dealt task that the worker begins first comes
-    // before the backlog.
+    // Offer tasks of the backlog whose turn has come to queues, one by one. The worker's agenda comes first.
     [[gnu::noinline]] void take_up(Worker& w) {
         while (w.outbox.empty() && !w.backlog.empty() && w.stack.size() < w.backlog.back().first &&
                (!w.stack.empty() || w.agenda.empty())) {
@@ -376,7 +375,8 @@ private:
         }
     }
 
-    // A task has found no room, and the worker begins it. The other released tasks wait until that task has finished.
+    // A released task has found no room in a queue, so that the worker begins it. The other released tasks wait in the
+    // backlog until this task has finished.
     [[gnu::noinline]] void hold_back(Worker& w) {
         const auto first = static_cast<std::ptrdiff_t>(w.backlog.size());
         for (; !w.outbox.empty(); w.outbox.pop_front()) w.backlog.emplace_back(w.stack.size(), w.outbox.front());
@@ -389,8 +389,8 @@ private:
         if (w.own != NS_UNKNOWN) run.queues.owner_steps(static_cast<std::uint32_t>(w.own), NS_OWNER_EXECUTED);
     }
 
-    // Whether the worker executes its spawns at once: from a full own queue on, until the queue has fallen below the
-    // resume fill.
+    // Whether the worker executes spawned tasks at once: from when its own queue is full until the length is below the
+    // strategy's limit for putting tasks again.
     [[gnu::always_inline]] bool must_inline(Worker& w) {
         if (w.own == NS_UNKNOWN || run.plan.steal.queues[w.own].full != NS_FULL_INLINE) return false;
         const auto q = static_cast<std::uint32_t>(w.own);
@@ -419,7 +419,7 @@ private:
         }
     }
 
-    // Whether the worker begins the new child and puts the parent into a queue.
+    // Whether the worker begins the new child, and puts the rest of the parent into a queue.
     [[gnu::always_inline]] bool goes_first(Worker& w, std::uint32_t parent, std::uint32_t child) {
         return run.plan.work_first && run.controls.goes_first(run.frames[child].row) &&
                (!run.frames.adapts() || adapts_to(w, parent, child));
@@ -433,12 +433,12 @@ private:
         return true;
     }
 
-    // The worker begins or continues a task that comes from no queue.
+    // The worker begins or continues a task that it has not taken from a queue. Count the subtree of the task as live.
     [[gnu::always_inline]] void begin(const Worker& w, std::uint32_t task) {
         if (counts_live_) ns_live_begin(run.controls.live(), w.id, run.frames[task].row);
     }
 
-    // Make an inline call. The caller is off the stack until the end of the callee, which may be on another worker.
+    // Make an inline call. The callee replaces the caller on the stack until it ends, perhaps on another worker.
     [[gnu::noinline]] void call(Worker& w, std::uint32_t caller) {
         const std::uint32_t callee = run.frames.new_child(caller, 0);
         if (run.frames.adapts()) run.frames.stack_beside(callee, caller);
@@ -447,7 +447,7 @@ private:
         begin(w, callee);
     }
 
-    // Worker 0 creates the next item. It puts the item into a queue, or executes it at once if its own queue is full.
+    // Worker 0 creates the next item. Worker 0 puts it into a queue, or executes it if its own queue is full.
     [[gnu::noinline]] void produce(Worker& w) {
         if (!source.has_items_to_make()) {
             w.stack.pop_back();
@@ -461,7 +461,7 @@ private:
         }
     }
 
-    // Put a task into a queue: at once, or as the worker's next step if that takes time.
+    // Put a task into a queue: at once, or as the worker's next step if puts take time.
     [[gnu::always_inline]] void offer(Worker& w, Task task) {
         if (puts_take_time_) {
             w.outbox.push_back(task);
@@ -497,7 +497,7 @@ private:
         }
     }
 
-    // WAIT: go on if every child has finished, else join as the runtime does. False: the worker has nothing to run.
+    // Op WAIT: go on if every child has finished; else join in the plan's way. False: the worker has nothing to run.
     [[gnu::always_inline]] bool wait(Worker& w, Frame& frame) {
         if (frame.pending == 0) {
             pass_join(w, frame, frame.joined_ps);
@@ -507,7 +507,7 @@ private:
         return await(w, frame);
     }
 
-    // END_GROUP: go on if every task of the group has finished, else join as the runtime does.
+    // Op END_GROUP: go on if every task of the group has finished; else join in the plan's way.
     [[gnu::noinline]] bool end_group(Worker& w, std::uint32_t at) {
         Groups& groups = run.frames.groups();
         Group& group = groups[groups.innermost(at)];
@@ -529,7 +529,7 @@ private:
         if (lines_ != nullptr) lines_->pass_wait(w, static_cast<std::uint32_t>(w.stack.back()));
     }
 
-    // Let a task that has to wait join as the runtime does. False: the worker has nothing to run.
+    // Let a task that has to wait join in the way of the plan (`plan.join`). False: the worker has nothing to run.
     [[gnu::always_inline]] bool await(Worker& w, Frame& frame) {
         switch (run.plan.join) {
             case Join::CONTINUATION:  // the worker that ends the last awaited task goes on with the waiting task
@@ -560,7 +560,7 @@ private:
     const bool counts_live_ = run.plan.counts_live;
     const bool puts_take_time_ = run.plan.puts_take_time;
     const bool leaps_ = run.plan.join == Join::LEAPFROG;
-    // Whether the join takes the waiting task off its worker's stack, or lets the worker sleep.
+    // Whether a join takes the waiting task off the worker's stack or lets the worker sleep (no nested execution).
     const bool leaves_ = run.plan.join == Join::CONTINUATION || run.plan.join == Join::BLOCK;
     const bool has_groups_ = run.frames.groups().exist();
     QueueLines* const lines_ = lines.get();  // or nullptr

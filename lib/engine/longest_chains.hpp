@@ -1,9 +1,9 @@
-// The longest chains of work (critical paths) of a task graph: bounds that are computed without an engine (model 8,
-// item 1).
+// The longest chains of work (critical paths) of a task graph: lower bounds on the time of a run, computed without an
+// engine (model 8, item 1).
 //
-// A task starts when it has been spawned and its predecessors have finished. A task ends with its own program, waits
-// for children included. Segment s takes `segment_ps[s]`, and nothing else takes time. Synchronisation objects are
-// ignored. No time exceeds 2^63 - 1.
+// A task starts when it has been spawned and its predecessors have finished. A task ends when its own program ends,
+// which may wait for children. Segment s takes `segment_ps[s]`, and nothing else takes time. Synchronisation objects
+// are ignored. No time exceeds 2^63 - 1.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace numasim {
 
 using Times = std::vector<std::int64_t>;
 
-// The chains of a graph with dependences. Every task is followed through its program, and goes on as soon as the ends
-// of the tasks that it waits for are known.
+// The chains of a graph with dependences. Each task's program is followed until it waits, and again as soon as the ends
+// of the awaited tasks are known.
 class Chains {
 public:
     Chains(const Plan& plan, const std::int64_t* segment_ps)
@@ -27,8 +27,8 @@ public:
         for (const std::uint32_t successor : graph_.successor) ++tasks_[successor].unmet;
     }
 
-    // A root that is in an earlier phase, too, ends as it did in that phase: all tasks that the root may wait for are
-    // in both phases.
+    // A root that was in an earlier phase, too, ends at the same time as in the earlier phase, and is not followed
+    // again: all tasks that it may wait for are in both phases.
     std::int64_t of(const Phase& phase) {
         for (const std::int64_t root : phase.roots) {
             if (tasks_[static_cast<std::size_t>(root)].spawned) continue;
@@ -54,10 +54,10 @@ private:
     static constexpr std::uint32_t NOBODY = UINT32_MAX;
 
     struct Task {
-        std::int64_t op = 0;                     // the next op
-        std::int64_t now_ps = 0, joined_ps = 0;  // `joined_ps`: when the last of the ended children ended
+        std::int64_t op = 0;                     // position of the next op
+        std::int64_t now_ps = 0, joined_ps = 0;  // `joined_ps`: latest end of a child so far
         std::uint32_t unmet = 0, pending = 0;    // predecessors and children that have not ended
-        std::uint32_t callee = NOBODY;           // the task whose end the call under way waits for
+        std::uint32_t callee = NOBODY;           // the callee of the inline call that the task is in
         bool spawned = false, waits = false;
     };
 
@@ -146,14 +146,14 @@ private:
     std::vector<std::uint32_t> ready_;
 };
 
-// [rows] how long the subtree of each row takes until its last task ends, in a graph without dependences.
-// A subtree takes the same time wherever it is. Rows are gone through from the last one up, children before parents.
+// [rows] how long the subtree of each row takes until its last task ends, in a graph without dependences. The time does
+// not depend on where the subtree is. The loop goes from the last row to the first: children come first.
 inline Times subtree_chains_ps(const Graph& graph, const std::int64_t* segment_ps) {
     const auto rows = static_cast<std::size_t>(graph.rows);
-    Times end(rows), last(rows);  // of a task, and of the last task of its subtree
+    Times end(rows), last(rows);  // `end`: when the task ends; `last`: when its subtree does
     for (std::size_t row = rows; row-- > 0;) {
         std::int64_t now = 0, joined = 0;
-        Times groups;  // of each group that the row is in: when the last task of the group so far has ended
+        Times groups;  // for each group that has begun and not ended: the latest end of a task of the group so far
         const auto end_of_ops = static_cast<std::size_t>(graph.op_ptr[row + 1]);
         for (auto op = static_cast<std::size_t>(graph.op_ptr[row]); op < end_of_ops; ++op) {
             const std::uint32_t arg = graph.op_arg[op];
@@ -181,7 +181,7 @@ inline Times subtree_chains_ps(const Graph& graph, const std::int64_t* segment_p
     return last;
 }
 
-// [phases] how long one pass of each phase takes with an unlimited number of workers.
+// [phases] how long one run of each phase takes with an unlimited number of workers.
 inline Times longest_chains_ps(const Plan& plan, const std::int64_t* segment_ps) {
     Times longest;
     if (!plan.graph.successor.empty()) {

@@ -41,7 +41,7 @@ using Paths = ns_paths;
 
 constexpr std::int64_t MILLION = NS_MILLION;
 
-// A structure of the core that has `memory`. `create` returns whether there was enough memory.
+// A structure of the core whose member `memory` is released at the end. `create` returns whether memory sufficed.
 template <typename T, auto create>
 struct Owned : T {
     template <typename... Given>

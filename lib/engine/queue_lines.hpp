@@ -25,21 +25,21 @@ public:
         pool_ = add(-1, 0);
     }
 
-    // A probe sets out to queue `q`, to take at the back or the front: it looks, or, if it `takes` tasks as the queue
-    // is now, looks and takes.
+    // A probe sets out to queue `q`, to take tasks at the back or the front. It reads the cache lines of the queue. If
+    // the probe would take tasks from the queue as it is now (`takes`), it also writes them.
     [[gnu::noinline]] void probe(Worker& w, std::uint32_t q, bool back, bool takes) {
         w.wrote = takes && ns_queue_lock(&run_.plan, static_cast<std::int32_t>(q)) == NS_NO_LOCK;
         thief_owes(w, lines_of(q, back), w.wrote ? 1 + (run_.queues.length(q) == 1) : 0);
     }
 
-    // The worker looks whether the queue holds a task, before it sleeps.
+    // Before it sleeps, the worker looks whether queue `q` holds a task.
     void glance(Worker& w, std::uint32_t q) { thief_owes(w, lines_of(q, false), 0); }
-    // A probe takes tasks: the probe writes the line now, unless the probe wrote the line as it set out.
+    // A probe takes tasks. It writes the line of the queue now, unless it wrote the line when it set out.
     void take(Worker& w, std::uint32_t q, bool back) {
         if (!w.wrote) thief_owes(w, lines_of(q, back), 1);
     }
 
-    // The owner of the queue takes its next task, or sees that the queue is empty.
+    // The owner of queue `q` takes the next task of the queue, or sees that the queue is empty.
     [[gnu::noinline]] void pop(Worker& w, std::uint32_t q, bool back) {
         const std::int64_t length = run_.queues.length(q);
         w.owed_owner_ps += access(w, lines_of(q, back), std::min<std::int64_t>(length, 1) + (length == 1));
@@ -59,14 +59,14 @@ public:
         if (counter.holder == NO_FRAME) counter = {0, spawner};
         move(w, counter);
     }
-    // The task in the frame has seen that all its children have ended.
+    // The task in the frame has passed a WAIT, and reads the counter of its children.
     void pass_wait(Worker& w, std::uint32_t frame) {
         Counter& counter = run_.frames.counter(frame);
         if (counter.holder != NO_FRAME) move(w, counter);
     }
 
 private:
-    // A line, the number of actors with valid copies, the owner included, and the time from which the line is free.
+    // A cache line, the number of actors with valid copies (with the owner), and the time until which it is occupied.
     struct Served {
         ns_line line;
         std::uint32_t copies;
@@ -78,7 +78,7 @@ private:
         return back ? Ends{back_[q], front_[q]} : Ends{front_[q], back_[q]};
     }
 
-    // Add a line, which `owner` has at first. For a home below zero the home is the owner's node.
+    // Add a line that belongs to `owner` at first. A negative `home` stands for the owner's node.
     std::uint32_t add(std::int32_t home, std::uint32_t owner) {
         const auto index = static_cast<std::uint32_t>(lines_.size());
         lines_.push_back(
@@ -124,7 +124,8 @@ private:
         return farthest_ps;
     }
 
-    // Access both lines, and write the first `writes` of them. Returns the time that the worker owes for the accesses.
+    // Access the lines of both ends of a queue, and write the first `writes` of the lines. Returns the time that the
+    // worker owes for the accesses.
     std::int64_t access(Worker& w, Ends ends, std::int64_t writes) {
         const std::int64_t before_ps = w.owed_ps;
         w.owed_ps += serve(ends[0], w.id, writes > 0, w.owed_ps);
@@ -152,10 +153,10 @@ private:
 
     Run& run_;
     const ns_transfers& transfers_;
-    const std::uint32_t words_;  // of a set of actors
+    const std::uint32_t words_;  // 64-bit words of a set of actors
     std::vector<Served> lines_;
     std::vector<std::uint64_t> holders_;       // [lines][words] the actors with valid copies
-    std::vector<std::uint32_t> front_, back_;  // [queues] lines
+    std::vector<std::uint32_t> front_, back_;  // [queues] the line of each end
     std::uint32_t pool_;
 };
 

@@ -10,7 +10,7 @@ namespace numasim {
 
 namespace {
 
-constexpr std::int64_t NO_TASK = -1;  // in the record of a worker that wakes
+constexpr std::int64_t NO_TASK = -1;  // in place of a task in the record of a worker that wakes
 constexpr std::int64_t MOST_GROWTH = 62;
 
 }  // namespace
@@ -121,19 +121,19 @@ const Resting::Takers& Resting::takers_of(std::uint32_t q) {
     return takers;
 }
 
-// Whether a steal level names queue `q` for the worker, or the worker owns the queue.
+// Whether the worker can take a task from queue `q`: a steal level names the queue for the worker, or it owns `q`.
 bool Resting::can_take(std::uint32_t q, std::uint32_t worker) const {
     return takers_.empty() || std::ranges::any_of(takers_, [&](const auto& by) { return has(by[q].now, worker); });
 }
 
-// The sure takers if one of them sleeps, else all takers.
+// `takers.sure` if one of these workers sleeps, else `takers.now`.
 const Resting::Set& Resting::who_can_cover(const Takers& takers) const {
     const bool sleeps = std::ranges::any_of(sleepers_, [&](std::uint32_t w) { return has(takers.sure, w); });
     return sleeps ? takers.sure : takers.now;
 }
 
-// The takers of queues with tasks that nobody covers, once for all queues that the same workers can cover; or all
-// workers, if everybody takes everything.
+// The takers of each queue that has tasks and from which no searching worker is sure to take. Queues with the same
+// takers count once. If every worker takes from all queues, all workers.
 std::vector<Resting::Takers> Resting::uncovered() {
     if (takers_.empty()) return searchers_ == 0 ? std::vector{everybody_} : std::vector<Takers>{};
     std::vector<Takers> found;
@@ -146,7 +146,7 @@ std::vector<Resting::Takers> Resting::uncovered() {
     return found;
 }
 
-// The worker has found a task, or its join has ended: it may wake others.
+// The worker has found a task, or its join has ended. The worker may wake sleeping workers.
 void Resting::end_search(Worker& w) {
     if (!may_search(w)) return;
     leave(w);
@@ -181,7 +181,7 @@ std::int64_t Resting::wait_ps(Worker& w, bool probed) {
     return wait_ps;
 }
 
-// The phase of the round that the worker has just made, or nullptr if all phases are over.
+// The phase of fruitless rounds that the worker's last round belongs to, or nullptr if all such phases are over.
 const ns_idle_phase* Resting::phase_of(Worker& w) {
     if (w.fails == 1) rest(w).phase = rest(w).phase_rounds = 0;
     const std::int64_t now_ps = run_.clock.now_ps();
@@ -197,14 +197,14 @@ const ns_idle_phase* Resting::phase_of(Worker& w) {
     return nullptr;
 }
 
-// S / log2(S) for S searching workers, both rounded down, at least 1.
+// S / log2(S) for S searching workers. The logarithm and the quotient are rounded down, and each is at least 1.
 std::int64_t Resting::crowding() const {
     const auto searchers = static_cast<std::int64_t>(searchers_);
     const auto bits = static_cast<std::int64_t>(std::bit_width(searchers_));
     return std::max<std::int64_t>(1, searchers / std::max<std::int64_t>(1, bits - 1));
 }
 
-// The timer of a nap has gone off, or the phase has ended meanwhile.
+// The timer of a worker's nap has gone off, or the program's phase has ended during the nap.
 void Resting::end_nap(Worker& w) {
     w.naps = w.rests = false;
     memory_.tell_activity(w);
@@ -212,7 +212,7 @@ void Resting::end_nap(Worker& w) {
     report_sleep(w);
 }
 
-// Report the search until now, which a sleep interrupts; a sleep that ends now.
+// Report the worker's idle time until now: a search that a sleep interrupts, or a sleep that ends now.
 void Resting::report_idle(Worker& w) {
     run_.recorder.stretch(w, Watched::IDLE, 0, 0, w.counters.idle_steal_ps - w.probing_before_ps);
     w.probing_before_ps = w.counters.idle_steal_ps;
@@ -289,7 +289,7 @@ void Resting::fall_asleep(Worker& w) {
     w.began_ps = rest(w).slept_since_ps = now_ps;
     w.counters.asleep_ps -= now_ps;
     if (!w.stack.empty()) joining_[w.stack.back()] = w.id;
-    if (w.sleep == Sleep::WAKING) {  // woken while it looked again, by a rule that does not call back
+    if (w.sleep == Sleep::WAKING) {  // woken while it looked again, by a rule that does not keep it awake
         run_.clock.schedule(w, WAKE, std::max<std::int64_t>(0, rest(w).wake_ps - now_ps));
         return;
     }
@@ -314,7 +314,7 @@ std::int32_t node_of(const Producer& p) { return p.node; }
 
 }  // namespace
 
-// Wake so many sleepers of some takers, the sure ones first, or all of them if the rule says so.
+// Wake `count` sleepers among `takers`, first those in `takers.sure`. If the rule says so, wake all sleepers.
 template <typename Actor>
 void Resting::wake_some(Actor& actor, const Takers& takers, std::int64_t count) {
     for (; count > 0; --count) {
@@ -356,7 +356,7 @@ void Resting::wake(Actor& actor, Worker& w) {
     const std::int64_t delay_ps = actor.owed_ps + waking_ps(node_of(actor), w);
     if (w.sleep == Sleep::ASLEEP) {
         w.blocked = false;
-        // With `first_ps` the sleep ends by itself, if that is earlier.
+        // With `first_ps` a sleep may end by itself before `delay_ps` has passed.
         const std::int64_t left_ps = rule_.first_ps != 0 ? w.step.due_ps() - run_.clock.now_ps() : delay_ps;
         run_.clock.schedule(w, WAKE, std::min(delay_ps, left_ps));
     }
@@ -364,7 +364,7 @@ void Resting::wake(Actor& actor, Worker& w) {
     rest(w).wake_ps = run_.clock.now_ps() + delay_ps;
 }
 
-// The time from the waking of a sleeper until it looks for a task.
+// The time from when a worker of `from_node` wakes the sleeper `w` until the sleeper looks for a task.
 std::int64_t Resting::waking_ps(std::int32_t from_node, const Worker& w) const {
     const auto& costs = run_.plan.costs;
     const bool deep = w.sleep == Sleep::ASLEEP && run_.clock.now_ps() - rest(w).slept_since_ps > costs.deep_ps;
@@ -419,7 +419,7 @@ void Resting::join_ended(Worker& actor, std::uint32_t frame) {
 
 // ---- phases of the program ----------------------------------------------------------------------------------------
 
-// The phase ends. A sleeper sleeps on.
+// The program's phase ends. A sleeping worker sleeps on.
 void Resting::retire(Worker& w) {
     set_searching(w, false);
     forget(w.id);
@@ -430,7 +430,7 @@ void Resting::retire(Worker& w) {
         run_.clock.cut_short(w);
         run_.clock.clear(w.id);
     }
-    if (w.sleep != Sleep::ASLEEP) {  // one that was woken too late rests no longer
+    if (w.sleep != Sleep::ASLEEP) {  // a worker that was woken too late rests no longer
         w.sleep = Sleep::AWAKE;
         w.rests = w.naps;
     }

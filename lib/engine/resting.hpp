@@ -1,6 +1,6 @@
-// Workers that find no task: phases of rounds, sleep, and who wakes whom (model 4.15; engine/reference/resting.py).
+// Workers without tasks: phases of fruitless rounds, sleep, who wakes whom (model 4.15; engine/reference/resting.py).
 //
-// The functions that return bool tell whether the worker goes on now: the caller then lets it proceed.
+// The functions that return bool tell whether the worker goes on now. If so, the caller lets the worker proceed.
 #pragma once
 
 #include <cstdint>
@@ -22,51 +22,51 @@ public:
     bool may_search(const Worker& w) const { return has(searching_, w.id); }
     void end_search(Worker& w);
 
-    // The wait after a fruitless round of the worker, counted as such. Below zero: the worker's phases are over and it
-    // may sleep.
+    // The wait after a fruitless round of the worker. The round is counted in its phase. A negative result: the
+    // worker's phases of fruitless rounds are over, and the worker may sleep.
     std::int64_t wait_ps(Worker& w, bool probed);
     void end_nap(Worker& w);
 
     // ---- falling asleep
     // The worker ends its search. Returns false if it makes one more round before it sleeps.
     bool lie_down(Worker& w);
-    // The worker has looked again, and `finds` whether it can find a task.
+    // The worker has looked again before its sleep. `finds`: the worker can find a task.
     bool checked(Worker& w, bool finds);
-    // Let the worker sleep, unless it was called back. It first pays what it owes.
+    // Let the worker pay what it owes and then sleep, unless another worker has called it back meanwhile.
     bool settle(Worker& w);
     // Whether the last `lie_down` has left the worker awake.
     bool got_up() const { return got_up_; }
 
-    // ---- waking
-    // The sleep of the worker ends, by itself or because the worker was woken.
+    // ---- waking The sleep of the worker ends, either by itself or because another worker has woken the worker.
     bool wake_up(Worker& w);
-    // A worker or a producer has put a task into queue `q`, which `held` tasks before.
+    // A worker or a producer has put a task into queue `q`. `held`: the queue held tasks before.
     template <typename Actor>
     void pushed(Actor& actor, std::uint32_t q, bool held);
-    // A live subtree has ended, so that a gate may be open for queues from which workers take only by gates.
+    // A live subtree has ended, so that a gate (a limit on live subtrees) may have opened queues to workers.
     void subtree_ended(Worker& actor);
-    // The last task has ended that the task in a frame waits for.
+    // The last task that the task in `frame` waits for has ended.
     void join_ended(Worker& actor, std::uint32_t frame);
 
     // ---- phases of the program
     void retire(Worker& w);
-    // The worker had no part in a serial phase that took so long. Returns how long the worker slept in the phase.
+    // The worker had no part in a serial phase, which took `time_ps`. Returns how long the worker slept in the phase.
     std::int64_t sit_out(Worker& w, std::int64_t time_ps);
     // A phase begins for the first `team` workers: worker 0 wakes the sleepers among them.
     void wake_team(std::size_t team);
 
 private:
-    using Set = std::vector<std::uint64_t>;  // of workers
+    using Set = std::vector<std::uint64_t>;  // a set of workers
 
-    // What only this component needs of a worker without a task.
+    // The part of a worker's state that only this component uses.
     struct Rest {
         std::int64_t phase = 0, phase_rounds = 0, phase_began_ps = 0;  // its phase of fruitless rounds
-        std::int64_t pushes_seen = -1;  // tasks put into queues until it announced its sleep; -1: not announced
-        std::int64_t timeouts = 0;      // sleeps in a row that ended by themselves
+        std::int64_t pushes_seen = -1;                 // `pushes_` when it announced its sleep; -1: not announced
+        std::int64_t timeouts = 0;                     // successive sleeps that ended by themselves
         std::int64_t slept_since_ps = 0, wake_ps = 0;  // `wake_ps`: when it goes on, if it was woken before it slept
     };
 
-    // The workers that can take from a queue until the iteration ends, and those that can as things are.
+    // `sure`: the workers that can take tasks from a queue until the iteration ends. `now`: the workers that can do so
+    // in the present state.
     struct Takers {
         Set sure, now;
     };
@@ -113,16 +113,16 @@ private:
     QueueLines* const lines_;
     const ns_idle& rule_;
     const bool sleeps_in_joins_;
-    const bool counts_;  // whether somebody reads the number of searchers
+    const bool counts_;  // whether workers pay for the word that counts the searchers
     Set searching_;
-    Set covering_;                             // those of them that may take every task
+    Set covering_;                             // the members of `searching_` that may take every task
     std::size_t searchers_ = 0;                // members of `searching_`
-    Takers everybody_, found_;                 // `found_`: by the last `takers_of`
+    Takers everybody_, found_;                 // `found_`: the result of the last `takers_of`
     std::vector<std::vector<Takers>> takers_;  // [1 + steal levels][queues]; empty: everybody takes from all queues
     std::vector<Rest> rests_;                  // [workers]
-    std::vector<std::uint32_t> sleepers_;      // announced or asleep, in the order of their announcements
+    std::vector<std::uint32_t> sleepers_;      // workers that have announced their sleep or sleep, in this order
     std::int64_t pushes_ = 0;
-    std::unordered_map<Task, std::uint32_t> joining_;  // by frame: the sleeper that waits for the tasks awaited there
+    std::unordered_map<Task, std::uint32_t> joining_;  // by frame: the worker that sleeps in the join of its task
     bool got_up_ = false;
 };
 

@@ -2,7 +2,7 @@
 // wait for them (model 5; engine/reference/sync/sync_objects.py).
 //
 // An actor is a worker or the producer. An actor waits for one object at a time, and has no event of its own meanwhile.
-// Each object has a slot of the clock: for GRANT of a lock or an atomic word, for RELEASE of a barrier.
+// Each object has a slot of the clock for one event: GRANT of a lock or an atomic word, or RELEASE of a barrier.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace numasim {
 // How an actor goes on when it has got a lock.
 enum class Then : std::uint32_t { PROCEED, ATOMIC, SEARCH, ENQUEUE, PRODUCE };
 
-// The counts of one object: a row of the table of words.
+// The counts of one object: its row in the table `words` of the results.
 struct SyncCounts {
     std::int64_t acquisitions = 0, local = 0, remote = 0, wait_ps = 0, hold_ps = 0;
 };
@@ -66,7 +66,7 @@ public:
         }
     }
 
-    // Ask for a lock or an atomic word. When the actor gets the object, `grant` returns the actor and `then`.
+    // Ask for a lock or an atomic word for an actor. When the actor gets it, `grant` returns the actor and `then`.
     [[gnu::noinline]] void request(std::uint32_t word, std::uint32_t actor, Then then) {
         auto& [line, server, state] = objects_[word];
         const std::int64_t now_ps = run_.clock.now_ps();
@@ -98,14 +98,14 @@ public:
     // Whether no actor has the lock or waits for it.
     bool is_free(std::uint32_t word) const { return !objects_[word].server.busy; }
 
-    // The worker has got the object for which it waited and kept its core busy.
+    // The worker has got the object for which it waited with a busy core.
     [[gnu::noinline]] void stop_spinning(Worker& w) {
         w.spins = false;
         memory_.tell_activity(w);
     }
 
-    // The server of a lock, and the cache line of the lock. Between `detach` and `attach` its grants are not on the
-    // clock: the caller makes them, and no other component uses the lock.
+    // The server of a lock, and the cache line of the lock. Between `detach` and `attach` the grants of the lock are no
+    // events of the clock. The caller makes them, and no other component uses the lock.
     ns_server* server(std::uint32_t word) { return &objects_[word].server; }
     ns_line* line(std::uint32_t word) { return &objects_[word].line; }
     void detach(std::uint32_t word) { run_.clock.clear(run_.clock.word(word)); }
@@ -113,7 +113,7 @@ public:
         if (objects_[word].server.promised) schedule_grant(word);
     }
 
-    // A barrier opens.
+    // The barrier `word` opens for the parties of its first complete meeting.
     [[gnu::noinline]] void open(std::uint32_t word) {
         Barrier& barrier = barriers_[objects_[word].state];
         const Meeting met = std::move(barrier.complete.front());
@@ -128,7 +128,7 @@ public:
         run_.step(RELEASE, 1 + word, barrier.episode++, 0);
     }
 
-    // A phase ends: take the locks of the search from the workers that have them or wait for them.
+    // A phase ends: take the locks for probes from all workers, which hold them or wait for them.
     [[gnu::noinline]] void free_search_locks() {
         for (Worker& w : run_.team) w.held_count = 0;
         const auto end_wait = [this](const ns_waiter& waiter) {
@@ -168,7 +168,7 @@ public:
     }
 
 private:
-    // Parties that meet at a barrier.
+    // Parties that meet at a barrier, and when the barrier opens for them.
     struct Meeting {
         std::int64_t opens_ps = 0;
         std::vector<ns_arrival> arrivals;
@@ -179,9 +179,9 @@ private:
         std::int64_t episode = 0;
         std::vector<ns_line> of_worker, of_node;  // [workers], [nodes]
     };
-    // Sleepers are linked by `after_`.
+    // The actors that sleep at a condition form a list: `first`, then `after_` of each, until `last`.
     struct Condition {
-        std::int64_t permits = 0;  // how many more actors need not wait
+        std::int64_t permits = 0;  // how many later actors need not wait
         std::uint32_t first = NS_NOBODY, last = NS_NOBODY;
     };
     struct Object {
@@ -190,7 +190,7 @@ private:
         std::uint32_t state = 0;  // number of a barrier, or of a condition
     };
 
-    // `expect` refuses times beyond LATEST_PS, except for workers that search: their phase may end before such a time.
+    // `due_ps` may exceed LATEST_PS only if the actor is a worker that searches: the phase may end before that time.
     void schedule(std::uint32_t word, Rank rank, std::int64_t due_ps) {
         run_.clock.set(run_.clock.word(word), std::min(due_ps, LATEST_PS), rank, word);
     }
@@ -215,7 +215,7 @@ private:
         memory_.tell_activity(w);
     }
 
-    // A worker that waits, and does not search, will go on at `due_ps` through the event of a word.
+    // An actor that waits for a word will go on at `due_ps`. A worker that does not search counts as busy until then.
     void expect(std::uint32_t actor, Rank rank, std::int64_t due_ps) {
         if (due_ps > LATEST_PS) refuse_time();
         if (actor == run_.clock.producer() || run_.team[actor].idle) return;
@@ -237,7 +237,7 @@ private:
         run_.recorder.overhead(w);
     }
 
-    // The line of a worker lives at the worker's home, and the line of a node at the home of a worker of the node.
+    // The line of a worker has the worker's home node. The line of a node has the home node of a worker of the node.
     void add_barrier(Object& object) {
         object.state = static_cast<std::uint32_t>(barriers_.size());
         Barrier& barrier = barriers_.emplace_back();
@@ -293,8 +293,8 @@ private:
         return false;
     }
 
-    // Let `permits` waiters pass. Sleepers come first, in the order of their arrival. Each wakes after the time that it
-    // takes to wake the sleepers before. Permits that are left are for later waiters.
+    // Let `permits` waiters pass. Sleepers come first, in the order of their arrival, and are woken one after the
+    // other: each wake takes time. Permits that remain are for later waiters.
     [[gnu::noinline]] bool signal(Worker& w, std::uint32_t word, std::int64_t permits) {
         Condition& condition = conditions_[objects_[word].state];
         ns_line& line = objects_[word].line;
@@ -324,7 +324,7 @@ private:
     std::vector<Object> objects_;  // [words]
     std::vector<Barrier> barriers_;
     std::vector<Condition> conditions_;
-    std::vector<std::uint32_t> after_;  // [actors] the actor that went to sleep next
+    std::vector<std::uint32_t> after_;  // [actors] the actor that went to sleep next at the same condition
     std::vector<ns_arrival> leaders_;   // [workers] scratch
 };
 

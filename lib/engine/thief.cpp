@@ -22,7 +22,7 @@ Thief::Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& sour
       tracks_parent_(ns_plan_has_anchor(&run.plan.steal, NS_ANCHOR_PARENT)),
       beginnings_matter_(run.plan.work_first || tracks_parent_ || leaps_ || run.plan.counts_live) {}
 
-// The worker has a dealt task, or no task in its own queue.
+// `seek` goes on: the worker has a dealt task, or its own queue has no task for it.
 bool Thief::seek_further(Worker& w) {
     if (!w.agenda.empty() && w.stack.empty()) {
         begin(w, w.agenda.take());
@@ -62,7 +62,7 @@ void Thief::end_idle(Worker& w) {
     run_.step(POLL, w.id, w.failed, w.failed_remote);
 }
 
-// Report the idle time since the last row. A wait for a lock cuts an idle episode in pieces.
+// Report the worker's idle time since its last row. A wait for a lock cuts an idle episode into several rows.
 void Thief::report_idle(Worker& w, std::int64_t failed, std::int64_t failed_remote) {
     const std::int64_t probing_ps = w.counters.idle_steal_ps - w.probing_before_ps;
     run_.recorder.stretch(w, Watched::IDLE, failed, failed_remote, probing_ps);
@@ -73,8 +73,8 @@ void Thief::retire(Worker& w) {
     if (resting_ != nullptr) resting_->retire(w);
     if (w.idle) {
         sleepers_.wake(w.id);
-        // The parts of the pending step, in order: overhead, waits for lines at pushes, pops and joins, waits for lines
-        // at probes, and, of `idle_ps`, a probe or a wait.
+        // The pending step consists of, in this order: overhead; waits for lines at pushes, pops and joins; waits for
+        // lines at probes; and `idle_ps` of a probe or of a wait. What has not happened is taken back.
         std::int64_t left_ps = w.step.due_ps() - run_.clock.now_ps();
         const std::int64_t cut_ps = std::min(left_ps, w.step.idle_ps());
         (w.step.rank() == LOOK ? w.counters.idle_steal_ps
@@ -133,7 +133,7 @@ bool Thief::start_round(Worker& w) {
     return next_probe(w);
 }
 
-// In leapfrogging joins: tell the strategy whether the worker waits in a join, and from which worker it may then steal.
+// In leapfrogging joins: tell the strategy whether the worker waits in a join, and from which worker it may steal.
 void Thief::tell_join(const Worker& w) {
     if (!leaps_) return;
     ns_actor& actor = run_.queues.actor(w.id);
@@ -154,7 +154,7 @@ inline bool Thief::next_probe(Worker& w) {
     return false;
 }
 
-// The round has found nothing: begin a task that is left in the own queue, or wait and decide again.
+// The round has found nothing. Begin a reserved task or a task of the own queue, or start the next round or a wait.
 bool Thief::end_round(Worker& w) {
     release_locks(w);
     if (begin_reserved(w) || pop_own(w, 0)) return true;
@@ -163,7 +163,7 @@ bool Thief::end_round(Worker& w) {
     return back_off(w, w.probed);
 }
 
-// Poll after a wait that grows with the number of fruitless rounds. Polls that can only fail are passed over.
+// Wait, and then poll: decide again. The wait grows with the number of fruitless rounds. Futile polls are skipped.
 bool Thief::back_off(Worker& w, bool probed) {
     ns_begin_lap(&run_.plan.steal, ++w.fails, &w.lap_begin, &run_.queues.actor(w.id).victims);
     std::int64_t wait_ps = 0;
@@ -244,8 +244,8 @@ bool Thief::look(Worker& w) {
     return false;
 }
 
-// With the lock of a probe the worker sends the probe. With the lock for taking tasks the worker looks again, since
-// others may have taken the tasks meanwhile.
+// The worker has got `lock`. If a probe needs it, the worker sends the probe. If taking tasks needs it, the worker
+// looks again, because other workers may have taken the tasks meanwhile.
 bool Thief::lock_granted(Worker& w, std::uint32_t lock) {
     w.held[w.held_count++] = lock;
     if (static_cast<std::int32_t>(lock) != ns_take_lock(&run_.plan, w.target)) {
@@ -257,8 +257,7 @@ bool Thief::lock_granted(Worker& w, std::uint32_t lock) {
     return take_effect(w, count);
 }
 
-// How many tasks the worker's probe takes from its queue now. The gate of the probe's level may have closed since the
-// probe was sent.
+// How many tasks the worker's probe takes from queue `w.target` now: none if the level's gate has closed meanwhile.
 inline std::int64_t Thief::found(Worker& w) {
     if (run_.plan.counts_live) {
         const ns_view seen = run_.queues.view();
@@ -280,7 +279,8 @@ inline std::int64_t Thief::amount(const Worker& w) const {
     return ns_level_amount(&level, length - 1) != 0 ? 2 : 1;
 }
 
-// Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many of the `most` remain.
+// Among the `most` tasks at one end of queue `q`, drop copies of tasks that a worker has begun elsewhere (claimed).
+// Returns how many of the `most` tasks remain.
 std::int64_t Thief::sift(std::uint32_t q, bool back, std::int64_t most) {
     const std::int64_t before = run_.queues.length(q), left = run_.queues.sift(q, back, most);
     if (run_.queues.length(q) != before) source_.room_made();
@@ -307,7 +307,7 @@ inline bool Thief::take_effect(Worker& w, std::int64_t count) {
     return w.held_count == 0 || leave_search(w);
 }
 
-// After a fruitless probe: end the search if the join is over or a reserved unit is there, else probe again or wait.
+// After a fruitless probe: end the search if the join is over or a reserved task is there, else probe again or wait.
 inline bool Thief::missed(Worker& w) {
     if (run_.frames.join_is_over(w) || begin_reserved(w)) return true;
     if (!run_.plan.backoff_after_probe) return next_probe(w);
@@ -334,7 +334,7 @@ void Thief::report_steal(const Worker& w, std::int64_t count) {
     run_.recorder.row(Watched::STEAL, w.id, run_.clock.now_ps(), w.target, is_own ? owner : NS_UNKNOWN, count);
 }
 
-// Move `count` tasks: the first task is begun, the others go to the own queue. With a refill all go to the own queue.
+// Move `count` tasks. The worker begins the first; the others go to its own queue. With a refill all go to the queue.
 void Thief::take(Worker& w, bool back, std::int64_t count) {
     const auto& costs = run_.plan.costs;
     const std::uint32_t q = w.target;
@@ -359,17 +359,18 @@ void Thief::take(Worker& w, bool back, std::int64_t count) {
     if (puts && lines_ != nullptr) lines_->push(w, static_cast<std::uint32_t>(w.own));
 }
 
-// Begin the reserved unit, or else the first unit taken, and reserve the last unit taken.
+// With helper threads a worker holds up to two units (tasks): one that it executes, one reserved for later. Begin the
+// reserved unit, or else the first unit taken, and reserve the other unit.
 void Thief::exchange(Worker& w) {
     if (w.reserved != NOTHING_RESERVED) taken_.insert(taken_.begin(), w.reserved);
     w.reserved = taken_.size() > 1 ? taken_[1] : NOTHING_RESERVED;
     begin(w, taken_.front());
-    // A plan that was not made by the compiler may have items here, which have no frame.
+    // Items have no frame. The strategy compiler makes no plan with items here, but other plans may have them.
     const bool has_frame = w.reserved != NOTHING_RESERVED && !run_.frames.is_item(w.reserved);
     helpers_->follow(w, has_frame ? &run_.frames[w.reserved] : nullptr);
 }
 
-// Begin the reserved unit. False: the worker has no such unit, or insists on a queue whose lock another worker has.
+// Begin the reserved unit. False: there is none, or the worker tries again because the probed queue still has tasks.
 bool Thief::begin_reserved(Worker& w) {
     if (w.reserved == NOTHING_RESERVED) return false;
     if (w.probed && ns_level_amount(&run_.plan.steal.level[w.level], run_.queues.length(w.target)) != 0) return false;
@@ -380,7 +381,7 @@ bool Thief::begin_reserved(Worker& w) {
     return true;
 }
 
-// Take a task in a phase that is skipped over.
+// Take a task from queue `w.target` in a phase that skips ahead (SkipAhead).
 void Thief::take_ahead(Worker& w) {
     run_.step(LOOK, w.id, w.target, 1);
     w.owed_ps += ns_take_ps(&run_.plan, &w, w.target);
@@ -390,7 +391,8 @@ void Thief::take_ahead(Worker& w) {
     batches_.after_steal();
 }
 
-// A steal has filled a queue. Thieves may pass tasks to and fro for ever, if each gets too few tasks to begin one.
+// A steal has put tasks into the thief's queue, and none was begun. If each thief gets too few tasks to begin one,
+// thieves may pass tasks to and fro for ever: check for this.
 void Thief::count_pass() {
     if (++passes_ % PATIENCE_PASSES != 0) return;
     const std::int64_t unfinished = source_.unfinished();
@@ -409,7 +411,7 @@ void Thief::despair() {
     if (source_.unfinished() != 0 && !can_go_on()) throw Deadlock(source_.unfinished(), run_.clock.now_ps());
 }
 
-// Whether anything but searches happens: a worker is at work, or can go on behind its join.
+// Whether something other than a search is under way: a worker is busy or can leave its join, or an item is produced.
 bool Thief::is_under_way() {
     if (source_.starting() || source_.next_item_ps() != NEVER_PS) return true;
     return std::ranges::any_of(run_.team, [this](const Worker& w) {
@@ -423,7 +425,7 @@ bool Thief::can_go_on() {
                        [this](const Worker& w) { return !w.blocked && can_find(w); });
 }
 
-// Whether some round of the worker, which waits for nothing else, can bring the worker a task while no queue changes.
+// Whether some round of the searching worker can bring it a task while no queue changes.
 bool Thief::can_find(const Worker& w) {
     const bool has_own = w.own != NS_UNKNOWN && run_.queues.length(static_cast<std::uint32_t>(w.own)) != 0;
     if (has_own && may_take(w, static_cast<std::uint32_t>(w.own), w.own_back)) return true;
@@ -443,7 +445,7 @@ bool Thief::can_find(const Worker& w) {
     return ns_any_within_reach(&run_.plan.steal, &run_.queues.actor(w.id), &seen, finds, &query);
 }
 
-// Whether the worker may take the entry at one end of a queue, or drop it as the copy of a claimed task.
+// Whether the worker may take the task at one end of queue `q`, or drop it as the copy of a claimed task.
 bool Thief::may_take(const Worker& w, std::uint32_t q, bool back) const {
     return !strict_ || run_.queues.is_claimed(q, back) || may_run(w, q, back);
 }

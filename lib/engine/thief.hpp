@@ -1,9 +1,10 @@
 // How workers look for work, event by event: rounds of probes, steals, back-off (model 4.1 to 4.4;
 // engine/reference/thief.py).
 //
-// A worker that looks for work has an event LOOK or POLL pending, or waits for a lock of its search. At LOOK the engine
-// calls `look`. At POLL the engine lets the worker decide again. At the grant of a lock of the search the engine calls
-// `lock_granted`. A result of true says that the worker has something to run, or that its nested join is over.
+// A worker that looks for work has an event LOOK or POLL pending, or waits for a lock of its search. At LOOK a probe
+// arrives, and the engine calls `look`. At POLL a wait ends, and the engine lets the worker decide again. At the grant
+// of a lock of the search the engine calls `lock_granted`. A result of true says that the worker has something to run,
+// or that its nested join is over.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +24,30 @@ namespace numasim {
 class Thief {
 public:
     Thief(Run& run, MemorySystem& memory, SyncObjects& sync, WorkSource& source, SkipAhead& skipping, Polling& polling,
-          Sleepers& sleepers, StealBatches& batches,
-          QueueLines* lines, Resting* resting);
+          Sleepers& sleepers, StealBatches& batches, QueueLines* lines, Resting* resting);
 
-    // Let the worker begin its next dealt or own task, or start to search. False: the worker is idle now.
+    // Let the worker begin its next dealt task or a task of its own queue, or start to search. False: it is idle now.
     [[gnu::always_inline]] bool seek(Worker& w) {
         return (w.agenda.empty() && pop_own(w, run_.plan.refill)) || seek_further(w);
     }
-    // Begin the next own task if the own queue holds more than `keep` tasks. A `keep` below zero stands for the
+    // Begin the next task of the own queue if the queue holds more than `keep` tasks. A negative `keep` stands for the
     // queue's threshold s.
     [[gnu::always_inline]] bool pop_own(Worker& w, std::int64_t keep);
-    // The worker's probe has come to its queue.
+    // The worker's probe has arrived at queue `w.target`.
     bool look(Worker& w);
-    // The worker has a lock of its search.
+    // The worker has got a lock for its probe.
     bool lock_granted(Worker& w, std::uint32_t lock);
     void release_locks(Worker& w);
-    // The worker has something to run.
+    // The worker's idle episode ends: the worker has something to run.
     [[gnu::noinline]] void end_idle(Worker& w);
     // Compute the thresholds S and s of the own queue from the worker's measures until now.
     void compute_thresholds(Worker& w);
-    // The phase has ended: take back the part of the search that the worker has counted beforehand.
+    // The phase has ended: take back what the worker has counted in advance for the rest of its search.
     void retire(Worker& w);
 
 private:
-    // A worker asks whether the run can go on after so many fruitless rounds in a row, or so many steals into queues.
+    // A worker checks whether the run can go on after PATIENCE_ROUNDS fruitless rounds in a row. All workers together
+    // check after PATIENCE_PASSES steals that only filled queues.
     static constexpr std::int64_t PATIENCE_ROUNDS = 256, PATIENCE_PASSES = 65'536;
 
     [[gnu::noinline]] bool seek_further(Worker& w);
@@ -74,7 +75,7 @@ private:
     std::int64_t found(Worker& w);
     std::int64_t amount(const Worker& w) const;
     std::int64_t sift(std::uint32_t q, bool back, std::int64_t most);
-    // If joins are strict, only descendants of a waiting task may run above this task on the stack.
+    // If joins are strict, only descendants of the waiting task on top of the stack may run above it.
     bool may_run(const Worker& w, std::uint32_t q, bool back) const {
         return !joins(w) || run_.frames.may_run(w, run_.queues.peek(q, back));
     }
@@ -107,7 +108,7 @@ private:
     QueueLines* const lines_;       // or nullptr
     Resting* const resting_;        // or nullptr
     HelperThreads* const helpers_;  // or nullptr
-    std::vector<Task> taken_;       // by the steal at hand
+    std::vector<Task> taken_;       // the tasks of the present steal
     const bool strict_, leaps_, tracks_parent_, beginnings_matter_;
     // Steals after which no task was begun at once; unfinished and executed tasks when `count_pass` last compared them.
     std::int64_t passes_ = 0, unfinished_before_ = 0, executed_before_ = 0;

@@ -1,7 +1,7 @@
-// Transactions: attempts open objects one by one, then commit, or abort and begin again (model 4.11;
+// Transactions. An attempt opens objects one by one and then commits, or aborts and is repeated (model 4.11;
 // engine/reference/sync/attempts.py).
 //
-// Objects are numbered through all memories, in the order of the memories.
+// Objects of all transactional memories have consecutive numbers, in the order of the memories.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ public:
 
     Transactions(const Transactions&) = delete;
 
-    // Begin a turn of a phase, from zero, whose objects are drawn anew.
+    // Begin run number `turn` (from 0) of a phase. Each run draws its objects with a seed of its own.
     void start_turn(std::int64_t turn) { turn_seed_ = ns_turn_seed(run_.seed, static_cast<std::uint64_t>(turn)); }
 
     // Execute the op `use` of the worker's task. `frame` has already passed the op. False: the attempt has aborted, and
@@ -59,9 +59,10 @@ private:
     static constexpr std::uint32_t NOBODY = UINT32_MAX;
 
     struct Object {
-        std::uint32_t writer = NOBODY, last = NOBODY;  // the worker that writes the object; the last that committed it
-        std::int64_t version = 0;                      // committed transactions that wrote the object
-        std::int64_t conflicts = 0;                    // attempts that aborted at the object
+        std::uint32_t writer = NOBODY,
+                      last = NOBODY;  // the worker that writes it; that last committed it
+        std::int64_t version = 0;     // number of committed transactions that wrote it
+        std::int64_t conflicts = 0;   // attempts that aborted at the object
     };
     // An object that an attempt has opened at `since_ps`, with the object's version at that time.
     struct Opened {
@@ -75,12 +76,12 @@ private:
         std::int64_t path_ps = 0, began_ps = 0;
         ns_counters before{};  // the worker's counters at the begin of the attempt
     };
-    // A conflict at an object with the worker `other`; NOBODY: there is no conflict.
+    // A conflict with the worker `other` at `object`. `other` == NOBODY: there is no conflict.
     struct Conflict {
         std::uint32_t other, object;
     };
 
-    // Open an object that is drawn.
+    // Open an object of the memory `use.arg` that is drawn at random.
     bool open(Worker& w, Frame& frame, const Instruction& use) {
         const std::uint64_t base = ns_base(turn_seed_, NS_DRAW_CONFLICT, static_cast<std::uint64_t>(frame.id));
         const std::uint64_t op = run_.frames.op_number(frame, frame.at - 1);
@@ -104,8 +105,8 @@ private:
         return true;
     }
 
-    // The attempt has met another worker at an object: waste the attempt, pay for the abort, and begin the next
-    // attempt.
+    // The attempt conflicts with another worker at an object. Count the attempt's time as wasted, let the worker pay
+    // for the abort, and begin the next attempt.
     bool abort(Worker& w, Frame& frame, std::uint32_t memory, const Conflict& conflict) {
         Attempt& attempt = attempts_[w.id];
         run_.detail(ABORT, w.id, frame.id, conflict.object);
@@ -128,7 +129,7 @@ private:
         return false;
     }
 
-    // The worker's attempt ends. With `commits` the objects that it has written get their next version.
+    // The worker's attempt ends. If it `commits`, the version of each object that it has written grows by one.
     void close(std::uint32_t worker, bool commits) {
         for (const Opened& each : opened_[worker]) {
             if (!each.writes) continue;
@@ -149,7 +150,7 @@ private:
         }
     }
 
-    // The object of a memory that a random number stands for.
+    // The object of `memory` that the random number `number` selects.
     std::uint32_t drawn(std::uint32_t memory, std::uint64_t number) const {
         const auto first = static_cast<std::size_t>(words_.weight_ptr[memory]),
                    end = static_cast<std::size_t>(words_.weight_ptr[memory + 1]);
@@ -168,8 +169,8 @@ private:
         return {writer == worker ? NOBODY : writer, object};
     }
 
-    // The conflict that the worker's attempt meets when it commits: an object that it has read has another version now,
-    // or is open for writing.
+    // The conflict that the worker's attempt meets when it commits, if any: an object that the attempt has read has
+    // another version now, or is open for writing.
     Conflict validate(std::uint32_t worker) const {
         for (const Opened& read : opened_[worker]) {
             if (read.writes) continue;
@@ -187,7 +188,7 @@ private:
     std::uint64_t turn_seed_;
     std::vector<std::uint32_t> first_;  // [words] the first object of each memory
     std::vector<Object> objects_;
-    std::vector<std::vector<Opened>> opened_;  // [workers] by the present attempt
+    std::vector<std::vector<Opened>> opened_;  // [workers] the objects opened by the present attempt
     std::vector<Attempt> attempts_;            // [workers]
     std::vector<std::int64_t> node_conflicts_;
 };

@@ -1,4 +1,4 @@
-// Where work comes from: phases with their roots and ranges, and the producer of a range's items (model 3.1, 3.5; A-1).
+// The source of work: phases with their roots and ranges, and the producer of a range's items (model 3.1, 3.5; A-1).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace numasim {
 
-// Tasks are left, and no worker can ever run one of these tasks. `passed`: thieves only pass the tasks to and fro.
+// Tasks are left that no worker can ever run. `are_passed`: thieves pass the tasks to and fro without running them.
 struct Deadlock : std::runtime_error {
     Deadlock(std::int64_t tasks_left, std::int64_t at_ps, bool are_passed = false)
         : std::runtime_error("no worker can run the tasks that are left"),
@@ -31,7 +31,7 @@ public:
 
     // ---- phases
 
-    // Begin the present step, a run of a phase. Returns false if no step is left.
+    // Begin the present step (one run of a phase). Returns false if no step is left.
     [[gnu::noinline]] bool start_phase() {
         phase_start_ps_ = run_.clock.now_ps();
         if (!has_step()) return false;
@@ -58,7 +58,7 @@ public:
         ++phases_ended_;
     }
 
-    // Go on to the next step. Returns whether an iteration has ended with the present step.
+    // Go on to the next step. Returns whether an iteration has ended with the step before.
     bool next_step() {
         const bool ends_iteration = ns_steps_ends_iteration(&steps_);
         ns_steps_next(&steps_);
@@ -68,7 +68,7 @@ public:
     // Whether there is a present step.
     bool has_step() const { return ns_steps_run(&steps_); }
 
-    // A worker without a part in the phase has waited for worker 0 throughout, the last `asleep_ps` asleep.
+    // A worker without a part in a serial phase has waited for worker 0 all the time, asleep for the last `asleep_ps`.
     void wait_at_barrier(Worker& w, std::int64_t asleep_ps) {
         const std::int64_t awake_until_ps = run_.clock.now_ps() - asleep_ps;
         w.counters.idle_barrier_ps += awake_until_ps - phase_start_ps_;
@@ -83,7 +83,7 @@ public:
     const Phase& phase() const { return run_.plan.phases[phase_number()]; }
     std::size_t phase_number() const { return static_cast<std::size_t>(steps_.phase); }
 
-    // The row of the phase that ends now, without sums.
+    // The result row of the phase that ends now, without its sums.
     PhaseRow row() const {
         return {.phase = steps_.phase,
                 .iteration = ns_steps_iteration(&steps_),
@@ -94,7 +94,7 @@ public:
     }
 
     std::int64_t turn() const { return ns_steps_turn(&steps_); }  // how often the present phase has run before
-    std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers that take part
+    std::size_t team_size() const { return phase().serial ? 1 : run_.team.size(); }  // workers in the phase
     // Whether a phase is starting: some workers have not begun the tasks that they were dealt.
     bool starting() const { return starting_; }
     void set_starting(bool starting) { starting_ = starting; }
@@ -113,7 +113,7 @@ public:
 
     // ---- production
 
-    // Whether worker 0 has items left to make. `make_item` makes the next one.
+    // Whether worker 0 has items left to make. `make_item` makes the next item.
     bool has_items_to_make() const { return to_make_ != 0; }
     Task make_item() {
         --to_make_;
@@ -143,12 +143,12 @@ public:
         return put_item(p, run_.queues.has_room(static_cast<std::uint32_t>(p.target)) ? p.target : NS_UNKNOWN);
     }
 
-    // A task has left a queue, for which the producer may wait.
+    // A task has left a queue. If the producer waits for room, it goes on.
     void room_made() {
         if (!producers_.empty() && producers_.back().waiting) end_wait(producers_.back());
     }
 
-    // The waiting producer has put `made` items, each as soon as there was room, and has waited again since `since_ps`.
+    // A shortcut: the producer has put `made` items without events, and has waited for room again since `since_ps`.
     [[gnu::noinline]] void pass_items(std::int64_t made, std::int64_t since_ps) {
         Producer& p = producers_.back();
         unfinished_ -= made;
@@ -196,8 +196,8 @@ private:
         }
     }
 
-    // Put a dealt root or item where the worker's dispatch rules say. The first task for the worker's own queue goes to
-    // the agenda instead: the worker begins this task before it looks into the queue.
+    // Put a dealt root or item into the queue that the dispatch rules choose for the worker. The first task for the
+    // worker's own queue goes to its agenda instead: the worker begins it before it looks into the queue.
     void give(Worker& w, Task task) {
         const std::int32_t q = dispatcher_.place(w.id, task);
         if (q < 0) {
@@ -230,7 +230,7 @@ private:
         }
     }
 
-    // Let an extra producer make the items, or worker 0 as its first work.
+    // Let an extra producer make the items, or let worker 0 make them as its first work.
     void start_production(std::uint64_t first, std::uint64_t count) {
         if (run_.plan.maker == Maker::MASTER) {
             run_.team.front().stack.push_back(PRODUCTION);
@@ -245,7 +245,8 @@ private:
         make_next(p);
     }
 
-    // Start making the next item. The producer also pays for the decision on the last item's queue, and what it owes.
+    // Start making the next item. With this step the producer also pays for the decision on the queue of the item
+    // before, and the overhead that it owes.
     void make_next(Producer& p) {
         p.making_ps = run_.plan.costs.push_ps + (p.looked ? run_.plan.costs.locate_ps : 0) + p.owed_ps;
         p.owed_ps = 0;
@@ -254,7 +255,7 @@ private:
         run_.clock.set(run_.clock.producer(), p.due_ps, PUT, run_.clock.producer());
     }
 
-    // The item becomes visible in queue `q`. Returns whether the producer begins to wait for room.
+    // The producer's item appears in queue `q`, unless `q` < 0. Returns whether the producer begins to wait for room.
     [[gnu::noinline]] bool put_item(Producer& p, std::int32_t q) {
         if (q >= 0) {
             dispatcher_.put(p, run_.clock.producer(), q, static_cast<Task>(p.next));
@@ -282,12 +283,12 @@ private:
     SyncObjects& sync_;
     Dispatcher& dispatcher_;
     Owned<ns_steps, ns_steps_create> steps_;
-    std::int64_t phases_ended_ = 0;  // runs of phases
+    std::int64_t phases_ended_ = 0;  // number of ended runs of phases
     std::int64_t phase_start_ps_ = 0, span_ps_ = 0;
     std::int64_t unfinished_ = 0;
-    std::vector<std::uint32_t> free_roots_;  // roots of the phase that wait for no other task
+    std::vector<std::uint32_t> free_roots_;  // roots of the phase without predecessors
     bool starting_ = false;
-    std::uint64_t next_item_ = 0, to_make_ = 0;  // items that worker 0 makes
+    std::uint64_t next_item_ = 0, to_make_ = 0;  // the items that worker 0 still makes
     std::vector<Producer> producers_;
 };
 

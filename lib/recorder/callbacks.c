@@ -1,5 +1,5 @@
 /* The callbacks of the OpenMP tools interface (OMPT). Each callback puts an event into the log of the thread. The time
- * of the event is read first, so that a segment of a task ends at the begin of the callback. */
+ * of the event is read first, so that the segment of the running task ends where the callback begins. */
 #include "event_log.h"
 #include "ompt.h"
 #include "turns.h"

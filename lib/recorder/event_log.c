@@ -21,7 +21,7 @@ _Thread_local ns_event_log *ns_log;
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static ns_event_log *logs; /* the log that was made last; the logs form a list */
-static uint32_t threads;   /* threads that have a number */
+static uint32_t threads;   /* how many threads have got a number */
 static atomic_bool opened, finished, failed;
 static char folder[PATH_BYTES];
 

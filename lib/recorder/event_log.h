@@ -17,9 +17,9 @@ enum { NS_LONG_TICKS = 1 << 16 }; /* 20 to 70 us: after longer times without an 
 struct ns_team;
 
 typedef struct ns_event_log {
-    uint64_t *next;            /* where the next word goes */
+    uint64_t *next;            /* where the next word will be stored */
     uint64_t *full;            /* from this address on, the buffer is written to the file before the next event */
-    uint64_t numbers;          /* tasks, regions and implicit tasks made */
+    uint64_t numbers;          /* how many tasks, regions and implicit tasks the thread has made */
     uint64_t first;            /* the number before the thread's first number; 0 as long as the thread has no number */
     uint64_t seen;             /* the ticks of the last event */
     uint64_t wall_ns, busy_ns; /* the wall clock of the system and the CPU clock of the thread, when last read */

@@ -5,9 +5,9 @@
  * of the event in bits 1 to 7, a small argument in bits 8 to 15 and the time in ticks in the upper 48 bits. The
  * operands follow. Each operand is a word with 0 in its lowest bit and the value in the upper 63 bits.
  *
- * Tasks, parallel regions and implicit tasks have numbers. Each thread counts those that the thread makes, n = 1, 2,
- * ... The number is (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this
- * number. numasim/runtime/record/event_files.py reads the files.
+ * Tasks, parallel regions and implicit tasks have numbers. The n-th of these that a thread makes (n = 1, 2, ...) has
+ * the number (number of the thread + 1) << 40 | n. An event that makes a task or a region does not store this number.
+ * numasim/runtime/record/event_files.py reads the files.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #define NS_EVENT_MAGIC UINT64_C(0x31304345524d534e) /* the bytes NSMREC01 */
 enum { NS_HEADER_WORDS = 8 };                       /* magic, thread, ticks and ns at the start, then 4 words of 0 */
 enum { NS_THREAD_SHIFT = 40 };
-enum { NS_STACK = 1024 }; /* most tasks that NS_EVENT_RETURN may go back to; with more, all are forgotten */
+enum { NS_STACK = 1024 }; /* most interrupted tasks of NS_EVENT_RETURN; with more, all are forgotten */
 
 enum ns_event_kind {
     NS_EVENT_CREATE = 1,    /* a task is made; argument: NS_TASK_ flags; operand: the address in the program */

@@ -71,7 +71,7 @@ static void note(ns_event_log *log, large_block *self) {
     ns_put_operand(log, self->address);
 }
 
-/* If the log is full, write the log to its file. Return the ticks of writing, for which there is already an event. */
+/* If the log is full, write the log to its file. Return how many ticks the writing took; a pause event reports them. */
 static uint64_t make_room(ns_event_log *log) {
     const uint64_t begin = ns_ticks();
     if (log->next < log->full) return 0;

@@ -25,8 +25,8 @@ uint64_t ns_team_number(const ns_team *self);
 /* Set the number of threads of the team. The number is known when the first thread begins. */
 void ns_team_set_size(ns_team *self, uint32_t size);
 
-/* The functions below return true if the thread has waited for the time limit and no turn has ended meanwhile: then the
- * threads seem to wait for each other. From then on all threads work together, without turns. */
+/* The bool functions below return true if the thread has waited for the time limit without the end of any turn: the
+ * threads then seem to wait for each other. From then on all threads work at the same time, without turns. */
 
 /* Wait until the thread `index` gets its turn. */
 bool ns_turn_take(ns_team *self, uint32_t index);

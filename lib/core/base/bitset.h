@@ -14,7 +14,7 @@ static inline void ns_set_put(uint64_t *set, uint32_t member, bool in) {
     set[member / 64] = in ? set[member / 64] | bit : set[member / 64] & ~bit;
 }
 
-/* Number of bits that are set. */
+/* The number of set bits of `word`. */
 static inline uint32_t ns_word_count(uint64_t word) {
     word -= word >> 1 & UINT64_C(0x5555555555555555);
     word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
@@ -22,10 +22,10 @@ static inline uint32_t ns_word_count(uint64_t word) {
     return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Place of the lowest bit that is set. At least one bit is set. */
+/* The place (0 to 63) of the lowest set bit of `word`, which has at least one set bit. */
 static inline uint32_t ns_word_first(uint64_t word) { return (uint32_t)__builtin_ctzll(word); }
 
-/* Place of set bit number `nth`, from zero. */
+/* The place (0 to 63) of set bit number `nth` of `word`, counted from zero at the lowest set bit. */
 static inline uint32_t ns_word_nth(uint64_t word, uint32_t nth) {
     while (nth--) word &= word - 1;
     return ns_word_first(word);

@@ -2,7 +2,7 @@
  * engine/reference/task_programs.py).
  *
  * The tasks of the present phase are numbered from 0: root by root in the order of the phase, and in program order
- * below each root. Calls and implicit bodies have no numbers. Without a rule that asks for numbers, none are kept. */
+ * below each root. Calls and implicit bodies have no numbers. They are kept only if a dispatch rule asks for them. */
 #pragma once
 
 #include "base/pieces.h"
@@ -15,14 +15,14 @@ typedef struct {
 
 typedef struct {
     const ns_full_plan *plan;
-    int64_t *before;        /* [rows + 1] tasks before each row; NULL if every row is a task */
-    ns_numbered_tree *tree; /* of the present phase, by id; NULL if no rule asks for numbers */
+    int64_t *before;        /* [rows + 1] tasks among the rows before each row; NULL if every row is a task */
+    ns_numbered_tree *tree; /* trees of the phase, sorted by id; NULL if no rule asks for numbers */
     uint64_t trees;
     uint64_t count; /* number of tasks of the phase */
     ns_pieces memory;
 } ns_task_numbers;
 
-/* Make numbers for a plan that outlives `self`. Returns false if there is no memory. Release `memory` in either
+/* Prepare the numbers of a plan that outlives `self`. Returns false if there is no memory. Release `memory` in either
  * case. */
 bool ns_task_numbers_create(ns_task_numbers *self, const ns_full_plan *plan);
 

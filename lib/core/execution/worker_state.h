@@ -1,16 +1,17 @@
-/* A worker as the rules of search and execution see it: the worker's state, the costs and counts of its operations
- * (model 4.1, 4.2 and 6.2; engine/reference/tables.py and thief.py), and where its roots and spawns go. */
+/* The state of a worker, the costs and counts of the worker's operations, and the rules that say where roots and
+ * spawned tasks go (model 4.1, 4.2 and 6.2; engine/reference/tables.py and thief.py). */
 #pragma once
 
 #include "generated/counters.h"
 #include "policy/round.h"
 
-/* The state of a worker that the shared rules know. The engine's and the runtime's records of workers begin with it. */
+/* The part of a worker's state that the engine and the runtime have in common: the head of their records of a worker.
+ * Below, "it" is the worker. */
 typedef struct {
-    int64_t owed_ps; /* overhead to be paid with the next timed step; contains the next two times */
-    int64_t owed_owner_ps, owed_thief_ps; /* waits for cache lines: at pushes, pops and joins; at probes and takes */
-    int64_t paid_owner_ps, paid_thief_ps; /* the parts of these waits that the last payment has paid */
-    bool owes_lines;                      /* the worker has ever owed such waits */
+    int64_t owed_ps; /* overhead to be paid with the next timed step, including owed_owner_ps and owed_thief_ps */
+    int64_t owed_owner_ps, owed_thief_ps; /* waits for lines at its pushes, pops, joins; at its probes, takes */
+    int64_t paid_owner_ps, paid_thief_ps; /* the waits for cache lines that the last payment has paid */
+    bool owes_lines;                      /* it has ever owed waits for cache lines */
     uint32_t id;
     int32_t node;
     int32_t own;     /* its own queue, or NS_UNKNOWN */
@@ -20,17 +21,18 @@ typedef struct {
     bool idle, probed, round_goes_on, probes_nobody, thresholds_known;
     uint32_t level, target; /* of its probe */
     int64_t fails;          /* fruitless rounds (or probes) in a row */
-    uint64_t lap_begin;     /* how many victims it had drawn after its first fruitless round: `ns_begin_lap` */
-    /* if the spawn order adapts: the present order, spawns since the last decision, thefts at that time */
+    uint64_t lap_begin;     /* victims drawn until the end of its first fruitless round: `ns_begin_lap` */
+    /* if the spawn order adapts: whether it begins spawned children, spawns since the last decision about this, tasks
+     * stolen from it until that decision */
     bool goes_first;
     int64_t spawns, robbed_before;
-    int64_t failed, failed_remote; /* attempts of the present idle episode */
+    int64_t failed, failed_remote; /* failed attempts to steal of its present idle episode */
     uint32_t held[2], held_count;  /* the locks that its search holds */
     ns_counters counters;
     ns_round round;
 } ns_worker_state;
 
-/* Bring a record of zeros to the state of a worker at the start of a run. */
+/* Set `self`, a record of zeros, to the state of a worker at the start of a run. */
 static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *plan, uint32_t id) {
     const uint32_t own = plan->steal.own[id];
     self->id = id;
@@ -40,7 +42,7 @@ static inline void ns_worker_start(ns_worker_state *self, const ns_full_plan *pl
     self->own_back = own != NS_NO_QUEUE && plan->steal.queues[own].own_end != 0;
 }
 
-/* Count waits for cache lines, which a payment contains, in their own columns and not as overhead. */
+/* The overhead that the worker pays includes waits for cache lines. Count these waits in their own columns instead. */
 static inline void ns_pay_lines(ns_worker_state *w) {
     w->paid_owner_ps = w->owed_owner_ps;
     w->paid_thief_ps = w->owed_thief_ps;
@@ -50,7 +52,7 @@ static inline void ns_pay_lines(ns_worker_state *w) {
     w->counters.line_thief_ps += w->paid_thief_ps;
 }
 
-/* Let the worker pay the overhead that it owes. Returns the time that this takes. */
+/* Let the worker pay the overhead that it owes. Returns the time that the worker spends on the payment. */
 static inline int64_t ns_pay_owed(ns_worker_state *w) {
     const int64_t owed_ps = w->owed_ps;
     if (!owed_ps) return 0;
@@ -66,10 +68,10 @@ static inline void ns_count_work(ns_counters *self, int64_t total_ps, int64_t lo
     self->inflation_numa_ps += total_ps - local_ps;
 }
 
-/* With at most NS_LAP_QUEUES queues, a search draws the same victims again after NS_LAP_ROUNDS fruitless rounds. */
+/* With at most NS_LAP_QUEUES queues, a search repeats its victims after a lap of NS_LAP_ROUNDS fruitless rounds. */
 enum { NS_LAP_ROUNDS = 65536, NS_LAP_QUEUES = 2048 };
 
-/* How often steals were tried and succeeded: [nodes][nodes] by node of the thief and node of the queue. */
+/* How many steals were tried and how many succeeded: [nodes][nodes], by node of the thief and by node of the queue. */
 typedef struct {
     int64_t *attempts, *successes;
 } ns_steal_counts;
@@ -81,7 +83,7 @@ static inline bool ns_is_remote(const ns_full_plan *plan, const ns_worker_state 
     return home >= 0 && home != w->node;
 }
 
-/* Time to move a cache line to the worker from the core of worker `from`, if operations pay for the latency alone. */
+/* Time to move a cache line from the core of worker `from` to worker `w`; 0 unless operations pay this latency. */
 static inline int64_t ns_line_ps(const ns_full_plan *plan, const ns_worker_state *w, uint32_t from) {
     return plan->costs.line == NS_LINES_LATENCY ? plan->line_ps.at[(uint64_t)w->id * plan->workers + from] : 0;
 }
@@ -126,7 +128,7 @@ static inline bool ns_joins_by_itself(const ns_full_plan *plan) {
 
 enum { NS_NO_LOCK = -1 };
 
-/* The lock under which a level probes queue `q`; the lock of queue `q`, which is none if `q` is negative. */
+/* ns_level_lock: the lock under which a level probes queue `q`. ns_queue_lock: that of queue `q` (none if `q` < 0). */
 static inline int32_t ns_level_lock(const ns_full_plan *plan, uint32_t level, uint32_t q) {
     const ns_i32s locks = plan->words.level_lock;
     return locks.count ? locks.at[(uint64_t)level * plan->steal.queue_count + q] : NS_NO_LOCK;
@@ -135,7 +137,8 @@ static inline int32_t ns_queue_lock(const ns_full_plan *plan, int32_t q) {
     return q >= 0 && plan->words.queue_lock.count ? plan->words.queue_lock.at[q] : NS_NO_LOCK;
 }
 
-/* The lock of queue `q` that a probe needs to look into the queue; the lock that it needs to take tasks. */
+/* ns_probe_lock: the lock that a probe needs to look into queue `q`. ns_take_lock: the lock that a probe needs in
+ * addition to take tasks from queue `q`. */
 static inline int32_t ns_probe_lock(const ns_full_plan *plan, uint32_t q) {
     return plan->words.looks_first ? NS_NO_LOCK : ns_queue_lock(plan, (int32_t)q);
 }
@@ -145,7 +148,7 @@ static inline int32_t ns_take_lock(const ns_full_plan *plan, uint32_t q) {
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
-/* Count attempts at queue `q`, of which `successes` brought `tasks` tasks together. */
+/* Count `attempts` attempts to steal from queue `q`, of which `successes` brought `tasks` tasks in all. */
 static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_plan *plan, ns_worker_state *w,
                                      uint32_t q, int64_t attempts, int64_t successes, int64_t tasks) {
     const bool remote = ns_is_remote(plan, w, q);
@@ -160,19 +163,20 @@ static inline void ns_count_attempts(const ns_steal_counts *self, const ns_full_
     w->counters.tasks_stolen += tasks;
 }
 
-/* Count failed attempts of the present idle episode. */
+/* Count failed attempts to steal from queue `q` in the present idle episode. */
 static inline void ns_count_failed(const ns_full_plan *plan, ns_worker_state *w, uint32_t q, int64_t attempts) {
     w->failed += attempts;
     w->failed_remote += ns_is_remote(plan, w, q) ? attempts : 0;
 }
 
-/* Whether a lap repeats its victims: not if a lap may miss a queue, or levels that are entered by chance. */
+/* Whether searches have laps. They have none if a lap may miss a queue, or a level that is entered by chance. */
 static inline bool ns_has_laps(const ns_plan *steal) {
     return steal->chances == 0 && steal->queue_count <= NS_LAP_QUEUES;
 }
 
-/* The worker has made `fails` fruitless rounds in a row. A lap begins after the first round and after every
- * NS_LAP_ROUNDS more: the worker draws the same victims again. `*begin` keeps the draws before the first lap. */
+/* The worker has made `fails` fruitless rounds in a row. A lap begins after the first such round and then after every
+ * NS_LAP_ROUNDS rounds. In each lap the worker draws the same victims: `victims` is set back to `*begin`, the number of
+ * victims drawn before the first lap. */
 static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *begin, ns_stream *victims) {
     if (fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(steal)) return;
     if (fails == 1)
@@ -181,7 +185,7 @@ static inline void ns_begin_lap(const ns_plan *steal, int64_t fails, uint64_t *b
         victims->drawn = *begin;
 }
 
-/* Count rounds without a probe. */
+/* Count `rounds` rounds in which the worker found no queue to probe. */
 static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_state *w, int64_t rounds) {
     const int64_t attempts = plan->backoff_counts_empty ? rounds : 0;
     w->counters.no_victim += rounds;
@@ -194,10 +198,11 @@ static inline void ns_count_empty_rounds(const ns_full_plan *plan, ns_worker_sta
 /* How the roots of a phase are dealt. In a serial phase all roots go to worker 0, which works alone. */
 static inline enum ns_deal ns_deal_of(const ns_phase *phase) { return phase->serial ? NS_DEAL_MASTER : phase->deal; }
 
-/* Whether a dealt root goes past the queues, so that nobody steals it: an implicit body, or a serial phase's root. */
+/* Whether the worker begins a dealt root at once, so that the root is in no queue and cannot be stolen: an implicit
+ * body, or a root of a serial phase. */
 static inline bool ns_begins_root(bool serial, uint8_t kind) { return serial || kind == NS_ROW_IMPLICIT; }
 
-/* The tier in force of a row's task; the unit for which the task is meant, or NS_UNKNOWN. */
+/* ns_tier_of: the tier in force of a row's task. ns_label_of: the unit in the task's label, or NS_UNKNOWN. */
 static inline uint32_t ns_tier_of(const ns_control *control, uint32_t row) {
     return control->tier.count ? control->tier.at[row] : (uint32_t)NS_TIER_LOCAL;
 }
@@ -205,8 +210,8 @@ static inline int32_t ns_label_of(const ns_control *control, uint32_t row) {
     return control->label.count ? control->label.at[row] : NS_UNKNOWN;
 }
 
-/* If the spawn order adapts: whether the worker begins the child that it spawns now. The spawning task is `depth` calls
- * deep on the worker's stack (A-50). */
+/* If the spawn order adapts: whether the worker begins the child that it spawns now (and not the rest of the spawning
+ * task). The spawning task is `depth` calls deep on the worker's stack (A-50). */
 static inline bool ns_adapts_to_child(const ns_full_plan *plan, const ns_actor *actor, ns_worker_state *w,
                                       int64_t depth) {
     const ns_adaptive *rule = &plan->adaptive;

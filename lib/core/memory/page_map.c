@@ -4,25 +4,26 @@
 
 #include "base/wide.h"
 
-/* The state of a unit that is scanned. */
+/* What is known of a unit of pages. A scan marks units. The next touch of a marked unit is a hinting fault. */
 typedef struct {
-    uint64_t scans;   /* scans of the unit until its last touch */
+    uint64_t scans;   /* how often the unit had been scanned at its last touch */
     uint16_t node;    /* node of the last hinting fault + 1, or 0 */
-    uint8_t in_a_row; /* hinting faults of that node in a row, at most 255 */
+    uint8_t in_a_row; /* hinting faults in a row on `node`, at most 255 */
 } scan_state;
 
-/* The units of all dynamic regions, one region after the other. Region r begins at unit first[r]. */
+/* The units of all dynamic regions, one region after the other. Region r begins at unit first[r]. A stage is a time
+ * with one page policy. */
 struct ns_page_map {
     const ns_full_plan *plan;
-    uint64_t stage;      /* in force */
-    int64_t since_ps;    /* when the stage began */
-    uint64_t windows;    /* parts of the address space, of which each scan takes the next; 0: nothing is scanned */
-    int64_t *first;      /* [regions + 1] */
-    uint16_t *home;      /* [units] node + 1, or 0 while unplaced; memory that is never touched is never taken */
-    uint8_t *marked;     /* [units], or NULL where no stage marks */
-    scan_state *scanned; /* [units], or NULL where no stage scans */
-    uint64_t *begin;     /* [regions + 1] addresses in bytes, or NULL where no stage scans */
-    int64_t *free_pages; /* [nodes], or NULL */
+    uint64_t stage;      /* the stage in force */
+    int64_t since_ps;    /* when `stage` began */
+    uint64_t windows;    /* parts of the address space: each scan marks the next part; 0: no scans */
+    int64_t *first;      /* [regions + 1] the first unit of each region */
+    uint16_t *home;      /* [units] node + 1, or 0 while the unit is unplaced */
+    uint8_t *marked;     /* [units] whether the next touch moves the unit; NULL if no stage marks pages */
+    scan_state *scanned; /* [units], or NULL if no stage scans */
+    uint64_t *begin;     /* [regions + 1] addresses of the regions in bytes, or NULL if no stage scans */
+    int64_t *free_pages; /* [nodes] free pages of each node; NULL: no node is ever full */
 };
 
 static const ns_memory *memory_of(const ns_page_map *self) { return &self->plan->memory; }
@@ -31,12 +32,13 @@ static uint64_t regions_of(const ns_full_plan *plan) { return plan->memory.regio
 
 /* ---- walking an access ------------------------------------------------------------------------------------------- */
 
-/* A walk over the pieces of an access between borders of units, row by row. */
+/* A walk over an access, which is cut into pieces at the borders of units. An access is rows of bytes; each row begins
+ * `stride` bytes after the row before. */
 typedef struct {
-    int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* the rows to come */
+    int64_t unit_bytes, row_bytes, stride, rows_left, next_row; /* `rows_left` and `next_row`: rows to come */
     int64_t first, border;     /* the unit in which the last row began, and the end of that unit */
-    int64_t at, end, unit_end; /* in the present row */
-    int64_t unit, bytes;       /* of the present piece */
+    int64_t at, end, unit_end; /* where the next piece, the present row and the present unit end */
+    int64_t unit, bytes;       /* the unit and the bytes of the present piece */
 } walk;
 
 static walk walk_of(const ns_full_plan *plan, uint64_t access) {
@@ -56,7 +58,7 @@ static inline bool walk_next(walk *self) {
         self->at = self->next_row;
         self->end = self->at + self->row_bytes;
         self->next_row += self->stride;
-        if (self->at >= self->border) { /* else the row begins in the same unit as the last row */
+        if (self->at >= self->border) { /* otherwise the row begins in the same unit as the row before */
             self->first = self->at / self->unit_bytes;
             self->border = (self->first + 1) * self->unit_bytes;
         }
@@ -80,7 +82,8 @@ static int64_t pages_of(const ns_full_plan *plan, uint64_t region, int64_t unit)
     return left < pages ? left : pages;
 }
 
-/* The node that gets `pages` pages that are wanted on node `wanted`: the nearest node with room, or else `wanted`. */
+/* The node that gets `pages` pages that are wanted on node `wanted`: the node nearest to `wanted` with room, or
+ * `wanted` if no node has room. */
 static int32_t room(ns_page_map *self, int32_t wanted, int64_t pages) {
     if (!self->free_pages) return wanted;
     const int64_t *order = memory_of(self)->by_distance.at + (uint64_t)wanted * self->plan->nodes;
@@ -94,7 +97,7 @@ static int32_t room(ns_page_map *self, int32_t wanted, int64_t pages) {
     return node;
 }
 
-/* The node that is given for a unit, or `otherwise`. */
+/* The node that `nodes` gives for a unit, or `otherwise` if `nodes` gives no node for the region. */
 static int32_t node_of(const ns_node_lists *nodes, uint64_t region, int64_t unit, int32_t otherwise) {
     const int64_t first = nodes->ptr.at[region], count = nodes->ptr.at[region + 1] - first;
     if (!count) return otherwise;
@@ -108,7 +111,7 @@ static int64_t place(ns_page_map *self, uint64_t region, int64_t unit, int32_t t
     return pages;
 }
 
-/* Migrate a unit unless node `to` is full. Returns the pages that migrate. */
+/* Migrate a unit to node `to`, unless the node is full. Returns the number of pages that migrate. */
 static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t to, int64_t *moved) {
     const int64_t at = self->first[region] + unit, pages = pages_of(self->plan, region, unit);
     const int32_t from = self->home[at] - 1;
@@ -126,13 +129,13 @@ static int64_t migrate(ns_page_map *self, uint64_t region, int64_t unit, int32_t
 
 static const ns_scan *scan_of(const ns_page_map *self) { return &memory_of(self)->stages.at[self->stage].scan; }
 
-/* How many scans have happened until now. */
+/* How many scans of the present stage have happened until `now_ps`. */
 static uint64_t scans_until(const ns_page_map *self, int64_t now_ps) {
     const int64_t past_ps = now_ps - self->since_ps - scan_of(self)->delay_ps;
     return past_ps < 0 ? 0 : (uint64_t)(past_ps / scan_of(self)->period_ps) + 1;
 }
 
-/* A unit is touched after `scans` scans. Returns whether the unit has been scanned since its last touch. */
+/* A unit is touched after `scans` scans of the stage. Returns whether a scan has marked it since its last touch. */
 static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64_t scans) {
     const int64_t unit_bytes = memory_of(self)->unit_pages.at[region] * memory_of(self)->page_bytes;
     const uint64_t window = (self->begin[region] + (uint64_t)(unit * unit_bytes)) / (uint64_t)scan_of(self)->bytes;
@@ -143,7 +146,7 @@ static bool was_scanned(ns_page_map *self, uint64_t region, int64_t unit, uint64
     return since;
 }
 
-/* A worker on `node` takes the hinting faults of a unit. Returns the pages that migrate to `node`. */
+/* The touch of a unit by a worker on `node` causes a hinting fault. Returns how many pages migrate to `node`. */
 static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t node, int64_t *moved) {
     scan_state *const known = &self->scanned[self->first[region] + unit];
     if (known->node != node + 1) known->in_a_row = 0;
@@ -154,7 +157,7 @@ static int64_t hint(ns_page_map *self, uint64_t region, int64_t unit, int32_t no
 
 /* ---- touching ---------------------------------------------------------------------------------------------------- */
 
-/* The overhead of faults and migrations. */
+/* The overhead of the faults and migrations that `touch` counts. */
 static int64_t overhead_ps(const ns_page_map *self, ns_page_touch touch) {
     const ns_operation_costs *costs = &self->plan->costs;
     const int64_t hint_ps = scan_of(self)->hint_fault_ps < 0 ? costs->fault_ps : scan_of(self)->hint_fault_ps;
@@ -211,7 +214,7 @@ void ns_page_map_count(const ns_page_map *self, int64_t *pages) {
 
 /* ---- stages ------------------------------------------------------------------------------------------------------ */
 
-/* Cut the address space into windows, and forget the scans of the stage before. */
+/* Cut the address space into windows, the parts that single scans mark. Forget the scans of the stage before. */
 static void start_scans(ns_page_map *self) {
     const uint64_t bytes = self->begin[regions_of(self->plan)], each = (uint64_t)scan_of(self)->bytes;
     self->windows = bytes / each + (bytes % each != 0 || !bytes);
@@ -243,7 +246,7 @@ void ns_page_map_choose(ns_page_map *self, uint64_t policy, int64_t now_ps) {
 
 /* ---- making it --------------------------------------------------------------------------------------------------- */
 
-/* Allocate the states of scanned units, and put the regions one after the other. */
+/* Allocate `scanned` and `begin`, and give the regions addresses one after the other. */
 static bool make_scanned(ns_page_map *self, ns_pieces *memory) {
     const ns_full_plan *plan = self->plan;
     self->scanned = ns_pieces_take(memory, (uint64_t)self->first[regions_of(plan)], sizeof *self->scanned);
@@ -285,7 +288,7 @@ static bool make(ns_page_map *self, ns_pieces *memory) {
     return true;
 }
 
-/* Give the regions their homes before the run. */
+/* Place the pages of regions whose homes are known before the run. */
 static void settle(ns_page_map *self) {
     for (uint64_t region = 0; region < regions_of(self->plan); region++) {
         const int64_t units = self->first[region + 1] - self->first[region];

@@ -49,7 +49,7 @@ static void count_migrated(ns_pages *self, int32_t node) {
     }
 }
 
-/* Count the bytes of an access that has just been made from `node`. Returns how long the access waits. */
+/* Count the bytes of an access that `ns_pages_touch` has just made for `node`. Returns how long the access waits. */
 static int64_t move_ps(ns_pages *self, uint64_t access, int32_t node) {
     const ns_accesses *accesses = &self->plan->accesses;
     const int64_t factor = accesses->factor.at[access], mlp = accesses->mlp.at[access];
@@ -78,7 +78,7 @@ int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, i
 
 /* ---- objects ----------------------------------------------------------------------------------------------------- */
 
-/* The node with most bytes of an access, the lowest of several such nodes; NS_NOWHERE if no page is placed. */
+/* The node where most bytes of an access lie, the lowest of several such nodes; NS_NOWHERE if no page is placed. */
 static int32_t home_of(ns_pages *self, uint64_t access) {
     uint32_t best = 0;
     ns_page_map_bytes(self->map, access, self->bytes);

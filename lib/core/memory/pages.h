@@ -7,25 +7,25 @@
 #include "memory/page_map.h"
 #include "policy/dispatch.h"
 
-enum { NS_MISS_BYTES = 64 }; /* that one cache miss brings */
+enum { NS_MISS_BYTES = 64 }; /* the bytes that one cache miss brings */
 
 typedef struct {
     const ns_full_plan *plan;
     ns_page_map *map;
-    int64_t *bytes, *moved;   /* [nodes] of the last access: bytes by home, pages that came from each node */
-    int64_t *node_bytes;      /* [nodes][nodes] bytes moved by each node from and to each home */
-    int64_t placed, migrated; /* pages */
-    ns_objects *objects;      /* of the task that was described last */
-    int64_t *similarity;      /* [nodes] likewise */
+    int64_t *bytes, *moved;   /* [nodes] of the last access: bytes on each node, pages that left each node */
+    int64_t *node_bytes;      /* [nodes][nodes] bytes that workers of each node moved from and to each node's memory */
+    int64_t placed, migrated; /* numbers of pages, for the whole run */
+    ns_objects *objects;      /* of the task that `ns_pages_describe...` described last */
+    int64_t *similarity;      /* [nodes] memory for `ns_new_task.similarity` of that task */
     ns_pieces memory;
 } ns_pages;
 
-/* Make the pages of a plan that outlives `self`. Returns false if there is no memory. Release `memory` in either
+/* Prepare the pages of a plan that outlives `self`. Returns false if there is no memory. Release `memory` in either
  * case. */
 bool ns_pages_create(ns_pages *self, const ns_full_plan *plan);
 
-/* Set `*time_ps` to the time of `bytes` that come in cache lines, `misses` / 1000 lines at a time. Returns false if a
- * product does not fit into 64 bits. */
+/* Set `*time_ps` to the time in which `bytes` bytes come in cache lines, with `misses` / 1000 lines under way at a
+ * time. Returns false if a product does not fit into 64 bits. */
 static inline bool ns_misses_fit(int64_t bytes, int64_t latency_ps, int64_t misses, int64_t *time_ps) {
     const int64_t lines = bytes / NS_MISS_BYTES + (bytes % NS_MISS_BYTES != 0);
     *time_ps = 0;
@@ -37,19 +37,19 @@ static inline bool ns_misses_fit(int64_t bytes, int64_t latency_ps, int64_t miss
     return true;
 }
 
-/* The row of an item in a table with one row for each distinct offset of items. */
+/* The row of item number `item` in a table with one row for each distinct offset of items. */
 static inline int64_t ns_table_row(int64_t divisor, bool by_quotient, bool by_remainder, int64_t item) {
     if (by_quotient && by_remainder) return item;
     if (by_quotient) return item / divisor;
     return by_remainder ? item % divisor : 0;
 }
 
-/* [nodes] the bytes that `node` has moved from and to each home, which the caller may add to. */
+/* [nodes] the bytes that workers of `node` have moved from and to each node's memory. The caller may add to them. */
 static inline int64_t *ns_pages_bytes_of(const ns_pages *self, int32_t node) {
     return self->node_bytes + (uint64_t)(uint32_t)node * self->plan->nodes;
 }
 
-/* Count the bytes of the accesses of a segment whose homes are known before the run. */
+/* Count the bytes of those accesses of a segment whose pages have known homes before the run. */
 static inline void ns_pages_count_settled(ns_pages *self, uint32_t segment, int32_t node) {
     const uint32_t nodes = self->plan->nodes;
     if (!self->plan->times.traffic.count) return;
@@ -63,14 +63,15 @@ static inline bool ns_pages_are_open(const ns_full_plan *plan, uint32_t segment)
     return plan->open.ptr.count && plan->open.ptr.at[segment] != plan->open.ptr.at[segment + 1];
 }
 
-/* Make a dynamic access. Sets `bytes` and `moved`. */
+/* Make an access to a dynamic region. Sets `self->bytes` and `self->moved`. */
 ns_page_touch ns_pages_touch(ns_pages *self, uint64_t access, ns_toucher toucher);
 
-/* A segment starts: make its dynamic accesses and count their bytes. Returns how long the segment waits in all,
- * `wait_ps` for its other accesses included. Adds the time of faults and migrations to `owed_ps`. No time is
- * above 2^63 - 1. */
+/* A segment starts: make its dynamic accesses and count their bytes. Returns how long the segment waits for all its
+ * accesses, of which `wait_ps` is for its other accesses. Adds the time of faults and migrations to `owed_ps`. No time
+ * is above 2^63 - 1. */
 int64_t ns_pages_wait_ps(ns_pages *self, uint32_t segment, ns_toucher toucher, int64_t wait_ps, int64_t *owed_ps);
 
-/* Give `task` the objects of a row of the graph or of an item, with their present homes, until the next call. */
+/* Give `task` the objects of a row of the graph or of item `item` of range `family`, with the objects' present homes.
+ * The next such call overwrites the objects. */
 void ns_pages_describe(ns_pages *self, uint64_t row, ns_new_task *task);
 void ns_pages_describe_item(ns_pages *self, uint64_t family, int64_t item, ns_new_task *task);

@@ -1,7 +1,8 @@
-/* The checks of a plan beyond the types, sizes and bounds of its fields, and the members that are computed from fields.
+/* The checks of a plan that concern several fields, and the computation of members that follow from fields.
+ * plan_reader.c checks the types, sizes and bounds of single fields.
  *
  * Python makes plans and has checked the input of users. The checks here keep a damaged plan from breaking an engine:
- * indices in bounds, tables of the right size, ops in brackets, tasks that form trees, sums that fit into 63 bits. */
+ * indices are in bounds, tables have the right size, begun groups end, tasks form trees, sums fit into 63 bits. */
 #include "base/bitset.h"
 #include "generated/plan_checks.h"
 #include "policy/dispatch.h"
@@ -94,7 +95,7 @@ bool ns_memory_check(ns_plan_reader *reader, ns_full_plan *plan, ns_memory *self
     return check_nodes(reader, self, "home", self->home);
 }
 
-/* The most copies of chunks in caches: 6 GiB of memory, which is taken as it is used. */
+/* The most copies of chunks in caches. They take up to 6 GiB, which the system provides page by page when used. */
 #define MOST_COPIES (INT64_C(1) << 28)
 
 bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_sizes *self) {
@@ -114,7 +115,8 @@ bool ns_cache_sizes_check(ns_plan_reader *reader, ns_full_plan *plan, ns_cache_s
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a table has the rows of `items` items. The row of item i is i div divisor, i mod divisor, i, or 0. */
+/* Whether a table with `rows` rows has a row for each of `items` items. The row of item i is i div divisor, i mod
+ * divisor, i, or 0. */
 static bool has_rows(int64_t divisor, bool by_quotient, bool by_remainder, int64_t items, uint64_t rows) {
     const int64_t quotients = items / divisor + (items % divisor != 0);
     const int64_t remainders = items < divisor ? items : divisor;
@@ -132,7 +134,7 @@ bool ns_amounts_check(ns_plan_reader *reader, ns_full_plan *plan, ns_amounts *se
     return REQUIRE(ordered, "part_start does not ascend from 0, or a part ends before it begins");
 }
 
-/* Require an amount for each of `items` items, or a table, without an amount above `most`. */
+/* Require an amount for each of `items` items, or a table of amounts. No amount may exceed `most`. */
 static bool check_amounts(ns_plan_reader *reader, const ns_amounts *self, int64_t items, int64_t most) {
     bool within = true;
     for (uint64_t at = 0; at < self->items.count; at++) within &= self->items.at[at] <= most;
@@ -231,7 +233,7 @@ static bool creates(uint8_t code) { return code == NS_OP_SPAWN || code == NS_OP_
 
 static bool check_args(ns_plan_reader *reader, const ns_full_plan *plan) {
     const ns_graph *graph = &plan->graph;
-    int64_t end[UINT8_MAX + 1]; /* by code */
+    int64_t end[UINT8_MAX + 1]; /* the end of the arguments' range, by op code */
     for (int code = 0; code <= UINT8_MAX; code++) {
         end[code] = code == NS_OP_RUN ? plan->times.segments : creates((uint8_t)code) ? graph->rows : NS_MOST_ROWS;
     }
@@ -242,10 +244,10 @@ static bool check_args(ns_plan_reader *reader, const ns_full_plan *plan) {
     return REQUIRE(holds, "op_arg has a value out of bounds");
 }
 
-/* Require that groups are in brackets, and that a run that skips ahead has no op but RUN, SPAWN and WAIT. */
+/* Require that every task ends its groups, and that a run that skips ahead has no ops but RUN, SPAWN and WAIT. */
 static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool skipping) {
     for (int64_t row = 0; row < graph->rows; row++) {
-        int64_t groups = 0; /* that the row is in */
+        int64_t groups = 0; /* how many begun groups have not ended */
         for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
             const uint8_t code = graph->op_code.at[op];
             groups += (code == NS_OP_GROUP) - (code == NS_OP_END_GROUP);
@@ -260,7 +262,7 @@ static bool check_groups(ns_plan_reader *reader, const ns_graph *graph, bool ski
     return true;
 }
 
-/* Number the children of a row, whose own rows have been numbered. */
+/* Number the children of a row, after the children's own descendants have been numbered. */
 static bool number_row(ns_plan_reader *reader, const ns_graph *graph, int64_t row, int64_t *size, int64_t *child) {
     int64_t next = 1;
     for (int64_t op = graph->op_ptr.at[row]; op < graph->op_ptr.at[row + 1]; op++) {
@@ -296,8 +298,8 @@ static bool number_tasks(ns_plan_reader *reader, ns_graph *graph) {
     return true;
 }
 
-/* Compute the numbers that segments would have if the graph were not folded: the segments of a task come before the
- * segments of its children. */
+/* Compute the numbers that segments would have if the graph were not folded (if repeated subtrees did not share rows).
+ * The segments of a task come before the segments of its children. */
 static bool number_segments(ns_plan_reader *reader, ns_graph *graph) {
     uint32_t *segment = ns_plan_reader_take(reader, graph->op_code.count, sizeof *segment);
     uint32_t *below = ns_plan_reader_take(reader, (uint64_t)graph->rows, sizeof *below);
@@ -375,11 +377,11 @@ static enum ns_sync_role role_used(uint8_t code) {
     }
 }
 
-/* The locks and the transaction that a program holds at one of its ops. */
+/* The locks that a program holds at one of its ops, and the transaction that the program is in. */
 typedef struct {
     uint64_t *locks;  /* the set of held locks */
     uint32_t held;    /* the number of held locks */
-    uint32_t memory;  /* of the transaction that the program is in */
+    uint32_t memory;  /* the transactional memory of that transaction */
     bool transaction; /* whether the program is in a transaction */
 } holding;
 
@@ -395,7 +397,8 @@ static bool take_or_release(ns_plan_reader *reader, holding *self, uint8_t code,
     return true;
 }
 
-/* Between BEGIN and COMMIT of a memory, a program has no ops but RUN, and LOAD and STORE of this memory. */
+/* Require that a program has no ops but RUN, LOAD and STORE between BEGIN and COMMIT, and that its LOAD and STORE name
+ * the same memory as BEGIN. */
 static bool follow_transaction(ns_plan_reader *reader, holding *self, uint8_t code, uint32_t word) {
     if (code == NS_OP_RUN) return true;
     const bool opens = code == NS_OP_LOAD || code == NS_OP_STORE || code == NS_OP_COMMIT;
@@ -405,7 +408,8 @@ static bool follow_transaction(ns_plan_reader *reader, holding *self, uint8_t co
     return REQUIRE(fits, "op_code has a transaction that is not in brackets");
 }
 
-/* Ops use objects of their role. Locks and transactions end in the program that begins them. */
+/* Require that every op uses an object of the op's role (lock, atomic word, ...), and that every lock is released and
+ * every transaction ended by the program that began it. */
 static bool check_uses(ns_plan_reader *reader, const ns_full_plan *plan) {
     const ns_graph *graph = &plan->graph;
     const ns_plan_words *words = &plan->words;
@@ -467,7 +471,7 @@ bool ns_plan_words_check(ns_plan_reader *reader, ns_full_plan *plan, ns_plan_wor
 
 enum { MOST_SWITCHES = 64 };
 
-/* How many rows a level needs for its anchors. A level of labels may have any number. */
+/* How many rows a level needs for its anchors. A level with labels as anchors may have any number of rows: 0. */
 static uint32_t anchors_of(const ns_plan *steal, const ns_level *level, bool steals) {
     switch (level->anchor) {
         case NS_ANCHOR_ALL: return 1;
@@ -596,8 +600,8 @@ static bool has_own_queues(const ns_plan *steal) {
     return true;
 }
 
-/* Compute members that every step of a run reads. If tasks are dispatched by data, a full own queue is no overflow,
- * since a task may go to another queue. */
+/* Compute members that every step of a run reads. If tasks are dispatched by data, a full own queue does not make
+ * spawned tasks execute at once, because such a task may go to another queue. */
 static void derive(ns_full_plan *self) {
     bool bounded = false, overflows = false;
     for (uint32_t q = 0; q < self->steal.queue_count; q++) {

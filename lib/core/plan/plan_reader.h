@@ -1,9 +1,9 @@
 /* Checked reading of a plan. The reader checks the type, size and bounds of every array, and the bounds of every
  * integer.
  *
- * An `ns_plan_source` gives the fields: a dict of arrays, or a file. The functions for the structures of the schema
- * (numasim/schema/plan_fields.py) are generated, and call the functions below. A function that finds a mistake returns
- * false, and reading stops. The reader keeps the first mistake, with a sentence about it. */
+ * An `ns_plan_source` gives the fields. Behind it is a dict of arrays or a file. The functions for the structures of
+ * the schema (numasim/schema/plan_fields.py) are generated, and call the functions below. A function that finds a
+ * mistake returns false, and reading stops. The reader keeps the first mistake, with a sentence about it. */
 #pragma once
 
 #include "base/pieces.h"
@@ -11,12 +11,13 @@
 
 enum ns_field_type { NS_TYPE_U8, NS_TYPE_I32, NS_TYPE_U32, NS_TYPE_I64, NS_TYPE_U64 };
 
-/* Looks up fields by name. The field `name` of entry i of a list is list.i.name. Values live as long as the source. */
+/* Functions that look up fields by name. Field `name` of entry i of list `list` is called list.i.name. Returned values
+ * live as long as the source. */
 typedef struct ns_plan_source {
     void *context;
     bool (*array)(void *context, const char *name, enum ns_field_type type, const void **values, uint64_t *count);
-    bool (*integer)(void *context, const char *name, int64_t *value); /* a flag is 0 or 1 */
-    const char *(*text)(void *context, const char *name);             /* NULL if there is none */
+    bool (*integer)(void *context, const char *name, int64_t *value); /* a flag is the integer 0 or 1 */
+    const char *(*text)(void *context, const char *name);             /* NULL if there is no such text */
     bool (*count)(void *context, const char *name, uint64_t *count);  /* the length of a list */
 } ns_plan_source;
 
@@ -26,20 +27,20 @@ typedef struct ns_plan_reader {
     ns_plan_source source;
     enum ns_plan_mistake mistake;
     char problem[192];
-    char place[96];   /* the name of the list entry that is read, with a dot behind it */
+    char place[96];   /* the name of the list entry that is being read, followed by a dot */
     ns_pieces memory; /* of the plan; the caller releases it */
 } ns_plan_reader;
 
 /* Read a whole plan. Returns false if there is a mistake. */
 bool ns_full_plan_read(ns_plan_reader *self, ns_full_plan *plan);
 
-/* Keep a mistake if it is the first one, with a sentence in the form of printf. Returns false. */
+/* Keep a mistake, described by `sentence` as in printf, unless an earlier mistake is kept. Returns false. */
 bool ns_plan_refuse(ns_plan_reader *self, const char *sentence, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Return `holds`, and keep a mistake if it is false. A macro, since calls for all ops of a graph would be slow. */
+/* Return `holds`, and keep a mistake if `holds` is false. A macro, because a call for each op would be slow. */
 #define ns_plan_require(self, holds, ...) ((holds) || ns_plan_refuse(self, __VA_ARGS__))
 
-/* Return memory for `count` things of `bytes` bytes, all zero, or NULL. */
+/* Return memory of zeros for `count` things of `bytes` bytes each, or NULL if there is no memory. */
 void *ns_plan_reader_take(ns_plan_reader *self, uint64_t count, size_t bytes);
 
 /* ---- used by generated functions --------------------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ bool ns_read_choice(ns_plan_reader *self, const char *name, const char *const *w
 /* Read the length of a list. The length is `size`, or any length if `size` is NS_ANY_SIZE. */
 bool ns_read_count(ns_plan_reader *self, const char *name, int64_t size, uint64_t *count);
 
-/* Read the fields of entry `index` of a list from now on. Returns the `place` for `ns_plan_reader_leave`. */
+/* Read the fields of entry `index` of list `name` until `ns_plan_reader_leave` is called with the returned value. */
 size_t ns_plan_reader_enter(ns_plan_reader *self, const char *name, uint64_t index);
 void ns_plan_reader_leave(ns_plan_reader *self, size_t place);
 
@@ -69,7 +70,7 @@ bool ns_read_u64s(ns_plan_reader *self, const char *name, int64_t size, ns_u64s 
 bool ns_read_i64_lists(ns_plan_reader *self, const char *name, int64_t count, int64_t size, int64_t low, int64_t high,
                        ns_i64_lists *lists);
 
-/* Read records of `record_bytes` bytes, which are given as bytes. */
+/* Read an array of records of `record_bytes` bytes each, which the source has as an array of bytes. */
 bool ns_read_records(ns_plan_reader *self, const char *name, size_t record_bytes, size_t alignment,
                      const void **records, uint32_t *count);
 
@@ -78,7 +79,7 @@ bool ns_require_i32s(ns_plan_reader *self, const char *name, ns_i32s values, int
 bool ns_require_u32s(ns_plan_reader *self, const char *name, ns_u32s values, int64_t low, int64_t high);
 bool ns_require_i64s(ns_plan_reader *self, const char *name, ns_i64s values, int64_t low, int64_t high);
 
-/* Require that the values begin at 0, never fall and end at `end`. */
+/* Require that the values begin with 0, never decrease and end with `end`. */
 bool ns_require_u32_pointer(ns_plan_reader *self, const char *name, ns_u32s values, int64_t end);
 bool ns_require_i64_pointer(ns_plan_reader *self, const char *name, ns_i64s values, int64_t end);
 

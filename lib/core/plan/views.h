@@ -1,4 +1,5 @@
-/* Views of arrays: a pointer to entries that the view does not own, and their number. In C++ a view is a range. */
+/* Views of arrays. A view is a pointer to entries, which the view does not own, and the number of entries. In C++ a
+ * view is a range. */
 #pragma once
 
 #include <assert.h>
@@ -53,7 +54,8 @@ typedef struct ns_node_lists {
 #endif
 } ns_node_lists;
 
-/* A list of resources for each pair of nodes, in CSR form, with the units of each resource that a cache line takes. */
+/* For each pair of nodes, the resources (links, memory controllers) that a cache line between the nodes uses, and how
+ * much of each resource it uses. In CSR form. */
 typedef struct ns_paths {
     ns_i64s first; /* [nodes * nodes + 1] */
     ns_u32s resource;

@@ -9,12 +9,12 @@ static int64_t weight_of(const ns_data *data, const ns_objects *objects) {
     return data->weigh == NS_WEIGH_BYTES ? objects->bytes : objects->count;
 }
 
-/* Sums over the objects that count. */
+/* Sums over those objects of a task that the rule counts. */
 typedef struct {
     int64_t bytes, weight;
 } ns_sums;
 
-/* Compute the similarity of `task` to each node. Returns the sums over its objects. */
+/* Compute the similarity of `task` to each node. Returns the sums over the counted objects. */
 static ns_sums weigh(const ns_plan *plan, const ns_data *data, ns_new_task *task) {
     ns_sums sums = {0, 0};
     for (uint32_t node = 0; node < plan->nodes; node++) task->similarity[node] = 0;
@@ -44,7 +44,7 @@ static bool is_bound(const ns_plan *plan, const ns_new_task *task) {
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-/* The sum over all homes of the weight there times the latency from `node`. */
+/* The sum over all nodes: the weight of the task's objects on that node, times the latency between it and `node`. */
 static ns_uwide access_ps(const ns_plan *plan, const ns_new_task *task, int32_t node) {
     const int64_t *latency = plan->latency_ps + (uint64_t)(uint32_t)node * plan->nodes;
     ns_uwide sum = 0;
@@ -85,7 +85,7 @@ static int32_t first_home(const ns_plan *plan, const ns_new_task *task) {
     return NS_NOWHERE;
 }
 
-/* The node that the rule chooses, the first of several such nodes. */
+/* The node that the rule of `data` ranks best, the first of several such nodes. */
 static int32_t chosen(const ns_plan *plan, const ns_data *data, const ns_new_task *task) {
     if (!is_bound(plan, task)) return NS_NOWHERE;
     switch (data->rank) {
@@ -108,8 +108,8 @@ static bool holds_share(const ns_data *data, const ns_new_task *task, int64_t we
     return (ns_uwide)task->similarity[node] * NS_MILLION >= least;
 }
 
-/* Whether the guards of `data` hold for a task that comes from a core of node `here`. If the guards look at objects,
- * `task->similarity` is filled, and `*node` is the chosen node or NS_NOWHERE. */
+/* Whether the guards of `data` hold for a task that comes from a core of node `here`. If they look at objects, fills
+ * `task->similarity`, and sets `*node` to the chosen node or NS_NOWHERE. */
 static bool data_holds(const ns_plan *plan, const ns_data *data, ns_new_task *task, int32_t here, int32_t *node) {
     *node = NS_NOWHERE;
     if (data->flags & NS_FLAG_SOURCE && !task->source) return false;
@@ -148,7 +148,7 @@ static uint32_t anchors_of(const ns_plan *plan, const ns_level *rule) {
     return (last ? plan->rows - 1 : rule[1].row) - rule->row;
 }
 
-/* The row of the node whose queues hold the fewest tasks; ties go to the lower node. */
+/* The row of segments of the node whose queues hold the fewest tasks. Of several such nodes, the lowest. */
 static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_view *view) {
     ns_row lightest = {0, 0};
     int64_t fewest = INT64_MAX;
@@ -165,7 +165,7 @@ static ns_row lightest_row(const ns_plan *plan, const ns_level *rule, const ns_v
     return lightest;
 }
 
-/* The row of the unit that the label of a task names. The row is empty if the label names no unit. */
+/* The row of segments of the unit that a task's label names. The row is empty if the label names no unit. */
 static ns_row label_row(const ns_plan *plan, const ns_level *rule, int32_t label) {
     if (label < 0 || (uint32_t)label >= anchors_of(plan, rule)) return (ns_row){0, 0};
     return ns_row_at(plan, rule, label);
@@ -184,7 +184,7 @@ static ns_row rule_row(const ns_turn *turn, const ns_new_task *task) {
 
 /* ---- placing ----------------------------------------------------------------------------------------------------- */
 
-/* A shortcut past the rules: the queue that dispatch always tries first and without a draw, or NS_UNKNOWN. */
+/* A shortcut past the rules: the queue that dispatch always tries first, without a random number, or NS_UNKNOWN. */
 static int32_t usual_home(const ns_plan *plan, int32_t position) {
     const ns_level *rule = &plan->level[plan->steal_levels];
     bool plain = rule->anchor == NS_ANCHOR_ME && rule->pick == NS_PICK_IN_ORDER && rule->watch == NS_NONE8 &&
@@ -205,7 +205,7 @@ static int32_t first_with_room(const ns_turn *turn, ns_row row) {
     return NS_UNKNOWN;
 }
 
-/* The shortest of the queues that the homes of the task's objects offer. Ties go to the lower queue. */
+/* The shortest queue of the nodes where objects of the task lie. Of several such queues, the lowest. */
 static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t best = NS_UNKNOWN;
@@ -220,7 +220,7 @@ static int32_t shortest_of_homes(const ns_turn *turn, const ns_new_task *task) {
     return best;
 }
 
-/* The queue of a rule that asks about the data of the task. */
+/* The queue that a rule about the objects of the task chooses, or NS_UNKNOWN. */
 static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_task *task) {
     const ns_plan *plan = turn->plan;
     int32_t node;
@@ -233,7 +233,7 @@ static int32_t place_by_data(const ns_turn *turn, const ns_data *data, ns_new_ta
     return first_with_room(turn, ns_row_at(plan, turn->level, node));
 }
 
-/* Whether the rule asks for no tier, or for the tier of the task. */
+/* Whether the rule applies to tasks of every tier, or to the tier of `task`. */
 static bool asks_for(const ns_level *rule, const ns_new_task *task) {
     return !(rule->flags & NS_FLAG_TIERS) || rule->flags & (task->tier << NS_TIER_SHIFT);
 }
@@ -246,7 +246,7 @@ static int32_t place_by_rule(const ns_turn *turn, ns_new_task *task) {
     return first_with_room(turn, rule_row(turn, task));
 }
 
-/* Give a queue a copy of the task, if it has none. */
+/* Add `queue` to the queues that get a copy of the task, unless it is one of them. */
 static void add_copy(ns_new_task *task, uint32_t queue) {
     for (uint32_t at = 0; at < task->copies; at++) {
         if (task->copy[at] == queue) return;
@@ -254,7 +254,7 @@ static void add_copy(ns_new_task *task, uint32_t queue) {
     task->copy[task->copies++] = queue;
 }
 
-/* Take the task's own queue out of the list of copies. Without a queue for the task, no queue gets a copy. */
+/* Take `queue`, which gets the task itself, out of the list of copies. If `queue` is NS_UNKNOWN, empty the list. */
 static void leave_out(ns_new_task *task, int32_t queue) {
     uint32_t kept = 0;
     for (uint32_t at = 0; queue != NS_UNKNOWN && at < task->copies; at++) {

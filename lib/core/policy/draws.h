@@ -1,7 +1,7 @@
-/* Counter-based random numbers: every draw is a pure function of (seed, class, id, counter).
+/* Counter-based random numbers: each number is a function of the seed, an `ns_draw_class`, an id and a counter.
  *
- * The generator is splitmix64 (Steele, Lea and Flood, OOPSLA 2014) addressed by counter; numasim/draws.py defines the
- * same numbers for the reference engine.
+ * The generator is splitmix64 (Steele, Lea and Flood, OOPSLA 2014) whose state is computed from the counter.
+ * numasim/draws.py defines the same numbers for the reference engine.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum ns_draw_class {
     NS_DRAW_WORKER_SPEED = 7
 };
 
-/* The random numbers of one class and id. `drawn` counts how many have been taken. */
+/* The random numbers of one `ns_draw_class` and one id. `drawn` counts how many have been taken. */
 typedef struct {
     uint64_t base;
     uint64_t drawn;
@@ -33,12 +33,12 @@ static inline uint64_t ns_mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/* The start of stream `ident` of class `kind`. */
+/* The `base` of the stream with the `ns_draw_class` `kind` and the id `ident`. */
 static inline uint64_t ns_base(uint64_t seed, uint64_t kind, uint64_t ident) {
     return ns_mix(seed ^ ns_mix(kind * NS_GAMMA + ident + 1));
 }
 
-/* The seed for the noise of tasks in turn number `turn` of their phase. Turn 0 has the seed of the run. */
+/* The seed for the noise in the durations of tasks in run number `turn` of their phase. Run 0 has the seed `seed`. */
 static inline uint64_t ns_turn_seed(uint64_t seed, uint64_t turn) { return seed ^ ns_mix(turn * NS_GAMMA); }
 
 /* The k-th (from zero) number of the stream that starts at `base`. */
@@ -50,7 +50,7 @@ static inline uint64_t ns_below(uint64_t x, uint64_t n) {
     return (uint64_t)((wide)x * n >> 64);
 }
 
-/* Take one draw of `self` and map it to [0, n). */
+/* Take the next number of `self` and map it to [0, n). */
 static inline uint64_t ns_stream_below(ns_stream *self, uint64_t n) {
     return ns_below(ns_draw(self->base, self->drawn++), n);
 }

@@ -32,7 +32,7 @@ void ns_masks_fill(const ns_plan *plan, uint64_t *mask) {
     }
 }
 
-/* A pick reads the run at the instant at which the next queue is asked for, as the generator of
+/* A pick reads lengths and watches of queues when the next queue is asked for, as the generator of
  * numasim/strategy/picking.py does. */
 
 static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t *queue) {
@@ -41,13 +41,13 @@ static bool pick_random(const ns_candidates *some, const ns_turn *turn, uint32_t
     return count;
 }
 
-/* The length of `queue`, negative if the longest is picked: the least rank is the best. */
+/* The rank of `queue`: its length, or minus its length if the longest queue is picked. The least rank is the best. */
 static int64_t rank_of(const ns_turn *turn, uint32_t queue) {
     int64_t length = turn->view->length[queue];
     return turn->level->pick == NS_PICK_LONGEST ? -length : length;
 }
 
-/* The best of `sample` drawn candidates out of `count`. Of equals it is the first. */
+/* The best of `sample` candidates that are drawn from `count` candidates. Of equally good ones, the first drawn. */
 static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_turn *turn) {
     uint32_t best = ns_candidates_draw(some, count, turn->stream);
     for (uint32_t drawn = 1; drawn < turn->level->sample; drawn++) {
@@ -57,7 +57,7 @@ static uint32_t best_drawn(const ns_candidates *some, uint32_t count, const ns_t
     return best;
 }
 
-/* The best of all candidates. There is at least one. Of equals it is the first. */
+/* The best of all candidates, of which there is at least one. Of equally good ones, the first in the segment. */
 static uint32_t best_of_all(const ns_candidates *some, const ns_turn *turn) {
     uint32_t best = 0;
     int64_t least = INT64_MAX;
@@ -98,8 +98,8 @@ static bool pick_along_ring(ns_walk *walk, const ns_candidates *some, const ns_t
     return false;
 }
 
-/* The first place in the segment, whose queues ascend, of a queue not below the queue of the last success, or the own
- * queue if there was no success; 0 if there is no such place. */
+/* The first place in the segment of a queue whose number is at least the number of the queue of the last success (of
+ * the own queue before any success); 0 if there is no such place. The queues of the segment ascend. */
 static uint32_t place_after_last(const ns_candidates *some, const ns_actor *actor) {
     int64_t sought = actor->last == NS_UNKNOWN ? actor->own : actor->last;
     uint32_t low = 0, high = some->size;
@@ -167,7 +167,7 @@ static void leave_segment(ns_walk *self) {
     self->begun = false;
 }
 
-/* Whether no queue at all passes the watch of the level. The walk then leaves the level's segments without a draw. */
+/* Whether no queue passes the watch of the level. The walk then leaves the level's segments without random numbers. */
 static bool none_passes(const ns_turn *turn) {
     const ns_level *level = turn->level;
     if (level->watch == NS_NONE8 || level->flags & NS_FLAG_INVERT || !ns_level_draws(level)) return false;

@@ -1,5 +1,5 @@
-/* How queues are picked along the segments of one level, for stealing and for dispatch. Except for the masks, only
- * files of this folder use it. */
+/* How queues are picked along the segments of one level, for stealing and for dispatch. Other folders use masks
+ * only. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 /* ---- masks ------------------------------------------------------------------------------------------------------- */
 
 /* The number of words of a mask. A mask holds the queues of one segment as bits: queue q is bit q % 64 of word q / 64.
- * With masks, watches are two to three times as fast to read at 128 queues, and no result changes. */
+ * Masks make watches of 128 queues two to three times as fast to read, and change no result. */
 static inline uint32_t ns_mask_words(const ns_plan *plan) { return ns_set_words(plan->queue_count); }
 
 /* Whether masks can be used: the plan has watches, and queues ascend in each segment of levels that draw or compare. */
@@ -22,7 +22,7 @@ void ns_masks_fill(const ns_plan *plan, uint64_t *mask);
 /* ---- candidates -------------------------------------------------------------------------------------------------- */
 
 /* The candidates of a segment: its queues that pass the level's watch at this instant. A first pass counts candidates,
- * and a second pass finds the drawn candidate. With masks both passes go by words of 64 queues. */
+ * and a second pass finds the drawn candidate. With masks, both passes handle 64 queues at a time. */
 typedef struct {
     const uint32_t *queue;
     uint32_t size;
@@ -32,12 +32,12 @@ typedef struct {
     uint8_t inverted;
 } ns_candidates;
 
-/* Whether a level draws or compares queues. Masks can then be used only if the queues of its segments ascend. */
+/* Whether a level draws or compares queues. Masks serve such a level only if the queues of its segments ascend. */
 static inline bool ns_level_draws(const ns_level *level) {
     return level->pick == NS_PICK_RANDOM || level->pick == NS_PICK_LONGEST || level->pick == NS_PICK_SHORTEST;
 }
 
-/* Whether the level picks the best of a few drawn queues, if there are `count` candidates. */
+/* Whether the level, with `count` candidates, picks the best of a few drawn candidates and not the best of all. */
 static inline bool ns_level_samples(const ns_level *level, uint32_t count) {
     return level->sample < count && level->sample != NS_ALL16;
 }
@@ -108,7 +108,7 @@ static inline uint32_t ns_candidates_draw(const ns_candidates *self, uint32_t co
 
 /* ---- walks ------------------------------------------------------------------------------------------------------- */
 
-/* A decision under way: the actor, random numbers and view of its run; for dispatch also task `index` of `count`. */
+/* A decision under way: the deciding actor, its random numbers and view; for dispatch also task `index` of `count`. */
 typedef struct {
     const ns_plan *plan;
     const ns_level *level;
@@ -118,7 +118,7 @@ typedef struct {
     uint64_t index, count;
 } ns_turn;
 
-/* The segments of one anchor: first to end - 1. */
+/* The segments of one anchor (of the worker, node or unit that a level refers to): first to end - 1. */
 typedef struct {
     uint32_t first, end;
 } ns_row;
@@ -128,7 +128,7 @@ static inline ns_row ns_row_at(const ns_plan *plan, const ns_level *level, int32
     return (ns_row){row[0], row[1]};
 }
 
-/* Start a walk over `row`. Fields are set one by one, since the copy of a struct just built waits for its stores. */
+/* Start a walk over `row`. Fields are set one by one: a copy of a struct just written would wait for the stores. */
 static inline void ns_walk_start(ns_walk *self, ns_row row) {
     self->segment = row.first;
     self->end = row.end;

@@ -11,10 +11,10 @@ typedef struct {
     uint32_t step, count;
 } ns_items;
 
-/* The worker that gets root or item `index` of `count`. */
+/* The worker that is dealt number `index` of `count` roots or items. */
 uint32_t ns_dealt_to(enum ns_deal deal, uint64_t index, uint64_t count, uint32_t workers);
 
-/* The items that `worker` gets of `count` items from id `first` on. The inverse of `ns_dealt_to`. */
+/* The items that `worker` is dealt of `count` items from id `first` on. The inverse of `ns_dealt_to`. */
 ns_items ns_dealt_items(enum ns_deal deal, uint32_t worker, uint32_t workers, uint64_t first, uint64_t count);
 
 /* Take one item off the front or the back of `self`, which is not empty. */

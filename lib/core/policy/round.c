@@ -99,7 +99,7 @@ static ns_row row_of(const ns_plan *plan, const ns_level *level, const ns_actor 
     return head.first == head.end ? NO_ROW : ns_row_at(plan, level, (int32_t)plan->workers + anchor);
 }
 
-/* Draw one of `groups` groups of `row` by their cumulative weights. */
+/* Draw one of the `groups` groups of segments of `row`, by the cumulative weights of the groups. */
 static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segments, uint32_t groups, ns_stream *stream) {
     const uint64_t *weight = plan->weight + row.first + segments - 1; /* group g is at [g * segments] */
     uint64_t drawn = ns_stream_below(stream, weight[(groups - 1) * segments]);
@@ -115,7 +115,7 @@ static uint32_t weighted_group(const ns_plan *plan, ns_row row, uint32_t segment
     return low;
 }
 
-/* The segments of `row` that the round enters: all segments, or the segments of one drawn group. */
+/* The segments of `row` that the round visits: all segments, or the segments of one drawn group. */
 static ns_row entered(const ns_plan *plan, const ns_level *level, ns_row row, ns_stream *stream) {
     if (level->visit == NS_VISIT_NEAREST) return row;
     uint32_t segments = level->segments, groups = (row.end - row.first) / segments;
@@ -139,12 +139,12 @@ static void enter_level(ns_round *self, const ns_plan *plan, ns_actor *actor) {
     if (row.first == row.end) return;
     if (level->chance != NS_NONE8) {
         if ((int64_t)ns_stream_below(&actor->victims, NS_MILLION) >= actor->chance_ppm[level->chance]) return;
-        self->next = plan->steal_levels; /* the level takes the place of all later ones */
+        self->next = plan->steal_levels; /* the round ends with this level */
     }
     ns_walk_start(&self->walk, entered(plan, level, row, &actor->victims));
 }
 
-/* `ns_walk_next` for most levels: one random pick among all queues of each segment. */
+/* `ns_walk_next` for the most frequent kind of level: one random pick among all queues of each segment. */
 static bool next_drawn(ns_walk *walk, const ns_plan *plan, ns_stream *stream, uint32_t *queue) {
     while (walk->segment < walk->end) {
         const uint32_t segment = walk->segment++;
@@ -185,7 +185,7 @@ typedef struct {
     void *context;
 } visitor;
 
-/* The chance of a level while all probes fail: zero for ever, zero until it rises, in between, or certain for ever. */
+/* The chance that a level is entered, while all probes fail: always 0, 0 until it rises, between 0 and 1, always 1. */
 enum outlook { CHANCE_NONE, CHANCE_RISES, CHANCE_OPEN, CHANCE_CERTAIN };
 
 static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const ns_actor *actor) {
@@ -198,7 +198,7 @@ static enum outlook outlook_of(const ns_plan *plan, const ns_level *level, const
     return present >= NS_MILLION && !falls ? CHANCE_CERTAIN : CHANCE_OPEN;
 }
 
-/* Whether picks in a segment may reach all its candidates, by draws or in turn, while the view does not change. */
+/* Whether repeated picks in a segment may reach all its candidates, at random or in turn, if the view is constant. */
 static bool comes_to_all(const ns_level *level, const ns_candidates *some) {
     switch (level->pick) {
         case NS_PICK_RANDOM:
@@ -228,7 +228,7 @@ static bool any_picked(const ns_turn *turn, ns_row row, visitor visit) {
     return false;
 }
 
-/* If several segments share the cursor of a round-robin pick: make all rounds until the cursor repeats. */
+/* For segments that share the cursor of a round-robin pick: visit the queues of all rounds until the cursor repeats. */
 static bool any_in_turn(const ns_turn *turn, ns_row row, uint32_t longest, visitor visit) {
     int64_t *cursor = &turn->actor->cursor[turn->level - turn->plan->level];
     const int64_t before = *cursor;
@@ -264,7 +264,7 @@ static bool any_of_level(const ns_plan *plan, const ns_level *level, ns_actor *a
     return any_in_row(&turn, row_of(plan, level, actor), visit);
 }
 
-/* A visitor that passes visits on, and remembers whether there was a visit. */
+/* A visitor that calls `visit`, and remembers in `called` whether there was a call. */
 typedef struct {
     visitor visit;
     bool called;
@@ -297,7 +297,7 @@ bool ns_any_within_reach(const ns_plan *plan, ns_actor *actor, const ns_view *vi
     return false;
 }
 
-/* Whether every round of the level consists of random picks: one draw for each probe, none without candidates. */
+/* Whether every round of the level consists of random picks, with one random number for each probe. */
 static bool is_steady(const ns_level *level) {
     bool always = ns_is_unconditional(level) && level->chance == NS_NONE8;
     bool plain = level->visit == NS_VISIT_NEAREST && level->pick == NS_PICK_RANDOM;
@@ -339,7 +339,7 @@ int32_t ns_quiet_round(const ns_plan *plan, const ns_actor *actor, uint32_t *lev
 
 enum { LAST_EXPONENT = 62 };
 
-/* base to the power of exponent, at most 2^63 - 1. */
+/* The lesser of `base` to the power of `exponent` and 2^63 - 1. */
 static int64_t power(int64_t base, int64_t exponent) {
     int64_t result = 1;
     for (; exponent; exponent >>= 1) {

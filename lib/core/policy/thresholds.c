@@ -37,7 +37,7 @@ ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t pu
     return (ns_thresholds){ns_saturate(high), ns_saturate(low)};
 }
 
-/* Set the bit of queue `q` in a set to `marked`. Returns the change in the number of set bits. */
+/* Set the bit of queue `q`, which is `before`, to `marked`. Returns the change in the number of set bits. */
 static int32_t put_bit(uint64_t *set, uint32_t q, bool before, bool marked) {
     if (marked == before) return 0;
     ns_set_put(set, q, marked);

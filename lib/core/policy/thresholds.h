@@ -8,19 +8,19 @@ typedef struct {
     int64_t high, low;
 } ns_thresholds;
 
-/* The measures of a queue by its worker, from which the worker computes the thresholds. */
+/* What a worker has measured of its queue, and computes the thresholds from. */
 typedef struct {
     int64_t capacity, pushes, span_ps, executed, busy_ps, peak_sum, queues;
 } ns_measured;
 
-/* The thresholds before anything is measured. The `capacity` of a queue without bound is 2^62. */
+/* The thresholds before the first measurement. The `capacity` of an unbounded queue is 2^62. */
 ns_thresholds ns_thresholds_first(const ns_threshold_rules *rules, int64_t capacity);
 
 /* Return the thresholds that follow from the measures `seen`, at most 2^63 - 1. */
 ns_thresholds ns_thresholds_computed(const ns_threshold_rules *rules, int64_t push_ps, int64_t pop_ps,
                                      const ns_measured *seen);
 
-/* Return the length that a bound of a watch stands for: the bound itself, or the length that its mark names. */
+/* Return the length that a bound of a watch stands for: the bound itself, or the threshold that a mark means. */
 static inline int64_t ns_watch_length(int32_t bound, ns_thresholds thresholds) {
     switch (bound) {
         case NS_MIN_MARK: return thresholds.low;
@@ -31,7 +31,7 @@ static inline int64_t ns_watch_length(int32_t bound, ns_thresholds thresholds) {
     }
 }
 
-/* The new bit of a watch with two bounds for a queue of this length. The bit was `bit`. */
+/* The new bit of a watch for a queue of this length. The watch has two bounds, and the bit was `bit` before. */
 static inline bool ns_watch_bit(const int32_t *bound, bool bit, int64_t length, ns_thresholds thresholds) {
     if (length >= ns_watch_length(bound[0], thresholds)) return true;
     return length > ns_watch_length(bound[1], thresholds) && bit;
@@ -45,7 +45,7 @@ static inline bool ns_watch_is_owners(const int32_t *bound) {
     return bound[0] == NS_OWNER_MARK || bound[0] == NS_OWNER_EXACT_MARK;
 }
 
-/* The new bit of an owners' watch after a step of the owner of a queue of this length. The bit was `bit`. */
+/* The new bit of an owners' watch after a step of the owner of a queue of this length. The bit was `bit` before. */
 static inline bool ns_watch_owners_bit(const int32_t *bound, bool bit, ns_owner_step step, int64_t length,
                                        ns_thresholds thresholds) {
     const bool exact = bound[0] == NS_OWNER_EXACT_MARK;
@@ -56,9 +56,9 @@ static inline bool ns_watch_owners_bit(const int32_t *bound, bool bit, ns_owner_
     }
 }
 
-/* Bring the watch bits of queue `q`, as in an `ns_view`, up to date with `length`. Returns how many more are set. */
+/* Update the watch bits of queue `q`, as in an `ns_view`, to `length`. Returns the change in the number of set bits. */
 int32_t ns_watch_mark(const ns_plan *plan, uint64_t *bits, uint32_t q, int64_t length, ns_thresholds thresholds);
 
-/* Bring the bits that the owner of queue `q` writes up to date after the owner's step. Returns how many more are set. */
+/* Update the owners' watch bits of queue `q` after the owner's step. Returns the change in the number of set bits. */
 int32_t ns_watch_owner_steps(const ns_plan *plan, uint64_t *bits, uint32_t q, ns_owner_step step, int64_t length,
                              ns_thresholds thresholds);

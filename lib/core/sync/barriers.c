@@ -27,7 +27,7 @@ static void sort(ns_arrival *arrivals, uint32_t count, int (*order)(const void *
     qsort(arrivals, count, sizeof *arrivals, order);
 }
 
-/* Return the time at which all arrivals have counted themselves on one line, in the order of `arrivals`. */
+/* Return the time at which all parties have counted themselves on one cache line, one by one in order of `arrivals`. */
 static int64_t count_in(const ns_transfers *transfers, ns_line *line, const ns_arrival *arrivals, uint32_t count) {
     int64_t now = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -36,7 +36,7 @@ static int64_t count_in(const ns_transfers *transfers, ns_line *line, const ns_a
     return now;
 }
 
-/* The line's owner has written the line at `now`. Let the others read it one by one. The last reader keeps the line. */
+/* The line's owner has written the line at `now`. The other parties read it one by one. The last reader keeps it. */
 static void read_out(const ns_transfers *transfers, ns_line *line, int64_t now, ns_arrival *readers, uint32_t count) {
     const uint32_t writer = line->owner;
     for (uint32_t i = 0; i < count; i++) {
@@ -47,7 +47,7 @@ static void read_out(const ns_transfers *transfers, ns_line *line, int64_t now, 
     }
 }
 
-/* All parties count themselves on one line. The last party opens the barrier there, and the others read the line. */
+/* All parties count themselves on one line. The last party opens the barrier on it, and the other parties read it. */
 static int64_t central(const ns_transfers *transfers, ns_line *line, ns_arrival *arrivals, uint32_t count) {
     sort(arrivals, count, by_time);
     const int64_t opened = count_in(transfers, line, arrivals, count);

@@ -4,7 +4,7 @@
 
 #include "sync/locks.h"
 
-/* A worker of `node` comes to a barrier at `time_ps` and leaves it at `leave_ps`. */
+/* A worker of `node` arrives at a barrier at `time_ps` and leaves the barrier at `leave_ps`. */
 typedef struct {
     int64_t time_ps, leave_ps;
     uint32_t worker;
@@ -14,8 +14,8 @@ typedef struct {
 /* The cache lines of a barrier. */
 typedef struct {
     ns_line shared;
-    ns_line *of_worker; /* [workers] */
-    ns_line *of_node;   /* [nodes] */
+    ns_line *of_worker; /* [workers] the line of each worker */
+    ns_line *of_node;   /* [nodes] the line of each node */
 } ns_barrier;
 
 /* Return the time at which the barrier opens, after all parties have come. Sets `leave_ps` of the `count` arrivals, and

@@ -28,7 +28,7 @@ static bool is_remote(const release *self, uint32_t place) {
     return ns_node_of(self->transfers, self->waiters[place].actor) != ns_node_of(self->transfers, self->line->owner);
 }
 
-/* The place of the waiter that wins the race for the line. */
+/* The place among the waiters of the waiter that gets the lock's line first. */
 static uint32_t winner(const release *self) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < self->count && !self->rules->fair; i++) {
@@ -63,7 +63,7 @@ static ns_grant mutex(const release *self, int64_t now) {
     return (ns_grant){0, delay};
 }
 
-/* The place of the first waiter that is `remote`, or that is not; `count` if there is no such waiter. */
+/* The place of the first waiter on another node (`remote`) or on the same node (not `remote`); `count`: none. */
 static uint32_t first_waiter(const release *self, bool remote) {
     uint32_t place = 0;
     while (place < self->count && is_remote(self, place) != remote) place++;

@@ -9,8 +9,8 @@
 
 /* ---- cache lines of synchronisation objects (model 5.1; thesis Table 6.2) ------------------------------------------
  *
- * A line comes from the core of its owner. A line without an owner, or any line if words are not cached, comes from the
- * memory of its home. An actor is a worker, or a producer, whose place is that of worker 0. */
+ * A line comes from the core of its owner: the actor that had the line last. A line without an owner, or any line if
+ * words are not cached, comes from the memory of its home node. An actor is a worker, or a producer at worker 0. */
 
 #define NS_NOBODY UINT32_MAX
 
@@ -29,7 +29,7 @@ static inline int32_t ns_node_of(const ns_transfers *self, uint32_t actor) {
     return self->node[ns_place_of(self, actor)];
 }
 
-/* Time until `actor` has the line. */
+/* The time that a transfer of the line to `actor` takes. */
 static inline int64_t ns_line_to_ps(const ns_transfers *self, const ns_line *line, uint32_t actor) {
     if (line->owner == NS_NOBODY || !self->cached)
         return self->memory_ps[(uint64_t)ns_node_of(self, actor) * self->nodes + (uint64_t)line->home];
@@ -58,25 +58,25 @@ static inline int64_t ns_line_move(const ns_transfers *self, ns_line *line, uint
 typedef struct {
     int64_t since_ps;
     uint32_t actor;
-    uint32_t then; /* a number of the caller: how the actor goes on */
+    uint32_t then; /* a number of the caller: how the actor goes on with the lock */
 } ns_waiter;
 
 typedef struct {
-    uint32_t place;   /* among the waiters */
-    int64_t delay_ps; /* until the waiter has the lock, at most 2^63 - 1 */
+    uint32_t place;   /* place of the chosen waiter among the waiters */
+    int64_t delay_ps; /* time until it has the lock, at most 2^63 - 1 */
 } ns_grant;
 
-/* Return the time until `actor` has a free lock. The `line` of the lock is with the last holder or in memory. */
+/* Return the time that `actor` needs to get a free lock, whose `line` is with the last holder or in memory. */
 int64_t ns_lock_free_ps(enum ns_lock_kind kind, const ns_transfers *transfers, const ns_line *line, uint32_t actor);
 
 /* Choose the next holder of a lock that the owner of `line` releases at `now`, among `count` waiters in the order of
- * their arrival. There is at least one waiter. `run` counts the grants in a row within one node. */
+ * their arrival. There is at least one waiter. `run` counts successive grants to actors of the same node. */
 ns_grant ns_lock_next(enum ns_lock_kind kind, const ns_lock_rules *rules, const ns_transfers *transfers,
                       const ns_line *line, const ns_waiter *waiters, uint32_t count, int64_t now, int64_t *run);
 
 /* ---- the server of one lock or atomic word (model 5.2) ------------------------------------------------------------
  *
- * The server has no clock. The server promises a grant, and the caller makes the grant when it is due. */
+ * The server has no clock. It promises a grant for `due_ps`, and the caller calls `ns_server_grant` at that time. */
 
 typedef struct {
     ns_waiter *places;           /* [room] */
@@ -86,17 +86,17 @@ typedef struct {
     bool promised;               /* `next` gets the lock at `due_ps` */
     ns_waiter next;
     int64_t due_ps;
-    int64_t run; /* grants in a row within one node */
+    int64_t run; /* successive grants to actors of one node */
     int64_t granted_ps, acquisitions, wait_ps, hold_ps;
 } ns_server;
 
-/* The waiters in the order of their arrival. Waiters of one instant are in the order of their ids. */
+/* The waiters in the order of their arrival. Waiters that arrive at the same time are in the order of their ids. */
 static inline ns_waiter *ns_server_waiters(const ns_server *self) { return self->places + self->first; }
 
 /* Make room behind the last waiter. Returns false if there is no memory. */
 bool ns_server_make_room(ns_server *self);
 
-/* Add a waiter behind all that came before it. Returns false if there is no memory. */
+/* Add a waiter behind all waiters that arrived earlier. Returns false if there is no memory. */
 static inline bool ns_server_enqueue(ns_server *self, ns_waiter waiter) {
     if (self->first + self->count == self->room && !ns_server_make_room(self)) return false;
     ns_waiter *waiters = ns_server_waiters(self);
@@ -110,7 +110,7 @@ static inline bool ns_server_enqueue(ns_server *self, ns_waiter waiter) {
     return true;
 }
 
-/* Promise the lock to the chosen waiter. */
+/* Promise the lock to the waiter that `grant` chooses. */
 static inline void ns_server_promise(ns_server *self, ns_grant grant, int64_t now_ps) {
     ns_waiter *chosen = ns_server_waiters(self) + grant.place;
     self->next = *chosen;

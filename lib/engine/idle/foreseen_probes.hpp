@@ -1,10 +1,10 @@
-// Idle workers whose probes are known to fail sleep through them, without an event for each (model 1.5).
+// Idle workers sleep while their probes are known to fail: the probes have no events of their own (model 1.5).
 //
-// The result of a probe of a random pick depends on one queue at one moment. A worker that has found nothing draws its
-// next rounds beforehand, up to the first probe of a queue that holds a task now. The worker counts these rounds as
-// failed, sleeps until they are over, and then draws the next rounds. Every drawn probe is noted at its queue. While a
-// queue holds a task, the sleeper that probes the queue next has an event at the round of this probe, and wakes if the
-// task is still there. A sleeper that wakes early takes back the rounds that it has counted and not made.
+// The result of a probe depends only on the state of one queue at one time. A worker that has found nothing draws the
+// victims of its next rounds in advance, up to the first probe of a queue that holds a task now. The worker counts
+// these rounds as failed, sleeps until they are over, and then draws the next rounds. Every drawn probe is noted at its
+// queue. While a queue holds a task, the sleeping worker that probes the queue next has an event at the round of this
+// probe, and wakes if the task is still there. A worker that wakes early takes back rounds that it has not made.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace numasim {
 
-constexpr std::int64_t MOST_PROBES = 64;  // that are drawn at a time
-constexpr std::size_t FEWEST_NOTES = 16;  // for which a queue has room
+constexpr std::int64_t MOST_PROBES = 64;  // most probes that are drawn in advance
+constexpr std::size_t FEWEST_NOTES = 16;  // room for notes at a queue, at least
 
 class ForeseenProbes final : public Sleeping {
 public:
@@ -59,17 +59,17 @@ public:
 private:
     static constexpr std::uint32_t NOBODY = UINT32_MAX;
 
-    // The rounds that a sleeping worker has counted beforehand. The worker had failed `fails` times before these
-    // rounds, and `fails_awake` times when it fell asleep.
+    // The rounds that a sleeping worker has counted in advance. The worker had `fails` fruitless rounds in a row before
+    // these rounds, and `fails_awake` when it fell asleep.
     struct Sleeper {
         bool asleep = false;
         std::int64_t event_ps = 0;
         std::int64_t fails = 0, fails_awake = 0;
-        std::int64_t most = LEAST_PROBES;  // probes that are drawn at a time
-        std::vector<std::int64_t> polls;   // when each of the rounds begins, and the round after them
+        std::int64_t most = LEAST_PROBES;  // most probes to draw in advance
+        std::vector<std::int64_t> polls;   // when each round begins, and the round after the last
         std::vector<std::uint32_t> picks;  // the queues that the rounds probe
         std::vector<std::uint32_t>
-            attends;  // queues with tasks, for whose probes the worker has an event; some may be empty now
+            attends;  // queues for whose probes the worker has an event, as they held tasks; some may be empty now
 
         std::size_t rounds() const { return polls.size() - 1; }
     };
@@ -85,7 +85,7 @@ private:
     };
 
     struct Queue {
-        std::vector<Note> notes;  // in any order; some are void
+        std::vector<Note> notes;  // probes of the queue, in any order; some notes are void
         std::uint32_t owner = NOBODY;
     };
 
@@ -100,7 +100,7 @@ private:
         return quiet.known && quiet.probes > 0;
     }
 
-    // Draw rounds from `poll_ps` on, and count the rounds that can only fail, as far as is known now.
+    // Draw rounds from `poll_ps` on, and count the rounds that can only fail if the queues stay as they are.
     void foresee(Worker& w, std::int64_t poll_ps) {
         Sleeper& sleeper = sleepers_[w.id];
         sleeper.fails = w.fails;
@@ -113,8 +113,8 @@ private:
         run_.queues.actor(w.id).victims.drawn += at;
     }
 
-    // Draw the picks of so many rounds, and look up how long their probes take. The tables are large:
-    // all look-ups stand in one loop, so that their cache misses overlap.
+    // Draw the picked queues of `rounds` rounds, and look up how long the probes take. The tables are large. All
+    // look-ups are in one loop, so that their cache misses overlap.
     void draw(const Worker& w, std::size_t rounds) {
         std::vector<std::uint32_t>& picks = sleepers_[w.id].picks;
         ns_stream victims = run_.queues.actor(w.id).victims;
@@ -128,7 +128,7 @@ private:
     }
 
     // Count the round whose picks begin at number `first` as failed. Returns false, without counting, if the round may
-    // find a task, ends too late, or is the last before a lap of the same picks.
+    // find a task, ends after LATEST_PS, or is the last round before a new lap (`ns_begin_lap`).
     bool foresee_round(Worker& w, std::size_t first) {
         Sleeper& sleeper = sleepers_[w.id];
         const std::size_t probes = w.quiet.segments.size();
@@ -153,7 +153,7 @@ private:
         return true;
     }
 
-    // If no room is left for a note, void notes are dropped. If this frees less than half of the room, it is doubled.
+    // Add a note. If there is no room for it, drop void notes. If more than half of the notes remain, double the room.
     void note(std::uint32_t q, const Note& note) {
         std::vector<Note>& notes = queues_[q].notes;
         if (notes.size() == notes.capacity()) {
@@ -163,8 +163,8 @@ private:
         notes.push_back(note);
     }
 
-    // Handle an event of a sleeper. The sleeper wakes if the round at hand may find a task, and draws more rounds if no
-    // round is left. The sleeper attends to queues that are empty now no longer.
+    // Handle an event of a sleeper. It wakes if its present round may find a task, and draws more rounds if all drawn
+    // rounds are over. From now on it has no events for probes of queues that are empty now.
     bool turn_over(Worker& w) {
         Sleeper& sleeper = sleepers_[w.id];
         const std::int64_t now_ps = run_.clock.now_ps();
@@ -186,7 +186,7 @@ private:
         return true;
     }
 
-    // Return the first round, from number `round` on, that probes a queue with a task, or else the number of rounds.
+    // Return the first round with at least the number `round` that probes a queue with a task, or the number of rounds.
     std::size_t next_found(const Worker& w, std::size_t round) const {
         const Sleeper& sleeper = sleepers_[w.id];
         const auto probes = static_cast<std::size_t>(w.quiet.probes);
@@ -196,7 +196,7 @@ private:
         return static_cast<std::size_t>(found - sleeper.picks.begin()) / probes;
     }
 
-    // Wake a worker that sleeps. Queues for whose probes the worker had an event are left to other sleepers.
+    // Wake a worker that sleeps. Probes of its queues with tasks may give other sleepers events now.
     void rouse(Worker& w) {
         Sleeper& sleeper = sleepers_[w.id];
         const std::size_t done = rounds_over(w);
@@ -242,7 +242,7 @@ private:
         w.counters.idle_steal_ps -= probing_ps;
     }
 
-    // The round that began at `poll_ps` is under way. Count the probes that have failed by now, and send the next one.
+    // The round that began at `poll_ps` is under way. Count its probes that have failed by now. Send its next probe.
     void enter_round(Worker& w, std::int64_t poll_ps) {
         const ns_view quiet = unmarked_view();
         std::int64_t look_ps = poll_ps;
@@ -266,8 +266,8 @@ private:
         attend_left();
     }
 
-    // Give the sleeper that probes the queue next an event at the round of this probe. If the sleeper has already begun
-    // the round, it wakes, and the sleeper with the next probe after this one gets an event.
+    // Give the sleeper that probes the queue next an event at the round of this probe. If this sleeper has already
+    // begun the round, it wakes instead, and the sleeper with the next later probe of the queue gets an event.
     void attend(std::uint32_t q) {
         while (const Note* const next = next_note(q)) {
             Worker& w = run_.team[next->worker];
@@ -291,7 +291,7 @@ private:
         }
     }
 
-    // Return the first noted probe of the queue that is still to be made, or nullptr.
+    // Return the note of the earliest probe of the queue that a sleeping worker has not made yet, or nullptr.
     const Note* next_note(std::uint32_t q) const {
         const Note* next = nullptr;
         for (const Note& each : queues_[q].notes) {
@@ -311,10 +311,10 @@ private:
     static constexpr std::int64_t LEAST_PROBES = 8;
 
     std::vector<Sleeper> sleepers_;        // [workers]
-    std::vector<std::uint32_t> naps_;      // [workers] how often each has woken
+    std::vector<std::uint32_t> naps_;      // [workers] how often each worker has woken
     std::vector<Queue> queues_;            // [queues]
-    std::vector<std::int64_t> probes_ps_;  // how long the probes of the picks take
-    std::vector<std::uint32_t> left_;      // queues to which workers attended that have woken since
+    std::vector<std::int64_t> probes_ps_;  // scratch of `draw`: how long the probes take
+    std::vector<std::uint32_t> left_;      // queues for whose probes a worker that has woken had events
 };
 
 }  // namespace numasim

@@ -1,11 +1,11 @@
-// Idle workers that probe under one lock go through their rounds apart from the clock, without events (model 1.5).
+// Idle workers that probe under the same lock make their rounds without events of the clock (model 1.5).
 //
 // While the queues that these workers probe are empty and no other actor uses the lock, the workers influence only each
-// other. Their rounds are made later, when something happens that the workers may notice: a task comes into one of the
-// queues, a join ends, another worker begins to search there, or a watch is set. All rounds that have begun until then
-// are made one after the other, exactly as events would make them. The workers then get events again.
+// other. Their rounds are computed later, when something happens that the workers may notice: a task comes into one of
+// these queues, a join ends, another worker asks for the lock, or a watch is set. All rounds that have begun before are
+// then computed one after the other, exactly as events would make them. The workers then get events again.
 //
-// Only rounds of one random pick are made in this way.
+// This is done only for rounds of one probe, whose queue is picked at random.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@
 
 namespace numasim {
 
-// A poll of one worker.
+// A pending poll of one worker: the start of its next round.
 struct PendingPoll {
-    std::int64_t due_ps, wait_ps;  // `wait_ps`: the wait before the poll; 0: as the worker's step says
+    std::int64_t due_ps, wait_ps;  // `wait_ps`: the wait before the poll; 0: `step` of the worker says it
     std::uint32_t worker;
 
     EventKey key() const { return event_key(due_ps, POLL, worker); }
@@ -60,8 +60,8 @@ public:
         if (circle_of_[w.id] != NONE) gather(circles_[circle_of_[w.id]]);
     }
 
-    // A worker of the circle that becomes idle joins the others with its first request. Any other use of the lock gives
-    // all workers of the circle events again.
+    // A worker of a circle (below) that has become idle joins the circle's idle workers with its first request of the
+    // lock. Any other request of the lock gives all workers of the circle events again.
     bool request(Worker& w, std::uint32_t lock) override {
         const auto found = std::ranges::find(circles_, lock, &Circle::lock);
         if (found == circles_.end() || !found->apart) return false;
@@ -84,21 +84,21 @@ public:
 private:
     static constexpr std::uint32_t NONE = UINT32_MAX;
 
-    // The workers that search under one lock.
+    // A circle: the workers that probe under the lock `lock`, with or without events.
     struct Circle {
         explicit Circle(std::uint32_t its_lock) : lock(its_lock) {}
 
         std::uint32_t lock;
         std::vector<std::uint32_t> workers;
-        std::vector<std::uint32_t> queues;  // the queues that the workers probe, and their own queues
-        bool apart = false;           // the idle workers are apart from the clock; the members below hold their state
-        ns_server* server = nullptr;  // of the lock
-        ns_line* line = nullptr;      // of the lock
-        std::int64_t look_ps = 0;     // when the probe of the lock's holder takes effect
-        // Of the workers that neither have the lock nor wait for it, in the order in which the polls are due.
+        std::vector<std::uint32_t> queues;  // the queues that the workers probe and the workers' own queues
+        bool apart = false;                 // the idle workers have no events; the members below hold their state
+        ns_server* server = nullptr;        // of the lock
+        ns_line* line = nullptr;            // of the lock
+        std::int64_t look_ps = 0;           // when the probe of the lock's holder takes effect
+        // The polls of the idle workers that neither hold the lock nor wait for it, sorted by time.
         Ring<PendingPoll> polls;
 
-        // A new poll is mostly the last, so it is inserted from the end.
+        // A new poll is usually the latest. The search for its place therefore begins at the end.
         void add(const PendingPoll& poll) {
             polls.push_back(poll);
             std::size_t at = polls.size() - 1;
@@ -140,7 +140,7 @@ private:
         std::for_each(steal.queue + steal.seg[segment], steal.queue + steal.seg[segment + 1], add);
     }
 
-    // Let the idle workers of the circle go on apart from the clock if none of them can notice anything.
+    // Take the events from the idle workers of the circle if none of these workers can notice anything.
     void gather(Circle& circle) {
         if (circle.apart || !run_.clock.anybody_is_busy() || polling_.skips() || is_marked()) return;
         circle.server = sync_.server(circle.lock);
@@ -151,7 +151,7 @@ private:
     bool is_quiet(const Circle& circle) const {
         if (std::ranges::any_of(circle.queues, [this](std::uint32_t q) { return run_.queues.length(q) != 0; }))
             return false;
-        std::int64_t elsewhere = 0;  // idle workers that do not wait for a poll
+        std::int64_t elsewhere = 0;  // idle workers without a pending poll
         for (const std::uint32_t id : circle.workers) {
             const Worker& w = run_.team[id];
             if (run_.frames.join_is_over(w)) return false;
@@ -160,8 +160,8 @@ private:
         return uses_of_lock(circle) == elsewhere;
     }
 
-    // Return how many workers of the circle have the circle's lock or wait for it, for a probe of a round. Return -1 if
-    // any other actor has the lock or waits for it.
+    // Return how many workers of the circle hold or await the circle's lock to make a probe. Return -1 if any other
+    // actor holds or awaits the lock.
     std::int64_t uses_of_lock(const Circle& circle) const {
         const ns_server& server = *circle.server;
         const auto searches = [&](const ns_waiter& waiter) { return is_searcher(circle, waiter.actor); };
@@ -191,8 +191,8 @@ private:
         sync_.detach(circle.lock);
     }
 
-    // Let everything happen in the circle that comes before the event. The order of polls while the lock is held does
-    // not matter, as long as they happen before the release of the lock.
+    // Make all steps of the circle that come before `event`. While the lock is held, polls may be made in any order, as
+    // long as they are made before the release of the lock.
     void go_on_until(Circle& circle, EventKey event) {
         const ns_server& server = *circle.server;
         for (std::int64_t rounds = 1;; ++rounds) {
@@ -212,7 +212,7 @@ private:
         while (!circle.polls.empty() && circle.polls.front().key() < event) poll(circle);
     }
 
-    // A round begins: the worker draws its pick and asks for the lock.
+    // The first pending poll: its worker begins a round, draws the queue to probe and asks for the lock.
     void poll(Circle& circle) {
         const PendingPoll begun = circle.polls.front();
         circle.polls.pop_front();
@@ -244,7 +244,7 @@ private:
         circle.look_ps = checked(now_ps + probe_ps);
     }
 
-    // The probe has found nothing: the lock goes to the next waiter, and the worker waits for its next round.
+    // The probe of the lock's holder finds nothing. The holder releases the lock and waits for its next round.
     void look(Circle& circle) {
         ns_server& server = *circle.server;
         const auto& words = run_.plan.words;
@@ -292,7 +292,7 @@ private:
         sync_.attach(circle.lock);
     }
 
-    // The worker has begun a round: set its place in the round to the first pick, which has been drawn.
+    // The worker has begun a round and drawn its pick. Set `w.round` to the place after this pick.
     void enter_round(Worker& w) {
         const ns_view quiet = unmarked_view();
         ns_actor& actor = run_.queues.actor(w.id);
@@ -303,7 +303,7 @@ private:
         ns_round_next(&w.round, &run_.plan.steal, &actor, &quiet, &w.level, &w.target);
     }
 
-    // A task has come into a queue, where workers may find it.
+    // A task has come into queue `q`. Workers that may find it get events again.
     void filled(std::uint32_t q) override {
         if (is_marked()) wake_all();
         for (const std::uint32_t index : notices_[q]) part(circles_[index]);
@@ -317,7 +317,7 @@ private:
     SyncObjects& sync_;
     std::vector<Circle> circles_;
     std::vector<std::uint32_t> circle_of_;             // [workers]
-    std::vector<std::vector<std::uint32_t>> notices_;  // [queues] the circles whose workers notice a task there
+    std::vector<std::vector<std::uint32_t>> notices_;  // [queues] the circles whose workers notice tasks in the queue
 };
 
 }  // namespace numasim

@@ -1,4 +1,4 @@
-// Passing over polls that cannot succeed (model 1.5; engine/reference/polling.py).
+// Passing over polls that cannot find a task: counting them without events (model 1.5; engine/reference/polling.py).
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace numasim {
 
 constexpr std::int32_t LONGEST_ROUND = 4096;  // most probes of a round that is passed over
 constexpr std::int64_t TURNS_BETWEEN_PAUSES = 4096;
-constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // rounds that are counted together
-constexpr std::int64_t MOST_CHOICES = 4;                      // most choices of a round for each of these rounds
+constexpr std::int64_t MANY_ROUNDS = 32, MOST_ROUNDS = 1024;  // bounds on the rounds that are counted together
+constexpr std::int64_t MOST_CHOICES = 4;                      // most queues to choose from per counted round
 
 // Map the random numbers `first`, `first + step`, ... of a stream to [0, size).
 NUMASIM_VECTORS static void pick(std::uint64_t base, std::uint64_t first, std::uint64_t step, std::uint32_t size,
@@ -39,25 +39,25 @@ public:
     Polling(Run& run, const MemorySystem& memory, const WorkSource& source, SkipAhead& skipping)
         : run_(run), memory_(memory), source_(source), skipping_(skipping) {}
 
-    // The worker will poll after `wait_ps`. Count the rounds from this poll on that can only fail. Returns the time of
-    // the counted rounds; 0 if the plan does not skip.
+    // The worker will begin a round after `wait_ps`. Count this round and the following rounds as long as they can only
+    // fail. Returns the time of the counted rounds; 0 if the plan does not skip.
     [[gnu::noinline]] std::int64_t pass_over(Worker& w, std::int64_t wait_ps) {
         if (run_.queues.marked() != 0 || (run_.queues.total() != 0 && !run_.plan.sees_marks_only)) return 0;
         const std::int64_t until_ps = next_change_ps();
-        if (!run_.plan.skip || memory_.settles()) return 0;  // flows may end earlier than is known now
+        if (!run_.plan.skip || memory_.settles()) return 0;  // work may end earlier than is known now
         return pass_over(w, run_.clock.after(w.owed_ps + wait_ps), until_ps);
     }
 
-    // Count failed attempts at a queue. A negative number takes back counted attempts.
+    // Count failed attempts to steal from queue `q`. A negative number takes back attempts that have been counted.
     [[gnu::noinline]] void count_failed(Worker& w, std::uint32_t q, std::int64_t attempts) {
         ns_count_attempts(&run_.steals, &run_.plan, &w, q, attempts, 0, 0);
         ns_count_failed(&run_.plan, &w, q, attempts);
     }
 
-    // Whether the present phase is skipped over, without events of tasks.
+    // Whether the present phase skips ahead (SkipAhead): its tasks have no events.
     bool skips() const { return skipping_.active(); }
 
-    // The rounds of a worker while all queues are empty.
+    // The probes of a round of the worker while all queues are empty.
     const QuietRound& quiet_round(Worker& w) {
         if (!w.quiet.known) learn(w);
         return w.quiet;
@@ -70,7 +70,7 @@ private:
         if (skipping_.active()) return skipping_.no_task_before_ps();
         if (source_.starting()) return run_.clock.now_ps();
         std::int64_t due = source_.next_item_ps();
-        // if no worker is busy, the first end of a rate group is the end of a flow that has ended in this instant
+        // if no worker is busy, the next end of work that the clock knows is one that has happened in this instant
         if (run_.clock.anybody_is_busy()) due = std::min(due, run_.clock.first_busy_end_ps());
         for (const std::uint32_t w : run_.joins.over()) due = std::min(due, run_.team[w].step.due_ps());
         const auto holds_unit = [](const Worker& w) { return w.reserved != NOTHING_RESERVED; };
@@ -111,7 +111,7 @@ private:
         return probes == 0 ? pass_over_waits(w, poll_ps, until_ps) : pass_over_probes(w, poll_ps, until_ps);
     }
 
-    // Pass over rounds without probes: waits alone.
+    // Pass over rounds without probes, which consist of waits only.
     std::int64_t pass_over_waits(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         std::int64_t at = poll_ps, rounds = 0;
         while (at < until_ps) {
@@ -129,7 +129,7 @@ private:
         return at - poll_ps;
     }
 
-    // Pass over rounds of random picks, with one draw for each probe.
+    // Pass over rounds of random picks, with one random number for each probe.
     std::int64_t pass_over_probes(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         std::int64_t at = poll_ps;
         for (std::int64_t turn = 1;; ++turn) {
@@ -146,8 +146,7 @@ private:
         }
     }
 
-    // Pass over one round, if its last probe takes effect before `until_ps`. Returns the end of the wait after the
-    // round.
+    // Pass over one round if its last probe takes effect before `until_ps`. Returns when the wait after the round ends.
     std::int64_t pass_over_one(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         ns_actor& actor = run_.queues.actor(w.id);
         const std::size_t probes = w.quiet.segments.size();
@@ -172,8 +171,8 @@ private:
         return look + wait;
     }
 
-    // Pass over the rounds that end before `until_ps` whichever queues their probes pick, if there are many such rounds
-    // and their waits are equal. The order of the picks then does not matter, only the number of picks of each queue.
+    // Pass over the rounds that end before `until_ps` even with the slowest probes, if there are many such rounds with
+    // equal waits. Then only the number of picks of each queue matters, not their order.
     std::int64_t pass_over_many(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         const std::int64_t wait = wait_ps(w.fails + 1, true);
         const std::int64_t probe = std::max(run_.plan.costs.least_probe_ps,
@@ -194,8 +193,8 @@ private:
         return poll_ps + probing + rounds * wait;
     }
 
-    // Pass over all whole laps that end before `until_ps`, if a lap begins now and the waits are equal. All laps make
-    // the same picks, which are kept.
+    // Pass over all whole laps that end before `until_ps`, if a lap begins now and all waits are equal. All laps pick
+    // the same queues, and `laps_` keeps how often.
     std::int64_t pass_over_laps(Worker& w, std::int64_t poll_ps, std::int64_t until_ps) {
         if (w.fails % NS_LAP_ROUNDS != 1 || !ns_has_laps(&run_.plan.steal)) return poll_ps;
         const std::int64_t wait = wait_ps(w.fails + 1, true);
@@ -217,7 +216,7 @@ private:
         return poll_ps + laps * lap_ps;
     }
 
-    // Count probe number `probe` of each of the next rounds. Returns the time of these probes.
+    // Count probe number `probe` of each of the next `rounds` rounds. Returns the time of these probes.
     std::int64_t pass_over_probe(Worker& w, std::size_t probe, std::int64_t rounds) {
         count_picks(w, probe, run_.queues.actor(w.id).victims.drawn, rounds);
         const std::span<const std::uint32_t> queues = candidates(w.quiet.segments[probe]);
@@ -227,7 +226,7 @@ private:
         return probing_ps(w, probe);
     }
 
-    // Count how often probe number `probe` picks each of its queues, in `rounds` rounds from draw number `first` on.
+    // Count how often probe number `probe` picks each queue in `rounds` rounds. It begins with random number `first`.
     void count_picks(const Worker& w, std::size_t probe, std::uint64_t first, std::int64_t rounds) {
         const std::size_t step = w.quiet.segments.size();
         const auto size = static_cast<std::uint32_t>(candidates(w.quiet.segments[probe]).size());
@@ -263,13 +262,13 @@ private:
 
     // A lap: the rounds of a worker until it draws the same victims again (ns_begin_lap).
     struct Lap {
-        std::uint64_t begin = 0;  // the number of the worker's first draw in the lap
+        std::uint64_t begin = 0;  // the number of the worker's first random number in the lap
         std::vector<std::int64_t>
-            times;  // how often each probe of the rounds picks each of its queues; empty: not computed
-        std::int64_t probing_ps = 0;  // of all probes of the lap
+            times;                    // for each probe of a round: how often it picks each queue; empty: not computed
+        std::int64_t probing_ps = 0;  // the time of all probes of the lap
     };
 
-    // The worker's lap: how often each queue is picked, and how long the probes take.
+    // The worker's lap, computed when it is first needed.
     const Lap& lap_of(const Worker& w) {
         laps_.resize(run_.plan.workers);
         Lap& lap = laps_[w.id];

@@ -1,6 +1,6 @@
-// Idle workers whose rounds are known to fail have no events of their own (model 1.5). If probes take no locks, each
-// worker sleeps by itself (ForeseenProbes). If probes take locks, all workers that search under one lock sleep together
-// (LockedRounds). A run has at most one of these two.
+// Idle workers whose rounds are known to fail sleep here: they have no events of their own (model 1.5). If probes take
+// no locks, each worker sleeps by itself (ForeseenProbes). If probes take locks, all workers that search under one lock
+// sleep together (LockedRounds). A run uses at most one of the two ways.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace numasim {
 
-// Return how idle workers of a run sleep: nullptr if rounds are more than a poll and its probes, or if queues may hold
-// copies of tasks.
+// Return the way in which idle workers of a run sleep. It is nullptr (no worker sleeps) if rounds have more steps than
+// a poll and its probes, or if queues may hold copies of tasks.
 inline std::unique_ptr<Sleeping> kind_of(Run& run, SyncObjects& sync, Polling& polling, std::ptrdiff_t& sleeping) {
     const Plan& plan = run.plan;
     const bool may_sleep = plan.skip && plan.one_queue_each && !plan.backoff_after_probe && !run.queues.has_copies();
@@ -54,7 +54,7 @@ public:
 private:
     bool any() const { return sleeping_ != 0; }
 
-    std::ptrdiff_t sleeping_ = 0;  // is here, and not behind `kind_`, for the fast checks of every event
+    std::ptrdiff_t sleeping_ = 0;  // number of sleepers; a member of this class for fast checks after every event
     const Clock& clock_;
     const bool locks_;                      // probes take locks
     const std::unique_ptr<Sleeping> kind_;  // nullptr where no worker may ever sleep

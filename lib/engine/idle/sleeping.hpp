@@ -1,4 +1,4 @@
-// How idle workers sleep whose rounds are known to fail (model 1.5): the interface of ForeseenProbes and LockedRounds.
+// The interface of the two ways in which idle workers sleep: ForeseenProbes and LockedRounds (model 1.5).
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace numasim {
 
-// How idle workers of a run sleep.
+// The way in which idle workers of a run sleep: have no events while their rounds are known to fail.
 class Sleeping : public QueueAttendant {
 public:
-    // `sleeping` is where sleepers are counted.
+    // `sleeping` is the variable that counts the sleepers.
     Sleeping(Run& run, Polling& polling, std::ptrdiff_t& sleeping)
         : run_(run),
           polling_(polling),
@@ -33,13 +33,13 @@ public:
     virtual void sleep(Worker& w) = 0;
     // The poll of a worker is due. Returns whether the worker goes on sleeping.
     virtual bool sleeps_on(Worker&) { return false; }
-    // The worker asks for a lock of its search now. Returns whether the sleepers take over the request.
+    // The worker asks for a lock for its probe. Returns whether it sleeps from now on, and the request is made here.
     virtual bool request(Worker&, std::uint32_t) { return false; }
-    // The event at hand may change what the worker does. Give the worker events again if it sleeps.
+    // The present event may change what the worker does. Give the worker events again if it sleeps.
     virtual void wake(std::uint32_t worker) = 0;
     virtual void wake_all() = 0;
 
-    // Whether a watch of a steal level is set. While one is set, no worker sleeps.
+    // Whether a watch of a steal level is set for some queue. In this case no worker sleeps.
     bool is_marked() const {
         if (run_.queues.marked() == 0) return false;
         const std::uint64_t* const bits = run_.queues.view().watch;
@@ -50,13 +50,13 @@ public:
     }
 
 protected:
-    // Count `more` sleepers: workers, or circles of workers. While there are any, they are told of tasks that come into
-    // queues.
+    // Add `more` to the number of sleepers: workers, or circles of LockedRounds. While it is not 0, this object is told
+    // of tasks that come into queues.
     void count(std::ptrdiff_t more) {
         sleeping_ += more;
         run_.queues.set_attendant(sleeping_ != 0 ? this : nullptr);
     }
-    // The view of a thief while no watch is set.
+    // What a thief sees of the run if no watch is set.
     ns_view unmarked_view() const {
         ns_view view = run_.queues.view();
         view.watch = no_marks_.data();
@@ -68,8 +68,8 @@ protected:
 
 private:
     std::ptrdiff_t& sleeping_;
-    const std::size_t words_;              // of a watch
-    std::vector<std::size_t> watches_;     // of steal levels; the other watches belong to dispatch rules
+    const std::size_t words_;              // 64-bit words of a watch
+    std::vector<std::size_t> watches_;     // numbers of the watches of steal levels (not of dispatch rules)
     std::vector<std::uint64_t> no_marks_;  // [watches * words]
 };
 

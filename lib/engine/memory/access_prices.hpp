@@ -20,33 +20,34 @@ namespace numasim {
 
 constexpr std::int64_t PS_PER_S = 1'000'000'000'000;
 
-// Moved bytes by kind and pair of nodes, bytes served by caches, and pages of items.
+// Counts of a run: bytes moved between nodes, by kind of move; bytes that caches have served; pages of items.
 struct Traffic {
-    std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node, home or sender
+    std::array<std::vector<std::int64_t>, TRAFFIC_KINDS> bytes;  // [nodes * nodes]: accessing node; home or sender
     std::int64_t cached_bytes = 0;
-    std::int64_t placed = 0, unmapped = 0;              // pages that items of ranges have touched first, and given back
-    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // brought in by helpers; of these, found by workers
+    std::int64_t placed = 0, unmapped = 0;              // pages that items have touched first; given back
+    std::int64_t prefetched_bytes = 0, used_bytes = 0;  // brought in by helper threads; found by workers of these
 };
 
-// The price of a stretch of work, in picoseconds. `local_wait_ps` is the wait if all bytes were local. `queued_ps` is
-// the additional wait for memory controllers. `fault_ps` is the time of page faults, migrations and giving back memory.
+// The price of a segment or an item: its parts in picoseconds. `local_wait_ps` is what `wait_ps` would be if all bytes
+// were local. `queued_ps` is the additional wait for memory controllers. `fault_ps` is the time of page faults,
+// migrations and giving back memory.
 struct Price {
     std::int64_t compute_ps = 0, wait_ps = 0, local_wait_ps = 0, queued_ps = 0, fault_ps = 0;
 };
 
-// Units of a resource that work uses.
+// How many units of a resource a segment or an item uses.
 struct Use {
     std::uint32_t resource;
     std::int64_t units;
 };
 
-// The bytes that a helper has brought in for a task, by op of the task and number of the access in the op's segment.
+// The bytes that a helper thread has brought into the cache for a task, by op and number of the access in its segment.
 class Brought {
 public:
     void add(std::uint32_t op, std::uint32_t number, std::int64_t bytes) {
         if (bytes != 0) portions_.push_back({op, number, bytes});
     }
-    // Take out the bytes of an access.
+    // Return the bytes brought in for access `number` of op `op`, and forget them.
     std::int64_t take(std::uint32_t op, std::uint32_t number) {
         std::int64_t bytes = 0;
         for (Portion& each : portions_) {
@@ -77,9 +78,9 @@ public:
           queueing_ps_(plan.nodes, 0),
           units_(plan.effects.resources.capacity.size(), 0) {}
 
-    // Set `price` to the price of a segment that starts now at `place`, and `uses` to its uses of resources, one entry
-    // a resource. Caches and pages change. Bytes that a helper has `brought` for op `op` of the task, and that the
-    // segment finds, count as used.
+    // Set `price` to the price of a segment that starts now at `place`, and `uses` to its uses of resources, with one
+    // entry for each resource. Caches and pages change. If the segment finds bytes in the cache that a helper thread
+    // has `brought` for op `op`, they count as used.
     void price(std::size_t segment, std::int64_t compute_ps, const Place& place, Price& price, std::vector<Use>& uses,
                std::uint32_t op = 0, Brought* brought = nullptr) {
         const std::span<const Access> accesses = table_.accesses(segment);
@@ -96,8 +97,8 @@ public:
         collect(uses);
     }
 
-    // Add the price of reading an access once. Returns the bytes that were in the own cache. The uses of the reading
-    // are kept for `collect`, together with the uses of `go_on_with`.
+    // For a helper thread: add the price of reading the bytes of an access once. Returns the bytes that its own cache
+    // had already. The used resources are kept until `collect`, with those of `go_on_with`.
     std::int64_t price_ahead(const Access& access, const Place& place, Price& price) {
         counted_ = nullptr;
         const std::int64_t* const by_home = homes(access, place, price);
@@ -129,13 +130,15 @@ public:
         for (const Access& access : table_.accesses(segment)) caches_->prefetch(access.print);
     }
 
-    // From now on also add to `bytes` [nodes] the bytes that segments move from and to each home.
+    // From now on, also add to `bytes` [nodes] the bytes that segments move from and to the memory of each node.
     void count_into(std::int64_t* bytes) { counted_ = bytes; }
 
-    std::vector<std::int64_t>& queueing_ps() { return queueing_ps_; }  // [nodes] the wait of a miss at each controller
+    std::vector<std::int64_t>& queueing_ps() {
+        return queueing_ps_;
+    }  // [nodes] wait of a miss at each memory controller
 
 private:
-    // Add the price of an access. Returns the bytes that its first pass finds in the own cache.
+    // Add the price of an access. Returns the bytes that the first of its passes over the data finds in the own cache.
     std::int64_t price_access(const Access& access, const Place& place, std::int64_t segment_bytes, Price& price) {
         const std::int64_t* const by_home = homes(access, place, price);
         const std::int64_t total = access.print.total();
@@ -157,7 +160,7 @@ private:
         return found_.hit;
     }
 
-    // [nodes] the bytes of an access by home. Unplaced pages are placed.
+    // [nodes] the bytes of an access on each node. Places its unplaced pages.
     const std::int64_t* homes(const Access& access, const Place& place, Price& price) {
         const std::size_t number = table_.number_of(access);
         if (access.settled) return plan_.accesses.settled.data() + number * plan_.nodes;
@@ -171,7 +174,7 @@ private:
         return pages_.bytes;
     }
 
-    // Count the reading of pages that migrate from where they were.
+    // Count the bytes of migrated pages as read from the nodes where the pages were.
     void migrate(const Place& place) {
         for (std::size_t home = 0; home < plan_.nodes; ++home) {
             const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
@@ -182,7 +185,7 @@ private:
         }
     }
 
-    // Add the bytes that come from memory (`fetched`) and go to memory (`written`).
+    // Add the price of the bytes that come from memory (`fetched`) and go to memory (`written`).
     void move_from_memory(const Access& access, const Place& place, const std::int64_t* by_home, std::int64_t fetched,
                           std::int64_t written, Price& price) {
         if (fetched == 0 && written == 0) return;
@@ -202,7 +205,7 @@ private:
         price.local_wait_ps = sum_ps(price.local_wait_ps, misses_ps(moved, local_ps, access.misses));
     }
 
-    // Divide `fetched` and `written` over the homes in proportion to `by_home`. Returns the moved bytes.
+    // Divide `fetched` and `written` among the nodes in proportion to `by_home`. Returns the number of moved bytes.
     std::int64_t move_by_home(const Access& access, const Place& place, const std::int64_t* by_home,
                               std::int64_t fetched, std::int64_t written, Price& price) {
         std::int64_t whole = 0, before = 0, read_done = 0, back_done = 0;
@@ -219,7 +222,7 @@ private:
         return read_done + back_done;
     }
 
-    // Move bytes from and to one home. Returns how long they take.
+    // Move `read` bytes from and `back` bytes to the memory of node `home`. Returns how long this takes.
     std::int64_t move_at(const Access& access, const Place& place, std::size_t home, std::int64_t read,
                          std::int64_t back, Price& price) {
         const std::size_t pair = static_cast<std::size_t>(place.node) * plan_.nodes + home;
@@ -282,7 +285,7 @@ private:
     std::vector<std::uint32_t> used_;        // resources with units
 };
 
-// The time of computing and waiting for memory, which overlap in part.
+// The time of a segment that computes for `compute_ps` and waits for memory for `wait_ps`. Both overlap in part.
 inline std::int64_t combined_ps(const Effects& effects, std::int64_t compute_ps, std::int64_t wait_ps) {
     const std::int64_t longer = std::max(compute_ps, wait_ps);
     if (effects.overlap_ppm == MILLION) return longer;
@@ -290,7 +293,7 @@ inline std::int64_t combined_ps(const Effects& effects, std::int64_t compute_ps,
     return sum_ps(longer, static_cast<std::int64_t>(hidden / MILLION));
 }
 
-// The time of work with this price at a speed (model 2.5 and 2.6).
+// The time of a segment or an item with this price, for a worker with this speed (model 2.5 and 2.6).
 inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const Speed& speed) {
     std::int64_t compute = price.compute_ps, wait = sum_ps(price.wait_ps, price.queued_ps);
     if (speed.compute_ppm != MILLION) compute = ceil_ratio(compute, MILLION, speed.compute_ppm);
@@ -298,13 +301,13 @@ inline std::int64_t nominal_ps(const Effects& effects, const Price& price, const
     return sum_ps(combined_ps(effects, compute, wait), price.fault_ps);
 }
 
-// The time that is left of work after the nominal time of the work has changed.
+// The remaining time of work after its whole time has changed to `nominal_ps`; before, `left_ps` of the whole remained.
 inline std::int64_t scaled_ps(std::int64_t left_ps, std::int64_t nominal_before_ps, std::int64_t nominal_ps) {
     return nominal_before_ps == 0 ? nominal_ps : ceil_ratio(left_ps, nominal_ps, nominal_before_ps);
 }
 
-// The time of work at some speed, at full speed, and at full speed if all its bytes were local. `pages_ps` is the time
-// for its pages, which only `nominal_ps` contains.
+// The time of a segment or an item at some speed (`nominal_ps`), at full speed, and at full speed if all bytes were
+// local. `pages_ps` is the time for its pages. Only `nominal_ps` contains `pages_ps`.
 struct WorkTime {
     std::int64_t nominal_ps = 0, undisturbed_ps = 0, local_ps = 0, pages_ps = 0;
 };

@@ -1,4 +1,4 @@
-// The segments of a plan and their accesses: all that pricing needs of an access lies side by side (model 2.3).
+// The segments of a plan and their accesses: all that prices of an access depend on is in one cache line (model 2.3).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ constexpr std::int32_t SEVERAL = -1;
 struct alignas(64) Access {
     Footprint print;
     std::int64_t passes, misses;
-    std::int32_t home;  // the home of all its bytes, if that is known before the run, or SEVERAL
+    std::int32_t home;  // the node of all its bytes if known before the run, or SEVERAL
     AccessMode mode;
     bool settled;  // whether all homes are known before the run
 
@@ -27,7 +27,7 @@ struct alignas(64) Access {
 };
 static_assert(sizeof(Access) == 64);
 
-// The node on which all bytes of an access live, or SEVERAL.
+// The node on which all bytes of an access lie, or SEVERAL. `by_home`: its bytes on each node.
 inline std::int32_t only_home(I64s by_home) {
     std::int32_t only = SEVERAL;
     for (std::size_t home = 0; home < by_home.size(); ++home) {
@@ -73,7 +73,7 @@ public:
     }
     std::size_t number_of(const Access& access) const { return static_cast<std::size_t>(&access - accesses_.data()); }
 
-    // Prefetch a segment or its accesses: pricing mostly waits for them.
+    // Prefetch a segment; prefetch its accesses. Most of the time of pricing is cache misses for these data.
     void prefetch(std::size_t segment) const { __builtin_prefetch(segments_.data() + segment); }
     void prefetch_accesses(std::size_t segment) const {
         __builtin_prefetch(accesses_.data() + segments_[segment].first_access);
@@ -90,8 +90,8 @@ private:
 
 // Prefetches the programs, segments and accesses of children while their parent works.
 //
-// A child takes a chain of four look-ups, each a likely cache miss of the machine that simulates. With every new child
-// three earlier children come one look-up further, so that no look-up waits for another.
+// A child needs a chain of four look-ups, each probably a cache miss of the simulating machine. With every new child,
+// one look-up is made for it and one for each of three earlier children: no look-up waits for another.
 class TaskPrefetch {
 public:
     TaskPrefetch(const Programs& programs, const AccessTable& accesses) : programs_(programs), accesses_(accesses) {}
@@ -109,13 +109,13 @@ public:
 private:
     static constexpr std::size_t APART = 4, CHILDREN = 4 * APART;
 
-    // The first op of a row.
+    // Replace a row by its first op.
     void find_op(std::uint32_t& entry) const {
         entry = programs_.first(entry);
         programs_.expect_instruction(entry);
     }
 
-    // The segment of a RUN op; segment 0 for other ops.
+    // Replace an op by its segment if it is a RUN op, otherwise by segment 0.
     void find_segment(std::uint32_t& entry) const {
         const Instruction first = programs_.instruction(entry);
         entry = first.op == RUN ? first.arg : 0;
@@ -124,7 +124,7 @@ private:
 
     const Programs& programs_;
     const AccessTable& accesses_;
-    std::array<std::uint32_t, CHILDREN> chain_{};  // rows, then ops, then segments
+    std::array<std::uint32_t, CHILDREN> chain_{};  // the children: first as rows, then ops, then segments
     std::size_t at_ = 0;
 };
 

@@ -11,14 +11,14 @@ namespace numasim {
 
 namespace {
 
-// Every pass goes to memory.
+// A machine without caches: every pass over an access goes to memory.
 class NoCaches final : public Caches {
 public:
     void first_pass(const Place&, const Footprint&, bool, Found&) override {}
     Served later_pass(const Place&, const Footprint&, std::int64_t) override { return {0, 1}; }
 };
 
-// The bytes of `piece` in a cache that holds `bytes` bytes of these `parts` of the chunk.
+// How many bytes of `piece` a cache has that holds `parts` of the chunk, with `bytes` bytes in all.
 std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t bytes) {
     const std::uint64_t here = piece.parts & parts;
     if (here == 0) return 0;
@@ -27,7 +27,7 @@ std::int64_t found_of(const Piece& piece, std::uint64_t parts, std::int64_t byte
     return std::min(found, bytes);
 }
 
-// The rest of `piece` after a cache that holds `parts` of the chunk has given `found` bytes.
+// What remains of `piece` after a cache that holds `parts` of the chunk has delivered `found` bytes.
 Piece missing_of(const Piece& piece, std::uint64_t parts, std::int64_t found) {
     Piece missing = piece;
     missing.bytes -= found;
@@ -35,7 +35,7 @@ Piece missing_of(const Piece& piece, std::uint64_t parts, std::int64_t found) {
     return missing;
 }
 
-// Move the part of `piece` that another cache has; `node` sends it. Returns the rest.
+// Move those bytes of `piece` that another cache has (`parts`, `held` bytes); `node` sends them. Returns what remains.
 Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64_t held, Found& found) {
     const std::int64_t here = found_of(piece, parts, held);
     if (here != 0) found.move(node, here);
@@ -44,10 +44,11 @@ Piece take(const Piece& piece, std::size_t node, std::uint64_t parts, std::int64
 
 // ---- share: chunks age with the bytes that their domain brings in ---------------------------------------------------
 
-// The time of a domain is in bytes. When bytes are brought in, the time passes by their number. When bytes are touched
-// again, the time passes by the part of the cache that is younger than these bytes, in proportion to their number.
+// The time of a domain is in bytes. When bytes are brought in, it advances by their number. When bytes in the cache are
+// touched again, it advances by their number times the fraction of the cache that was touched later than they.
 
-// A chunk in the cache of one domain, last touched at time `stamp` from `node`. No bytes: the chunk is not there.
+// A chunk in the cache of one domain (the cores that share a cache), last touched at time `stamp` from `node`. `bytes`
+// == 0: the chunk is not in the cache.
 struct Copy {
     std::int64_t stamp;
     std::uint64_t parts;
@@ -60,8 +61,8 @@ struct Chunk {
     Copy* copies;          // [domains]
 };
 
-// The records of all chunks. Reading a record is mostly a cache miss of the machine that simulates, so that each record
-// lies in as few cache lines as possible.
+// The records of all chunks. To read a record usually costs a cache miss of the simulating machine. Each record
+// therefore lies in as few cache lines as possible.
 class ChunkRecords {
 public:
     ChunkRecords(std::size_t chunks, std::size_t domains)
@@ -78,7 +79,7 @@ public:
 private:
     static constexpr std::size_t WORDS = 1, WORDS_PER_COPY = sizeof(Copy) / 8, LINE_WORDS = 8;
 
-    std::size_t words_;  // of a record
+    std::size_t words_;  // words of a record
     Zeros<std::uint64_t> data_;
     std::uint64_t* first_;
 };
@@ -157,7 +158,7 @@ private:
     }
 
     const CacheSizes& sizes_;
-    std::vector<std::int64_t> time_;  // [domains] in bytes
+    std::vector<std::int64_t> time_;  // [domains] the time of each domain, in bytes
     ChunkRecords records_;
     std::vector<Piece> gathered_;
 };
@@ -220,7 +221,7 @@ public:
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, writes, found); });
     }
 
-    // Walk over the access a second time. A third walk would find the same bytes.
+    // Make the second pass over the access. A third pass would find the same bytes.
     Served later_pass(const Place& place, const Footprint& print, std::int64_t) override {
         again_.clear();
         each_chunk(print, gathered_, [&](const Piece& piece) { touch(place, piece, false, again_); });
@@ -251,7 +252,7 @@ private:
         mine.evict(sizes_.llc_bytes[place.domain]);
     }
 
-    // Take a chunk from the domain where it is dirty. Returns the bytes that come.
+    // Move a piece from the domain whose copy of the chunk is dirty, if any. Returns the number of bytes that come.
     std::int64_t fetch(LruDomain& mine, Line& line, const Piece& piece, Found& found) {
         for (LruDomain& domain : domains_) {
             Line* const other = &domain == &mine ? nullptr : domain.find(line.chunk);

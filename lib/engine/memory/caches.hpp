@@ -1,8 +1,8 @@
-// Last-level caches: which part of an access is in the domain's own cache, in the cache of another domain, or in memory
-// (model 2.4; engine/reference/memory/caches.py).
+// Last-level caches: how many bytes of an access are in the own cache, in another cache, or in memory (model 2.4;
+// engine/reference/memory/caches.py). A domain is the cores that share a last-level cache.
 //
-// Caches follow memory in chunks of 64 KiB. All regions lie in one address space, and each begins at a chunk of its
-// own.
+// The contents of caches are recorded by chunks of 64 KiB. All regions lie in one address space. Each region begins
+// with a new chunk.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@ struct Piece {
     std::uint64_t parts;
 };
 
-// The parts between two addresses of one chunk.
+// The set of parts between two addresses of one chunk, as bits.
 inline std::uint64_t parts_between(std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin % CHUNK_BYTES / PART_BYTES, last = (end - 1) % CHUNK_BYTES / PART_BYTES;
     return (~std::uint64_t{0} >> (63 - (last - first))) << first;
 }
 
-// `rows` rows of `row_bytes` bytes, `stride` bytes apart, from address `begin` on.
+// The bytes of an access: `rows` rows of `row_bytes` bytes. Row i begins at `begin` + i * `stride`.
 struct Footprint {
     std::int64_t begin, row_bytes, rows, stride;
 
@@ -50,7 +50,7 @@ inline std::vector<std::int64_t> region_begins(I64s region_bytes) {
     return begins;
 }
 
-// Many records of zeros, whose memory is taken only when they are written to.
+// An array of zeros. The system provides its memory page by page, when it is written to.
 template <typename T>
 class Zeros {
 public:
@@ -78,8 +78,8 @@ void each_chunk_between(std::int64_t begin, std::int64_t end, Visit&& visit) {
     }
 }
 
-// Call `visit(piece)` for the chunks of rows that do not overlap. Such rows touch chunks in ascending order, so that
-// the pieces of one chunk at a time are gathered.
+// Call `visit(piece)` for each chunk of rows that do not overlap. Such rows touch chunks in ascending order. Pieces of
+// several rows in the same chunk become one piece.
 template <typename Visit>
 void each_chunk_of_rows(const Footprint& print, Visit&& visit) {
     Piece gathered{print.begin / CHUNK_BYTES, 0, 0};
@@ -124,7 +124,7 @@ void each_chunk(const Footprint& print, std::vector<Piece>& scratch, Visit&& vis
     }
 }
 
-// Where an access comes from. `sharers` is the number of workers in the domain that have work.
+// Where an access comes from. `sharers` is the number of workers of the domain that execute something.
 struct Place {
     std::size_t domain;
     std::int32_t node;
@@ -133,9 +133,9 @@ struct Place {
 
 // Bytes that a pass over an access finds in caches.
 struct Found {
-    std::int64_t hit = 0;                // in the own cache
-    std::int64_t moved = 0;              // in caches of other domains
-    std::vector<std::int64_t> moved_by;  // [nodes] the same by sending node
+    std::int64_t hit = 0;                // bytes in the cache of the own domain
+    std::int64_t moved = 0;              // bytes in caches of other domains
+    std::vector<std::int64_t> moved_by;  // [nodes] `moved` by the sending node
 
     explicit Found(std::size_t nodes) : moved_by(nodes, 0) {}
 
@@ -150,7 +150,7 @@ struct Found {
     }
 };
 
-// The last-level cache serves the fraction `part / whole` of each further pass.
+// The fraction `part / whole` of the bytes of each pass after the first pass that the last-level cache serves.
 struct Served {
     std::int64_t part, whole;
 };
@@ -165,11 +165,11 @@ public:
     // Make the first pass over an access and add to `found`.
     virtual void first_pass(const Place& place, const Footprint& print, bool writes, Found& found) = 0;
 
-    // The part of a later pass that the cache serves. `segment_bytes` is the footprint of all accesses of the segment.
+    // The part of each later pass that the own cache serves. `segment_bytes`: the bytes of all accesses of the segment.
     virtual Served later_pass(const Place& place, const Footprint& print, std::int64_t segment_bytes) = 0;
 };
 
-// The last-level caches of the machine. A machine without any gets caches that find nothing.
+// Make the last-level caches of the machine. Without caches, the result is caches that find nothing.
 std::unique_ptr<Caches> make_caches(const CacheSizes& sizes, std::size_t nodes);
 
 }  // namespace numasim

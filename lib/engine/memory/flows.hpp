@@ -1,5 +1,5 @@
-// Stretches of work as flows, whose durations are found while they run (model 1.2, 2.5, 2.6 and 2.9;
-// engine/reference/memory/flows.py).
+// Segments and items as flows. The duration of a flow is not known at its start, because other flows change its speed
+// (model 1.2, 2.5, 2.6 and 2.9; engine/reference/memory/flows.py).
 #pragma once
 
 #include <algorithm>
@@ -20,39 +20,39 @@
 
 namespace numasim {
 
-constexpr std::int32_t GRAPH = -1;  // in place of a range: the flow is a segment of the graph
+constexpr std::int32_t GRAPH = -1;  // in place of the number of a range: the work is a segment of the graph
 
-// A stretch of work that a worker starts.
+// A segment or an item that a worker starts.
 struct Stretch {
-    std::int64_t task;      // the id of the task or item, for random numbers
+    std::int64_t task;      // id of the task or item; selects its random numbers
     std::int64_t item;      // the item's number in its range, or the frame of the task
     std::uint32_t row;      // the segment of the graph
-    std::uint32_t segment;  // its number in the whole program
-    std::uint32_t op = 0;   // the task's op
+    std::uint32_t segment;  // its number in the unfolded graph
+    std::uint32_t op = 0;   // the number of the task's op
     std::int32_t family = GRAPH;
     std::int64_t start_ps = 0;  // when the work starts, after overhead
     std::int64_t compute_ps = AS_PLANNED;
-    bool goes_on = false;  // the worker has ended an item of the same family in this instant
+    bool goes_on = false;  // the worker has just ended an item of the same range
 };
 
-// A worker's stretch of work under way, with times in picoseconds. When the nominal time last changed, `left_ps` of the
-// nominal time were left, and `done_ps` had been done. `undisturbed_ps` is the time at full speed without page faults;
-// `local_ps` is this time if all bytes were local. Queueing adds `queued_ps`.
+// The segment or item that a worker executes. When the nominal time last changed, `left_ps` of the nominal time
+// remained, and `done_ps` had passed. `undisturbed_ps` is the time at full speed without page faults; `local_ps` is
+// `undisturbed_ps` if all bytes were local. Queues at memory controllers add `queued_ps`.
 struct Flow {
     Stretch work{};
     Price price;
     Speed speed;
-    std::int64_t nominal_ps = 0;  // the time at the present speed if no resource holds the flow back
+    std::int64_t nominal_ps = 0;  // the whole time at the present speed if all resources suffice
     std::int64_t left_ps = 0, done_ps = 0;
     std::int64_t undisturbed_ps = 0, local_ps = 0, queued_ps = 0;
-    std::vector<Use> uses;  // what a segment uses
-    Speed asked_speed;      // the speed for which the present demand was computed; zero without a demand
+    std::vector<Use> uses;  // the resources that a segment uses
+    Speed asked_speed;      // speed for which the present demand was computed; zero: no demand
     bool works = false;     // the flow has not ended
-    bool fresh = false;     // the flow has not got a speed yet
-    bool moved = false;     // its end may have moved since the last `forget_changes`
+    bool fresh = false;     // the flow has no speed yet
+    bool moved = false;     // its end may have changed since the last `forget_changes`
 };
 
-constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // beyond this load the wait of an M/D/1 queue grows no further here
+constexpr std::int64_t MOST_BUSY_PPM = 950'000;  // at a higher load the M/D/1 wait is that of this load
 
 inline std::vector<std::vector<ItemPrices>> item_prices(const Plan& plan, const std::vector<ItemTimes>& times,
                                                         std::uint64_t seed) {
@@ -104,20 +104,20 @@ public:
           flows_(plan_.workers),
           sharers_(effects_.caches.domains, 0) {}
 
-    bool settles() const { return settles_; }  // whether there is something to do at the end of this instant
+    bool settles() const { return settles_; }  // whether `settle` has work in this instant
     Traffic& traffic() { return traffic_; }
     const Traffic& traffic() const { return traffic_; }
     const Speeds& speeds() const { return speeds_; }
     HelperThreads* helpers() { return helpers_ ? &*helpers_ : nullptr; }
 
-    // A task whose next op is this segment will start soon.
+    // A task whose next op is this segment will start soon: prefetch.
     void expect(std::uint32_t segment) const { memory_.table().prefetch_accesses(segment); }
-    // A task will be spawned soon.
+    // A task of this row will be spawned soon: prefetch.
     void expect_child(std::uint32_t row) { prefetch_.expect(row); }
-    // A segment will be priced at the end of this instant.
+    // A segment will be priced at the end of this instant: prefetch.
     void prefetch_chunks(std::uint32_t segment) const { memory_.prefetch_chunks(segment); }
 
-    // The worker starts a stretch. The caller fills in the returned record, which still holds the last stretch.
+    // The worker starts a segment or an item. The caller fills in the returned record, which still holds old work.
     Stretch& start(const Worker& w) {
         Flow& flow = flows_[w.id];
         flow.works = flow.fresh = true;
@@ -127,7 +127,7 @@ public:
         return flow.work;
     }
 
-    // Count the time of a flow that has ended, by its parts (model 6).
+    // The worker's flow has ended. Count its time, divided into the columns of model 6.
     void end(Worker& w, std::int64_t now_ps) {
         Flow& flow = flows_[w.id];
         count(w.counters, flow, flow.done_ps + flow.left_ps, now_ps - flow.work.start_ps, 1);
@@ -143,7 +143,7 @@ public:
         settles_ = true;
     }
 
-    // Begin a turn of a phase, which changes the noise of its tasks.
+    // Begin run number `turn` of a phase. Each run has its own noise in the times of tasks.
     void start_turn(std::uint64_t turn) { noise_seed_ = ns_turn_seed(seed_, turn); }
 
     // The end of an instant: price the flows that have started, then compute speeds and shares.
@@ -154,7 +154,7 @@ public:
         apply_shares(now_ps);
     }
 
-    // Since the last `forget_changes`: workers whose flows have started; workers whose ends may have moved.
+    // Since the last `forget_changes`: workers whose flows have started; workers whose flows may end at another time.
     const std::vector<std::uint32_t>& started() const { return started_; }
     const std::vector<std::uint32_t>& moved() const { return moved_; }
 
@@ -165,18 +165,18 @@ public:
     }
 
     const Flow& flow(std::size_t worker) const { return flows_[worker]; }
-    // The units per second of a resource that are in use.
+    // How many units per second of a resource the flows use.
     std::int64_t load(std::size_t resource) const { return shares_.load(resource); }
-    // The progress of flows, which says when they end.
+    // The progress of all flows, which determines when each flow ends.
     Progress& progress() { return progress_; }
     const Progress& progress() const { return progress_; }
 
-    // How long a whole flow takes while nothing changes.
+    // How long the whole flow of a worker takes if speeds and shares do not change.
     std::int64_t steady_ps(std::size_t worker) const {
         return ceil_ratio(flows_[worker].nominal_ps, ONE, progress_.share(worker));
     }
 
-    // Pass over `taken` like items of a worker, the present one included. The next one ends at `due_ps`.
+    // Pass over `taken` items with equal times of a worker, from the present item on. The next item ends at `due_ps`.
     void pass(Worker& w, std::int64_t taken, std::int64_t due_ps) {
         if (taken == 0) return;
         Flow& flow = flows_[w.id];
@@ -190,8 +190,8 @@ public:
         progress_.restart(w.id, flow.left_ps, flow.work.start_ps);
     }
 
-    // The time of an item that depends only on the worker's speed. `move_items` counts the bytes of items, `times`
-    // times.
+    // The time of an item if only the worker's speed changes it. `move_items` counts bytes of items, `times` times
+    // each.
     WorkTime item_time(std::uint32_t worker, std::size_t family, std::int64_t item, const Speed& speed) const {
         const auto of = static_cast<std::int32_t>(family);
         return work_time(effects_, prices(worker, of).price(item, item_compute_ps(of, item)), speed);
@@ -202,7 +202,7 @@ public:
     }
 
 private:
-    // Price the starting flows in the order of workers. The pricing of a flow changes caches and pages for later flows.
+    // Price the flows that have started, in the order of workers. Each price changes caches and pages for later flows.
     void price_all() {
         if (started_.size() > 1) std::sort(started_.begin(), started_.end());
         if (effects_.queueing) queue();
@@ -244,7 +244,7 @@ private:
         return noisy_ps(compute_ps, ns_draw(base, number), effects_.task_noise_ppm);
     }
 
-    // Compute the mean wait of an M/D/1 queue at each controller, for the load of flows that already run.
+    // Compute the mean wait of an M/D/1 queue at each memory controller, under the load of the flows that run already.
     void queue() {
         for (std::size_t node = 0; node < plan_.nodes; ++node) {
             const std::int64_t capacity = effects_.resources.capacity[node];
@@ -279,7 +279,7 @@ private:
         move(worker);
     }
 
-    // A flow that goes on with a range has the share of the flow before.
+    // A flow that goes on with the items of a range starts with the share of the worker's flow before.
     void start_progress(std::uint32_t worker, std::int64_t now_ps) {
         const Flow& flow = flows_[worker];
         const bool goes_on = flow.work.goes_on && shares_out_;
@@ -287,7 +287,7 @@ private:
         if (goes_on && !keeps_) progress_.move(worker, shares_.class_of(worker), now_ps);
     }
 
-    // A change of speed changes the nominal time, by which the rest of the flow is scaled.
+    // A change of speed changes the nominal time. The remaining time of the flow is scaled with it.
     void change_speed(std::uint32_t worker, std::int64_t now_ps) {
         Flow& flow = flows_[worker];
         const std::int64_t before = flow.nominal_ps, left_ps = progress_.left_ps(worker, now_ps);
@@ -312,7 +312,7 @@ private:
         }
     }
 
-    // The worker has no flow, or starts another flow.
+    // The worker's flow demands no resource: it has ended, or another flow starts.
     void ask_nothing(std::uint32_t worker) {
         if (asks_) shares_.clear(worker);
         flows_[worker].asked_speed = {};
@@ -359,12 +359,12 @@ private:
 
     const Plan& plan_;
     const std::uint64_t seed_;
-    std::uint64_t noise_seed_;  // of the present turn
+    std::uint64_t noise_seed_;  // of the present run of the phase
     const Effects& effects_;
     const std::vector<ItemTimes>& families_;
-    const bool shares_out_;  // bandwidth is shared out
-    const bool keeps_;       // flows keep the shares with which they start
-    const bool asks_;        // demands of flows are needed
+    const bool shares_out_;  // whether flows share bandwidth
+    const bool keeps_;       // whether flows keep the shares with which they start
+    const bool asks_;        // whether demands of flows are needed
     std::optional<TaskMeasures>& measures_;
     Traffic traffic_;
     AccessPrices memory_;
@@ -373,7 +373,7 @@ private:
     Speeds speeds_;
     Shares shares_;
     Progress progress_;
-    std::vector<std::vector<ItemPrices>> item_prices_;    // [classes][families]
+    std::vector<std::vector<ItemPrices>> item_prices_;    // [classes of workers][ranges]
     std::vector<Flow> flows_;                             // [workers]
     std::vector<std::int64_t> sharers_;                   // [domains] number of workers with a flow
     std::vector<std::uint32_t> started_, ended_, moved_;  // workers

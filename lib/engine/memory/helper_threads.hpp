@@ -1,4 +1,4 @@
-// Helper threads, which bring data of a worker's next unit into the last-level cache (model 4.11;
+// Helper threads. A helper brings data of its worker's next task (unit) into the last-level cache (model 4.11;
 // engine/reference/memory/helper_threads.py).
 #pragma once
 
@@ -33,7 +33,7 @@ public:
         w.owed_ps = sum_ps(w.owed_ps, rules_.start_ps);
     }
 
-    // The worker begins the unit of its helper. The helper goes on with `unit`, or with no unit.
+    // The worker begins the unit of its helper. The helper goes on with `unit`; nullptr: with no unit.
     void follow(const Worker& w, const Frame* unit) {
         Helper& helper = helpers_[w.id];
         helper.begun = helper.unit;
@@ -43,20 +43,20 @@ public:
         begin(helper);
     }
 
-    // The worker's attempt has aborted: restart its helper. Returns the cost for the worker.
+    // The worker's transaction has aborted: restart the helper. Returns the time that the worker spends on this.
     std::int64_t restart_ps(const Worker& w) {
         if (!has(w)) return 0;
         begin(helpers_[w.id]);
         return rules_.restart_ps;
     }
 
-    // The bytes that the helper has brought for the worker's unit if this unit is `task`; otherwise nullptr.
+    // The bytes that the helper has brought in for the worker's unit, if the worker's unit is `task`; else nullptr.
     Brought* brought_for(std::uint32_t worker, std::int64_t task) {
         Helper& helper = helpers_[worker];
         return helper.begun == task ? &helper.brought_before : nullptr;
     }
 
-    // Let the worker's helper run for `time_ps`, and add its uses of resources to `uses`.
+    // Let the worker's helper run for `time_ps`. Add the resources that it uses to `uses`.
     void run_ahead(std::uint32_t worker, const Place& place, std::int64_t time_ps, std::vector<Use>& uses) {
         if (rules_.has[worker] == 0) return;
         Helper& helper = helpers_[worker];
@@ -81,9 +81,8 @@ public:
 private:
     static constexpr std::int64_t NO_UNIT = -1;
 
-    // The state of a helper: its unit and the unit of its worker (`begun`), with the bytes that it has brought for
-    // each; its place in its unit; the rest of its lifespan; and by how much its last access has exceeded the given
-    // time
+    // The state of a helper: its unit and its worker's unit (`begun`), with the bytes that it has brought in for each;
+    // its place in its unit; its remaining lifespan; and by how much its last access exceeded the given time
     // (`debt_ps`).
     struct Helper {
         std::int64_t unit = NO_UNIT, begun = NO_UNIT;
@@ -93,7 +92,7 @@ private:
         Brought brought, brought_before;
     };
 
-    // An access of a unit, and the time that the helper computes before it.
+    // An access of a unit, and the time that the helper computes before the access.
     struct Step {
         const Access* access;
         std::uint32_t op, number;

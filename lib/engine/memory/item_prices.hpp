@@ -1,6 +1,5 @@
-// The prices of the items of an implicit range under caches and shared bandwidth, including the pages that items touch
-// first or give back (model 1.8, 2.4, 2.5 and 3.5; numasim/plan/item_prices.py makes the tables, address_space.py
-// prices pages).
+// The prices of the items of an implicit range in coupled runs, including the pages that items touch first or give back
+// (model 1.8, 2.4, 2.5 and 3.5; numasim/plan/item_prices.py makes the tables, address_space.py prices pages).
 #pragma once
 
 #include <algorithm>
@@ -14,9 +13,9 @@
 
 namespace numasim {
 
-// The items of one family for workers of one node that find the same prices.
+// The prices of the items of one range (family), for those workers of one node that have the same prices.
 class ItemPrices {
-    // A function that counts the bytes of an access on one home.
+    // Return a function that counts the bytes of an access on one node.
     auto node_counter(std::int64_t times, Traffic& traffic) const {
         return [=, this, &traffic](const NodeAccess& access, std::size_t home, std::int64_t bytes) {
             const std::size_t pair = node_ * nodes_ + home;
@@ -43,7 +42,7 @@ public:
             mean_uses_.push_back({price.resource[i], price.units[i]});
     }
 
-    // The price of an item that computes for `compute_ps`. The second form also counts the bytes and pages of the item.
+    // The price of an item that computes for `compute_ps`. The second overload also counts its bytes and pages.
     Price price(std::int64_t item, std::int64_t compute_ps) const {
         return price(item, compute_ps, node_bytes_.wait(node_, item));
     }
@@ -53,11 +52,11 @@ public:
         return price(item, compute_ps, node_bytes_.wait(node_, item, node_counter(1, traffic)));
     }
 
-    // The demand of a worker while it runs through the family: the demand of the mean item.
+    // The price and the uses of the mean item. They give the demand of a worker while it executes items of the range.
     const Price& mean() const { return mean_; }
     const std::vector<Use>& mean_uses() const { return mean_uses_; }
 
-    // Count the bytes and the pages of each of `items`, `times` times.
+    // Count the bytes and pages of each item of `items`, `times` times.
     void count(Items items, std::int64_t times, Traffic& traffic) const {
         count_rows_and_pages(items, times, traffic);
         for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) {
@@ -66,8 +65,8 @@ public:
     }
 
 private:
-    // Pages that an item touches first (`placed`), and pages that the item gives back: pages of its own node (`near`),
-    // and pages on given homes (`far`), which take `far_ps`.
+    // Pages that an item touches first (`placed`), and pages that the item gives back: `near` of them on the node of
+    // the worker, and `far` of them on given nodes, which take `far_ps`.
     struct PageCounts {
         std::int64_t placed = 0, near = 0, far = 0, far_ps = 0;
     };
@@ -97,7 +96,7 @@ private:
         }
     }
 
-    // Count the bytes of one row of an access's tables.
+    // Count the bytes of access `number` in row `row` of its table, `times` times.
     void count_row(std::size_t number, std::int64_t row, std::int64_t times, Traffic& traffic) const {
         const auto& access = price_.accesses[number];
         const std::size_t from = static_cast<std::size_t>(row) * nodes_, to = node_ * nodes_;
@@ -146,7 +145,7 @@ private:
     const FamilyPrice& price_;
     const std::uint64_t seed_;
     const std::size_t node_, nodes_;
-    const bool returns_;  // some accesses give back memory where it is
+    const bool returns_;  // whether some accesses give back pages on any node
     Price mean_;
     std::vector<Use> mean_uses_;
 };

@@ -1,6 +1,5 @@
-// How long work waits for memory: times that are known before the run, pages that are placed and moved during the run,
-// and in a coupled run flows, whose durations are found while they run (model 1.2, 2.2 to 2.10;
-// engine/reference/memory/flows.py).
+// How long work waits for memory: known times, pages that are placed and moved during the run, and, in a coupled run,
+// flows (segments and items that slow each other down) (model 1.2, 2.2 to 2.10; engine/reference/memory/flows.py).
 #pragma once
 
 #include <algorithm>
@@ -25,12 +24,12 @@ public:
 
     // Whether running segments influence each other, so that work consists of flows.
     bool coupled() const { return flows_ != nullptr; }
-    // Begin turn number `turn` of a phase.
+    // Begin run number `turn` of a phase.
     void start_phase(std::size_t phase, std::int64_t turn) {
         if (flows_) flows_->start_turn(static_cast<std::uint64_t>(turn));
         ns_page_map_start_phase(pages_.map, static_cast<std::int64_t>(phase), run_.clock.now_ps());
     }
-    // Change the page policy, if memory is placed during the run.
+    // Use page policy number `policy` of a controller from now on, if the plan has it.
     void choose_policy(std::uint64_t policy) {
         if (policy + 1 < run_.plan.memory.stages.size()) {
             ns_page_map_choose(pages_.map, policy, run_.clock.now_ps());
@@ -48,7 +47,7 @@ public:
         return looks_at_accesses_ ? access_ps(w, segment) : w.total_ps[segment];
     }
 
-    // The same, and measure the bytes that the task moves.
+    // As `segment_ps`, and count the segment's time and bytes for the controller.
     [[gnu::noinline]] std::int64_t measured_segment_ps(Worker& w, std::int64_t task, std::uint32_t segment) {
         const std::int64_t* const moved = ns_pages_bytes_of(&pages_, w.node);
         run_.measures->before(moved);
@@ -59,7 +58,7 @@ public:
 
     // ---- flows
 
-    // Start a segment of the graph, or an item. Its end is computed at the end of the instant.
+    // Start a segment of the graph; below, an item. When it ends is computed at the end of the instant.
     [[gnu::noinline]] void start(Worker& w, const Frame& frame, std::uint32_t segment) {
         prefetch_children(frame);
         flows_->prefetch_chunks(segment);
@@ -96,18 +95,18 @@ public:
         run_.recorder.log(Executed{work.task, work.segment, w.id, work.start_ps, run_.clock.now_ps()});
     }
 
-    // A task has been spawned: prefetch the accesses of its first segment, since pricing mostly waits for them.
+    // A task has been spawned: prefetch the accesses of its first segment, for which pricing would wait.
     [[gnu::noinline]] void expect(const Frame& frame) const {
         const Instruction next = run_.frames.next(frame);
         if (next.op == RUN) flows_->expect(next.arg);
     }
 
-    // Take note of the worker's present activity, if activities make other workers faster or slower.
+    // Note the worker's present activity, if activities of workers change the speed of other workers.
     void tell_activity(const Worker& w) {
         if (flows_) tell(w);
     }
 
-    // The first `team` workers take part in the phase. The others rest.
+    // The first `team` workers take part in the phase. The other workers rest.
     void part_team(std::size_t team) {
         if (!flows_) return;
         for (Worker& w : run_.team) {
@@ -137,11 +136,11 @@ public:
         if (run_.recorder.watched()) report_loads();
     }
 
-    // When the worker's stretch of work ends, if nothing changes.
+    // When the worker's present segment or item ends if nothing changes.
     std::int64_t end_ps(const Worker& w) const { return flows_ ? flows_->progress().end_ps(w.id) : w.step.due_ps(); }
 
-    // The time of one of many like items while nothing changes. `pass_items` passes over `taken` such items; the next
-    // item then ends at `due_ps`.
+    // The time of each item of a range of equal items, if nothing changes. Below, `pass_items` passes over `taken` such
+    // items of a worker; the item after them ends at `due_ps`.
     std::int64_t steady_ps(const Worker& w, const ItemTimes& times) const {
         return flows_ ? flows_->steady_ps(w.id) : times.time(static_cast<std::size_t>(w.node), 0).total_ps;
     }
@@ -160,9 +159,9 @@ public:
 
     // ---- work that is skipped over: its time depends only on its worker's speed
 
-    // The speed of a worker; its speed while all others on its core have the activity `others`; the workers whose speed
-    // may have changed when the last instant was settled. While no worker rests, the speed of a worker lies between its
-    // speeds beside executing and beside polling workers.
+    // speed: the speed of a worker. speed_beside: its speed if all other workers on its core have the activity
+    // `others`. respeeded: the workers whose speed may have changed at the end of the last instant. While no worker
+    // rests, the speed lies between speed_beside for executing workers and for polling workers.
     Speed speed(const Worker& w) const { return flows_ ? flows_->speeds().speed(w.id) : Speed{MILLION, MILLION}; }
     Speed speed_beside(const Worker& w, Activity others) const {
         return flows_ ? flows_->speeds().speed_beside(w.id, others) : Speed{MILLION, MILLION};
@@ -180,7 +179,7 @@ public:
         run_.ranges.times(family).add_traffic(items, times, ns_pages_bytes_of(&pages_, w.node));
     }
 
-    // Count bytes from and to each home: `moved` is [kinds, nodes] in a coupled run, else [nodes].
+    // Count bytes that the worker moved from and to each node. `moved`: [kinds, nodes] in a coupled run, else [nodes].
     void move_bytes(const Worker& w, const std::int64_t* moved) {
         const std::size_t nodes = run_.plan.nodes;
         const auto add = [&](std::int64_t* bytes, const std::int64_t* more) {
@@ -194,7 +193,7 @@ public:
 
     // ---- results
 
-    // Sum up the bytes of all kinds that have moved from and to memory, at the end of a phase, an iteration or a run.
+    // At the end of a phase, an iteration or a run: sum the bytes of all kinds that have moved from and to memory.
     void sum_traffic() {
         if (!flows_) return;
         const Traffic& traffic = flows_->traffic();
@@ -207,7 +206,7 @@ public:
     const Traffic* traffic() const { return flows_ ? &flows_->traffic() : nullptr; }
 
 private:
-    static constexpr std::uint32_t AFTER_PHASES = 1;      // rank of the settling within the end of an instant
+    static constexpr std::uint32_t AFTER_PHASES = 1;      // place of `settle` in the work at the end of an instant
     static constexpr std::uint32_t MOST_PREFETCHED = 16;  // most children of a task whose data is prefetched
 
     [[gnu::noinline]] std::int64_t access_ps(Worker& w, std::uint32_t segment) {
@@ -225,7 +224,7 @@ private:
         return total_ps;
     }
 
-    // Schedule the end of the worker's flow as an event of its own, or leave it to the flow's rate group.
+    // Schedule the end of the worker's flow, unless the event of its rate group (sharing/progress.hpp) covers it.
     void schedule(Worker& w) {
         const Progress& progress = flows_->progress();
         progress.is_grouped(w.id) ? run_.clock.wait_for_turn(w) : run_.clock.schedule_flow(w, progress.end_ps(w.id));
@@ -240,7 +239,7 @@ private:
         progress.forget_changes();
     }
 
-    // Later ends are computed when the instant is settled.
+    // Schedule ends of flows in this instant. Later ends are computed at the end of the instant.
     void schedule_ends_of_now() {
         const Progress& progress = flows_->progress();
         for (const std::uint32_t each : progress.touched()) {
@@ -249,7 +248,7 @@ private:
         if (!progress.touched().empty()) run_.clock.follow_first_ends();
     }
 
-    // Prefetch data of the children that a task will spawn after its segment.
+    // Prefetch data of the children that the task will spawn after its present segment.
     void prefetch_children(const Frame& frame) const {
         const Programs& programs = run_.prepared.programs;
         const std::uint32_t first = frame.at + 1;
@@ -272,7 +271,7 @@ private:
                                                        : Activity::EXECUTES);
     }
 
-    // Report the use of each resource whose use has changed.
+    // Report the load of each resource whose load has changed.
     void report_loads() {
         reported_loads_.resize(run_.plan.effects.resources.capacity.size(), 0);
         for (std::size_t resource = 0; resource < reported_loads_.size(); ++resource) {

@@ -13,7 +13,7 @@ namespace numasim {
 
 enum class Activity : std::uint8_t { EXECUTES, POLLS, RESTS };
 
-// How fast a worker computes, and how fast memory answers it, in ppm. Both are at least 1.
+// How fast a worker computes and how fast memory serves it, in ppm of full speed. Both are at least 1.
 struct Speed {
     std::int64_t compute_ppm = 0, memory_ppm = 0;
 
@@ -22,9 +22,9 @@ struct Speed {
 
 constexpr std::int64_t LEAST_NOISE_PPM = -900'000, MOST_NOISE_PPM = 3'000'000;
 constexpr std::int64_t LANES_MEAN = 131'070,
-                       LANES_DEVIATION = 37'837;  // of the sum of the four 16-bit lanes of a random number
+                       LANES_DEVIATION = 37'837;  // of the sum of the four 16-bit parts of a random number
 
-// A relative deviation with a nearly normal distribution (model 1.4).
+// A relative deviation of a time with a nearly normal distribution, from a random number (model 1.4).
 inline std::int64_t noise_ppm(std::uint64_t number, std::int64_t deviation_ppm) {
     std::int64_t lanes = -LANES_MEAN;
     for (int shift = 0; shift < 64; shift += 16) lanes += static_cast<std::int64_t>(number >> shift & 0xFFFF);
@@ -39,12 +39,12 @@ inline std::vector<std::vector<std::uint32_t>> workers_of(U32s unit) {
     return workers;
 }
 
-// A time with the relative deviation that the random number `number` stands for.
+// `time_ps` with the relative deviation that `noise_ppm` makes of the random number `number`.
 inline std::int64_t noisy_ps(std::int64_t time_ps, std::uint64_t number, std::int64_t deviation_ppm) {
     return floor_ratio(time_ps, MILLION + noise_ppm(number, deviation_ppm), MILLION);
 }
 
-// The speeds of all workers by what they do. At first all workers execute.
+// The speeds of all workers, which depend on what workers do. At first all workers execute.
 class Speeds {
 public:
     Speeds(const SpeedRules& rules, std::size_t workers, std::uint64_t seed)
@@ -74,7 +74,7 @@ public:
 
     const Speed& speed(std::size_t worker) const { return speed_[worker]; }
 
-    // A worker does something else from now on. Speeds follow at the next `update`.
+    // The worker's activity is `activity` from now on. Speeds change at the next `update`.
     void set_activity(std::uint32_t worker, Activity activity) {
         if (!told_) return;
         if (next_[worker] == activity) return;
@@ -82,8 +82,8 @@ public:
         touched_.push_back(worker);
     }
 
-    // Bring speeds up to date. Returns the workers whose speed may have changed. `changed` returns the last result
-    // again.
+    // Compute the speeds for the present activities. Returns the workers whose speed may have changed. `changed`
+    // returns the last result of `update`.
     const std::vector<std::uint32_t>& update() {
         for (const std::uint32_t w : changed_) marked_[w] = 0;
         changed_.clear();
@@ -97,8 +97,8 @@ public:
 
     const std::vector<std::uint32_t>& changed() const { return changed_; }
 
-    // A worker's speed while all others on its core have the activity `others`. While no worker rests, the worker's
-    // speed lies between its speeds beside executing and beside polling workers.
+    // The worker's speed if all other workers on its core have the activity `others`. While no worker rests, the
+    // worker's speed lies between its speeds for `others` that execute and for `others` that poll.
     Speed speed_beside(std::uint32_t worker, Activity others) const {
         std::int64_t shared = MILLION;
         for (std::size_t mates = on_core_[rules_.core[worker]].size(); mates-- > 1;)
@@ -107,8 +107,8 @@ public:
     }
 
 private:
-    // A worker does something else. Other workers on its core may get faster or slower. If the clock of the socket
-    // changes, so may all workers of the socket.
+    // Make `next_` of a worker its activity. The speeds of other workers on its core may change. If the clock frequency
+    // of its socket changes, the speeds of all workers on the socket may change.
     void move(std::uint32_t worker) {
         const std::size_t core = rules_.core[worker], socket = rules_.socket[worker];
         const bool rested = now_[worker] == Activity::RESTS, rests = next_[worker] == Activity::RESTS;
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    // The clock of a socket relative to the highest clock. The clock falls with the number of cores that do not rest.
+    // The clock frequency of a socket relative to the highest frequency. It falls with the number of cores at work.
     std::int64_t clock_ppm(std::size_t socket) const {
         if (rules_.clock_active.empty()) return MILLION;
         std::int64_t hz = rules_.clock_base_hz;
@@ -165,11 +165,11 @@ private:
     const SpeedRules& rules_;
     const bool told_;                                    // whether speeds depend on the activities of workers
     std::vector<Activity> now_, next_;                   // [workers]
-    std::vector<std::uint32_t> touched_;                 // workers for which `now_` and `next_` may differ
+    std::vector<std::uint32_t> touched_;                 // workers whose `now_` and `next_` may differ
     std::vector<std::vector<std::uint32_t>> on_core_;    // [cores] workers
     std::vector<std::vector<std::uint32_t>> on_socket_;  // [sockets] workers
     std::vector<std::int64_t> awake_;                    // [cores] number of workers that do not rest
-    std::vector<std::int64_t> active_;                   // [sockets] number of cores with such workers
+    std::vector<std::int64_t> active_;                   // [sockets] number of cores with workers that do not rest
     std::vector<std::int64_t> clock_ppm_;                // [sockets]
     std::vector<std::int64_t> own_ppm_;                  // [workers]
     std::vector<Speed> speed_;                           // [workers]

@@ -1,4 +1,4 @@
-// Sums over the runs of phases, and measures of single tasks for a controller.
+// Result rows with sums for each run of a phase, and the measures of single tasks that a controller reads.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace numasim {
 
 constexpr std::size_t PHASE_SUMS = 8;
 
-// In the order of numasim.engine.phase_rows.COLUMNS.
+// A row. Its members have the order of numasim.engine.phase_rows.COLUMNS.
 struct PhaseRow {
     std::int64_t phase, iteration, turn, start_ps, time_ps;
     std::array<std::int64_t, PHASE_SUMS> sums;
@@ -25,7 +25,7 @@ constexpr std::size_t PHASE_COLUMNS = sizeof(PhaseRow) / sizeof(std::int64_t);
 class PhaseRows {
 public:
     bool full() const { return rows_.size() == static_cast<std::size_t>(NS_MOST_PHASE_ROWS); }
-    // Add the row of a phase that has ended, with sums since the begin of the run.
+    // Add the row of a phase that has ended. `row` has sums since the start of the run.
     void add(PhaseRow row) {
         const std::array<std::int64_t, PHASE_SUMS> sums = row.sums;
         for (std::size_t at = 0; at < PHASE_SUMS; ++at) row.sums[at] -= before_[at];
@@ -39,7 +39,7 @@ private:
     std::array<std::int64_t, PHASE_SUMS> before_{};
 };
 
-// The times and bytes of tasks since an iteration began, for a controller (model 4.12;
+// The times and bytes of tasks since the present iteration began, for a controller (model 4.12;
 // engine/reference/ledger.py).
 class TaskMeasures {
 public:
@@ -48,10 +48,11 @@ public:
 
     void add_time(std::int64_t task, std::int64_t time_ps) { ps_[static_cast<std::size_t>(task)] += time_ps; }
 
-    // [nodes] the bytes that a task has moved from and to each home, to which the caller adds.
+    // [nodes] the bytes that a task has moved from and to each node's memory. The caller adds to these numbers.
     std::int64_t* bytes_of(std::int64_t task) { return bytes_.data() + static_cast<std::size_t>(task) * nodes_; }
 
-    // Count for a task the growth of `moved` [nodes], bytes from and to each home, between `before` and `after`.
+    // Count for a task by how much `moved` [nodes], the bytes from and to each node's memory, grows from the call of
+    // `before` to the call of `after`.
     void before(const std::int64_t* moved) { std::copy_n(moved, nodes_, before_.begin()); }
     void after(std::int64_t task, const std::int64_t* moved) {
         std::int64_t* const mine = bytes_of(task);
@@ -63,8 +64,8 @@ public:
         std::fill(bytes_.begin(), bytes_.end(), 0);
     }
 
-    const std::vector<std::int64_t>& ps() const { return ps_; }        // [tasks] of their own segments
-    const std::vector<std::int64_t>& bytes() const { return bytes_; }  // [tasks, nodes] likewise
+    const std::vector<std::int64_t>& ps() const { return ps_; }        // [tasks] time of the task's own segments
+    const std::vector<std::int64_t>& bytes() const { return bytes_; }  // [tasks, nodes] bytes of these segments
 
 private:
     std::size_t nodes_;

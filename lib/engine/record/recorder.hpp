@@ -1,5 +1,4 @@
-// Results of a run beside its counters: hashes of the run's records, rows for a watcher, and a log for the checks
-// (model 1.3).
+// Results of a run that are no counters: hashes of its records, rows for a watcher, and a log for checks (model 1.3).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +25,7 @@ constexpr std::size_t RECORD_WORDS = sizeof(Record) / sizeof(std::uint64_t);
 // Called with batches of records, which are valid only during the call.
 using Listener = std::function<void(const Record* records, std::size_t count)>;
 
-// The sum of the hashes of `count` records. A record's hash is chained over its words: h = mix((h + GAMMA) ^ word).
+// The sum of the hashes of `count` records. A record's hash h begins as 0; each word makes it mix((h + GAMMA) ^ word).
 NUMASIM_VECTORS static std::uint64_t hash_sum(const std::uint64_t* words, std::size_t stride, std::size_t count) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -54,7 +53,7 @@ public:
         if (at + 1 == BUFFERED) flush();
     }
 
-    // Add the sum of hashes of other records.
+    // Add records by the sum of their hashes.
     void add_hashed(std::uint64_t sum) { total_ += sum; }
 
     std::uint64_t total() {
@@ -100,12 +99,12 @@ using Watcher = std::function<void(const WatchedRow* rows, std::size_t count)>;
 
 // ---- the log --------------------------------------------------------------------------------------------------------
 
-// A stretch of work.
+// A segment that a worker has executed.
 struct Executed {
     std::int64_t task, segment, worker, start_ps, end_ps;
 };
 
-// A synchronisation object that an actor had from one time to another.
+// A synchronisation object that an actor held from `start_ps` to `end_ps`.
 struct Held {
     std::int64_t word, actor, start_ps, end_ps;
 };
@@ -128,14 +127,14 @@ public:
     void detail(std::int64_t now_ps, Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
         details_.add(record_of(now_ps, rank, actor, first, second));
     }
-    // Add the sum of hashes of other steps.
+    // Add records of steps by the sum of their hashes.
     void add_hashed_steps(std::uint64_t sum) { steps_.add_hashed(sum); }
-    // Some details are left out.
+    // Some records of details are left out from now on (a shortcut makes none).
     void lose_details() { complete_ = false; }
 
     // ---- Rows for the watcher, if there is one.
     bool watched() const { return watcher_ != nullptr; }
-    // Add a row: an actor's doing from `begin_ps` until now.
+    // Add a row: what an actor has done from `begin_ps` until now.
     void row(Watched kind, std::int64_t actor, std::int64_t begin_ps, std::int64_t first = 0, std::int64_t second = 0,
              std::int64_t third = 0) {
         if (watched()) tell(kind, actor, begin_ps, clock_.now_ps(), first, second, third);
@@ -146,11 +145,12 @@ public:
     void load(std::size_t resource, std::int64_t used) {
         row(Watched::LOAD, static_cast<std::int64_t>(resource), clock_.now_ps(), used);
     }
-    // The worker's stretch since `began_ps` ends now. Time before the stretch that is in no row was overhead.
+    // Add a row for what the worker has done from `w.began_ps` until now. Earlier time of the worker that is in no row
+    // gets a row of overhead.
     void stretch(Worker& w, Watched kind, std::int64_t first = 0, std::int64_t second = 0, std::int64_t third = 0) {
         stretch_to(clock_.now_ps(), w, kind, first, second, third);
     }
-    // The stretch ended at `end_ps`.
+    // As `stretch`, for something that has ended at `end_ps`.
     void stretch_to(std::int64_t end_ps, Worker& w, Watched kind, std::int64_t first = 0, std::int64_t second = 0,
                     std::int64_t third = 0) {
         if (!watched()) return;
@@ -159,7 +159,7 @@ public:
         tell(kind, w.id, begin_ps, end_ps, first, second, third);
         w.reported_until_ps = end_ps;
     }
-    // Time until now that is in no row was overhead.
+    // The worker's time until now that is in no row gets a row of overhead.
     void overhead(Worker& w) {
         if (watched()) overhead(w, clock_.now_ps());
     }
@@ -173,7 +173,7 @@ public:
         if (keeps_log_) held_.push_back(held);
     }
 
-    // Let listener and watcher hear everything up to now.
+    // Pass all records and rows until now to the listener and the watcher.
     void flush() {
         steps_.total();
         details_.total();
@@ -183,7 +183,7 @@ public:
 
     std::uint64_t steps_hash() { return steps_.total(); }
     std::uint64_t details_hash() { return details_.total(); }
-    bool complete() const { return complete_; }  // whether the details are the whole
+    bool complete() const { return complete_; }  // whether no details are left out
     const std::vector<Executed>& executed() const { return log_; }
     const std::vector<Held>& held() const { return held_; }
 

@@ -1,12 +1,12 @@
-// How far flows have come, exactly: in 2^-48 of a picosecond, as shares are in 2^-48 (model 2.5;
+// The progress of flows (memory/flows.hpp): exact, in units of 2^-48 ps, as shares are in units of 2^-48 (model 2.5;
 // engine/reference/memory/flows.py).
 //
-// All flows of a rate group (rate_groups.hpp) proceed at the level of the group. A group has a *virtual time*, which
-// passes at the rate of the level (Demers, Keshav and Shenker, Analysis and simulation of a fair queueing algorithm,
-// 1989, section 2). Each flow of the group ends at a fixed virtual time. A change of the level therefore changes one
-// number and one event, however many flows there are. A class that joins another group keeps its own virtual time, at a
-// fixed distance from the time of the group: joining, too, changes one number. Flows without a class have events of
-// their own.
+// All flows of a rate group (rate_groups.hpp) proceed at the same share of their full speed: the level of the group. A
+// group has a *virtual time*, which passes at the rate of the level (Demers, Keshav and Shenker, Analysis and
+// simulation of a fair queueing algorithm, 1989, section 2). Each flow of the group ends at a fixed virtual time. A
+// change of the level therefore changes one number and one event, for any number of flows. A class of flows that joins
+// another group keeps its own virtual time, at a fixed distance from the virtual time of the group. To join therefore
+// also changes one number. Flows without a class have events of their own.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace numasim {
 
-// The end, in virtual time, of a flow or of a class of flows with this number.
+// The virtual time at which flow `number` ends, or at which the first flow of class `number` ends.
 struct End {
     Wide time;
     std::uint32_t number;
@@ -30,7 +30,7 @@ struct End {
 // A binary heap of ends in virtual time. Each end can be changed or taken out.
 class EndHeap {
 public:
-    // [numbers] the place of each number in its heap. Several heaps may share the numbers.
+    // [numbers] the place of each number in its heap. Several heaps with different numbers may share one vector.
     using Places = std::vector<std::uint32_t>;
     static constexpr std::uint32_t NOWHERE = UINT32_MAX;
 
@@ -38,7 +38,7 @@ public:
     const End& first() const { return ends_.front(); }
     bool is_first(std::uint32_t number) const { return !ends_.empty() && ends_.front().number == number; }
 
-    // Add or change the end of a number; take the end of a number out.
+    // `put`: add or change the end of a number. `take_out`: remove it.
     void put(const End& end, Places& places) {
         std::uint32_t& place = places[end.number];
         if (place == NOWHERE) {
@@ -56,7 +56,7 @@ public:
         if (last.number != number) sift(place, last, places);
     }
 
-    // Calls `visit(number)` for each number that ends at or before `until`.
+    // Calls `visit(number)` for each number whose end is at or before `until`.
     template <typename Visit>
     void each_until(Wide until, Visit&& visit, std::size_t from = 0) const {
         if (from >= ends_.size() || ends_[from].time > until) return;
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    // Put `end` into its place, above or below the free place `at`.
+    // Put `end` into the heap, at the free place `at` or above or below it.
     void sift(std::size_t at, const End& end, Places& places) {
         const auto put = [&](const End& what) {
             ends_[at] = what;
@@ -86,7 +86,7 @@ private:
 
 constexpr std::int64_t TOO_LATE_PS = LATEST_PS + 1;
 
-// The time at which `left` is done from `since_ps` on at `share`, rounded up.
+// The time, rounded up, at which a flow ends that has `left` to do at `since_ps` and proceeds at `share`.
 inline std::int64_t end_after(std::int64_t since_ps, Wide left, std::int64_t share) {
     if (left <= 0) return since_ps;
     const Wide end = since_ps + (share == ONE ? (left + ONE - 1) >> SHARE_BITS : (left + share - 1) / share);
@@ -103,7 +103,7 @@ public:
           flow_places_(workers, EndHeap::NOWHERE),
           class_places_(workers, EndHeap::NOWHERE) {}
 
-    // Start the worker's flow at `since_ps`, with `left_ps` to do at a share of its own.
+    // Start the worker's flow at `since_ps`, with `left_ps` to do. The flow is in no class and has the share `share`.
     void start(std::uint32_t worker, std::int64_t left_ps, std::int64_t since_ps, std::int64_t share) {
         Flow& flow = flows_[worker];
         flow.left = Wide{left_ps} << SHARE_BITS;
@@ -116,8 +116,8 @@ public:
         if (is_grouped(worker)) take_out(worker);
     }
 
-    // `move` puts a flow into a class or into no class; `regroup` puts a class into a group; `set_level` changes the
-    // level of a group, `set_share` the share of a flow without a class.
+    // `move` puts a flow into a class or into no class. `regroup` puts a class into a group. `set_level` changes the
+    // level of a group. `set_share` changes the share of a flow without a class.
     void move(std::uint32_t worker, std::uint32_t number, std::int64_t now_ps) {
         Flow& flow = flows_[worker];
         if (flow.number == number) return;
@@ -170,7 +170,7 @@ public:
         flow.share = share;
     }
 
-    // The time left of a flow, rounded up; replace the time left by `left_ps`, from now on or from `since_ps` on.
+    // `left_ps`: the remaining time of a flow at full speed, rounded up. `put_left` and `restart` change it.
     std::int64_t left_ps(std::uint32_t worker, std::int64_t now_ps) const {
         return static_cast<std::int64_t>((left(flows_[worker], now_ps) + ONE - 1) >> SHARE_BITS);
     }
@@ -188,7 +188,7 @@ public:
         enter(worker, number, Wide{left_ps} << SHARE_BITS);
     }
 
-    // Whether the flow's end belongs to a group, and is no event of its own.
+    // Whether the flow is in a class. Its end is then found through the event of a group, and is no event of its own.
     bool is_grouped(std::size_t worker) const { return flows_[worker].number != NO_CLASS; }
 
     std::int64_t share(std::size_t worker) const {
@@ -196,7 +196,7 @@ public:
         return flow.number == NO_CLASS ? flow.share : group_of(flow).level;
     }
 
-    // When the worker's flow ends, if nothing changes. Times beyond LATEST_PS are LATEST_PS + 1.
+    // When the worker's flow ends if no share changes. The result for times beyond LATEST_PS is LATEST_PS + 1.
     std::int64_t end_ps(std::size_t worker) const {
         const Flow& flow = flows_[worker];
         if (flow.number == NO_CLASS) return end_after(flow.since_ps, flow.left, flow.share);
@@ -204,8 +204,8 @@ public:
         return end_after(group.since_ps, flow.left - classes_[flow.number].ahead - group.time, group.level);
     }
 
-    // The groups whose first end may have changed since the last `forget_changes`. The first end of a group as an
-    // event; the first end at this time, or NO_EVENT.
+    // touched: the groups whose first end may have changed since the last `forget_changes`. first_end: the first end of
+    // a group, as an event. first_end_now: the same, but NO_EVENT unless this end is at `now_ps`.
     std::span<const std::uint32_t> touched() const { return touched_; }
 
     EventKey first_end(std::uint32_t group) const {
@@ -226,7 +226,7 @@ public:
     }
 
 private:
-    // `left` is the virtual time of the flow's class at which the flow ends; without a class, the rest at `since_ps`.
+    // In a class: `left` is the virtual time of the class at which it ends. Otherwise: what is left at `since_ps`.
     struct Flow {
         Wide left = 0;
         std::int64_t since_ps = 0, share = ONE;
@@ -240,7 +240,7 @@ private:
         EndHeap ends;  // ends of its flows
     };
 
-    // `time` is the virtual time at `since_ps`. `waiting` are flows that begin later.
+    // `time` is the virtual time at `since_ps`. `waiting` are the workers whose flows begin later than `since_ps`.
     struct Group {
         Wide time = 0;
         std::int64_t since_ps = 0, level = ONE;
@@ -253,8 +253,7 @@ private:
 
     const Group& group_of(const Flow& flow) const { return groups_[classes_[flow.number].group]; }
 
-    // Of the flows that end at or before the virtual time `until`, in the same instant, the flow of the lowest worker
-    // comes first.
+    // The event of the flows that end until the virtual time `until`, all at `due_ps`: it names the lowest worker.
     EventKey event_of(const Group& group, std::int64_t due_ps, Wide until) const {
         std::uint32_t first = UINT32_MAX;
         group.ends.each_until(until, [&](std::uint32_t number) {
@@ -264,7 +263,7 @@ private:
         return first == UINT32_MAX ? NO_EVENT : event_key(due_ps, SEG_END, first);
     }
 
-    // The rest of a flow at `now_ps`, or at the begin of the flow if this is later.
+    // What is left of a flow at `now_ps`, or at the start of the flow if the start is later.
     Wide left(const Flow& flow, std::int64_t now_ps) const {
         const std::int64_t at_ps = std::max(flow.since_ps, now_ps);
         const Wide left = flow.number == NO_CLASS
@@ -273,7 +272,7 @@ private:
         return std::max<Wide>(0, left);
     }
 
-    // Put a flow into a class. `left` is the rest of the flow at its `since_ps`.
+    // Put a flow into a class. At `since_ps` of the flow, `left` is left of it.
     void enter(std::uint32_t worker, std::uint32_t number, Wide left) {
         Flow& flow = flows_[worker];
         const Class& entered = classes_[number];
@@ -297,15 +296,15 @@ private:
         flow.share = ONE;
     }
 
-    // Bring the virtual time of a group to `now_ps`. The virtual ends of flows that have begun by then are fixed.
+    // Set `time` of a group to its virtual time at `now_ps`. Flows that have begun by then are no longer `waiting`.
     void advance(Group& group, std::int64_t now_ps) {
         group.time = group.time_at(now_ps);
         group.since_ps = now_ps;
         std::erase_if(group.waiting, [&](std::uint32_t worker) { return flows_[worker].since_ps <= now_ps; });
     }
 
-    // A change of a later end may change the first event, too: a later virtual end may be in the same instant, and
-    // belong to a lower worker.
+    // Put the end of the worker's flow into the heaps. Even if it is not the first end, the group's first event may
+    // change: the flow may end in the same instant as the first one and have a lower worker.
     void put_end(std::uint32_t worker) {
         const Flow& flow = flows_[worker];
         Class& changed = classes_[flow.number];
@@ -315,7 +314,7 @@ private:
         touch(changed.group);
     }
 
-    // Bring the first end of a class up to date in the heap of its group.
+    // Update the first end of a class in the heap of its group.
     void put_first_end(std::uint32_t number) {
         const Class& changed = classes_[number];
         EndHeap& ends = groups_[changed.group].ends;

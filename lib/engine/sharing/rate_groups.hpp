@@ -1,11 +1,11 @@
 // Classes of flows, and rate groups of classes (model 2.9).
 //
-// Flows that use the same resources are one class. Classes that the same resource holds back are one rate group: they
-// have one level, which changes for all of them at once.
+// Flows (memory/flows.hpp) that use the same set of resources are one class. Classes that are slowed down by the same
+// scarce resource are one rate group. All classes of a group have the same share of full speed: the level of the group.
 //
-// Each computation of shares makes groups of sets of classes. The resource that holds a class back changes much less
-// often than the level. A set therefore takes over the most similar existing group, and only the classes that differ
-// cost time. The sum of the demands of all classes of a group stays with the group.
+// Each computation of shares turns sets of classes into groups. The resource that slows a class down changes much less
+// often than the level. A set therefore becomes a change of the most similar existing group, and only the classes in
+// which set and group differ cost time. A group keeps the sum of the demands of its classes.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@ void each_member(std::size_t at, std::uint64_t word, Visit&& visit) {
 
 constexpr std::uint32_t NO_CLASS = UINT32_MAX;
 
-// The use of a resource by a flow that no resource holds back.
+// How much of a resource a flow uses per second at full speed.
 struct Demand {
     std::uint32_t resource;
     std::int64_t units_per_s;
 };
 
-// Faster than std::ranges::equal, since different sets mostly differ in the first word.
+// Whether two sets are equal. Faster than std::ranges::equal: most different sets differ in the first word.
 inline bool are_same(const std::vector<std::uint64_t>& one, const std::vector<std::uint64_t>& other) {
     for (std::size_t at = 0; at < one.size(); ++at) {
         if (one[at] != other[at]) return false;
@@ -39,7 +39,7 @@ inline bool are_same(const std::vector<std::uint64_t>& one, const std::vector<st
     return true;
 }
 
-// The demands of flows, and their classes: flows of the same resources are one class.
+// The demands of flows, and the classes of flows: flows that use the same resources are one class.
 class FlowClasses {
 public:
     FlowClasses(std::size_t workers, std::size_t resources)
@@ -54,7 +54,7 @@ public:
         for (auto number = static_cast<std::uint32_t>(workers); number-- != 0;) free_.push_back(number);
     }
 
-    // Add a demand to the worker's flow; take all its demands away. The flow is in no class then.
+    // `ask` adds a demand to the worker's flow. `ask_nothing` removes all its demands. The flow must be in no class.
     void ask(std::uint32_t worker, const Demand& demand) { demands_[worker * resources_ + count_[worker]++] = demand; }
 
     void ask_nothing(std::uint32_t worker) { count_[worker] = 0; }
@@ -62,8 +62,8 @@ public:
         return {demands_.data() + worker * resources_, count_[worker]};
     }
 
-    // The class of a worker's flow. `join` puts the flow into a class and returns the class. `leave` takes it out and
-    // returns whether the class still has flows.
+    // The class of a worker's flow. `join` puts the flow into a class and returns the class. `leave` takes the flow out
+    // and returns whether the class still has flows.
     std::uint32_t of(std::size_t worker) const { return class_[worker]; }
 
     std::uint32_t join(std::uint32_t worker) {
@@ -100,7 +100,7 @@ private:
         std::vector<std::int64_t> asked;
     };
 
-    // Find or make the class of these resources: the class that uses all of them and no other resource.
+    // Find or make the class that uses the resources of `demands` and no other resource.
     std::uint32_t class_for(std::span<const Demand> demands) {
         for (std::size_t at = 0; at < words_; ++at) {
             std::uint64_t users_of_all = in_use_[at];
@@ -124,18 +124,18 @@ private:
     }
 
     const std::size_t resources_, words_;  // there are at most as many classes as workers
-    std::vector<Demand> demands_;          // [workers][resources], the first `count_` of each
+    std::vector<Demand> demands_;          // [workers][resources]; each worker has `count_` demands
     std::vector<std::uint32_t> count_;     // [workers]
     std::vector<std::uint32_t> class_;     // [workers]
     std::vector<Class> classes_;           // [workers]
-    std::vector<std::uint32_t> free_;      // classes without flows
-    std::vector<std::uint64_t> users_;     // [resources] sets of classes
+    std::vector<std::uint32_t> free_;      // numbers of classes without flows
+    std::vector<std::uint64_t> users_;     // [resources] the set of classes that use each resource
     std::vector<std::uint64_t> in_use_;    // a set of classes
 };
 
 constexpr int SHARE_BITS = 48;
-constexpr std::int64_t ONE = std::int64_t{1} << SHARE_BITS;  // the share of a flow that no resource holds back
-constexpr std::uint32_t FREE_GROUP = 0;  // the group of classes that no resource holds back; its level is ONE
+constexpr std::int64_t ONE = std::int64_t{1} << SHARE_BITS;  // the share of a flow at full speed
+constexpr std::uint32_t FREE_GROUP = 0;                      // the group of the classes at full speed; its level is ONE
 
 class RateGroups {
 public:
@@ -148,14 +148,15 @@ public:
     // The largest number of groups.
     static std::size_t most(std::size_t resources) { return resources + 1; }
 
-    std::uint32_t of(std::uint32_t number) const { return group_[number]; }  // a class
+    std::uint32_t of(std::uint32_t number) const { return group_[number]; }  // the group of a class
     std::int64_t level(std::uint32_t group) const { return groups_[group].level; }
 
-    // [resources] the sum of the demands of a group, except for FREE_GROUP; the number of groups.
+    // asked: [resources] the sum of the demands of a group (not of FREE_GROUP). size: the number of groups.
     std::span<const std::int64_t> asked(std::uint32_t group) const { return groups_[group].asked; }
     std::uint32_t size() const { return static_cast<std::uint32_t>(groups_.size()); }
 
-    // A flow with these demands joins a class (sign 1) or leaves it (sign -1); a class has no flows left.
+    // `change`: a flow with these demands joins a class (sign 1) or leaves it (sign -1). `dissolve`: it has no flows
+    // left.
     void change(std::uint32_t number, std::span<const Demand> demands, std::int64_t sign) {
         const std::uint32_t group = group_[number];
         if (group == FREE_GROUP) return;
@@ -164,8 +165,8 @@ public:
 
     void dissolve(std::uint32_t number) { regroup(number, FREE_GROUP); }
 
-    // Make all groups anew between `begin` and `end`. `make` makes a group of a set of classes and returns it. Classes
-    // in no made group are not held back.
+    // Make all groups anew between `begin` and `end`. `make` makes a set of classes a group and returns the group.
+    // Classes in none of these groups go to FREE_GROUP.
     void begin() {
         for (Group& group : groups_) group.made = false;
         groups_[FREE_GROUP].made = true;
@@ -188,8 +189,8 @@ public:
         }
     }
 
-    // Since the last call of `forget_changes`: classes with another group, and groups with another level. Some come
-    // more than once.
+    // Since the last call of `forget_changes`: classes that have changed their group, and groups whose level has
+    // changed. Entries may occur more than once.
     const std::vector<std::uint32_t>& regrouped() const { return regrouped_; }
     const std::vector<std::uint32_t>& relevelled() const { return relevelled_; }
 
@@ -202,21 +203,21 @@ private:
     struct Group {
         std::int64_t level = ONE;
         std::uint32_t size = 0;  // number of its classes
-        bool made = false;       // since `begin`
+        bool made = false;       // whether it was made since `begin`
         std::vector<std::uint64_t> classes;
         std::vector<std::int64_t> asked;
     };
 
-    // The group of exactly these classes, or `size()`.
+    // The group that consists of exactly these classes, or `size()` if there is none.
     std::uint32_t equal(const std::vector<std::uint64_t>& classes) const {
         std::uint32_t found = 0;
         while (found < size() && !are_same(groups_[found].classes, classes)) ++found;
         return found;
     }
 
-    // Of the groups that are not made yet, return the group with the fewest differences from a set of classes. A group
-    // without classes differs in every class of the set. At equal differences a group without classes comes first,
-    // since classes that leave a group would have to join another group.
+    // Of the groups that are not made yet, return the group that differs from a set in the fewest classes. A group
+    // without classes differs in every class of the set. With equally many differences, a group without classes is
+    // preferred: classes that leave a group would have to join another group.
     std::uint32_t closest(const std::vector<std::uint64_t>& classes) {
         std::uint32_t count = 0;
         for (const std::uint64_t word : classes) count += ns_word_count(word);
@@ -260,7 +261,7 @@ private:
         regrouped_.push_back(number);
     }
 
-    // Put a class into a group or take it out, with its demands.
+    // Put a class into a group (`in`) or take it out. The sum of the group's demands changes with it.
     void put(std::uint32_t number, Group& group, bool in) {
         const std::int64_t sign = in ? 1 : -1;
         ns_set_put(group.classes.data(), number, in);

@@ -1,10 +1,10 @@
-// How flows share what they use together: normalised max-min fairness in integers (model 2.5 and 2.9;
+// How flows (memory/flows.hpp) share resources: normalised max-min fairness in integers (model 2.5 and 2.9;
 // engine/reference/memory/flows.py).
 //
-// The share of a flow depends only on which resources the flow uses, not on how much of each: flows of the same
-// resources are one class. The classes that a scarce resource holds back are a rate group (rate_groups.hpp). When a
-// flow starts or ends, these groups and their levels are computed again. Flows join their classes only when a resource
-// is scarce.
+// The share of a flow (its speed relative to full speed) depends on which resources it uses, but not on how much of
+// each. Flows that use the same resources are one class. The classes that a scarce resource slows down are a rate group
+// (rate_groups.hpp). When a flow starts or ends, these groups and their levels are computed again. Flows are put into
+// their classes only when a resource is scarce.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ public:
           frozen_(classes_.words(), 0),
           held_share_(node_of_worker.size(), 0) {}
 
-    // The worker's flow uses `uses` in `nominal_ps`.
+    // The worker's flow uses the resources of `uses` and takes `nominal_ps` at full speed.
     void set(std::uint32_t worker, const std::vector<Use>& uses, std::int64_t nominal_ps) {
         leave(worker);
         for (const auto& [resource, units] : uses) {
@@ -73,8 +73,9 @@ public:
     const RateGroups& groups() const { return groups_; }
     std::int64_t share(std::size_t worker) const { return snapshot_ ? held_share_[worker] : level(worker); }
 
-    // Since the last call of `forget_changes`: workers whose flows have another class; under contention `snapshot`,
-    // workers that have got a share to keep. Some come more than once. `groups` has further changes.
+    // Since the last call of `forget_changes`: `moved`: workers whose flows have changed their class; `held`: with
+    // contention `snapshot`, workers whose flows have got the share that they keep. Entries may occur more than once.
+    // `groups` has further changes.
     const std::vector<std::uint32_t>& moved() const { return moved_; }
     const std::vector<std::uint32_t>& held() const { return held_; }
 
@@ -84,7 +85,7 @@ public:
         groups_.forget_changes();
     }
 
-    // The units per second of a resource that flows use, without the flows of the workers `left_out`.
+    // How many units per second of a resource all flows use, without the flows of the workers `left_out`.
     std::int64_t load(std::size_t resource, std::span<const std::uint32_t> left_out = {}) const {
         Wide used = 0;
         if (snapshot_) {
@@ -100,14 +101,15 @@ public:
     }
 
 private:
-    // A resource of which flows ask more than there is: the demand of open flows, and the rest for them, in 2^-48.
+    // A resource whose demand exceeds its capacity: the demand `asked` of the flows without a level yet, and the
+    // capacity `left` for these flows, in 2^-48 units.
     struct Scarce {
         std::uint32_t resource;
         std::int64_t asked;
         Wide left;
     };
 
-    // Add a demand of the worker's flow (sign 1) or take it away (sign -1).
+    // Add a demand of the worker's flow to the sums (sign 1) or take it away (sign -1).
     void change(std::uint32_t worker, const Demand& demand, std::int64_t sign) {
         const std::size_t resource = demand.resource;
         total_[resource] = sum_ps(total_[resource], sign * demand.units_per_s);
@@ -116,7 +118,7 @@ private:
         ns_set_put(over_.data(), demand.resource, total_[resource] > capacity_[resource]);
     }
 
-    // The more nodes place pages, the fewer page faults the address space serves.
+    // The capacity for page faults falls with the number of nodes whose workers place pages. Update it.
     void count_fault_user(std::size_t node, std::int64_t sign) {
         const bool did = fault_users_[node] != 0;
         fault_users_[node] += sign;
@@ -149,8 +151,8 @@ private:
         changed_ = true;
     }
 
-    // Progressive filling: in each round the resource that allows the smallest share gives this share to all its
-    // classes.
+    // Progressive filling: in each round, find the resource that allows the smallest share, and give this share to all
+    // classes that use it.
     void fill() {
         for (std::size_t at = 0; at < loose_.size(); ++at) {
             each_member(at, loose_[at], [this](std::uint32_t worker) { join(worker); });
@@ -187,7 +189,7 @@ private:
         return found;
     }
 
-    // Give all open classes that use the resource this level.
+    // Give the level to all open classes (classes without a level yet) that use the resource.
     void freeze(std::size_t tight, std::int64_t level) {
         const std::uint64_t* const users = classes_.users(tight);
         for (std::size_t at = 0; at < open_.size(); ++at) {
@@ -197,8 +199,8 @@ private:
         take_off(groups_.asked(groups_.make(frozen_, level)), level);
     }
 
-    // Take the frozen demands off all scarce resources. Resources with enough for the open classes are no longer
-    // scarce.
+    // Take the demands of the classes that have just got a level (`frozen_`) off all scarce resources. Resources with
+    // enough capacity for the open classes are no longer scarce.
     void take_off(std::span<const std::int64_t> asked, std::int64_t level) {
         std::size_t kept = 0;
         for (const Scarce& each : scarce_) {
@@ -214,7 +216,7 @@ private:
         return number == NO_CLASS ? ONE : groups_.level(groups_.of(number));
     }
 
-    // Under contention `snapshot`: flows without a share keep the share that they would get now.
+    // Under contention `snapshot`: flows without a kept share get their present share and keep it.
     void hold_fresh() {
         for (const std::uint32_t worker : fresh_) held_share_[worker] = level(worker);
         held_.swap(fresh_);
@@ -234,14 +236,14 @@ private:
     const std::size_t resources_;
     FlowClasses classes_;
     RateGroups groups_;
-    std::vector<std::int64_t> capacity_;     // [resources] for the present flows
+    std::vector<std::int64_t> capacity_;     // [resources] for the present number of nodes with page faults
     std::vector<std::int64_t> total_;        // [resources] the sum of all demands
     std::vector<std::uint64_t> over_;        // the set of resources with more demand than capacity
     std::vector<std::int64_t> fault_users_;  // [nodes] number of flows that place pages
     std::int64_t fault_nodes_ = 0;
 
     std::vector<std::uint64_t> loose_;  // the set of workers whose flows have not joined a class
-    bool relaxed_ = true;               // no flow is held back
+    bool relaxed_ = true;               // whether all flows run at full speed
     bool changed_ = false;
     std::vector<Scarce> scarce_;         // by ascending resource
     std::vector<std::uint64_t> open_;    // the set of classes without a level yet

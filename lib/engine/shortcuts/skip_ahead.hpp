@@ -1,4 +1,4 @@
-// Skipping ahead: in a whole phase only steals and the ends of serial runs are events (model 1.7).
+// Skipping ahead: a phase whose only events are steals and ends of serial runs (skipped_work.hpp; model 1.7).
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ public:
         dealt_ = std::make_unique<SkippedRanges>(run, memory);
     }
 
-    // Whether the present phase is skipped over.
+    // Whether the present phase skips ahead.
     bool active() const { return phase_ != nullptr; }
 
-    // Give workers the roots or the range of the phase as serial runs.
+    // Deal the roots or the range of the phase to workers, as serial runs.
     [[gnu::noinline]] void start_phase() {
         const Phase& phase = source_.phase();
         if (phase.family >= 0) {
@@ -65,7 +65,7 @@ public:
         return true;
     }
 
-    // Speeds have changed at the end of an instant.
+    // Speeds of workers have changed at the end of an instant. The ends of these workers' runs move.
     [[gnu::noinline]] void follow_speeds() {
         for (const std::uint32_t worker : memory_.respeeded()) {
             Worker& w = run_.team[worker];
@@ -73,7 +73,7 @@ public:
         }
     }
 
-    // Whether a queue holds a task now; give `thief` the task at the far end of the queue.
+    // `holds_task`: whether queue `q` holds a task now. `steal`: give `thief` the task at the queue's far end.
     bool holds_task(std::uint32_t q) { return phase_->holds_task(owner_of(q), run_.clock.now_ps()); }
 
     [[gnu::noinline]] void steal(Worker& thief, std::uint32_t q) {
@@ -83,11 +83,11 @@ public:
         reschedule(victim);
     }
 
-    // A time before which no queue will hold a task; the present time if one holds a task.
+    // A time before which no queue will hold a task; the present time if a queue holds a task.
     std::int64_t no_task_before_ps() { return phase_->no_task_before_ps(run_.team, run_.clock.now_ps()); }
     std::int64_t take_span_ps() { return phase_->take_span_ps(); }
 
-    // The ranges, if the phase consists of a range, otherwise nullptr.
+    // The state of the phase if it consists of a range, otherwise nullptr.
     SkippedRanges* ranges() { return phase_ == dealt_.get() ? dealt_.get() : nullptr; }
     Worker& owner_of(std::uint32_t q) { return run_.team[static_cast<std::size_t>(run_.plan.steal.queues[q].owner)]; }
     // The end of the worker's run has moved.
@@ -98,7 +98,7 @@ private:
     MemorySystem& memory_;
     WorkSource& source_;
     std::unique_ptr<SkippedTrees> trees_;   // if the plan skips ahead
-    std::unique_ptr<SkippedRanges> dealt_;  // likewise
+    std::unique_ptr<SkippedRanges> dealt_;  // if the plan skips ahead
     SkippedWork* phase_ = nullptr;          // `trees_` or `dealt_`, as the present phase has roots or a range
 };
 

@@ -1,12 +1,12 @@
 // Skipping ahead over the items of implicit ranges that workers are dealt (model 1.7 and 3.5).
 //
-// A worker begins the first item that it was dealt. It takes the others one by one from the near end of its queue, with
-// a pop each. Thieves take single items off the far end. The state of a worker is therefore one time, at which all its
-// items are done. The farthest item is in the queue until the item's start, which follows from this time.
+// A worker begins the first item that it was dealt. It takes its other items one by one from the near end of its queue,
+// with one pop each. Thieves take single items from the far end. The state of a worker is therefore one time, at which
+// all its items are done. It determines when the item at the far end starts and leaves the queue.
 //
-// When a worker's speed changes, the rest of the present item is scaled, and later items take their times at the new
-// speed. The change of speed goes through all items of the run. If items differ and speeds may change, a run therefore
-// has only the worker's next few items, its portion.
+// When a worker's speed changes, the remaining time of the present item is scaled, and later items take their times at
+// the new speed. The work for a change of speed grows with the number of items in the run. If items differ and speeds
+// may change, a run therefore consists of only the worker's next few items: its portion.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace numasim {
 
-constexpr std::int64_t PORTION = 16;  // items of a portion, if they differ and speeds may change
+constexpr std::int64_t PORTION = 16;  // items of a portion, if items differ and speeds may change
 
 constexpr Items last_of(const Items& items, std::int64_t count) {
     return {items.first + (items.count - count) * items.step, items.step, count};
@@ -42,7 +42,7 @@ public:
           like_(run.team.size()),
           shares_(run.team.size()) {}
 
-    // Begin a phase with this range, with the workers' present speeds.
+    // Begin a phase that consists of range number `family`, with the workers' present speeds.
     void start_phase(std::size_t family) {
         family_ = family;
         uniform_ = run_.ranges.times(family).uniform() && run_.plan.effects.task_noise_ppm == 0;
@@ -110,7 +110,7 @@ public:
         set_speed(w, share, speed);
         const Course after = course(w, share, behind);
         const std::int64_t item_end_ps = end_ps_[w.id] - before.behind_ps;
-        const std::int64_t left_ps = std::min(item_end_ps - now_ps, before.in_hand_ps);  // it may still pay overhead
+        const std::int64_t left_ps = std::min(item_end_ps - now_ps, before.in_hand_ps);  // or it pays overhead
         const std::int64_t scaled = scaled_ps(left_ps, before.in_hand_ps, after.in_hand_ps);
         const std::int64_t end_ps = sum_ps(sum_ps(item_end_ps - left_ps, scaled), after.behind_ps);
         w.counters.inflation_smt_ps += end_ps - end_ps_[w.id];
@@ -119,13 +119,13 @@ public:
         return true;
     }
 
-    // Whether all items are alike, and take a worker the same time whatever other workers do.
+    // Whether all items take the same time, whatever other workers do (the time may differ between workers).
     bool like_and_steady() const { return uniform_ && !speeds_matter_; }
-    // The time that an item, like all others, takes a thief; the time that it takes its owner, the pop included.
+    // If all items are alike: the time of a stolen item; the time of an item of the worker's own queue, with the pop.
     std::int64_t stolen_item_ps(const Worker& w) const { return like_[w.id].nominal_ps; }
     std::int64_t item_ps(const Worker& w) const { return like_[w.id].nominal_ps + pop_ps_; }
 
-    // Give `thief`, whose run has ended, many like items. The last item ends at `end_ps`.
+    // If all items are alike: `thief`, which has no run, executes `items` stolen items. The last ends at `end_ps`.
     void steal_like(Worker& thief, std::int64_t items, std::int64_t end_ps) {
         const WorkTime& each = like_[thief.id];
         end_ps_[thief.id] = end_ps;
@@ -135,7 +135,7 @@ public:
         memory_.move_items(thief, family_, {0, 1, 1}, items);
     }
 
-    // Take many like items from `victim`, which holds more than these.
+    // If all items are alike: take `items` items from `victim`, which holds more items.
     void lose_like(Worker& victim, std::int64_t items) {
         Share& share = shares_[victim.id];
         end_ps_[victim.id] -= items * item_ps(victim);
@@ -147,8 +147,7 @@ public:
     }
 
 private:
-    // Once all queues are empty they stay empty, and the phase ends with the last item. If speeds matter, they change
-    // when the first run ends.
+    // Empty queues stay empty, and the phase ends with the last item. Speeds may change when the first run ends.
     std::int64_t next_change_ps() const {
         if (!speeds_matter_) return *std::ranges::max_element(end_ps_);
         std::int64_t first_ps = std::numeric_limits<std::int64_t>::max();
@@ -158,36 +157,36 @@ private:
         return first_ps;
     }
 
-    // The items that a worker was dealt and still has, in the order of execution, from its portion on; or the one item
-    // that it has stolen.
+    // The dealt items that a worker still has, in the order of execution (the first `portion` of them are its run), or
+    // the one item that it has stolen.
     struct Share {
         Items items{0, 1, 0};
-        Items queued{0, 1, 0};     // while the worker executes its first dealt item: its other items
-        std::int64_t portion = 0;  // number of items of its run; 0: it has no run
+        Items queued{0, 1, 0};     // while the worker executes its first item: its other items
+        std::int64_t portion = 0;  // number of items in the worker's run; 0: no run
         bool stolen = false;
         Speed speed{};
-        WorkTime farthest{};  // how long the farthest item takes
+        WorkTime farthest{};  // the time of the item at the far end
     };
 
-    // Times of several items together.
+    // Sums of times of several items.
     struct WorkSums {
         WorkTime sum{};
         std::int64_t longest_local_ps = 0;
     };
 
-    // The rest of a run: the whole present item, and all later items.
+    // The times of the present item (from its start to its end) and of all later items of a run.
     struct Course {
         std::int64_t in_hand_ps, behind_ps;
     };
 
-    // Whether other workers change how long an item takes the worker.
+    // Whether the time that the worker takes for an item depends on what other workers do.
     bool may_change(const Worker& w) const {
         const Speed busy = memory_.speed_beside(w, Activity::EXECUTES), idle = memory_.speed_beside(w, Activity::POLLS);
         if (!uniform_) return busy != idle;
         return memory_.item_time(w, family_, 0, busy).nominal_ps != memory_.item_time(w, family_, 0, idle).nominal_ps;
     }
 
-    // Start a portion whose items each cost `pop_ps` before they begin.
+    // Start a portion. Before each of its items the worker spends `pop_ps`.
     void start_portion(Worker& w, Share& share, std::int64_t pop_ps, std::int64_t now_ps) {
         const std::int64_t left = share.items.count;
         share.portion = uniform_ || !speeds_matter_ ? left : std::min(left, PORTION);
@@ -229,7 +228,7 @@ private:
         if (uniform_) like_[w.id] = memory_.item_time(w, family_, 0, speed);
     }
 
-    // The number of items of the portion that the worker has not taken out of its queue.
+    // The number of items of the portion that are still in the worker's queue.
     std::int64_t items_behind(const Worker& w, const Share& share, std::int64_t now_ps) const {
         const std::int64_t most = share.portion - 1;
         if (uniform_) return item_ps(w) == 0 ? 0 : std::min(most, ceil_div(end_ps_[w.id] - now_ps, item_ps(w)) - 1);
@@ -252,7 +251,7 @@ private:
         share.farthest = time(w, share, share.items.at(share.items.count - 1));
     }
 
-    // Take the farthest item from its owner, which has another item at hand.
+    // Take the item at the far end from `victim`, which executes another item.
     void lose_farthest(Worker& victim, Share& share) {
         if (share.queued.count != 0) {
             --share.queued.count;
@@ -280,10 +279,10 @@ private:
     MemorySystem& memory_;
     const Run& run_;
     const std::int64_t pop_ps_;
-    std::size_t family_ = 0;      // of the present phase
-    bool uniform_ = true;         // whether the items of the phase are alike
+    std::size_t family_ = 0;      // the range of the present phase
+    bool uniform_ = true;         // whether all items of the phase have equal times
     bool speeds_matter_ = false;  // whether other workers change the time of an item
-    std::vector<WorkTime> like_;  // [workers] the time of a like item
+    std::vector<WorkTime> like_;  // [workers] the time of an item if `uniform_`
     std::vector<Share> shares_;   // [workers]
 };
 

@@ -1,19 +1,19 @@
-// Skipping ahead over fork-join trees under a continuation join (model 1.7 and 3.2).
+// Skipping ahead over fork-join trees, if joins do not hold the worker (join `continuation`; model 1.7 and 3.2).
 //
-// The tasks that have begun and not finished form a cactus stack. Every run is a stack of levels, and a level is one
-// task with its place in its program. The spawned children that have not begun make up the worker's queue, with the
-// children of the outermost level at the far end. The owner takes children of the innermost level when the owner comes
-// to the join of this level. A run is advanced only when something asks for its state. Whole subtrees that fit into the
-// passed time are advanced at once.
+// The tasks that have begun and not finished form a cactus stack. Every run (the serial work of one worker) is a stack
+// of levels. A level is one task with its place in its program. The spawned children that have not begun are the
+// worker's queue, with the children of the outermost level at the thieves' end. The worker takes children of the
+// innermost level when it comes to the join of this level. A run is advanced to the present time only when its state is
+// asked for. A whole subtree that ends by then is advanced in one step.
 //
-// A level with children under way in other runs stops its run at its join. The innermost such level is the run's
-// blocker, and decides when the run ends. Levels around the blocker have no children left to begin, since thieves take
-// children of the outermost level first. A steal therefore moves the end of the run by the child's serial time. If the
-// blocker is new, the end also moves by the time of everything behind the blocker's join, and moves back when the join
-// completes.
+// A level with children in other runs stops its own run at its join. The innermost such level of a run is the run's
+// blocker: the run ends at its join. Levels outside the blocker have no children left to begin, because thieves take
+// children of the outermost level first. A steal therefore makes the end of the victim's run earlier by the child's
+// serial time. If the steal makes a new blocker, the end also becomes earlier by the time of everything after the
+// blocker's join, and later again when this join completes.
 //
-// The pace of a worker says how long each segment takes. When the worker's speed changes, the rest of the present
-// segment is scaled, and the rest of the run is added up at the new pace.
+// The pace of a worker says how long each segment takes. When the worker's speed changes, the remaining time of the
+// present segment is scaled, and the time of the later segments is summed at the new pace.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ public:
         }
     }
 
-    // Take over the workers' speeds before a phase starts.
+    // Set the paces to the workers' present speeds, before a phase starts.
     void take_speeds() {
         for (const Worker& w : team_) pace_[w.id] = &paces_.at(node_index(w), memory_.speed(w));
     }
@@ -120,7 +120,7 @@ public:
         return {.extended = waiting.worker};
     }
 
-    // The run is inside a segment, or pays overhead before a segment.
+    // The worker's run is inside a segment, or the worker pays overhead before a segment.
     bool change_speed(Worker& w, std::int64_t now_ps) {
         const PaceSums& before = pace(w);
         const PaceSums& after = paces_.at(node_index(w), memory_.speed(w));
@@ -140,7 +140,7 @@ public:
     }
 
 private:
-    // No task is spawned before the end of a segment.
+    // No task is spawned before the end of the segment that each run is in.
     std::int64_t next_change_ps() const {
         std::int64_t change_ps = std::numeric_limits<std::int64_t>::max();
         for (const std::uint32_t run : run_of_) {
@@ -149,38 +149,38 @@ private:
         return change_ps;
     }
 
-    // A task that has begun: its next op, and the children of the current group of ops that have not begun.
+    // A task that has begun: its next op, and the children that its present group of ops (tree_sums.hpp) has spawned.
     struct Level {
         std::uint32_t row;
         std::uint32_t run;
-        std::uint32_t outer = NOBODY;  // the level of its parent, if the parent is in the same run
-        std::uint32_t inner = NOBODY;  // the level of its child, if there is one in the same run
+        std::uint32_t outer = NOBODY;  // the level of its parent, if in the same run
+        std::uint32_t inner = NOBODY;  // the level of its begun child, if in the same run
         std::int64_t op;
         std::int64_t group;
-        std::int64_t front = 0, back = 0;  // the SPAWN ops of children that have not begun are between these
+        std::int64_t front = 0, back = 0;  // children that have not begun: SPAWN ops between these
         std::int64_t unbegun = 0;
-        std::int64_t elsewhere = 0;  // stolen children of the current group that have not finished
+        std::int64_t elsewhere = 0;  // unfinished children of the group in other runs
     };
 
     struct SerialRun {
-        std::uint32_t worker;          // NOBODY while the run is suspended in its innermost level
-        std::uint32_t joins;           // the level that waits for the run, or NOBODY
+        std::uint32_t worker;          // NOBODY while the run waits at the join of `top`
+        std::uint32_t joins;           // the level whose join waits for the run, or NOBODY
         std::uint32_t top;             // the innermost level
         std::uint32_t front = NOBODY;  // the outermost level with children that have not begun
         std::uint32_t blocker = NOBODY;
         std::int64_t unbegun = 0;
         std::int64_t clock_ps = 0;        // start of the next op of the innermost level
-        std::int64_t quiet_until_ps = 0;  // no op or child begins or ends before
-        std::int64_t stretched_ps = 0;    // the present segment takes this much longer than at the present pace
+        std::int64_t quiet_until_ps = 0;  // before this time no op or child begins or ends
+        std::int64_t stretched_ps = 0;    // added to the present segment's time at the present pace
     };
 
-    // The time after the join of a level, up to the next blocker further out.
+    // The time of a run after the join of a level, up to the join of `blocker`: the next blocker outside the level.
     struct Rest {
         std::int64_t time_ps;
         std::uint32_t blocker;
     };
 
-    // Begin a run with a task that has not begun.
+    // Let the worker begin a run with the task of `row`.
     void begin(Worker& w, std::uint32_t row, std::uint32_t joins, std::int64_t now_ps) {
         const std::uint32_t run = runs_.add({.worker = w.id, .joins = joins, .top = NOBODY});
         runs_[run].top = open(row, run);
@@ -188,7 +188,7 @@ private:
         go_on(w, run, now_ps, pace(w).serial_ps(row));
     }
 
-    // Give a worker a run that takes `left_ps` more.
+    // Let the worker execute run `id`, which ends after `left_ps` more.
     void go_on(Worker& w, std::uint32_t id, std::int64_t now_ps, std::int64_t left_ps) {
         run_of_[w.id] = id;
         SerialRun& run = runs_[id];
@@ -199,7 +199,7 @@ private:
         end_ps_[w.id] = now_ps + (owed_ps - w.owed_ps) + left_ps;
     }
 
-    // Go on after the join in which the run of `level` is suspended.
+    // Let the worker go on with the run of `level`, which has waited at the join of `level`.
     void resume(Worker& w, Level& level, std::int64_t now_ps) {
         SerialRun& run = runs_[level.run];
         const auto [rest_ps, blocker] = rest_after(level, pace(w));
@@ -207,7 +207,7 @@ private:
         go_on(w, level.run, now_ps, rest_ps);
     }
 
-    // Finish the worker's run, of which only the outermost level is left. Returns the level that waits for the run.
+    // End the worker's run, of which only the outermost level is left. Returns the level whose join waits for the run.
     std::uint32_t leave(Worker& w) {
         const std::uint32_t id = run_of_[w.id];
         const SerialRun& run = runs_[id];
@@ -235,7 +235,7 @@ private:
         return rest;
     }
 
-    // How long the run takes after the present segment, up to its blocker.
+    // How long the run takes after its present segment, up to the join of its blocker (or to its end).
     std::int64_t left_after_segment(const SerialRun& run, const PaceSums& pace) const {
         const Level* level = &levels_[run.top];
         std::int64_t left_ps = pace.ops_ps(level->op + 1, sums_.group_end(level->group));
@@ -249,14 +249,14 @@ private:
         }
     }
 
-    // Advance the run to `until_ps`, or to its end.
+    // Advance the run to `until_ps`, or to its end if the end is earlier.
     void advance(SerialRun& run, Worker& w, std::int64_t until_ps) {
         if (until_ps < run.quiet_until_ps) return;
         while (step(run, w, until_ps)) {
         }
     }
 
-    // Advance by one op or one child. Returns false if the op ends after `until_ps`, or if the run ends.
+    // Advance the run by one op or one child. Returns false if the op ends after `until_ps`, or if the run ends.
     bool step(SerialRun& run, Worker& w, std::int64_t until_ps) {
         Level& level = levels_[run.top];
         if (level.op < sums_.group_end(level.group)) {
@@ -290,7 +290,8 @@ private:
         if (run.unbegun++ == 0) run.front = run.top;
     }
 
-    // The owner takes the child that was spawned last: its whole subtree at once if this ends in time, else as a level.
+    // The worker takes the child that was spawned last. If the child's subtree ends by `until_ps`, it is advanced in
+    // one step; else the child becomes the innermost level.
     void take_last(SerialRun& run, Worker& w, Level& level, std::int64_t until_ps) {
         const std::uint32_t child = child_at_back(level);
         begun(run, level);
@@ -306,7 +307,7 @@ private:
         levels_[run.top].outer = outer;
     }
 
-    // Pass the WAIT unless children are under way in other runs.
+    // Pass the WAIT op of the level. Returns false if children in other runs have not finished.
     bool pass_join(Level& level) {
         if (level.elsewhere != 0) return false;
         ++level.group;
@@ -314,7 +315,7 @@ private:
         return true;
     }
 
-    // The innermost task has finished. Returns false if it was the last of the run.
+    // The task of the innermost level has finished. Returns false if it is the outermost level, too: the run ends.
     bool close(SerialRun& run, Worker& w) {
         const Level& level = levels_[run.top];
         if (level.outer == NOBODY) return false;
@@ -336,7 +337,7 @@ private:
         return graph_.op_arg[static_cast<std::size_t>(level.back)];
     }
 
-    // A child of the level has been taken out of the queue.
+    // A child of the level has left the queue: the worker or a thief begins it.
     void begun(SerialRun& run, Level& level) {
         --level.unbegun;
         --run.unbegun;

@@ -1,9 +1,9 @@
-// Production of like items in steady state: workers take items, the producer refills the queues, and nothing else
-// happens. Whole stretches of such time are passed over (model 1.8; engine/reference/steady.py).
+// Production of items with equal times in steady state: workers take items, the producer refills the queues, and
+// nothing else happens. Such time is passed over without events (model 1.8; engine/reference/steady.py).
 //
-// A take is alone if the producer refills the queue before the next take. After such a take all queues are full, and
-// the cursor is behind the queue of the take: later events do not depend on earlier ones. If the producer is fast
-// enough for takes to be alone, only the last takes are followed, from one that is alone on.
+// A take of an item is alone if the producer refills the queue before any worker takes the next item. Then all queues
+// are full again, and the producer's round-robin cursor is behind the queue of the take: later events do not depend on
+// earlier takes. If the producer is fast enough, only the last takes are followed, from one that is alone on.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 namespace numasim {
 
 // A state in which every queue is full and the producer waits. Times are in picoseconds. Worker w takes its next item
-// at `end_ps[w]`, and each item takes `period_ps[w]`. Queue w feeds worker w. While queue w lacks at most `spare[w]`
-// tasks, a take leads to refills by the producer alone. A worker that takes an item while its queue has room for
-// `announces[w]` tasks announces the queue as a victim. A negative `announces[w]` stands for never.
+// at `end_ps[w]`, and each item takes `period_ps[w]`. Queue w feeds worker w. While queue w has room for at most
+// `spare[w]` tasks, a take causes nothing but refills by the producer. A worker that takes an item while its queue has
+// room for `announces[w]` tasks sets the watch bit that makes the queue a victim. A negative number: never.
 struct Steady {
     std::int64_t waiting_since_ps;
     std::uint64_t cursor;
@@ -31,19 +31,19 @@ struct Steady {
     std::uint64_t left;  // items that the producer still has to make
 };
 
-// A moment at which all takes before `time_ps` are refilled, and the producer has waited since `waiting_since_ps`.
-// If `announced[w]`, worker w has announced its queue before.
+// The state at a time at which every queue is full again: all takes before `time_ps` are refilled, and the producer has
+// waited since `waiting_since_ps`. `announced[w]`: worker w has announced its queue before `time_ps`.
 struct Moment {
     std::int64_t time_ps, waiting_since_ps;
     std::uint64_t cursor;
     std::vector<bool> announced{};
 };
 
-constexpr std::uint64_t LEFT_PER_WORKER = 4;  // items per worker that are left to be run event by event
+constexpr std::uint64_t LEFT_PER_WORKER = 4;  // items per worker that are not passed over
 constexpr std::uint64_t LAST_PER_WORKER = 16, TIMES_MORE = 8;
 constexpr std::int64_t NO_PUSH = -1, NEVER = INT64_MAX;
 
-// [workers] items that each worker has taken before `time_ps`.
+// [workers] how many items each worker takes between the state `steady` and `time_ps`.
 inline std::vector<std::int64_t> taken_before(const Steady& steady, std::int64_t time_ps) {
     std::vector<std::int64_t> taken;
     for (std::size_t w = 0; w < steady.end_ps.size(); ++w) {
@@ -53,7 +53,7 @@ inline std::vector<std::int64_t> taken_before(const Steady& steady, std::int64_t
     return taken;
 }
 
-// The takes of all workers, in the order of time.
+// The takes of all workers from `since_ps` on, in the order of time.
 class Takes {
 public:
     Takes(const Steady& steady, std::int64_t since_ps) : period_ps_(steady.period_ps), next_(steady.end_ps.size()) {
@@ -89,8 +89,8 @@ private:
     std::uint32_t worker_ = 0;
 };
 
-// Follow the takes from a moment at which every queue is full, until `allowed` items are taken or a queue has fallen
-// too far. Returns the last moment at which every queue is full again, if there is one.
+// Follow `takes` from a time at which every queue is full, until `allowed` items are taken or a queue w has room for
+// more than `spare[w]` tasks. Returns the last `Moment` on the way, if there is one.
 inline std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::int64_t waiting_since_ps,
                                        std::size_t cursor, std::uint64_t allowed) {
     const std::size_t workers = steady.end_ps.size();
@@ -131,35 +131,35 @@ inline std::optional<Moment> last_full(const Steady& steady, Takes& takes, std::
 inline std::int64_t shortest_ps(const Steady& steady) { return *std::ranges::min_element(steady.period_ps); }
 
 // Whether the producer always refills a queue before the worker of the queue takes again, so that no queue lacks more
-// than one task. Let P workers take an item each, at most once in `period`, with P * push < period / 2. The producer is
-// then busy for less than 2 * P * push at a stretch, and never more than P * push behind.
+// than one task. Let P workers take one item each per `period`, with P * push < period / 2. The producer is then busy
+// for less than 2 * P * push without a pause, and refills a queue at most P * push after the take.
 inline bool catches_up(const Steady& steady) {
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
     return steady.push_ps < shortest_ps(steady) / (2 * workers) &&
            std::ranges::all_of(steady.spare, [](std::int64_t spare) { return spare != 0; });
 }
 
-// Return a time before which at most `count` items are taken, and not many fewer.
+// Return a time before which at most `count` items are taken, but nearly `count`.
 inline std::int64_t time_of(const Steady& steady, std::uint64_t count) {
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
     std::int64_t time_ps = *std::ranges::min_element(steady.end_ps);
     for (;;) {
         auto left = static_cast<std::int64_t>(count);
         for (const std::int64_t taken : taken_before(steady, time_ps)) left -= taken;
-        // so many of the shortest periods pass before all workers together have taken `left` items
+        // all workers together take `left` items in no less than `each` of the shortest periods
         const std::int64_t each = left / workers - 1;
         if (each <= 0) return time_ps;
         time_ps += each * shortest_ps(steady);
     }
 }
 
-// Call `last_full` from a take on that is alone: the producer waits at this take, and refills the queue before the next
-// take. Returns nothing if no take after the first `skipped` takes is known to be alone.
+// Call `last_full` for the takes that begin with one that is alone: the producer waits at this take, and refills the
+// queue before the next take. Returns nothing if no take after the first `skipped` takes is known to be alone.
 inline std::optional<Moment> last_full_behind(const Steady& steady, std::uint64_t skipped, std::uint64_t allowed) {
     const std::int64_t since_ps = time_of(steady, skipped);
     const auto workers = static_cast<std::int64_t>(steady.end_ps.size());
     Takes takes(steady, since_ps);
-    std::int64_t busy_until_ps = since_ps + workers * steady.push_ps;  // at most
+    std::int64_t busy_until_ps = since_ps + workers * steady.push_ps;  // an upper bound
     while (takes.done() < allowed) {
         const bool waits = takes.time_ps() > busy_until_ps;
         const std::size_t behind = (takes.worker() + std::size_t{1}) % steady.end_ps.size();
@@ -172,11 +172,11 @@ inline std::optional<Moment> last_full_behind(const Steady& steady, std::uint64_
     return std::nullopt;
 }
 
-// Return the last moment that can be reached in steady state, if it is worth passing over.
+// Return the last `Moment` of the steady state, if it is late enough to be worth a jump to it.
 inline std::optional<Moment> follow(const Steady& steady) {
     const std::uint64_t workers = steady.end_ps.size(), kept = LEFT_PER_WORKER * workers;
     if (steady.left <= kept) return std::nullopt;
-    if (shortest_ps(steady) == 0) return std::nullopt;  // a worker takes all items at once
+    if (shortest_ps(steady) == 0) return std::nullopt;  // a worker takes all items at the same time
     const std::uint64_t allowed = steady.left - kept;
     if (catches_up(steady)) {
         for (std::uint64_t last = LAST_PER_WORKER * workers; last < allowed; last *= TIMES_MORE) {
@@ -194,7 +194,7 @@ public:
     SteadyProduction(Run& run, MemorySystem& memory, WorkSource& source)
         : run_(run), memory_(memory), source_(source) {}
 
-    // The producer has begun to wait for room. If the run only takes and makes like items now, pass over that.
+    // The producer has begun to wait for room. If the run is in steady state, pass over that time.
     [[gnu::noinline]] void producer_waits() {
         const Producer& p = source_.producers().back();
         const auto number = source_.producers().size();
@@ -229,7 +229,7 @@ public:
     std::int64_t passed_items() const { return passed_items_; }
 
 private:
-    // Whether the run only takes and makes like items now.
+    // Whether all that workers and the producer do now is to take, execute and make items with equal times.
     bool is_steady() const {
         const auto has_only_an_item = [this](const Worker& w) {
             return w.step.rank() == SEG_END && memory_.end_ps(w) > run_.clock.now_ps() && w.stack.size() == 1 &&
@@ -241,7 +241,7 @@ private:
                run_.queues.none_below(run_.plan.graph.tasks);
     }
 
-    // Put the run into the state of `moment`, at which worker w has taken `taken[w]` more items.
+    // Put the run into the state of `moment`, at which worker w has taken `taken[w]` more items than now.
     void move_on(const ItemTimes& times, const Moment& moment, const std::vector<std::int64_t>& taken) {
         std::int64_t made = 0;
         for (Worker& w : run_.team) {
@@ -265,8 +265,8 @@ private:
     Run& run_;
     MemorySystem& memory_;
     WorkSource& source_;
-    std::size_t tried_for_ = 0;    // number of producers at the last try
-    std::uint64_t try_below_ = 0;  // the present producer is tried again with fewer items left than this
+    std::size_t tried_for_ = 0;    // number of producers at the last try to pass over time
+    std::uint64_t try_below_ = 0;  // items left below which the next try is made
     std::int64_t passed_items_ = 0;
 };
 

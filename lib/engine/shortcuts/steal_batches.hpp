@@ -1,10 +1,10 @@
 // Steals in bulk: while long queues stay long and empty queues stay empty, the result of a probe does not depend on the
-// time of the probe (model 1.8, for thieves).
+// time of the probe (model 1.8, as it applies to thieves).
 //
-// If some workers have run out of like items and others have many left, thieves do not influence each other: each thief
-// draws victims, finds a task exactly if the victim's queue is long, and executes the task. The thieves are therefore
-// followed one by one, without a common clock, up to a time at which no long queue should be empty yet. The result is
-// used only if no long queue is empty at that time.
+// If all items take equal times, and each worker has either many items or none left, thieves do not influence each
+// other: a thief draws victims, finds an item if and only if the victim's queue is long, and executes the item. The
+// thieves are therefore followed one by one, without a common clock, up to a time at which no long queue should be
+// empty yet. The result is used only if no long queue is empty at that time.
 #pragma once
 
 #include <algorithm>
@@ -26,21 +26,21 @@ class StealBatches {
 public:
     StealBatches(Run& run, SkipAhead& skipping, Polling& polling) : run_(run), skipping_(skipping), polling_(polling) {}
 
-    // A steal has succeeded. Pass over the following steals if possible, unless the last try was a short time ago.
+    // A steal has succeeded. Pass over the following steals if possible, unless the last try was a few events ago.
     void after_steal() {
         if (run_.clock.events() >= next_try_) pass();
     }
 
 private:
-    // The steals of one thief.
+    // The steals of one thief in the time that is passed over: probes and stolen items by queue.
     struct StealBatch {
         std::uint32_t thief;
         std::vector<std::int64_t> tries, got;  // [queues]
         std::int64_t waited_ps = 0, end_ps = 0;
-        std::uint64_t hash = 0;  // of the thief's records
+        std::uint64_t hash = 0;  // of the thief's records of steps
     };
 
-    // A thief's rounds up to a success: the queues that it has probed. The last one was long.
+    // A thief's rounds until it finds an item: the queues that it has probed, of which only the last is long.
     struct Search {
         std::vector<std::uint32_t> probed;
         std::int64_t time_ps = 0, waited_ps = 0;
@@ -78,9 +78,9 @@ private:
         return !thieves_.empty() && thieves_.size() < run_.team.size();
     }
 
-    // Return for how long no long queue should run empty if thieves take equally often from all long queues: the owner
-    // takes an item every `item_ps`, and the thieves together take one every `stolen_ps` * long queues / thieves. The
-    // result is a sixteenth lower, since thieves do not take exactly equally often.
+    // Return an estimate of how long no long queue runs empty, if thieves take equally often from all long queues: from
+    // each queue, the owner takes an item every `item_ps`, and the thieves take one every `stolen_ps` * long queues /
+    // thieves. The result is reduced by a sixteenth, because thieves do not take exactly equally often.
     std::int64_t queues_last_ps() const {
         const std::int64_t stolen_ps = stolen_item_ps();
         std::int64_t last = std::numeric_limits<std::int64_t>::max();
@@ -95,10 +95,10 @@ private:
         return last / 16 * 15;
     }
 
-    // How long a stolen item takes a thief. Thieves on other nodes may be a little faster or slower.
+    // How long the first thief takes for a stolen item. Thieves on other nodes may be a little faster or slower.
     std::int64_t stolen_item_ps() const { return items_->stolen_item_ps(run_.team[thieves_.front()]); }
 
-    // Follow the thieves through all steals that take effect before `until_ps`. Returns false, without any change, if a
+    // Follow the thieves through all steals that take effect before `until_ps`. Returns false and changes nothing if a
     // long queue could be empty by then.
     bool pass_until(std::int64_t until_ps) {
         std::vector<StealBatch> batches;
@@ -148,8 +148,8 @@ private:
         batch.hash = records.total();
     }
 
-    // Make the rounds of a thief from `start_ps` on up to its next success. Returns false, without taking a draw, if
-    // there is no success before `until_ps`.
+    // Make the rounds of a thief from `start_ps` until it finds an item. Returns false, and uses up no random number,
+    // if it finds no item before `until_ps`.
     bool find_task(Search& search, const Worker& w, std::int64_t start_ps, std::int64_t until_ps,
                    const std::vector<std::int64_t>& step_ps) {
         ns_stream& draws = run_.queues.actor(w.id).victims;
@@ -178,7 +178,7 @@ private:
         }
     }
 
-    // Let the thief execute its last stolen item, and count all items before as if each had been an event.
+    // Let the thief execute its last stolen item. Count its earlier stolen items as if each had been an event.
     void commit(const StealBatch& batch) {
         Worker& w = run_.team[batch.thief];
         std::int64_t items = 0;
@@ -206,10 +206,10 @@ private:
     Run& run_;
     SkipAhead& skipping_;
     Polling& polling_;
-    SkippedRanges* items_ = nullptr;      // of the present phase
+    SkippedRanges* items_ = nullptr;      // the range of the present phase
     std::vector<std::uint8_t> long_;      // [queues] whether each holds many items
     std::vector<std::uint32_t> thieves_;  // the workers that steal
-    std::int64_t next_try_ = 0;           // in events
+    std::int64_t next_try_ = 0;           // number of the event
 };
 
 }  // namespace numasim

@@ -1,8 +1,8 @@
 // Sums over the subtrees of a task graph, for runs that skip ahead (model 1.7).
 //
-// Rows of children are higher than the rows of their parents. One pass from the last row up therefore sees all children
-// before their parents, whether a row is one task or stands for all equal subtrees. The WAIT ops of a program divide
-// the program into groups of ops. The last group ends with the program.
+// Rows of children are higher than the rows of their parents. A pass from the last row to the first therefore sees all
+// children before their parents, also if a row stands for several equal subtrees. The WAIT ops of a task's program
+// divide its ops into groups. The last group ends with the program.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace numasim {
 
-// The times and bytes of the segments of a graph, if nothing but the speed of workers can change them.
+// The times and bytes of the segments of a graph. Only the speeds of workers can change these times.
 class SegmentCosts {
 public:
     // The arguments must outlive the object. `nodes_used` are the nodes that have workers.
@@ -48,11 +48,11 @@ public:
     SegmentCosts(const SegmentCosts&) = delete;
 
     // The times at full speed, and the times if all bytes were local. `traffic` has a row of `columns` numbers for each
-    // segment: bytes by kind and home in a coupled run, else by home. It is empty if no segment moves bytes.
+    // segment: bytes by kind of traffic and home in a coupled run, else by home. It is empty if no segment moves bytes.
     const SegmentTimes& times() const { return times_; }
     std::size_t columns() const { return columns_; }
 
-    // [segments] the times of segments on a node at this speed.
+    // [segments] the times of segments for a worker of `node` with this speed.
     std::vector<std::int64_t> nominal_ps(std::size_t node, const Speed& speed) const {
         std::vector<std::int64_t> nominal(plan_.times.total[node].begin(), plan_.times.total[node].end());
         if (!plan_.effects.coupled) return nominal;
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    // Price every segment for a worker of `node`. There are no caches, and homes are known: the order does not matter.
+    // Price every segment for a worker of `node`. Any order will do: there are no caches, and homes are known.
     void price(const Run& run, ns_pages& pages, std::size_t node) {
         const AccessTable& table = run.prepared.accesses;
         Traffic traffic;
@@ -98,8 +98,8 @@ private:
     SegmentTimes times_;
     std::vector<std::vector<std::int64_t>> wait_ps_, total_ps_,
         local_ps_;                          // [nodes][segments] in a coupled run with accesses
-    std::vector<ns_i64s> totals_, locals_;  // [nodes] views of the same
-    std::vector<std::int64_t> traffic_;     // [segments, columns] likewise
+    std::vector<ns_i64s> totals_, locals_;  // [nodes] views of `total_ps_` and `local_ps_`
+    std::vector<std::int64_t> traffic_;     // [segments, columns] in a coupled run
 };
 
 // Call `visit(code, arg)` for the ops of a row, from the first to the last.
@@ -111,11 +111,11 @@ void each_op(const Graph& graph, std::size_t row, Visit visit) {
     }
 }
 
-// The groups of ops of all rows, and sums over subtrees that are the same on all nodes: tasks, bytes, longest chain.
+// The groups of ops of all rows. The tasks, bytes and longest chain of each subtree, which are the same on all nodes.
 class TreeSums {
 public:
-    // Segment s moves row s of `traffic`, `columns` numbers; nothing if `traffic` is empty. `local_ps` are the times of
-    // segments if all bytes were local. Throws std::overflow_error for sums beyond 63 bits.
+    // Segment s moves the bytes in row s of `traffic`, which has `columns` columns; none if `traffic` is empty.
+    // `local_ps` are the times of segments if all bytes were local. Throws std::overflow_error for sums beyond 63 bits.
     TreeSums(const Graph& graph, I64s local_ps, I64s traffic, std::size_t columns)
         : columns_(columns),
           tasks_(static_cast<std::size_t>(graph.rows)),
@@ -179,7 +179,8 @@ private:
     std::vector<std::int64_t> traffic_;          // [rows * columns] or empty
 };
 
-// Sums of times over subtrees, and over parts of programs, at one pace: on one node at one speed (model 1.7 and 2.6).
+// Sums of times over subtrees and over parts of programs at one pace. A pace is the times of all segments for a worker
+// of one node at one speed (model 1.7 and 2.6).
 class PaceSums {
 public:
     // The arguments must outlive the object. Throws std::overflow_error for sums beyond 63 bits.
@@ -202,11 +203,11 @@ public:
     const std::vector<std::int64_t>& segments_ps() const { return segment_ps_; }
     std::int64_t segment_ps(std::uint32_t segment) const { return segment_ps_[segment]; }
 
-    // The serial time from the start of a group to the end of its program; the serial time of a whole subtree.
+    // `rest_ps`: the serial time from the start of a group to the end of its program. `serial_ps`: of a whole subtree.
     std::int64_t rest_ps(std::int64_t group) const { return rest_ps_[static_cast<std::size_t>(group)]; }
     std::int64_t serial_ps(std::uint32_t row) const { return rest_ps(sums_.first_group(row)); }
 
-    // The serial time of the ops `begin` to `end` - 1 of one group; the serial time of the children that they spawn.
+    // The serial time of the ops `begin` to `end` - 1 of one group; below, of the children that these ops spawn.
     std::int64_t ops_ps(std::int64_t begin, std::int64_t end) const {
         return sum(begin, end, &RunningSums::of_ops, [this](std::int64_t op) { return op_ps(op); });
     }
@@ -216,7 +217,7 @@ public:
     }
 
 private:
-    // Prefix sums over all ops, of which one in `BETWEEN` is kept. A sum may exceed 63 bits; no difference of two does.
+    // Prefix sums over all ops, of which every `BETWEEN`-th is kept. A sum may exceed 63 bits; a difference does not.
     struct RunningSums {
         std::vector<std::uint64_t> of_ops, of_children;
     };
@@ -245,12 +246,12 @@ private:
             of_ops += static_cast<std::uint64_t>(op_ps(op));
             of_children += static_cast<std::uint64_t>(child_ps(op));
         }
-        running_->of_ops.push_back(of_ops);  // over all ops, for an end at a multiple of `BETWEEN`
+        running_->of_ops.push_back(of_ops);  // the sum over all ops
         running_->of_children.push_back(of_children);
         return *running_;
     }
 
-    // Few ops are added up one by one. For many ops the kept prefix sums cover all ops but those at the two ends.
+    // A sum over few ops is computed op by op. For many ops, kept prefix sums cover all but a few ops at both ends.
     template <typename OfOp>
     std::int64_t sum(std::int64_t begin, std::int64_t end, std::vector<std::uint64_t> RunningSums::* kept,
                      OfOp of_op) const {
@@ -274,13 +275,13 @@ private:
     mutable std::unique_ptr<RunningSums> running_;  // computed when it is first needed
 };
 
-// The paces of a run. Paces at which every segment takes equally long share their sums.
+// The paces of a run. Paces with equal times for every segment share one `PaceSums`.
 class Paces {
 public:
     Paces(const Graph& graph, const TreeSums& sums, const SegmentCosts& costs)
         : graph_(graph), sums_(sums), costs_(costs) {}
 
-    // The pace on a node at this speed; the pace at which segments take these times.
+    // The pace for a worker of `node` with this speed; below, the pace with these times of segments.
     const PaceSums& at(std::size_t node, const Speed& speed) {
         const PaceSums*& pace = by_speed_[{node, speed.compute_ppm, speed.memory_ppm}];
         if (pace == nullptr) pace = &of(costs_.nominal_ps(node, speed));

@@ -30,7 +30,7 @@ public:
 
     std::int64_t now_ps() const { return now_ps_; }
     std::int64_t events() const { return events_; }
-    EventKey event() const { return event_; }  // the event that happens now
+    EventKey event() const { return event_; }  // the event that is being handled
 
     EventKey next() { return pending_.next(); }
     void advance(EventKey event) {
@@ -39,7 +39,7 @@ public:
         now_ps_ = event_time(event);
     }
 
-    // Actors beside the workers: the producer, the end of an instant, synchronisation objects.
+    // The numbers of actors that are no workers: the producer, the end of an instant, synchronisation objects.
     std::uint32_t producer() const { return workers_; }
     std::uint32_t end_of_instant() const { return workers_ + 1; }
     std::uint32_t word(std::uint32_t word) const { return workers_ + 2 + word; }
@@ -50,7 +50,7 @@ public:
         return static_cast<std::int64_t>(due);
     }
 
-    // Set the pending event of an actor that is no worker. The event carries the actor `named`.
+    // Set the pending event of an actor that is no worker. The event has the actor number `named`.
     void set(std::uint32_t actor, std::int64_t due_ps, Rank rank, std::uint32_t named) {
         pending_.set(actor, event_key(due_ps, rank, named));
     }
@@ -63,21 +63,21 @@ public:
         pending_.set(w.id, event_key(w.step.due_ps_, rank, w.id));
     }
 
-    // Schedule a step that is all overhead, together with the overhead that the worker owes.
+    // Schedule a step that consists of overhead. It includes the overhead that the worker owes.
     void schedule_overhead(Worker& w, Rank rank, std::int64_t step_ps) {
         w.owed_ps += step_ps;
         schedule(w, rank, ns_pay_owed(&w));
     }
 
-    // Schedule a probe or a wait, after the overhead that the worker owes.
+    // Schedule a probe or a wait of `step_ps`, after the overhead that the worker owes.
     void schedule_idle(Worker& w, Rank rank, std::int64_t step_ps) {
         w.step.idle_ps_ = step_ps;
         schedule(w, rank, ns_pay_owed(&w) + step_ps);
     }
 
-    // Rounds of an idle worker are passed over: the worker's next event is a poll at `event_ps`, and the worker's step
-    // does not change. At that event or before, the worker wakes: for the next poll, after a wait of `wait_ps` (0: the
-    // wait of the step), or for a probe under way.
+    // postpone_poll: rounds of an idle worker are passed over. Its next event is a poll at `event_ps`, and `w.step`
+    // does not change. The worker wakes at this event or before. wake_for_poll: it wakes for the poll at `due_ps`,
+    // after a wait of `wait_ps` (0: the wait of `w.step`). Below, it wakes for a probe under way.
     void postpone_poll(const Worker& w, std::int64_t event_ps) { pending_.set(w.id, event_key(event_ps, POLL, w.id)); }
     void wake_for_poll(Worker& w, std::int64_t due_ps, std::int64_t wait_ps) {
         w.step.rank_ = POLL;
@@ -92,7 +92,7 @@ public:
         pending_.set(w.id, event_key(due_ps, LOOK, w.id));
     }
 
-    // The worker has no event until another actor gives it an event.
+    // The worker has no event until another actor gives it one.
     void suspend(Worker& w) {
         w.step.rank_ = POLL;
         be_busy_until(w, NEVER_PS);
@@ -113,7 +113,7 @@ public:
         w.step.due_ps_ = from_ps;
     }
 
-    // The worker waits without an event. Another component is sure to give the worker one, in this instant or later.
+    // The worker waits without an event, but counts as busy: another component is sure to give it an event.
     void hold(Worker& w) {
         be_busy_until(w, now_ps_);
         pending_.clear(w.id);
@@ -126,14 +126,14 @@ public:
         hold(w);
     }
 
-    // The worker's flow ends at `due_ps`. A time beyond LATEST_PS is refused only when it comes.
+    // The worker's flow ends at `due_ps`. A time beyond LATEST_PS is refused only if the run comes to it.
     void schedule_flow(Worker& w, std::int64_t due_ps) {
         w.step.due_ps_ = due_ps;
         be_busy_until(w, due_ps);
         pending_.set(w.id, event_key(due_ps, SEG_END, w.id));
     }
 
-    // The worker's flow ends as the first flow of its group (`set_first_end`).
+    // The worker's flow has no event. It ends when it is the first flow of its rate group (`set_first_end`).
     void wait_for_turn(Worker& w) {
         be_busy_until(w, WAITS_FOR_TURN);
         pending_.clear(w.id);
@@ -151,7 +151,7 @@ public:
         be_busy_until(w, due_ps);
     }
 
-    // The wait of a suspended worker ends now, without effect.
+    // The wait of a suspended worker ends now, and the worker gets no event.
     void cut_short(Worker& w) {
         w.step.due_ps_ = now_ps_;
         w.step.idle_ps_ = 0;
@@ -166,7 +166,8 @@ public:
     // Whether an idle worker waits for its next poll.
     bool polls(const Worker& w) const { return w.step.rank_ == POLL && pending_.is_set(w.id); }
 
-    // Whether a worker, or any worker, does something that can bring tasks; when the first such worker ends its step.
+    // A worker is busy if its step can bring tasks. Whether a worker is busy; whether any worker is busy; when the
+    // first of the steps of busy workers ends.
     bool is_busy(const Worker& w) const { return busy_until_[w.id] != NEVER_PS; }
     bool anybody_is_busy() const { return busy_ != 0; }
     std::int64_t first_busy_end_ps() {
@@ -195,11 +196,11 @@ private:
     std::size_t slot_of_flows() const { return std::size_t{workers_} + 2 + words_; }
 
     const std::uint32_t workers_;
-    const std::size_t words_;  // synchronisation objects
+    const std::size_t words_;  // number of synchronisation objects
     std::int64_t now_ps_ = 0, events_ = 0;
     EventKey event_ = 0;
     EventTree pending_;
-    EventTree first_ends_;                  // [rate groups] the first end in each group, with the worker of that flow
+    EventTree first_ends_;                  // [rate groups] the first end of a flow in each group, with its worker
     std::vector<std::int64_t> busy_until_;  // [workers] when the pending event of a busy worker is due, or NEVER_PS
     std::int64_t first_busy_until_ = UNKNOWN;
     std::uint32_t busy_ = 0;  // number of busy workers

@@ -1,4 +1,4 @@
-// Containers of the engine: a stack, a ring, and a pool of objects that are addressed by index.
+// Containers of the engine: a stack, a ring (double-ended queue), and a pool of objects that are addressed by index.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace numasim {
 
-// A stack in one growing piece of memory. Unlike in std::vector, `push_back` is always inlined.
+// A stack in one growing array. `push_back` is always inlined, other than that of std::vector.
 template <typename T>
 class Stack {
 public:
@@ -36,7 +36,7 @@ private:
     std::size_t size_ = 0, room_ = 0;
 };
 
-// A double-ended queue in one growing ring.
+// A double-ended queue in one growing circular array.
 template <typename T>
 class Ring {
 public:
@@ -71,7 +71,7 @@ private:
     std::size_t head_ = 0, size_ = 0;
 };
 
-// Objects that are addressed by index. Freed places are used again, and memory only grows.
+// Objects that are addressed by index. Places of freed objects are used again. Memory is never given back.
 template <typename T>
 class Pool {
 public:

@@ -1,11 +1,12 @@
-// The pending events of a run in the order (time, rank, actor), one for each slot: a winner tree (model 1.2).
+// The pending events of a run, sorted by (time, rank, actor): a winner tree (tournament tree) with at most one event
+// for each slot (model 1.2).
 //
-// Inner nodes of the binary tree hold the smaller key of their two children. The next event is at the root, and a
-// change costs one comparison a level, without a branch that could be mispredicted.
+// Inner nodes of the binary tree hold the smaller key of their two children. The next event is at the root. A change
+// costs one comparison for each level of the tree, without mispredicted branches.
 //
-// A key in the tree has 64 bits: rank, actor, and the time since the begin of a *window*. The window is as long as the
-// bits beside rank and actor allow: ten hours for thirty slots, a second for a million. For an event behind the window
-// the tree holds LATER, and `later_` holds the whole key. If only such events are left, the window moves to the first.
+// A key in the tree has 64 bits: time since the start of a time *window*, rank, and actor. The window is as long as the
+// remaining bits allow: ten hours for thirty slots, a second for a million slots. For an event after the window the
+// tree holds LATER, and `later_` holds the whole key. If only such events are left, the window moves to the first one.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 
 namespace numasim {
 
-// Kinds of events, in the order in which they happen within one instant. ABORT is a kind of record, but of no event.
+// Kinds of events, in the order in which they happen within one instant. ABORT is a kind of record only.
 enum Rank : std::uint32_t { SEG_END, GRANT, RELEASE, WAKE, PUT, LOOK, POLL, ABORT, END_OF_INSTANT };
 
 __extension__ using EventKey = unsigned __int128;  // (time, rank, actor), compared as one number
@@ -34,9 +35,9 @@ inline std::uint32_t event_rank(EventKey key) {
 }
 inline std::uint32_t event_actor(EventKey key) { return static_cast<std::uint32_t>(key); }
 
-// The number of slots of a tree with room for `needed`: a power of two, so that all paths to the root are equally long
-// and processors predict the end of each. If `needed` is at most a sixteenth more than a power of two, it is the number
-// itself: the paths of the slots beyond the power of two are longer by one.
+// The number of slots of a tree with room for `needed`: a power of two, so that all paths to the root have equal length
+// and the processor predicts their end. If `needed` is at most a sixteenth above a power of two, the number is
+// `needed`: some paths are then longer by one node.
 inline std::size_t tree_slots(std::size_t needed) {
     constexpr std::size_t FEW = 16;
     std::size_t slots = 2;
@@ -50,7 +51,7 @@ inline std::uint32_t bits_for(std::size_t numbers) {
 
 class EventTree {
 public:
-    // A tree without pending events; numbers of slots and actors are below `slots`.
+    // A tree without pending events. Numbers of slots and of actors must be below `slots`.
     explicit EventTree(std::size_t slots)
         : slots_(tree_slots(slots)),
           actor_bits_(bits_for(slots)),
@@ -62,7 +63,7 @@ public:
     EventTree(const EventTree&) = delete;
     EventTree& operator=(const EventTree&) = delete;
 
-    // The first event, which stays pending; NO_EVENT if there is none.
+    // The first event, or NO_EVENT if no event is pending. The event stays pending.
     [[gnu::always_inline]] EventKey next() {
         std::uint64_t first = keys_[1];
         if (first == NONE) return NO_EVENT;
@@ -91,7 +92,8 @@ private:
         }
     }
 
-    // Return the short key of an event outside the window, or of NO_EVENT. The window may move to the event.
+    // Return the 64-bit key of an event outside the window, or of NO_EVENT. If the event is before the window, the
+    // window moves to it.
     [[gnu::noinline]] std::uint64_t put_away(std::size_t slot, EventKey key) {
         if (key == NO_EVENT) return NONE;
         if (event_time(key) < window_begin_ps_) {

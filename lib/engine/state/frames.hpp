@@ -1,5 +1,5 @@
-// Frames of tasks that have been spawned and have not finished, or whose children have not; dependences between tasks;
-// the longest chain of work of a phase (model 3.1 to 3.3).
+// Frames of spawned tasks (until the task and its children have finished), dependences between tasks, and the longest
+// chain of work of a phase (model 3.1 to 3.3).
 #pragma once
 
 #include <algorithm>
@@ -16,28 +16,28 @@ namespace numasim {
 
 constexpr std::uint32_t NO_FRAME = UINT32_MAX;
 
-// A task: its place in its program, and its join.
+// A frame: the state of a task, with its place in its program and the state of its join.
 struct Frame {
-    std::int64_t path_ps;    // longest chain of work up to the current op
-    std::int64_t joined_ps;  // longest chain of its finished children
-    std::int64_t id;         // the task, in the numbering of the trace
-    std::uint32_t row;       // its program
+    std::int64_t path_ps;    // time of the longest chain of work up to the current op
+    std::int64_t joined_ps;  // time of the longest chain of work of its finished children
+    std::int64_t id;         // the number of the task in the trace
+    std::uint32_t row;       // the row of its program in the graph
     std::uint32_t at;        // number of the next instruction
-    std::uint32_t segments;  // number of its first segment, in a folded graph
+    std::uint32_t segments;  // in a folded graph: number of its first segment
     std::uint32_t pending;   // children that have not finished
     std::uint32_t parent;    // the frame of its parent, or NO_FRAME
-    std::uint32_t origin;    // the worker that spawned the task in the upper bits, WAITS and FINISHED in the lower two
+    std::uint32_t origin;    // upper bits: the worker that spawned the task; lower two: WAITS, FINISHED
 
     std::uint32_t spawner() const { return origin >> 2; }
     bool waits() const { return (origin & WAITS) != 0; }  // whether the task has left its worker's stack at a WAIT
-    bool has_finished() const { return (origin & FINISHED) != 0; }  // whether the frame is kept only for the children
+    bool has_finished() const { return (origin & FINISHED) != 0; }  // the frame is kept only for the children
 
     static constexpr std::uint32_t WAITS = 1, FINISHED = 2;
 };
 static_assert(sizeof(Frame) == 48);
 
 // The cache line of a task's counter of children, if the plan serves cache lines one request at a time (model 5.6): the
-// time from which the line is free, and the worker that has the line, or NO_FRAME.
+// time until which requests occupy the line, and the worker that has the line, or NO_FRAME.
 struct Counter {
     std::int64_t free_ps;
     std::uint32_t holder;
@@ -62,7 +62,7 @@ public:
     Frame& operator[](Task frame) { return frames_[static_cast<std::size_t>(frame)]; }
     const Frame& operator[](Task frame) const { return frames_[static_cast<std::size_t>(frame)]; }
 
-    // The number in the trace of a frame's task or of an item.
+    // The number in the trace of `task`: of the task in this frame, or of the item.
     std::int64_t id_of(Task task) const { return is_item(task) ? task : (*this)[task].id; }
     bool is_item(Task task) const { return task >= tasks_; }
 
@@ -70,15 +70,15 @@ public:
     Instruction next(const Frame& frame) const { return programs_.instruction(frame.at); }
     // The last instruction of a task that has started.
     Instruction last(const Frame& frame) const { return programs_.instruction(frame.at - 1); }
-    // The number of an instruction in the program of the task.
+    // The index of instruction number `at` in the program of the task.
     std::uint32_t op_number(const Frame& frame, std::uint32_t at) const { return at - programs_.first(frame.row); }
     bool has_started(const Frame& frame) const { return frame.at != programs_.first(frame.row); }
-    // The number in the whole program of the task's next segment, or of the first segment of its next child.
+    // The number, in the unfolded graph, of the task's next segment or of the first segment of its next child.
     std::uint32_t next_segment(const Frame& frame) const {
         return frame.segments + graph_.segment[Programs::op_of(frame.at, frame.row)];
     }
 
-    // References to frames are valid until the next call of one of these functions.
+    // `new_root` and `new_child` make references to frames invalid.
     [[gnu::noinline]] std::uint32_t new_root(const Phase& phase, std::size_t root) {
         const std::int64_t row = phase.roots[root];
         if (have_dependences()) reset(row);
@@ -94,7 +94,7 @@ public:
                     .origin = 0});
     }
 
-    // Make the frame of the task that the parent's next op creates on worker `spawner`. The parent passes this op.
+    // Make the frame of the child that the parent's next op creates on worker `spawner`. The parent passes this op.
     std::uint32_t new_child(std::uint32_t parent, std::uint32_t spawner) {
         Frame& creator = frames_[parent];
         const std::uint32_t row = next(creator).arg;
@@ -145,7 +145,7 @@ public:
         if (!has_started(frames_[frame]) || depth_[frame].left_by != worker) depth_[frame].calls = 0;
     }
 
-    // Whether the nested join of an idle worker is over.
+    // Whether the worker is idle in a nested join that is over.
     bool join_is_over(const Worker& w) const {
         return w.idle && !w.stack.empty() && awaited(static_cast<std::uint32_t>(w.stack.back())) == 0;
     }
@@ -153,7 +153,7 @@ public:
     std::uint32_t awaited(std::uint32_t frame) const {
         return gathers(frame) ? groups_[groups_.innermost(frame)].members : frames_[frame].pending;
     }
-    // Whether the task waits for its innermost group rather than for its children.
+    // Whether the task waits at an END_GROUP for its innermost group (and not for its children).
     bool gathers(std::uint32_t frame) const { return groups_.exist() && next(frames_[frame]).op == END_GROUP; }
 
     Counter& counter(std::uint32_t frame) { return counters_[frame]; }
@@ -166,7 +166,7 @@ public:
     bool have_dependences() const { return !dependences_.empty(); }
     bool depends_on_none(Task task) const { return predecessors_[static_cast<std::size_t>(id_of(task))] == 0; }
 
-    // A task has been spawned. Returns whether it has to wait for predecessors.
+    // The task in a frame has been spawned. Returns whether it has to wait for predecessors.
     [[gnu::noinline]] bool must_wait(std::uint32_t frame) {
         Dependence& dependence = dependences_[static_cast<std::size_t>(frames_[frame].id)];
         frames_[frame].path_ps = std::max(frames_[frame].path_ps, dependence.path_ps);
@@ -196,14 +196,14 @@ public:
     }
     std::int64_t take_span_ps() { return std::exchange(span_ps_, 0); }
 
-    // The largest number of frames in use at one time, since freed frames are used again. Items have no frames.
+    // The largest number of frames in use at one time: freed frames are used again before new frames are made.
     std::size_t most() const { return frames_.size(); }
 
 private:
     // The state of a task with dependences, also before it is spawned and after it has finished.
     struct Dependence {
-        std::int64_t path_ps;  // longest chain of work of the finished predecessors
-        std::uint32_t held;    // unfinished predecessors
+        std::int64_t path_ps;  // time of the longest chain of its finished predecessors
+        std::uint32_t held;    // number of unfinished predecessors
         std::uint32_t frame;   // NO_FRAME until the task is spawned
     };
 
@@ -232,7 +232,7 @@ private:
         return at;
     }
 
-    // Reset the dependences of the tasks of a tree.
+    // Set the dependences of all tasks in the tree of `root` to the state before any task has finished.
     void reset(std::int64_t root) {
         for (std::int64_t task = root; task < root + graph_.size[static_cast<std::size_t>(root)]; ++task) {
             dependences_[static_cast<std::size_t>(task)] = {0, predecessors_[static_cast<std::size_t>(task)], NO_FRAME};
@@ -244,12 +244,12 @@ private:
     const Task tasks_;  // ids of items are at least this
     const bool strict_, adapts_, serves_lines_;
     std::vector<Frame> frames_;
-    std::vector<Counter> counters_;  // [frames] if lines are served
+    std::vector<Counter> counters_;  // [frames] if the plan serves lines
     Groups groups_;
     std::vector<Depth> depth_;                 // [frames] if the spawn order adapts
-    std::uint32_t free_ = NO_FRAME;            // free frames, linked by `parent`
+    std::uint32_t free_ = NO_FRAME;            // the first free frame; linked by `parent`
     std::vector<Dependence> dependences_;      // [rows], empty if the graph has no dependences
-    std::vector<std::uint32_t> predecessors_;  // [rows] likewise
+    std::vector<std::uint32_t> predecessors_;  // [rows] or empty: number of predecessors
     std::int64_t span_ps_ = 0;
 };
 

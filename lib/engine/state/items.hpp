@@ -1,8 +1,9 @@
 // The items of implicit ranges: their ids, how long each takes, and which bytes each moves (model 2.5 and 3.5).
 //
-// An item computes for a time C, waits for memory for a time M, and takes max(C, M). C is uniform on [low, high] by the
-// item's own random numbers, or follows from amounts. C is hashed at each use, so that only amounts that are given one
-// by one are stored for each item. M stands in one table per access, or follows from amounts if accesses name nodes.
+// An item computes for a time C, waits for memory for a time M, and takes max(C, M). C is drawn uniformly from [low,
+// high] with the item's own random numbers, or is an amount (below). A drawn C is computed again at each use. Only
+// amounts that are given item by item are stored for each item. M comes from one table per access, or from amounts if
+// accesses name nodes.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace numasim {
 
-// An entry of stacks and queues: the number of a frame, or the id of an item. Ids of items are at least `Graph::tasks`.
+// An entry of a stack or queue: the number of a task's frame, or the id of an item, which is at least `Graph::tasks`.
 using Task = std::int64_t;
 
 // The items first, first + step, ...; `step` may be negative.
@@ -29,16 +30,16 @@ struct Items {
 
 // ---- amounts: a whole number for each item, given or drawn from a table (numasim/workload/amounts.py) ---------------
 
-// The number of the first of the two random numbers that draw an item's compute time, or the item's amount of an
-// access.
+// Two random numbers of an item draw its compute time, and two each of its amounts: the number of the first of the two.
 constexpr std::uint64_t COMPUTE_NUMBER = 2;
 inline std::uint64_t number_of_access(std::uint64_t access) { return COMPUTE_NUMBER + 2 + 2 * access; }
 
-// Whether the table gives all items the same amount.
+// Whether all items have the same amount.
 inline bool are_fixed(const Amounts& amounts) { return amounts.start.size() == 1 && amounts.low[0] == amounts.high[0]; }
 
-// The amount of an item. For an amount that is drawn, random number `number` of the item chooses a part of the table:
-// the last part that starts at or below this number. The next random number chooses an amount of the part.
+// The amount of an item. If the amount is drawn, the item's random number `number` chooses a part of the table: the
+// last part whose `start` is at most this random number. The next random number chooses an amount between `low` and
+// `high` of the part.
 inline std::int64_t amount_of(const Amounts& amounts, std::uint64_t seed, std::int64_t item, std::uint64_t number) {
     if (!amounts.items.empty()) return amounts.items[static_cast<std::size_t>(item)];
     if (are_fixed(amounts)) return amounts.low[0];
@@ -52,12 +53,12 @@ inline std::int64_t amount_of(const Amounts& amounts, std::uint64_t seed, std::i
 
 // ---- the tables of accesses to regions ------------------------------------------------------------------------------
 
-// The row of an access's tables that belongs to an item.
+// The row of the tables of `access` that belongs to an item.
 inline std::int64_t row_of(const ItemAccess& access, std::int64_t item) {
     return ns_table_row(access.divisor, access.by_quotient, access.by_remainder, item);
 }
 
-// Call `visit(row)` for each item. Quotient and remainder are carried from item to item, since divisions are slow.
+// Call `visit(row)` for each item. Quotient and remainder are updated from item to item, because divisions are slow.
 template <typename Visit>
 void each_row(const ItemAccess& access, Items items, Visit visit) {
     if (access.by_quotient == access.by_remainder) {
@@ -76,8 +77,8 @@ void each_row(const ItemAccess& access, Items items, Visit visit) {
     }
 }
 
-// Call `count(row, visits)` for the rows of the items, of `rows` rows. Where many items share rows, each row is counted
-// once, with the number of its items.
+// Call `count(row, visits)` for the rows of `items` in a table with `rows` rows. If many items share rows, there is one
+// call for each row, and `visits` is the number of its items.
 template <typename Count>
 void count_rows(const ItemAccess& access, std::int64_t rows, Items items, Count count) {
     if (rows <= 1) return count(std::int64_t{0}, items.count);
@@ -92,7 +93,7 @@ void count_rows(const ItemAccess& access, std::int64_t rows, Items items, Count 
 
 // ---- bytes on given nodes, which no cache serves (model 1.8; numasim/plan/node_bytes.py) ---------------------------
 
-// How long an item waits for its bytes, and how long if they were all local.
+// How long an item waits for its bytes on given nodes, and how long it would wait if all these bytes were local.
 struct NodeWait {
     std::int64_t wait_ps = 0, local_ps = 0;
 };
@@ -103,12 +104,12 @@ public:
     NodeBytes(const Family& family, std::uint64_t seed) : accesses_(family.node_accesses), seed_(seed) {}
 
     bool any() const { return !accesses_.empty(); }
-    // Whether all items have the same amounts.
+    // Whether the amounts of bytes are the same for all items.
     bool uniform() const {
         return std::ranges::all_of(accesses_, [](const NodeAccess& each) { return are_fixed(each.amounts); });
     }
 
-    // The wait of an item on `node`. Calls `visit(access, home, bytes)` for the item's bytes on each home.
+    // The wait of an item that a worker of `node` executes. Calls `visit(access, home, bytes)` for its bytes.
     template <typename Visit>
     NodeWait wait(std::size_t node, std::int64_t item, Visit visit) const {
         NodeWait found;
@@ -130,7 +131,7 @@ public:
         return wait(node, item, [](const NodeAccess&, std::size_t, std::int64_t) {});
     }
 
-    // Call `visit(access, home, bytes)` for the item's bytes on each home.
+    // Call `visit(access, home, bytes)` for the bytes of the item on each node.
     template <typename Visit>
     void each(std::int64_t item, Visit visit) const {
         for (std::size_t number = 0; number < accesses_.size(); ++number) {
@@ -146,7 +147,7 @@ private:
         return amount_of(accesses_[number].amounts, seed_, item, number_of_access(number));
     }
 
-    // Cut an amount over the homes of an access, in proportion to their shares.
+    // Divide an amount among the homes of an access, in proportion to their shares. Calls `visit(index, bytes)`.
     template <typename Visit>
     static void each_part(const NodeAccess& access, std::int64_t amount, Visit visit) {
         const std::size_t homes = access.home.size();
@@ -167,15 +168,15 @@ private:
 // ---- times without contention and caches ----------------------------------------------------------------------------
 
 struct ItemTime {
-    std::int64_t total_ps, local_ps;  // `local_ps`: if all bytes were local
+    std::int64_t total_ps, local_ps;  // `local_ps`: the total if all bytes were local
 };
 
-// Times of several items together.
+// Sums over several items, and their longest local time.
 struct ItemSums {
     std::int64_t total_ps = 0, local_ps = 0, longest_local_ps = 0;
 };
 
-constexpr std::int64_t BLOCK_ITEMS = 512;  // a block's arrays stay in the first-level cache
+constexpr std::int64_t BLOCK_ITEMS = 512;  // items computed together: their arrays fit into the first-level cache
 constexpr std::int64_t MOST_PS = std::numeric_limits<std::int64_t>::max();
 
 inline std::int64_t narrow(Wide value) {
@@ -187,7 +188,7 @@ inline std::int64_t rows_of(const ItemAccess& access, std::size_t nodes) {
     return static_cast<std::int64_t>(access.traffic.size() / nodes);
 }
 
-// `ItemTimes::compute_ps` of several items, in a loop that fits vector units. `width` is below 2^32, so that every
+// `ItemTimes::compute_ps` of several items, in a loop that fits vector units. `width` must be below 2^32, so that every
 // product fits into 64 bits.
 NUMASIM_VECTORS static void draw_durations(std::uint64_t seed, Items items, std::int64_t low_ps, std::uint64_t width,
                                            std::int64_t* compute) {
@@ -201,7 +202,7 @@ NUMASIM_VECTORS static void draw_durations(std::uint64_t seed, Items items, std:
 
 inline bool are_alike(const ns_page_amounts_list& given) { return given.empty() || are_fixed(given[0].amounts); }
 
-// The items of one range.
+// The times and bytes of the items of one range.
 class ItemTimes {
 public:
     // The arrays of `family` must outlive the object.
@@ -223,7 +224,7 @@ public:
         for (const ItemAccess& access : family.accesses) tabulate(access);
     }
 
-    // Return the total and the local time of an item that is executed on `node`, which must have workers.
+    // Return the times of an item that a worker of `node` executes.
     ItemTime time(std::size_t node, std::int64_t item) const {
         const std::int64_t compute = compute_ps(item);
         const NodeWait more = node_bytes_.wait(node, item);
@@ -240,7 +241,7 @@ public:
                static_cast<std::int64_t>(ns_below(number, static_cast<std::uint64_t>(high_ps_ - low_ps_) + 1));
     }
 
-    // [count] both times of each of `items`.
+    // Write the total and the local time of each item of `items` to `total` and `local`.
     [[gnu::noinline]] void block(std::size_t node, Items items, std::int64_t* total, std::int64_t* local) const {
         if (node_bytes_.any()) {
             for (std::int64_t i = 0; i < items.count; ++i) {
@@ -280,7 +281,7 @@ public:
         return {narrow(total), narrow(local), part.longest_local_ps};
     }
 
-    // Add to `bytes` [nodes] `times` times the bytes that an item, or each of `items`, moves from and to each home.
+    // Add to `bytes` [nodes] the bytes that an item moves from and to each node. Below: of all `items`, `times` times.
     [[gnu::noinline]] void add_traffic(std::int64_t item, std::int64_t* bytes) const {
         for (std::size_t home = 0; home < nodes_; ++home) bytes[home] += fixed_traffic_[home];
         for (const ItemAccess* access : indexed_) add_row(*access, row_of(*access, item), 1, bytes);
@@ -296,7 +297,7 @@ public:
         for (std::int64_t i = 0; node_bytes_.any() && i < items.count; ++i) add_node_bytes(items.at(i), times, bytes);
     }
 
-    // Whether all items take equally long, move the same bytes and have as many pages.
+    // Whether all items take the same time, move the same bytes and touch and give back equal numbers of pages.
     bool uniform() const { return low_ps_ == high_ps_ && indexed_.empty() && node_bytes_.uniform() && like_pages_; }
 
     bool moves_bytes() const { return moves_bytes_; }
@@ -346,7 +347,7 @@ private:
         }
     }
 
-    // The sums of at most BLOCK_ITEMS items, which fit into 63 bits.
+    // The sums of at most BLOCK_ITEMS items. These sums fit into 63 bits.
     ItemSums block_sums(std::size_t node, Items items, std::int64_t longest_local_ps) const {
         if (node_bytes_.any()) {
             const auto [total, local] = time(node, items.first);
@@ -380,16 +381,16 @@ private:
     const Amounts& compute_;
     NodeBytes node_bytes_;
     std::int64_t low_ps_, high_ps_;
-    bool drawn_, given_;  // compute times are uniform between `low_ps_` and `high_ps_`; `compute_` gives them
+    bool drawn_, given_;  // how compute times are found: drawn from [low_ps_, high_ps_]; `compute_` has them
     std::uint64_t seed_;
     std::size_t nodes_;
     bool moves_bytes_;
-    bool like_pages_;                            // all items touch as many pages first, and give back as many
+    bool like_pages_;                            // all items touch and give back equal numbers of pages
     std::vector<std::int64_t> local_wait_ps_;    // [nodes]
     std::vector<std::int64_t> fixed_wait_ps_;    // [nodes] sum over the accesses that are the same for all items
-    std::vector<std::int64_t> longest_wait_ps_;  // [nodes] bound on the wait of any item
+    std::vector<std::int64_t> longest_wait_ps_;  // [nodes] upper bound on the wait of an item
     std::vector<std::int64_t> fixed_traffic_;  // [nodes] bytes by home of the accesses that are the same for all items
-    std::vector<const ItemAccess*> indexed_;   // the other accesses
+    std::vector<const ItemAccess*> indexed_;   // the accesses that differ between items
 };
 
 // The implicit ranges of a plan. Constant during a run.

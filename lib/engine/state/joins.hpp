@@ -1,4 +1,4 @@
-// State of joins: groups of tasks, idle workers in nested joins, and workers that have begun awaited tasks.
+// The state of joins: task groups, idle workers in nested joins, and the workers that have begun awaited tasks.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@ namespace numasim {
 constexpr std::uint32_t NO_GROUP = UINT32_MAX;
 
 struct Group {
-    std::int64_t gathered_ps = 0;     // longest chain of work of its finished tasks
-    std::uint32_t members = 0;        // unfinished tasks
+    std::int64_t gathered_ps = 0;     // time of the longest chain of its finished tasks
+    std::uint32_t members = 0;        // number of unfinished tasks
     std::uint32_t owner = 0;          // frame of the task that has begun the group
-    std::uint32_t around = NO_GROUP;  // the group around it
+    std::uint32_t around = NO_GROUP;  // the innermost group around this group
     bool gathering = false;           // the owner waits at the END_GROUP, off its worker's stack or asleep
 };
 
-// Which group counts each task.
+// The groups of a run, and which group counts each task.
 class Groups {
 public:
     explicit Groups(const Plan& plan)
@@ -39,12 +39,12 @@ public:
 
     Group& operator[](std::uint32_t group) { return groups_[group]; }
     const Group& operator[](std::uint32_t group) const { return groups_[group]; }
-    // The group that counts the task of a frame, or the tasks that a call spawns; or NO_GROUP.
+    // The group that counts the task of a frame (for a call: the tasks that the call spawns), or NO_GROUP.
     std::uint32_t of(std::uint32_t frame) const { return exist_ ? frames_[frame].of : NO_GROUP; }
     // The innermost group that the task of a frame has begun and not ended, or NO_GROUP.
     std::uint32_t innermost(std::uint32_t frame) const { return frames_[frame].innermost; }
 
-    // A frame gets a root, or a child.
+    // `frame` is a new frame: of a root; of a child of the task in frame `parent`.
     void add_root(std::uint32_t frame) { set(frame, NO_GROUP); }
     void add_child(std::uint32_t frame, std::uint32_t parent) {
         const std::uint32_t begun = innermost(parent);
@@ -88,11 +88,11 @@ private:
     Pool<Group> groups_;
 };
 
-// Idle workers in nested joins (model 3.2). As soon as the join of a worker is over, the worker goes on at its next
+// Idle workers in nested joins (model 3.2). When the join of such a worker is over, the worker goes on at its next
 // event, even if all queues are empty.
 class NestedJoins {
 public:
-    // The worker becomes idle in the join of the task in this frame.
+    // The worker becomes idle in the join of the task in `frame`.
     void begin(std::size_t frame, std::uint32_t worker) {
         if (frame >= waiter_.size()) waiter_.resize(std::max(frame + 1, 2 * waiter_.size()), NOBODY);
         waiter_[frame] = worker;
@@ -102,8 +102,8 @@ public:
         waiter_[frame] = NOBODY;
     }
 
-    // The join of the task in this frame is over. Returns whether an idle worker waits in this join. If one does,
-    // `over` ends with that worker.
+    // The join of the task in `frame` is over. Returns whether an idle worker waits in this join. If so, this worker is
+    // the last entry of `over`.
     bool come_to_end(std::size_t frame) {
         if (frame >= waiter_.size() || waiter_[frame] == NOBODY) return false;
         over_.push_back(waiter_[frame]);
@@ -119,11 +119,11 @@ private:
     std::vector<std::uint32_t> over_;
 };
 
-// The workers that have begun awaited tasks: the children of a waiting task, or the tasks of a group. In a leapfrogging
-// join a worker that waits steals only from a worker that has begun one of the awaited tasks.
+// The workers that have begun awaited tasks: the children of each waiting task, or the tasks of each group. In a
+// leapfrogging join a worker that waits steals only from a worker that has begun one of the awaited tasks.
 class Takers {
 public:
-    // The worker begins or continues the task in frame `task`, one of the tasks `awaited`.
+    // The worker begins or continues the task in frame `task`, which the parent or group `awaited` waits for.
     void begun(std::uint32_t awaited, std::uint32_t task, std::uint32_t worker) {
         Tasks& tasks = of_[awaited];
         erase(tasks, task);
@@ -137,7 +137,7 @@ public:
         if (found->second.empty()) of_.erase(found);
     }
 
-    // Of the workers other than `waiter` that have begun an unfinished task: the one that began last, or NS_UNKNOWN.
+    // The worker, except `waiter`, that was the last to begin an unfinished task of `awaited`; or NS_UNKNOWN.
     std::int32_t of(std::uint32_t awaited, std::uint32_t waiter) const {
         const auto found = of_.find(awaited);
         if (found == of_.end()) return NS_UNKNOWN;

@@ -1,4 +1,4 @@
-// The programs of a plan's tasks as sequences of instructions, with an END after each program.
+// The programs of a plan's tasks as one sequence of instructions. Each program is followed by an END.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Instruction {
 
 class Programs {
 public:
-    // A plan that skips ahead adds up whole trees and needs no programs.
+    // If the plan skips ahead, there are no programs: the engine needs only sums over trees.
     explicit Programs(const Plan& plan) {
         const Graph& graph = plan.graph;
         if (plan.skipping) return;
@@ -39,10 +39,10 @@ public:
     std::uint32_t first(std::uint32_t row) const { return first_[row]; }
     Instruction instruction(std::uint32_t at) const { return {ops_[at], args_[at]}; }
 
-    // The number among the graph's ops of instruction `at` in the program of `row`.
+    // The number, among the ops of the graph, of instruction number `at`, which is in the program of `row`.
     static std::size_t op_of(std::uint32_t at, std::uint32_t row) { return at - row; }
 
-    // Prefetch a row or an instruction that will soon be read.
+    // Prefetch a row that will soon be read; an instruction that will soon be read.
     void expect(std::uint32_t row) const { __builtin_prefetch(first_.data() + row); }
     void expect_instruction(std::uint32_t at) const {
         __builtin_prefetch(ops_.data() + at);

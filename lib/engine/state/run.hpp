@@ -1,4 +1,4 @@
-// The state of a run on which all components work. Each part changes only by its own functions.
+// The state of a run on which all components work. Only the functions of a member change the member.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace numasim {
 
-// Values that are computed once from a plan, for all runs of the plan.
+// Values that are computed once for a plan and used by all runs of the plan.
 struct Prepared {
     explicit Prepared(const Plan& given) : plan(given), programs(given), accesses(given) {}
 
@@ -30,7 +30,7 @@ struct Prepared {
     const AccessTable accesses;
 };
 
-// How often steals were tried and succeeded, by node of the thief and node of the queue.
+// How many steals were tried and how many succeeded, by node of the thief and node of the queue.
 struct StealCounts : ns_steal_counts {
     explicit StealCounts(std::size_t nodes) : ns_steal_counts{}, counts(2 * nodes * nodes, 0) {
         attempts = counts.data();
@@ -57,7 +57,7 @@ struct Run {
           steals(plan.nodes) {}
     Run(const Run&) = delete;
 
-    // Record what happens now (model 1.3): a step of a search, of a phase or a wait; a detail of a task or a lock.
+    // Record what happens now (model 1.3). `step`: of a search, a phase or a wait. `detail`: of a task or a lock.
     void step(Rank rank, std::uint32_t actor, std::int64_t first, std::int64_t second) {
         recorder.step(clock.now_ps(), rank, actor, first, second);
     }
@@ -65,7 +65,7 @@ struct Run {
         recorder.detail(clock.now_ps(), rank, actor, first, second);
     }
 
-    // In leapfrogging joins: the worker begins or continues a task; a task has finished.
+    // In leapfrogging joins: the worker begins or continues the task in `frame`; below: a task has finished.
     void note_taker(std::uint32_t frame, std::uint32_t worker) {
         const std::uint32_t parent = frames[frame].parent, group = frames.groups().of(frame);
         if (parent != NO_FRAME) takers.begun(parent, frame, worker);
@@ -76,7 +76,8 @@ struct Run {
         if (parent != NO_FRAME) takers.finished(parent, frame);
         if (group != NO_GROUP) group_takers.finished(group, frame);
     }
-    // The worker from which `waiter`, which waits in the task of a frame, may steal; or NS_UNKNOWN.
+    // In leapfrogging joins: the worker from which `waiter`, which waits in the task of `frame`, may steal; or
+    // NS_UNKNOWN.
     std::int32_t taker(std::uint32_t frame, std::uint32_t waiter) const {
         if (frames.gathers(frame)) return group_takers.of(frames.groups().innermost(frame), waiter);
         return takers.of(frame, waiter);
@@ -84,7 +85,7 @@ struct Run {
 
     const Plan plan;  // a copy: the views of the plan's arrays then lie near the state of the run
     const Prepared& prepared;
-    const std::uint64_t seed;           // of all draws
+    const std::uint64_t seed;           // seed of all random numbers
     const std::function<void()> pause;  // called from time to time; an exception from it ends the run
     Clock clock;
     Recorder recorder;
@@ -94,11 +95,11 @@ struct Run {
     Frames frames;
     TaskControls controls;
     NestedJoins joins;
-    Takers takers, group_takers;  // in leapfrogging joins: by parents, and by groups
+    Takers takers, group_takers;  // for leapfrogging joins: by waiting task; by group
     StealCounts steals;
     std::optional<TaskMeasures> measures;  // if a controller asks for them
     std::int64_t profile_ps = 0;           // the overhead of measuring at the end of each task
-    Bodies* bodies = nullptr;              // of the tasks, or nullptr
+    Bodies* bodies = nullptr;              // the bodies of the tasks, or nullptr
 };
 
 }  // namespace numasim

@@ -1,5 +1,5 @@
-// Decisions of the strategy about all tasks of the program, as they are in force: tiers, labels, switches and live
-// subtrees (model 4.14; engine/reference/task_controls.py).
+// The tiers and labels of tasks and the switches that are in force, and the counts of live subtrees (model 4.14;
+// engine/reference/task_controls.py).
 #pragma once
 
 #include <cstdint>
@@ -35,28 +35,28 @@ public:
         show();
     }
 
-    // Whether a task of this row is begun as it is spawned.
+    // Whether the spawning worker begins a task of this row at once.
     bool goes_first(std::uint32_t row) const {
         const std::uint32_t tiers = plan_.work_first_tiers;
         return tiers == NS_EVERY_TIER || (tiers != 0 && (tiers & ns_tier_of(&in_force_, row)) != 0);
     }
 
-    // The tier for which dispatch rules ask as they place a task. A task that has not started has its own tier. A task
-    // that continues after the spawn of a child that was begun first has the tier of this child.
+    // The tier of a task for dispatch rules. A task that has not started has its own tier. A task that continues after
+    // the spawn of a child that was begun first has the tier of this child.
     std::uint32_t asked_tier(Task task) const {
         if (frames_.is_item(task)) return NS_TIER_LOCAL;
         const Frame& frame = frames_[task];
         return ns_tier_of(&in_force_, frames_.has_started(frame) ? frames_.last(frame).arg : frame.row);
     }
 
-    // The unit for which a task is meant, or NS_UNKNOWN.
+    // The unit (set of workers) in the task's label, or NS_UNKNOWN.
     std::int32_t label(Task task) const {
         return frames_.is_item(task) ? item_label(task) : ns_label_of(&in_force_, frames_[task].row);
     }
 
     ns_live_subtrees* live() { return &live_; }
 
-    // Put other tiers or labels of all tasks, or other switches, into force between two iterations.
+    // Between two iterations: change the tiers of all tasks, the labels of all tasks, or the switches.
     void set_tiers(std::span<const std::uint8_t> tiers) {
         tier_.assign(tiers.begin(), tiers.end());
         show();
@@ -74,7 +74,8 @@ private:
         if (plan_.counts_live) ns_live_follow(&live_, &plan_.graph, &in_force_);
     }
     std::int32_t item_label(Task item) const {
-        if (!plan_.control.item_label.empty()) return plan_.control.item_label[static_cast<std::size_t>(item) - ranges_.first(0)];
+        if (!plan_.control.item_label.empty())
+            return plan_.control.item_label[static_cast<std::size_t>(item) - ranges_.first(0)];
         if (plan_.control.item_units == 0) return NS_UNKNOWN;
         const std::size_t family = ranges_.family_of(item);
         const auto index = static_cast<std::uint64_t>(item) - ranges_.first(family);
@@ -86,7 +87,7 @@ private:
     const Frames& frames_;
     const ItemRanges& ranges_;
     TaskQueues& queues_;
-    std::vector<std::uint8_t> tier_;   // [rows], empty if all are local
+    std::vector<std::uint8_t> tier_;   // [rows], empty if all tasks are local
     std::vector<std::int32_t> label_;  // [rows], empty if no task has a label
     Control in_force_;                 // with `tier_` and `label_`
     Owned<ns_live_subtrees, ns_live_create> live_;

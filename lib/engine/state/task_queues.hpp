@@ -1,5 +1,5 @@
-// The task queues of a run: contents, lengths, thresholds, watch bits; and the strategy's memory of each worker
-// that looks at queues (engine/reference/task_queues.py).
+// The task queues of a run: contents, lengths, thresholds and watch bits. The strategy's memory of each worker
+// (engine/reference/task_queues.py).
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace numasim {
 
-// A component that is told of tasks that come into queues.
+// A component that is told when a task comes into a queue.
 class QueueAttendant {
 public:
     virtual void filled(std::uint32_t q) = 0;
@@ -72,7 +72,7 @@ public:
 
     // ---- putting and taking
 
-    // Take the task at one end of a queue that is not empty.
+    // Take the task at the back or the front of a queue that is not empty.
     [[gnu::always_inline]] Task take(std::uint32_t q, bool back) {
         Ring<ns_items>& entries = entries_of_[q];
         ns_items& entry = back ? entries.back() : entries.front();
@@ -110,11 +110,11 @@ public:
         for (std::uint32_t at = 0; at < count; ++at) put_items(queues[at], {number | SHARED, 1, 1});
     }
 
-    // Drop copies of claimed tasks among the `most` tasks at one end of a queue. Returns how many of the `most` remain.
+    // Among the `most` tasks at one end of a queue, drop copies of claimed tasks. Returns how many tasks remain.
     std::int64_t sift(std::uint32_t q, bool back, std::int64_t most) {
         return copies_ ? sift_copies(q, back, most) : most;
     }
-    // A phase has ended: drop the entries of all tasks that were claimed elsewhere.
+    // A phase has ended: drop all copies of tasks that have been claimed from other queues.
     void drop_claimed() {
         for (std::uint32_t q = 0; copies_ && q < queues_.size(); ++q) sift(q, false, length(q));
     }
@@ -127,30 +127,30 @@ public:
         const std::uint64_t task = back ? end.first + std::uint64_t{end.step} * (end.count - 1) : end.first;
         return static_cast<Task>(copies_ && (task & SHARED) != 0 ? shared_task(task).task : task);
     }
-    // The range of items at one end of a queue that is not empty. A task that is no item is a range of its own.
+    // The entry at one end of a queue that is not empty. An entry is a range of items, or one task.
     const ns_items& entry(std::uint32_t q, bool back) const {
         const Ring<ns_items>& entries = entries_of_[q];
         return back ? entries.back() : entries.front();
     }
-    // Whether the entry at one end is a copy of a claimed task.
+    // Whether the entry at one end of queue `q` is a copy of a task that was claimed from another queue.
     bool is_claimed(std::uint32_t q, bool back) const { return copies_ && is_claimed(entry(q, back)); }
     bool has_room(std::uint32_t q) const { return length(q) < queues_[q].capacity; }
     std::int64_t length(std::uint32_t q) const { return length_[q]; }
-    std::int64_t capacity(std::uint32_t q) const { return queues_[q].capacity; }  // 2^62: without bound
+    std::int64_t capacity(std::uint32_t q) const { return queues_[q].capacity; }  // 2^62: unbounded
     ns_thresholds thresholds(std::uint32_t q) const { return queues_[q].thresholds; }
     std::int64_t pushes(std::uint32_t q) const { return queues_[q].pushes; }
     std::int64_t total() const { return total_; }
     std::int64_t peak_total() const { return peak_total_; }
     std::int64_t peak_entries() const { return peak_entries_; }
 
-    // The sum of the greatest lengths of all queues.
+    // The sum over all queues of the greatest length that the queue has had.
     std::int64_t peak_sum() const {
         std::int64_t sum = 0;
         for (const Queue& each : queues_) sum += each.peak;
         return sum;
     }
 
-    std::int64_t marked() const { return marked_; }  // watch bits that are set
+    std::int64_t marked() const { return marked_; }  // number of watch bits that are set
     bool has_copies() const { return copies_; }      // whether a dispatch rule leaves copies of tasks
 
     // ---- thresholds and watches
@@ -159,25 +159,25 @@ public:
         queues_[q].thresholds = thresholds;
         mark(q);
     }
-    // The owner of a queue takes a step. Returns how many more of the owner's watch bits are set.
+    // The owner of a queue takes a step. Returns the change in the number of set watch bits that owners write.
     std::int32_t owner_steps(std::uint32_t q, ns_owner_step step) {
         return owners_announce_ ? owner_steps(q, step, queues_[q].thresholds) : 0;
     }
-    // The room in a queue at which its owner, as the owner takes a task, announces the queue; -1: never.
+    // How much room the queue has when its owner, as it takes a task, sets the queue's watch bits; -1: never.
     std::int64_t room_to_announce(std::uint32_t q) const {
         const std::int64_t room = capacity(q) - queues_[q].thresholds.high;
         if (!owners_announce_ || room < 0) return -1;
         return exactly_ ? room : 0;
     }
-    // The owner of a queue has announced the queue.
+    // The owner of a queue has set the watch bits of the queue.
     void announce(std::uint32_t q) { owner_steps(q, NS_OWNER_TAKES, {length(q), 0}); }
 
-    // ---- like items that are passed over
+    // ---- items with equal times that are passed over
 
     // Count `taken` items as put into a queue and taken.
     void pass(std::uint32_t q, std::int64_t taken) { queues_[q].pushes += taken; }
 
-    // Whether all entries are at least `task`; let all entries be `by` higher.
+    // Whether all entries are at least `task`. Below: add `by` to all entries.
     bool none_below(Task task) const {
         return std::ranges::all_of(entries_of_, [task](const Ring<ns_items>& entries) {
             for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -196,7 +196,7 @@ public:
     // ---- the strategy
 
     ns_view view() const { return {length_.data(), watch_.data(), iteration_, switches_, live_, awaited_}; }
-    // The strategy's memory of a worker, or of the producer.
+    // What the strategy remembers of a worker, or of the producer.
     ns_actor& actor(std::uint32_t position) { return actors_[position]; }
     const ns_actor& actor(std::uint32_t position) const { return actors_[position]; }
     ns_actor* actors() { return actors_.data(); }
@@ -208,13 +208,13 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t SHARED = std::uint64_t{1} << 62;  // with the number of a shared task: an entry
+    static constexpr std::uint64_t SHARED = std::uint64_t{1} << 62;  // | number of a SharedTask: an entry of it
 
     struct Queue {
         ns_thresholds thresholds;
         std::int64_t capacity, pushes, peak;  // `pushes` and `peak` are counted if the plan has watches
     };
-    // A task with `entries` entries left in several queues.
+    // A task that was put into several queues, in which `entries` entries of it are left.
     struct SharedTask {
         std::uint64_t task;
         std::uint32_t entries;
@@ -242,7 +242,7 @@ private:
         return (entry.first & SHARED) != 0 && shared_task(entry.first).claimed;
     }
 
-    // Return the task of an entry that has been taken. If the task is shared, it is claimed now.
+    // Return the task of an entry that has been taken. A shared task is claimed now: its other entries are void.
     [[gnu::noinline]] std::uint64_t claim(std::uint64_t entry) {
         if ((entry & SHARED) == 0) return entry;
         SharedTask& shared = shared_task(entry);
@@ -252,12 +252,13 @@ private:
         return task;
     }
 
-    // Forget an entry of a shared task.
+    // An entry of a shared task has left its queue.
     void forget(std::uint64_t entry) {
         if (--shared_task(entry).entries == 0) shared_.free(static_cast<std::uint32_t>(entry ^ SHARED));
     }
 
-    // Entries that stay move away from the end of the queue, the farthest first. The places at the end are given up.
+    // Drop void entries: remaining entries move away from the end of the queue, the farthest entry first, and the freed
+    // places at the end are removed.
     [[gnu::noinline]] std::int64_t sift_copies(std::uint32_t q, bool back, std::int64_t most) {
         Ring<ns_items>& entries = entries_of_[q];
         const auto at_end = [&](std::size_t at) -> ns_items& {
@@ -289,8 +290,8 @@ private:
     const ns_plan& steal_;
     Recorder& recorder_;
     QueueAttendant* attendant_ = nullptr;
-    const bool watched_;                              // the plan has watches
-    bool owners_announce_ = false, exactly_ = false;  // owners of queues write some watches; by equality of lengths
+    const bool watched_;                              // whether the plan has watches
+    bool owners_announce_ = false, exactly_ = false;  // owners write some watches; at one exact length
     bool copies_ = false;
     std::vector<Ring<ns_items>> entries_of_;  // [queues]
     std::vector<Queue> queues_;
@@ -299,12 +300,12 @@ private:
     std::int64_t marked_ = 0, total_ = 0, peak_total_ = 0, entries_ = 0, peak_entries_ = 0;
     Pool<SharedTask> shared_;
     std::vector<std::int64_t> cursors_;      // [workers + 1][levels] of the actors
-    std::vector<std::int32_t> chances_ppm_;  // [workers + 1][chances] likewise
+    std::vector<std::int32_t> chances_ppm_;  // [workers + 1][chances] of the actors
     std::vector<ns_actor> actors_;           // [workers + 1]
     std::uint32_t iteration_ = 0;
     std::uint64_t switches_ = 0;
     const std::int64_t* live_ = nullptr;     // of TaskControls
-    const std::int64_t* awaited_ = nullptr;  // likewise
+    const std::int64_t* awaited_ = nullptr;  // of TaskControls
 };
 
 }  // namespace numasim

@@ -1,7 +1,7 @@
-// The state of one worker, and of a producer beside the workers.
+// The state of one worker, and the state of the producer, which makes items and is no worker.
 //
-// A worker's record is one piece of memory, for the caches of the machine that simulates. Each part of the record
-// belongs to one component, named in brackets. Only the functions of this component change the part.
+// A worker's record is one piece of memory, for good use of the caches of the simulating machine. Each part of the
+// record belongs to one component, named in brackets. Only the functions of this component change the part.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Step {
 public:
     std::int64_t due_ps() const { return due_ps_; }
     Rank rank() const { return rank_; }
-    std::int64_t idle_ps() const { return idle_ps_; }  // the part of the step that is not overhead
+    std::int64_t idle_ps() const { return idle_ps_; }  // the part that is a probe or a wait, not overhead
 
 private:
     friend class Clock;
@@ -31,26 +31,27 @@ private:
     Rank rank_ = POLL;
 };
 
-// Items of a worker's own queue whose times have been computed together.
+// Items of a worker's own queue whose times have been computed together, in advance.
 struct ItemBlock {
     static constexpr std::uint32_t MOST = 16;  // so that workers stay in the first-level cache
-    std::int64_t next = 0, step = 0;           // ids; `next` is the id of entry `at`
+    std::int64_t next = 0, step = 0;           // ids of items: that of entry `at`; from entry to entry
     std::uint32_t at = 0, count = 0;
     const ItemTimes* times = nullptr;
-    std::int64_t base = 0;  // id of the family's first item
+    std::int64_t base = 0;  // id of the first item of the range
     std::int64_t total_ps[MOST], local_ps[MOST];
 };
 
-// The rounds of a worker while all queues are empty: a random pick in each of some segments.
+// The rounds of a worker while all queues are empty, if they consist of random picks: probe i picks a queue of segment
+// `segments[i]` for level `levels[i]`.
 struct QuietRound {
     bool known = false;
-    std::int32_t probes = -1;  // -1: rounds have to be made probe by probe
+    std::int32_t probes = -1;  // -1: rounds have other picks
     std::vector<std::uint32_t> levels, segments;
     std::int64_t longest_ps = 0,
-                 choices = 0;  // longest time of the probes together; number of queues from which they pick
+                 choices = 0;  // longest time of all probes of a round; number of queues that they may pick
 };
 
-// Tasks in the order in which a worker begins them, as runs of consecutive ids.
+// Tasks in the order in which a worker begins them. Consecutive ids are stored as one run.
 class Agenda {
 public:
     bool empty() const { return runs_.empty(); }
@@ -73,19 +74,19 @@ private:
     Ring<Items> runs_;
 };
 
-// How far a worker without a task is on its way to sleep, or from sleep to its next search. CALLED: chosen to be woken
-// while the worker looked for tasks once more, so that the worker will not sleep. WAKING: woken, and not yet running.
+// The state of a worker on its way to sleep and back. ANNOUNCED: it has announced its sleep and looks for tasks once
+// more. CALLED: called back meanwhile by another worker, it will not sleep. WAKING: woken, but not running yet.
 enum class Sleep : std::uint8_t { AWAKE, ANNOUNCED, CALLED, ASLEEP, WAKING };
 
 struct alignas(64) Worker : ns_worker_state {
     Worker() : ns_worker_state{} {}
 
-    // fields that most events change
-    Stack<Task> stack;  // the present task, on top of tasks that wait in nested joins (Executor, Thief)
+    // fields that most kinds of events change
+    Stack<Task> stack;  // the present task, above tasks that wait in nested joins (Executor, Thief)
     Step step;          // (Clock)
-    std::int32_t boundless_own = NS_UNKNOWN;  // its own queue, if the queue gets every new task and is never full
+    std::int32_t boundless_own = NS_UNKNOWN;  // its own queue if it gets every new task and is unbounded
     std::uint32_t segment = 0;
-    Task reserved = NOTHING_RESERVED;        // the unit that the worker holds in advance for its helper (Thief)
+    Task reserved = NOTHING_RESERVED;        // the task that it begins next: its helper prefetches (Thief)
     bool rests = false;                      // sleeps, or has no part in the phase
     Sleep sleep = Sleep::AWAKE;              // (Resting)
     bool naps = false;                       // its pending wait is a nap (Resting)
@@ -93,14 +94,13 @@ struct alignas(64) Worker : ns_worker_state {
     bool wrote = false;                      // its probe has written the line of its queue (QueueLines)
     bool spins = false;                      // waits for a lock, an atomic word or at a barrier
     bool meets = false;                      // waits at a barrier, or is leaving it
-    bool blocked = false;                    // waits for a child, a lock, a barrier or a condition, and has no event
+    bool blocked = false;                    // waits for an actor or an object without an event
     std::int64_t began_ps = 0;               // when its work, idle time or sleep began, after overhead
     const std::int64_t* total_ps = nullptr;  // [segments] times on its node
     const std::int64_t* local_ps = nullptr;
     Agenda agenda;      // tasks that the worker begins before it looks into its queue
     Ring<Task> outbox;  // ready tasks that the worker still has to put into queues (Executor)
-    // (height, ready task): the task is offered as soon as the stack is lower than `height`; last entry first
-    // (Executor)
+    // (height, ready task): the task goes to a queue when the stack is lower than `height`; last entry first (Executor)
     std::vector<std::pair<std::size_t, Task>> backlog;
     ItemBlock items;   // (Executor)
     QuietRound quiet;  // (Polling)
@@ -110,22 +110,22 @@ struct alignas(64) Worker : ns_worker_state {
     std::int64_t probing_before_ps = 0;  // `idle_steal_ps` when the worker became idle
 };
 
-// With an even number of cache lines a record, the same field of all workers would share few sets of a cache.
+// With an even number of cache lines per record, one field of all workers would map to few sets of a cache.
 static_assert(sizeof(Worker) / 64 % 2 == 1);
 
 using Team = std::vector<Worker>;
 
-// A pseudo-worker that makes the items of an implicit range (model 3.5).
+// The producer: an actor without tasks that makes the items of an implicit range (model 3.5).
 struct Producer {
     std::int32_t node = 0;
     std::uint64_t next = 0;  // the next item
     std::uint64_t left = 0;  // items that are still to be made
     std::int64_t due_ps = 0;
-    std::int64_t owed_ps = 0;    // for waking sleepers and waiting for lines, to be paid before the next item
-    std::int64_t making_ps = 0;  // the time that the item at hand takes
+    std::int64_t owed_ps = 0;    // for waking sleepers and waiting for cache lines
+    std::int64_t making_ps = 0;  // the time to make the present item
     std::int32_t target = 0;     // the queue whose lock the producer waits for
     bool waiting = false;
-    bool looked = false;  // has asked where the data of the last item is, and has not paid for the answer yet
+    bool looked = false;  // has asked where the last item's data is; pays with the next item
     std::int64_t waiting_since = 0, overhead_ps = 0, parked_ps = 0;
 };
 

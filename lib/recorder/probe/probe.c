@@ -120,7 +120,7 @@ static void pause_while_waiting(int *tries) {
     if (++*tries % PATIENCE == 0) sched_yield();
 }
 
-/* Wait until both threads are here, so that they begin together. */
+/* Wait until all `parties` threads have come here, so that they begin together. */
 static void meet(int parties) {
     const int mine = atomic_fetch_add(&arrived, 1);
     const int all = (mine / parties + 1) * parties;

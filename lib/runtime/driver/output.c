@@ -78,7 +78,7 @@ static int64_t sum_of(const ns_report *report, int counter) {
     return sum;
 }
 
-/* Write every `step`-th of some numbers, `count` numbers in all. */
+/* Write `count` numbers as a JSON list: numbers[0], numbers[step], numbers[2 * step], ... */
 static void write_list(const int64_t *numbers, size_t count, size_t step) {
     for (size_t at = 0; at < count; at++) printf("%s%" PRId64, at ? "," : "[", numbers[at * step]);
     fputs(count ? "]" : "[]", stdout);

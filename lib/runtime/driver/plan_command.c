@@ -10,7 +10,7 @@ static int refuse(const char *problem) {
     return NS_EXIT_BAD_INPUT;
 }
 
-/* Return whether the options contain one that only other kernels have. */
+/* Return whether the options contain an option that this kernel does not have. */
 static bool asks_for_more(const ns_options *options) {
     return options->kernel != &NS_PLAN_KERNEL || options->list || options->help || options->repeats ||
            options->rehearse || options->warm_up || options->pool.record || options->pool.mode == NS_MODE_SERIAL;

@@ -1,11 +1,11 @@
 /* Tiled Cholesky factorisation, right-looking (Buttari, Langou, Kurzak, Dongarra 2009). Step k factors tile (k, k),
- * divides the tiles below tile (k, k), and updates every tile (i, j) right of column k. Only tiles on and below the
+ * divides the tiles below it by the factor, and updates every tile (i, j) with k < j <= i. Only tiles on and below the
  * diagonal are stored, row by row, and each tile contiguously.
  *
  * The tasks and their order, times and accesses are as in numasim/workload/families/cholesky.py. With the parameter
  * `dependences`, a task waits only for the earlier writers of its own tiles, as with OpenMP's `depend`. Without the
- * parameter, the task that creates all others joins after the factorisation, after the divisions and after the updates
- * of every step. These joins keep every dependence, but make workers wait for each other more.
+ * parameter, the task that creates all other tasks joins after the factorisation, after the divisions and after the
+ * updates of every step. These joins keep every dependence, but workers wait for each other more often.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static const ns_parameter PARAMETERS[] = {
     {.name = NULL},
 };
 
-/* The operation of step k on tile (i, j), k <= j <= i. The step factors the tile if i, j and k are equal, divides the
- * tile if only j and k are equal, and updates the tile if j is above k. */
+/* The operation of step k on tile (i, j), k <= j <= i. It factors the tile if i = j = k, divides the tile if i > j = k,
+ * and updates the tile if j > k. */
 typedef struct {
     const state *of;
     int64_t i, j, k;
@@ -150,7 +150,7 @@ static void spawn_step(ns_task *self, const step *s) {
         ns_state_spawn(self, &of->memory, run_step, s, sizeof *s, all.accesses, all.count);
 }
 
-/* Wait for the tasks that were spawned so far, unless each task has dependences of its own. */
+/* Wait for all tasks that have been spawned, unless dependences of single tasks order the tasks. */
 static void end_part(ns_task *self, const state *of) {
     if (!of->dependences) ns_join(self);
 }
@@ -175,8 +175,8 @@ static size_t bytes_of(const state *self) {
     return (size_t)(place_of(self->tiles, 0) * self->size * self->size) * sizeof(double);
 }
 
-/* Fill a matrix with random numbers from -1 to 1. Each number on the diagonal is above the sum of its row, so that the
- * matrix is positive definite. */
+/* Fill a matrix with random numbers from -1 to 1. Each number on the diagonal is larger than the sum of the other
+ * numbers in its row: the matrix is positive definite. */
 static void fill(const state *self, double *matrix) {
     const int64_t numbers = place_of(self->tiles, 0) * self->size * self->size;
     for (int64_t at = 0; at < numbers; at++) {
@@ -219,8 +219,8 @@ static double number_at(const state *self, double *matrix, int64_t row, int64_t 
     return tile_at(self, matrix, row / size, column / size)[row % size * size + column % size];
 }
 
-/* Multiply L L^T and the matrix with a vector of ones. Return the largest difference between both products. `vectors`
- * has space for three vectors of n zeros. */
+/* Multiply L L^T and the matrix with a vector of ones. Return the largest difference between the two products.
+ * `vectors` has three vectors of n zeros. */
 static double difference_of(const state *self, double *vectors) {
     const int64_t n = self->tiles * self->size;
     double *columns = vectors, *product = vectors + n, *expected = vectors + 2 * n;
@@ -244,7 +244,8 @@ static double difference_of(const state *self, double *vectors) {
 
 /* Return whether L L^T equals the matrix up to rounding errors. An error is at most n epsilon |L| |L^T|, and no entry
  * of |L| |L^T| is above n + 1, the bound of the entries on the diagonal (Higham, Accuracy and Stability of Numerical
- * Algorithms, section 10.1). A row has n entries. Rounding occurs in both products, which doubles the error. */
+ * Algorithms, section 10.1). A row has n entries. Both products with the vector of ones have rounding errors, which
+ * doubles the bound. */
 static bool is_factored(const state *self) {
     const double n = (double)(self->tiles * self->size);
     double *vectors = calloc((size_t)(3 * self->tiles * self->size), sizeof *vectors);

@@ -1,8 +1,9 @@
-/* The Fourier transform of n = 2^k complex numbers with radices 8 and 16, after BOTS FFT. One run computes the roots of
- * unity, and the next run transforms. A transform of more than 32 numbers has three parts and waits after each part.
- * The transform spawns the unshuffling of its input, a transform for every residue class, and the butterflies with
- * their twiddle factors. A loop over more than 127 items is split into two halves, a task each. Input and output swap
- * roles at every level. The tasks are as in numasim/workload/families/fft.py.
+/* The Fourier transform of n = 2^k complex numbers with radices 8 and 16, after BOTS FFT. The first run of tasks
+ * computes the roots of unity, and the second run transforms. A transform of more than 32 numbers has three parts, and
+ * waits for its children after each part. It spawns the unshuffling of its input, then a transform for every residue
+ * class of indices, then the butterflies with their twiddle factors. A loop over more than 127 items is split into two
+ * halves, one task each. Input and output swap roles at every level. The tasks are as in
+ * numasim/workload/families/fft.py.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +40,11 @@ typedef struct {
     const state *of;
     enum region from;
     int64_t first, length;
-    bool announced; /* whether the task's accesses were declared at its spawn */
+    bool announced; /* whether the spawn of the task has declared its accesses */
 } transform;
 
-/* The items [first, first + length) of a loop over `classes` items. The loop belongs to a transform that begins at
- * `origin`. */
+/* The items [first, first + length) of a loop over `classes` items. The loop belongs to the transform of the numbers
+ * from `origin` on. */
 typedef struct {
     const state *of;
     enum loop { ROOTS_LOOP, UNSHUFFLE_LOOP, TWIDDLE_LOOP } loop;
@@ -85,7 +86,7 @@ static void reverse_bits(complex *x, int64_t length) {
     }
 }
 
-/* Transform in place, by radix 2. `roots` has the roots of unity of order `order`. */
+/* Transform `x` in place, with radix 2. `roots` are the roots of unity of order `order`. */
 static void transform_in_place(complex *x, int64_t length, const complex *roots, int64_t order) {
     reverse_bits(x, length);
     for (int64_t half = 1; half < length; half *= 2) {
@@ -102,7 +103,7 @@ static void transform_in_place(complex *x, int64_t length, const complex *roots,
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-/* Compute roots k and their conjugates, roots n - k, for k up to n / 2. */
+/* For the numbers k of the loop (at most n / 2), compute root k and its conjugate, root n - k. */
 static void make_roots(const loop *l) {
     complex *roots = l->of->data[ROOTS];
     for (int64_t k = l->first; k < l->first + l->length; k++) {
@@ -133,7 +134,7 @@ static void combine(const loop *l) {
     }
 }
 
-/* Return the access of a loop to its items in every residue class: one piece for each class. */
+/* Return the access of a loop to its items: one piece in each residue class. */
 static ns_access classes_of(const loop *l, enum region region, enum ns_access_mode mode) {
     ns_access access =
         ns_piece(l->of->object[region], (l->origin + l->first) * ELEMENT_BYTES, l->length * ELEMENT_BYTES, mode);
@@ -142,7 +143,7 @@ static ns_access classes_of(const loop *l, enum region region, enum ns_access_mo
     return access;
 }
 
-/* Return the access of a loop to the roots of unity: one root for each class but the first. */
+/* Return the access of a loop to the roots of unity. It reads one root per item and class but the first. */
 static ns_access roots_of(const loop *l) {
     const int64_t step_bytes = l->of->n / (l->radix * l->classes) * ELEMENT_BYTES;
     ns_access access = ns_piece(l->of->object[ROOTS], l->first * step_bytes, l->length * ELEMENT_BYTES, NS_READ);
@@ -186,8 +187,7 @@ static int64_t flops_of(const loop *l) {
     return (BUTTERFLY_FLOPS * l->radix * log2_of(l->radix) + TWIDDLE_FLOPS * (l->radix - 1)) * l->length;
 }
 
-/* Return whether a loop is split. For the loop over roots, whose upper bound is a root, too, BOTS compares one item
- * less. */
+/* Return whether a loop is split. For the loop over roots, BOTS compares the length minus one. */
 static bool is_split(const loop *l) { return l->length - (l->loop == ROOTS_LOOP) >= LOOP_CUTOFF; }
 
 static void run_loop(ns_task *self, void *arguments);
@@ -311,7 +311,7 @@ static int run(void *whole, ns_pool *pool) {
     return ns_pool_run(pool, run_transform, &(transform){self, IN, 0, self->n, false}, sizeof(transform));
 }
 
-/* Compute the twin's transform by radix 2 only, with roots that the twin computes itself. */
+/* Compute the serial twin's transform with radix 2 only, from roots of its own. */
 static void run_twin(void *whole) {
     state *self = whole;
     complex *roots = malloc((size_t)self->n * sizeof *roots);
@@ -322,8 +322,8 @@ static void run_twin(void *whole) {
     free(roots);
 }
 
-/* Return whether the result and the twin differ only by rounding. The error of either is at most 3.5 log2(n) epsilon
- * times its Euclidean norm (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2). So both differ by at
+/* Return whether the result and the twin differ only by rounding. The error of each is at most 3.5 log2(n) epsilon
+ * times its Euclidean norm (Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2). So they differ by at
  * most twice this error, and a little more for the errors of the twiddle factors. */
 static bool matches(const void *whole) {
     const state *self = whole;

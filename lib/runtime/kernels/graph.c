@@ -1,7 +1,7 @@
-/* Random fork-join graphs, one after the other. Every task counts its runs, which shows lost and repeated tasks.
+/* Random fork-join graphs, run one after the other. Every task counts its runs: this shows lost and repeated tasks.
  *
- * Each task draws from a stream of random numbers of its own. The number of the task in the graph determines the
- * stream. So a graph is the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
+ * Each task draws from a stream of random numbers of its own. Its number in the graph selects the stream. So a graph is
+ * the same on every machine. (`numasim-runtime plan` runs the recorded task graph of a plan.)
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,13 +21,13 @@ typedef struct {
 
 typedef struct {
     uint64_t seed;
-    ns_growing rows; /* a row for each task, in preorder */
+    ns_growing rows; /* a `row` for each task, in preorder */
 } graph;
 
 typedef struct {
     ns_state_memory memory;
     int64_t depth, width, seed, graphs, low_ps, high_ps;
-    int64_t delay; /* of `ns_delay_take` */
+    int64_t delay; /* `turns_per_ms` of `ns_delay_take` */
     graph *graph;  /* [graphs] */
 } state;
 
@@ -48,8 +48,8 @@ static row *row_at(const graph *self, uint64_t at) { return (row *)self->rows.en
 
 /* ---- making graphs ----------------------------------------------------------------------------------------------- */
 
-/* Draw the subtree of the next row, which is at depth `depth`. The root has at least one child. Return NS_ERROR_OPTION
- * if the graph has too many tasks. */
+/* Draw the subtree of the next task, which is at depth `depth`, and add its rows to the graph. The root has at least
+ * one child. Return NS_ERROR_OPTION if the graph has too many tasks. */
 static int grow(graph *self, const state *of, int64_t depth) {
     const uint64_t at = self->rows.count;
     if (at == MOST_ROWS) return NS_ERROR_OPTION;
@@ -92,7 +92,7 @@ typedef struct {
     uint64_t row; /* index in `graph` */
 } task;
 
-/* Take the time of segment `number` of a task, which is drawn between `low_ps` and `high_ps`. */
+/* Spend the time of segment `number` of a task: a random time between `low_ps` and `high_ps`. */
 static void take_segment(ns_task *self, const task *t, uint64_t number) {
     const uint64_t span = (uint64_t)(t->of->high_ps - t->of->low_ps) + 1;
     const uint64_t draw = ns_draw(stream_of(t->graph, t->row), FIRST_TIME + number);
@@ -102,7 +102,7 @@ static void take_segment(ns_task *self, const task *t, uint64_t number) {
 }
 
 /* Run a task. A draw determines the habits of the task: whether the task works between its spawns, waits between its
- * spawns, waits at its end, and works after this last wait. If `self` is NULL, only the segments of the task are taken.
+ * spawns, waits at its end, and works after this last wait. If `self` is NULL, spend only the time of its segments.
  */
 static void run_row(ns_task *self, void *arguments) {
     const task *t = arguments;

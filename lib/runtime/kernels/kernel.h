@@ -1,7 +1,7 @@
-/* A kernel: a program for the runtime, together with a serial twin. The results of both are compared.
+/* A kernel: a program for the runtime together with its serial twin, a serial program with the same result.
  *
  * Each run creates a state with its input, registers the state's objects and words (synchronisation objects) with a
- * pool, runs the program in the pool, runs the serial twin on the calling thread, and compares the results of both.
+ * pool, runs the program in the pool, runs the serial twin on the calling thread, and compares the two results.
  */
 #pragma once
 
@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
     const ns_value *values; /* in the order of the kernel's parameters */
     uint32_t workers;
-    bool waits;        /* whether delays take real time; a delay that is only declared need not */
+    bool waits;        /* whether delays take real time, and are not only declared to the runtime */
     char problem[256]; /* why no state can be created */
 } ns_setting;
 
@@ -64,14 +64,14 @@ typedef struct {
 
 typedef struct {
     const char *name, *meaning;
-    const ns_parameter *parameters; /* ended by a parameter without a name */
+    const ns_parameter *parameters; /* the last one is followed by one without a name */
     size_t state_bytes;             /* size of a state, which begins with an `ns_state_memory` */
     /* Fill a state that has the parameters' values and is otherwise zero; may be NULL. Return 0 or a negative error
      * code. */
     int (*create)(void *state, ns_setting *setting);
     int (*attach)(void *state, ns_pool *pool); /* register the state's words; may be NULL */
-    ns_body *root;                             /* either the task to run, with the state's address as its argument, */
-    ns_body *part;                             /* or the part that each worker runs, */
+    ns_body *root;                             /* either the root task, whose argument is the state's address, */
+    ns_body *part;                             /* or the function that each worker runs, */
     int (*run)(void *state, ns_pool *pool);    /* or a function that runs the tasks */
     void (*run_twin)(void *state);
     bool (*matches)(const void *state);
@@ -94,21 +94,21 @@ extern const ns_kernel NS_PLAN_KERNEL;
 #define NS_OBJECTS_MEANING "whether memory that tasks share is registered and accesses are declared"
 #define NS_OBJECTS_PARAMETER {"objects", NS_INTEGER, "1", 0, 1, NULL, NS_OBJECTS_MEANING, NS_AT(memory.objects)}
 
-/* Store a sentence that says why no state can be created. Return NS_ERROR_OPTION. */
+/* Store a sentence that says a sentence: why no state can be created. Return NS_ERROR_OPTION. */
 int ns_setting_refuse(ns_setting *self, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
 
 /* Allocate memory aligned to a cache line, without touching its pages. Return NULL if memory is short. */
 void *ns_state_take(ns_state_memory *self, int64_t bytes);
 void *ns_state_share(ns_state_memory *self, int64_t bytes, const char *name, uint32_t *object);
 
-/* Spawn a task with `count` accesses of its first segment; declare `count` accesses of the running segment. The
- * accesses are left out if the parameter `objects` is 0. */
+/* ns_state_spawn: spawn a task and declare `count` accesses of its first segment. ns_state_declare: declare `count`
+ * accesses of the running segment. With `objects` == 0, nothing is declared. */
 void ns_state_spawn(ns_task *self, const ns_state_memory *memory, ns_body *body, const void *arguments, size_t bytes,
                     const ns_access *accesses, uint32_t count);
 void ns_state_declare(ns_task *self, const ns_state_memory *memory, const ns_access *accesses, uint32_t count);
 
-/* Create a state; register its objects and words; run the kernel; destroy the state. The functions return 0 or a
- * negative error code. */
+/* In this order: create a state; register its objects and words; run the kernel; destroy the state. The functions
+ * return 0 or a negative error code. */
 int ns_state_create(void **made, const ns_kernel *kernel, ns_setting *setting);
 int ns_state_attach(void *state, const ns_kernel *kernel, ns_pool *pool);
 int ns_state_run(void *state, const ns_kernel *kernel, ns_pool *pool);
@@ -142,11 +142,11 @@ static inline ns_access ns_rows(uint32_t object, int64_t offset, int64_t row_byt
 
 /* ---- delays that keep a processor busy for a given time, as the delays of EPCC's benchmarks do ------------------- */
 
-/* Return how many iterations of a loop take a millisecond on this machine: in the fastest of some trials, by the CPU
- * time of the thread. A process measures once, so that all delays of the process have the same length. */
+/* Return how many iterations of the loop in `ns_delay_take` take a millisecond of CPU time: the largest number of
+ * several trials. A process measures this once, so that equal delays of the process have equal lengths. */
 int64_t ns_delay_calibrate(void);
 
-/* Keep the processor busy for about `picoseconds`, at so many iterations per millisecond; 0: a delay takes no time. */
+/* Keep the processor busy for about `picoseconds`. A millisecond is `turns_per_ms` iterations; 0: no delay. */
 static inline void ns_delay_take(int64_t turns_per_ms, int64_t picoseconds) {
     int64_t turns = (int64_t)((double)picoseconds * 1e-9 * (double)turns_per_ms);
     for (; turns > 0; turns--) __asm__ volatile("" ::: "memory");

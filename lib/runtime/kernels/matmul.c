@@ -30,7 +30,7 @@ typedef struct {
     int64_t row, column, rows, columns;
 } block;
 
-/* Compute a block of C, row by row, so that B is read along its rows. */
+/* Compute a block of C, row by row. The inner loop reads B along a row. */
 static void multiply(const state *self, double *c, const block *b) {
     const int64_t n = self->n;
     for (int64_t row = b->row; row < b->row + b->rows; row++) {

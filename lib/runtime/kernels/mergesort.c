@@ -1,8 +1,9 @@
-/* A merge sort in four parts with parallel merges, after BOTS Sort (thesis section 3.6). A task spawns the sorts of its
- * four quarters and waits; spawns the merge of the first two quarters and the merge of the last two quarters, both into
- * the temporary array, and waits; and calls the merge of the two halves into the original array. A merge takes the
- * middle number of its longer run, finds the number's place in the shorter run, and spawns two merges, for the numbers
- * below and for the numbers above. The input and the tasks are as in numasim/workload/families/sort.py.
+/* A merge sort in four parts with parallel merges, after BOTS Sort (thesis section 3.6). A task spawns the sorts of the
+ * four quarters of its numbers and waits. Then it spawns the merge of the first two quarters and the merge of the last
+ * two quarters, both into the temporary array, and waits. Then it calls the merge of the two halves into the original
+ * array. A merge takes the middle number of its longer sorted run, finds the place of this number in the shorter run,
+ * and spawns a merge of the smaller and one of the larger numbers. The input and the tasks are as in
+ * numasim/workload/families/sort.py.
  */
 #include <string.h>
 
@@ -41,7 +42,7 @@ typedef struct {
     const state *of;
     enum array from;
     int64_t low1, size1, low2, size2, target;
-    bool announced; /* whether the task's accesses were declared at its spawn */
+    bool announced; /* whether the spawn of the task has declared its accesses */
 } merge;
 
 /* ---- serial parts ------------------------------------------------------------------------------------------------ */
@@ -70,7 +71,7 @@ static int64_t pivot_of(int64_t *numbers, int64_t size) {
     return *middle;
 }
 
-/* Sort by partition. Recursion sorts the smaller part, so the stack stays shallow. */
+/* Sort by partition. Only the smaller part is sorted by recursion, so that the stack stays shallow. */
 static void quicksort(int64_t *numbers, int64_t size) {
     while (size > SMALL_SORT) {
         const int64_t pivot = pivot_of(numbers, size);
@@ -153,7 +154,7 @@ static void spawn_merge(ns_task *self, const merge *m) {
     ns_state_spawn(self, &m->of->memory, run_merge, &right, sizeof right, accesses, count);
 }
 
-/* Find the place of the longer run's middle number, and merge the numbers below and above in two tasks. */
+/* Find the place of the longer run's middle number in the shorter run. Merge smaller and larger numbers in tasks. */
 static void split_merge(ns_task *self, const merge *m) {
     const int64_t *numbers = m->of->array[m->from];
     const int64_t half = m->size1 / 2, pivot = numbers[m->low1 + half];
@@ -186,7 +187,7 @@ static void run_merge(ns_task *self, void *arguments) {
 
 /* ---- sorts ------------------------------------------------------------------------------------------------------- */
 
-/* Return size ceil(log2 size), the number of comparisons. */
+/* Return size * ceil(log2(size)): the number of comparisons of a sort. */
 static int64_t comparisons(int64_t size) {
     int64_t bits = 0;
     while ((size - 1) >> bits) bits++;

@@ -1,14 +1,14 @@
 /* The number of ways to put n queens on a board so that none attacks another, after BOTS N-Queens. A task tries one
  * column of the next row. If the queen can stand there, the task spawns one task for every column of the following row.
- * From row `cutoff` on, a task searches the remaining rows without children. The tasks are as in
+ * From row `cutoff` on, a task searches the remaining rows itself, without child tasks. The tasks are as in
  * numasim/workload/families/nqueens.py.
  */
 #include "kernels/kernel.h"
 
 enum { MOST_QUEENS = 16 };
 
-/* The numbers of solutions for n = 1, 2, ... (OEIS A000170). The kernel and its twin share the function `stands`, so
- * that only these numbers check `stands`. */
+/* The numbers of solutions for n = 1, 2, ... (OEIS A000170). The kernel and its twin both call `stands`. Only these
+ * numbers therefore check `stands`. */
 static const int64_t KNOWN[] = {1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596, 2279184};
 
 typedef struct {
@@ -42,8 +42,8 @@ static bool stands(const board *self) {
     return true;
 }
 
-/* Return the number of solutions that begin with the given rows, in which no queens attack each other. Each tried place
- * adds the number of earlier rows plus one to `*units`. */
+/* Return the number of solutions that begin with the rows of `self`, in which no queens attack each other. For each
+ * place that the search tries, add the number of earlier rows plus one to `*units`. */
 static int64_t search(board *self, int64_t *units) {
     const int64_t n = self->of->n;
     int64_t found = 0;

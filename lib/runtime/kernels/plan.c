@@ -1,7 +1,8 @@
 /* The task graph of a plan, run as a program: each op of a task is a call of a function of numasim/runtime.h. So any
- * program of the simulator can run in virtual time, with the same counts, and also on threads. On threads, segments
- * keep processors busy for their compute time. The command `numasim-runtime plan` runs this kernel, which is not in the
- * table of kernels. The kernel has no serial twin: a run is correct if every task has run as often as its phase.
+ * program of the simulator can run in virtual time, with the simulator's counts, and also on threads. On threads,
+ * segments keep processors busy for their compute time. The command `numasim-runtime plan` runs this kernel, which is
+ * not in the table of kernels. The kernel has no serial twin: a run is correct if every task has run as often as the
+ * phase of the task.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 
 typedef struct {
     ns_state_memory memory;
-    int64_t delay; /* of `ns_delay_take` */
+    int64_t delay; /* `turns_per_ms` of `ns_delay_take` */
     ns_pool *pool;
     const ns_full_plan *plan;
-    const ns_i64s *compute_ps; /* the times on threads; NULL in virtual time, where the plan has the times */
+    const ns_i64s *compute_ps; /* segments' times on threads; NULL in virtual time, which uses the plan's */
     int64_t *ran;              /* [rows] how often each task has run */
 } state;
 
@@ -131,7 +132,7 @@ static int create_words(ns_pool *pool, const ns_plan_words *words) {
     for (uint32_t word = 0; word < words->declared; word++) {
         char name[32];
         snprintf(name, sizeof name, "word %u", word);
-        const bool is_memory = words->role.at[word] == NS_SYNC_OBJECTS; /* a role without a word of runtime.h */
+        const bool is_memory = words->role.at[word] == NS_SYNC_OBJECTS; /* runtime.h has no such words */
         const enum ns_word_role role = is_memory ? NS_WORD_LOCK : (enum ns_word_role)words->role.at[word];
         const int64_t made = ns_word_create(pool, name, role, 0, (uint32_t)words->parties.at[word]);
         if (made < 0) return (int)made;

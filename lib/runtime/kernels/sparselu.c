@@ -1,5 +1,5 @@
-/* LU decomposition of a sparse matrix of blocks, after the version of BOTS SparseLU with one task that creates all
- * others (thesis section 3.6). In each step, this task factors the diagonal block itself, spawns the divisions of the
+/* LU decomposition of a sparse matrix of blocks, after the version of BOTS SparseLU in which one task creates all other
+ * tasks (thesis section 3.6). In each step, this task factors the diagonal block itself, spawns the divisions of the
  * blocks right of and below the diagonal block, waits, spawns an update for every pair of divided blocks, and waits.
  * The tasks are as in numasim/workload/families/sparselu.py, with one difference: the first update of a block that
  * fills in clears the block, and therefore writes the block without reading it.
@@ -20,11 +20,11 @@ typedef struct {
 } numbers;
 
 /* A block of the matrix. Blocks that exist at the start are in one region, in row order. Blocks that fill in are in
- * another region, in the order of a serial run. */
+ * another region, in the order in which a serial run fills them in. */
 typedef struct {
     uint8_t region; /* enum region */
     int32_t place;  /* index in the region, counted in blocks */
-    int32_t since;  /* the step that fills the block in; -1: block of the start */
+    int32_t since;  /* the step that fills the block in; -1: it exists at the start */
 } block_info;
 
 typedef struct {
@@ -59,15 +59,15 @@ static const block_info *info_of(const state *self, int64_t row, int64_t column)
     return &self->block[row * self->blocks + column];
 }
 
-/* Return whether block (row, column) exists in step k. */
+/* Return whether block (row, column) exists when step k begins. */
 static bool has(const state *self, int64_t row, int64_t column, int64_t k) {
     const block_info *block = info_of(self, row, column);
     return block->region != NONE && block->since < k;
 }
 
-/* Return whether a block exists at the start. The blocks on three diagonals exist. The other blocks at the start are in
- * even rows and even columns: in every third row right of the diagonal, and in every third column below the
- * diagonal. */
+/* Return whether a block exists at the start. These are the blocks on the diagonal and on both diagonals beside it.
+ * Other blocks exist in even rows and even columns: right of the diagonal in every third row, and below the diagonal in
+ * every third column. */
 static bool exists_at_first(int64_t row, int64_t column) {
     const int64_t distance = row < column ? column - row : row - column, smaller = row < column ? row : column;
     return distance <= 1 || (row % 2 == 0 && column % 2 == 0 && smaller % 3 == 0);
@@ -247,7 +247,8 @@ static size_t bytes_of(const state *self, int region) {
     return (size_t)(self->counts[region] * self->size * self->size) * sizeof(float);
 }
 
-/* Fill the matrix with random numbers from -1 to 1. Each number on the diagonal is above the sum of its row. */
+/* Fill the matrix with random numbers from -1 to 1. Each number on the diagonal is larger than the sum of the other
+ * numbers in its row. */
 static void fill(state *self, float *matrix) {
     const int64_t size = self->size, in_block = size * size;
     for (int64_t at = 0; at < self->counts[MATRIX] * in_block; at++) {
@@ -324,9 +325,10 @@ static void apply(const state *self, const numbers *in, enum half half, const do
     }
 }
 
-/* Return whether the product of the factors equals the matrix up to rounding errors. Both are multiplied with a vector
- * of ones. An error is at most n epsilon |L| |U| (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3).
- * The numbers on the diagonal are near n, so a row of |L| |U| is at most 4 n. */
+/* Return whether the product of the factors L and U equals the matrix up to rounding errors. Product and matrix are
+ * compared by their products with a vector of ones. An error is at most n epsilon |L| |U| (Higham, Accuracy and
+ * Stability of Numerical Algorithms, theorem 9.3). The numbers on the diagonal are near n, so the sum of a row of |L|
+ * |U| is at most 4 n. */
 static bool is_factored(const state *self) {
     const int64_t n = self->blocks * self->size;
     double *vectors = calloc((size_t)(4 * n), sizeof *vectors);

@@ -7,7 +7,7 @@ typedef struct {
     ns_state_memory memory;
     int64_t acquisitions, critical_ps, think_ps;
     uint32_t workers, lock;
-    int64_t delay;   /* of `ns_delay_take` */
+    int64_t delay;   /* `turns_per_ms` of `ns_delay_take` */
     int64_t counter; /* only the lock's holder changes the counter */
     int64_t twin;
 } state;

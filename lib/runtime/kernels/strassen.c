@@ -1,8 +1,8 @@
-/* Strassen's matrix product in Winograd's form, after BOTS Strassen (thesis section 3.6). A task of size n fills eight
- * temporaries of half the size with sums, spawns seven products of half the size, waits, and adds the products up.
- * Products of matrices of at most `cutoff` are computed directly. The tasks are as in
- * numasim/workload/families/strassen.py with `heap: fresh`: every task has temporaries of its own, and is the first to
- * touch their pages.
+/* Strassen's matrix product in Winograd's form, after BOTS Strassen (thesis section 3.6). A task for matrices of n rows
+ * fills eight temporary matrices of n / 2 rows with sums, spawns seven products of such matrices, waits, and adds the
+ * products. Products of matrices with at most `cutoff` rows are computed directly. The tasks are as in
+ * numasim/workload/families/strassen.py with `heap: fresh`: every task has temporary matrices of its own, and is the
+ * first to touch their pages.
  *
  * The numbers are small integers, so all results are exact, and the serial twin is the classical product.
  */
@@ -21,7 +21,7 @@ typedef struct {
     ns_state_memory memory;
     int64_t n, cutoff, version, cutoff_depth, rate;
     int64_t levels;             /* number of levels on which a product is split */
-    int64_t spawning;           /* number of levels on which products are tasks; deeper products are calls */
+    int64_t spawning;           /* number of levels with products as tasks; deeper products are calls */
     int64_t first[MOST_LEVELS]; /* offset in the heap of each level's temporaries, in bytes */
     int64_t heap_bytes;
     uint32_t object[REGIONS];
@@ -50,7 +50,7 @@ typedef struct {
     const state *of;
     int64_t level, number; /* number: the product's index on its level */
     place a, b, c;
-    bool announced; /* whether the first accesses were declared at the spawn */
+    bool announced; /* whether the spawn has declared its first accesses */
 } product;
 
 /* ---- matrices ---------------------------------------------------------------------------------------------------- */
@@ -272,7 +272,7 @@ static void run_twin(void *all) {
     multiply(all, &root);
 }
 
-/* Compare numbers, not bytes, since zero has two signs. */
+/* Compare numbers and not bytes, because 0.0 and -0.0 are equal numbers. */
 static bool matches(const void *all) {
     const state *self = all;
     const double *c = self->region[C], *twin = self->region[TWIN];

@@ -1,9 +1,9 @@
 /* Repeated synchronisation constructs of OpenMP, as in EPCC syncbench (thesis section 6.4.1, Table 6.4). Each construct
  * surrounds a delay. The bodies are as in numasim/workload/families/syncbench.py, which lists the parts of each
- * construct. One difference: successive segments there are one segment here.
+ * construct. One difference: successive segments of that file are one segment here.
  *
  * Every worker adds up observed values: the rounds that other workers publish, the tickets of the shared counter, and
- * the numbers counted inside the lock. The sums are known in advance, which checks the synchronisation.
+ * the numbers counted inside the lock. The correct sums are known in advance. A wrong sum shows wrong synchronisation.
  */
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ typedef struct {
     ns_state_memory memory;
     int64_t construct, repetitions, delay_ps, serial_ps, own_ps, most_lines, rounds;
     uint32_t workers, lines;
-    int64_t delay; /* of `ns_delay_take` */
+    int64_t delay; /* `turns_per_ms` of `ns_delay_take` */
     uint32_t lock, counter, barrier;
     uint32_t *woken;   /* [workers] the condition of each worker */
     uint32_t *line;    /* [lines] */
@@ -52,7 +52,7 @@ static void take(ns_task *self, const state *of, int64_t picoseconds) {
     ns_work(self, picoseconds);
 }
 
-/* Spend the time that the runtime itself needs for a construct. */
+/* Spend the time that an OpenMP runtime itself needs for a construct. */
 static void take_own(ns_task *self, const state *of) {
     if (of->own_ps) take(self, of, of->own_ps);
 }
@@ -142,8 +142,8 @@ static void run_reduction(ns_task *self, state *of, uint32_t id, int64_t round) 
     meet(self, of);
 }
 
-/* For each construct: its body, whether workers share the repetitions, and the numbers that a worker adds to its
- * sum. */
+/* For each construct: its body, whether workers divide the repetitions among themselves, and which values a worker adds
+ * to its sum. */
 static const struct {
     void (*run)(ns_task *self, state *of, uint32_t id, int64_t round);
     bool shared_out, adds_round, adds_ticket, counts, reduces;
@@ -182,8 +182,8 @@ static int create(void *whole, ns_setting *setting) {
     return NS_OK;
 }
 
-/* Create the words (synchronisation objects). A condition is near the worker that waits for it; every other word is
- * near worker 0. */
+/* Create the words (synchronisation objects). A condition is on the node of the worker that waits for it. All other
+ * words are on the node of worker 0. */
 static int attach(void *whole, ns_pool *pool) {
     state *self = whole;
     int error = ns_word_attach(pool, "lock", NS_WORD_LOCK, 0, 1, &self->lock);
@@ -202,7 +202,7 @@ static int attach(void *whole, ns_pool *pool) {
     return error;
 }
 
-/* Do the work of all workers on one thread. This needs no synchronisation. */
+/* Compute the sums of all workers on one thread, without synchronisation. */
 static void run_twin(void *whole) {
     state *self = whole;
     int64_t ticket = 0;

@@ -1,6 +1,6 @@
 /* Unbalanced tree search (Olivier et al., LCPC 2006): one task per node of a tree that is generated during the walk. A
  * node's random state determines its number of children. The state of a child is a hash of its parent's state. The
- * trees are as in numasim/workload/families/uts.py, where the states are streams of splitmix64.
+ * trees are as in numasim/workload/families/uts.py, where a node's random state is a stream of splitmix64.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -48,14 +48,13 @@ static const ns_parameter PARAMETERS[] = {
 
 /* ---- the tree ---------------------------------------------------------------------------------------------------- */
 
-/* Return floor(fraction 2^64), where `fraction` is in units of 10^-18. A fraction of 1 gives the largest bound, 2^64 -
- * 1. */
+/* Return floor(fraction * 2^64), where `fraction` is in units of 10^-18. For a fraction of 1, return 2^64 - 1. */
 static uint64_t bound_of(int64_t fraction) {
     const ns_uwide wide = ((ns_uwide)(uint64_t)fraction << 64) / UINT64_C(1000000000000000000);
     return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
 }
 
-/* Return the mean number of children at a depth. */
+/* Return the mean number of children of a node at a depth. */
 static double mean_at(const state *self, int64_t depth) {
     const double root = (double)self->root_children, deepest = (double)self->depth, at = (double)depth;
     switch (self->shape) {
@@ -68,7 +67,7 @@ static double mean_at(const state *self, int64_t depth) {
     }
 }
 
-/* Return the quotient of the 192-bit number `high` 2^128 + `number` and `divisor`. `divisor` is above `high`. */
+/* Return the quotient of the 192-bit number `high` 2^128 + `number` and `divisor`. `divisor` is larger than `high`. */
 static ns_uwide divided(uint64_t high, ns_uwide number, uint64_t divisor) {
     const ns_uwide upper = ((ns_uwide)high << 64) | (uint64_t)(number >> 64);
     const ns_uwide lower = (upper % divisor << 64) | (uint64_t)number;
@@ -82,9 +81,9 @@ static ns_uwide scaled(ns_uwide number, uint64_t factor, uint64_t divisor) {
     return divided((uint64_t)(high >> 64), (high << 64) | (uint64_t)low, divisor);
 }
 
-/* Set the bounds so that a node has at least c children with probability (b / (1 + b))^c, where b is the mean rounded
- * to 10^-9. The power, computed in 128 bits, is off by less than 2^-121. So its upper half is exact except with a
- * chance of 2^-57. */
+/* Set the bounds so that a node has at least c children with probability (b / (1 + b))^c, where b is `mean` rounded to
+ * 10^-9. The power is computed in 128 bits with an error below 2^-121. So its upper 64 bits, the bound, are exact
+ * except with a chance of 2^-57. */
 static void set_bounds(uint64_t *bounds, double mean) {
     const uint64_t factor = (uint64_t)nearbyint(mean * ROUNDING), divisor = factor + ROUNDING;
     ns_uwide power = divided(factor, 0, divisor);
@@ -115,7 +114,7 @@ static int64_t children_of(const state *self, uint64_t node, int64_t depth) {
     return children;
 }
 
-/* Return the checksum of a node. The checksum takes about as long as the states of the node's children. */
+/* Return the checksum of a node. To compute it takes about as long as to compute the states of the node's children. */
 static uint64_t checksum_of(const state *self, uint64_t node, int64_t children) {
     uint64_t sum = node;
     for (int64_t round = (children ? children : 1) * self->rounds; round > 0; round--) sum = ns_mix(sum + NS_GAMMA);
@@ -134,10 +133,10 @@ typedef struct {
     const state *of;
     uint64_t node;
     int64_t depth;
-    count *found; /* the counts of the subtree */
+    count *found; /* where to store the counts of the subtree */
 } visit;
 
-/* The results of up to FEW_CHILDREN children are on the stack of their parent. */
+/* The results of up to FEW_CHILDREN children are on the stack of their parent, those of more children on the heap. */
 enum { FEW_CHILDREN = 8 };
 
 static void walk(ns_task *self, void *arguments) {
@@ -154,7 +153,7 @@ static void walk(ns_task *self, void *arguments) {
     if (children) ns_join(self);
     for (int64_t child = 0; child < children && found; child++) add(&all, &found[child]);
     if (found != few) free(found);
-    *at->found = all; /* too small after a lack of memory; the comparison with the twin shows this */
+    *at->found = all; /* too small if memory was short; the comparison with the twin shows this */
 }
 
 static count walk_serially(const state *self, uint64_t node, int64_t depth) {

@@ -1,5 +1,5 @@
-/* Distances between hardware threads: the time of passing a cache line from one thread to another, alone and while all
- * cores want the line; and the time from waking a sleeping thread until the woken thread runs. */
+/* Distances between hardware threads: the time to pass a cache line from one thread to another; the same while all
+ * cores access the line; and the time from waking a sleeping thread until the woken thread runs. */
 #include <time.h>
 
 #include "platform/atomics.h"
@@ -7,7 +7,7 @@
 #include "probe/probe.h"
 
 enum { ROUNDS = 1000, WAKES = 8, QUICK_PAIRS = 64 };
-static const long PAUSES_NS = 10000000000; /* all pauses together if no sample is discarded */
+static const long PAUSES_NS = 10000000000; /* sum of all pauses if no sample is discarded */
 static const long LONGEST_PAUSE_NS = 40000000;
 static const double ASLEEP_NS = 60000; /* after this time a thread that goes to sleep is asleep */
 
@@ -113,7 +113,7 @@ static void wake(void *context, uint32_t member) {
     }
 }
 
-/* Return the mean time from the begin of a call that wakes to `end_ns`. */
+/* Return the mean time from the start of a waking call to the matching time in `end_ns`. */
 static double mean_until_end(const void *context, double span_ns) {
     const bedroom *self = context;
     double sum = 0;

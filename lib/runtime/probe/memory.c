@@ -93,8 +93,8 @@ static void read_share(void *context, uint32_t member) {
     self->sum[member] = sum[0];
 }
 
-/* Move on to the next lines. Samples are short, so that few samples are disturbed. Each sample reads other lines than
- * the previous sample, so that no line is in a cache. */
+/* Move on to the next lines. Samples are short, so that other programs disturb few of them. Each sample reads other
+ * lines than the previous sample, so that no line is in a cache. */
 static void move_on(void *context) {
     memory *self = context;
     const size_t all = self->team * self->piece;
@@ -264,7 +264,7 @@ static double of_each_moved(const void *context, double span_ns) {
     return span_ns / PAGES;
 }
 
-/* Find two nodes with memory. Return false if there are fewer than two. */
+/* Find two nodes with memory. Return false if fewer than two nodes have memory. */
 static bool two_nodes(const ns_topology *topology, int *home, int *away) {
     int found = 0;
     for (uint32_t at = 0; at < topology->node_count && found < 2; at++) {
