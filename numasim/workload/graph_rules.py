@@ -1,7 +1,7 @@
 """The rules of a well-formed workload. A broken rule is an `InputError` that names the place and the valid values.
 
 Places are paths in the JSON form of a graph, also for graphs in memory, recorded programs and files in npz. The lengths
-of arrays and the bounds of most numbers are checked before, by the readers of files and the builder.
+of arrays and the bounds of most numbers have been checked before, by the readers of files and by the builder.
 """
 
 from __future__ import annotations
