@@ -59,7 +59,7 @@ def below(x: int, n: int) -> int:
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
-    """Return the seed of repeat number ``repeat``, from 0; all cells of a sweep share it, so that repeats form pairs."""
+    """Return the seed of repeat number ``repeat``, from 0; all cells of a sweep share it, so repeats form pairs."""
     return mix((seed + (repeat + 1) * GAMMA) & MASK)
 
 

@@ -36,8 +36,8 @@ Flags = npt.NDArray[np.bool_]
 class Sides(NamedTuple):
     """The numbers of elements around the mode of each merge, seen from one side of the mode; arrays are [merges].
 
-    If the middle has the most probable rank (the mode), these numbers of elements of the middle's own run and of
-    the other run lie behind and ahead of the middle. The weight g(d) is the product over i = 1 .. d of
+    If the middle has the most probable rank (the mode), these numbers of elements of the middle's own run and of the
+    other run lie behind and ahead of the middle. The weight g(d) is the product over i = 1 .. d of
 
         (both_behind + i) (other_ahead - i + 1) / ((other_behind + i) (own_ahead + other_ahead - i + 1)).
     """

@@ -1,11 +1,11 @@
 """Trees of tasks that divide the rows of an array down to leaves of a few rows (LAWS, Chen and Guo, section 6.4).
 
 The rows are cut into blocks of equal size; the last block may be smaller. Every leaf has one block. An inner task
-divides its n blocks evenly, in order, among d children: child c has the blocks from ``n c div d`` to
-``n (c + 1) div d`` - 1. All inner tasks of a regular tree have the same number d of children. In an irregular tree
-(Chen, Huang and Guo 2012) d varies: the inner tasks, counted level by level from the root, have ``branching``,
-``branching + 1`` and ``branching + 2`` children in turn, over and over. In both trees, a task with fewer than d blocks
-has one child for each block.
+divides its n blocks evenly, in order, among d children: child c has the blocks from ``n c div d`` to ``n (c + 1) div
+d`` - 1. All inner tasks of a regular tree have the same number d of children. In an irregular tree (Chen, Huang and Guo
+2012) d varies: the inner tasks, counted level by level from the root, have ``branching``, ``branching + 1`` and
+``branching + 2`` children in turn, over and over. In both trees, a task with fewer than d blocks has one child for each
+block.
 """
 
 from __future__ import annotations

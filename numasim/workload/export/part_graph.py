@@ -102,8 +102,8 @@ def part_graph(workload: Workload) -> PartGraph:
 def _cuts(work: Workload, task: I64, join: I64) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return ([ops] whether the op begins another part of its task, [tasks] whether the task's last part has no ops).
 
-    ``task`` [ops] is the task of each op, ``join`` are the ops that wait. A part begins with the first run, spawn
-    or call behind a join, and with a run behind a spawn. If a task ends with a join, the task's last part has no ops.
+    ``task`` [ops] is the task of each op, ``join`` are the ops that wait. A part begins with the first run, spawn or
+    call behind a join, and with a run behind a spawn. If a task ends with a join, the task's last part has no ops.
     """
     code, joins = work.op_code, np.zeros(len(work.op_code), np.bool_)
     joins[join] = True

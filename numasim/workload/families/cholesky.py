@@ -3,10 +3,10 @@
 The program is the right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear
 algebra algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of
 doubles in tiles. Step k factors tile (k, k) (potrf), divides the tiles below tile (k, k) (trsm), and updates every tile
-(i, j) right of column k: a diagonal tile by a product of a tile and its transpose (syrk), any other tile by a
-product of two tiles (gemm). One task spawns all other tasks in this order and then waits. A spawned task starts when
-the last earlier writer of every tile that the task reads or writes has finished, as with the ``depend`` clause of
-OpenMP. No tile is written after another task has read the tile, so there are no other dependences.
+(i, j) right of column k: a diagonal tile by a product of a tile and its transpose (syrk), any other tile by a product
+of two tiles (gemm). One task spawns all other tasks in this order and then waits. A spawned task starts when the last
+earlier writer of every tile that the task reads or writes has finished, as with the ``depend`` clause of OpenMP. No
+tile is written after another task has read the tile, so there are no other dependences.
 
 A task is thus a triple ``0 <= k <= j <= i < tiles``: the work of step k on tile (i, j). Only the tiles on and below the
 diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles, even for work on one triangle.

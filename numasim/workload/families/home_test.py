@@ -3,10 +3,8 @@
 One task for each core makes memory references to a region that no other task uses. The caches of the core serve a share
 of the references; the paper does not state this share (assumption A-60). Every other reference fetches the next line of
 the region from the line's home, the node whose memory holds the line. A task cannot continue without the line, so it
-fetches one line at a time. The
-regions lie one after the other, and regions of 64 KiB begin at multiples of 64 KiB. A page policy can thus place each
-region on
-the node of its task, on one node, or on all nodes.
+fetches one line at a time. The regions lie one after the other, and regions of 64 KiB begin at multiples of 64 KiB. A
+page policy can thus place each region on the node of its task, on one node, or on all nodes.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Items are in the order of value per weight, the best item first. A task decides on the next item: the task spawns the
 search without the item and the search with the item, and waits for both. A task ends at once in three cases: the weight
 is above the capacity; no item or no capacity is left; or the remaining capacity, filled at the next item's value per
-weight, cannot reach the best value found so far. In a parallel program this best value depends on the order
-of execution. Here it is the best value of a serial run, which searches without the item first. The tree is therefore
+weight, cannot reach the best value found so far. In a parallel program this best value depends on the order of
+execution. Here it is the best value of a serial run, which searches without the item first. The tree is therefore
 always the same.
 
 Weights and values are drawn from 1 to 100 (class-8 streams); the knapsack holds half of the weight of all items.
