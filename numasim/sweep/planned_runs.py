@@ -50,9 +50,10 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
 
 
 def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """Return ``runs`` in an order in which each program on a machine, and each plan, has to be prepared only once.
+    """Return ``runs`` reordered so that each program on a machine, and each plan, is prepared only once.
 
-    Runs of one program on one machine follow each other, and among them runs of one plan. Otherwise the order is kept.
+    Runs of one program on one machine become neighbours, and among these the runs of one plan. Otherwise runs keep
+    their order.
     """
     programs: dict[Hashable, int] = {}
     plans: dict[Hashable, int] = {}
