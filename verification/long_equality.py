@@ -69,7 +69,7 @@ class Source:
 def serve(pipe: Connection, source: Source, numbers: range) -> None:
     """Judge plans and send a verdict for each."""
     for number in numbers:
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # ends this process, whatever the process is doing
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # a signal ends this process, even in the middle of a plan
         pipe.send((number, judge(source.plan(number))))
     pipe.close()
 

@@ -95,7 +95,7 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrs
 
 
 def independent_tasks(tasks: int) -> Parameters:
-    """Return the workload of ``tasks`` independent tasks, each as long as a task of the bare loop of `verification/pairs.py`."""
+    """Return the workload of ``tasks`` independent tasks, as long as the bare loop's (`verification/pairs.py`)."""
     return {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
 
 
