@@ -159,12 +159,12 @@ def _prediction(study: Study, cell: Cell) -> str:
     """Return a text that is equal for cells with the same prediction."""
     table = study.tables[cell.table]
     read = []
-    # the table counts only if readings concern single tables; other readings follow from program, row and variant
+    # the readings that concern single tables; all other readings follow from program, row and variant
     if table.program:
         wanted = Wanted(study.programs[table.program], "" if table.key else cell.row, cell.variant, table=cell.table)
         of_table = (each for each in study.readings.values() if each.scope.tables and each.scope.concerns(wanted))
         read = [each.answers[each.scored].changes for each in of_table]
-    # the column counts only in kinds of tables whose cells depend on more than the run's variant
+    # in kinds of tables other than `Runs` and `Totals`, predictions may differ by column
     part = "" if isinstance(table.kind, Runs | Totals) else cell.column
     return repr(
         [table.kind, table.program, table.key, list(filter(None, read)), cell.variant, cell.quantity, part, cell.row]

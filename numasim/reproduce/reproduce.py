@@ -64,10 +64,10 @@ STUDIES = FolderKind("numasim reproduce all")  # a page, and a folder for each r
 class Reproduction:
     """The chosen tables of a study.
 
-    ``only_rates`` has the scored tables with only rates fitted, for comparison with other machines. ``alternatives``
-    has the scored tables with another choice of one reading, or with one fitted parameter at an end of its range, for
-    the first seed. ``ablations`` has the scored tables of a quick reproduction without each mechanism in turn; the
-    tables under the key `NOTHING` have all mechanisms, for comparison.
+    ``only_rates`` has the scored tables with only rates fitted, on the study's own machine. ``alternatives`` has the
+    scored tables with another choice of one reading, or with one fitted parameter at an end of its range, for the first
+    seed. ``ablations`` has the scored tables of a quick reproduction without each mechanism in turn; the tables under
+    the key `NOTHING` have all mechanisms, for comparison.
     """
 
     study: Study

@@ -1,7 +1,8 @@
 """Batches of runs: simulated in one process each, dispatched to the workers of a sweep, and stored as shards.
 
 A batch has as many runs as take about a second together. A run depends only on its specification and seed, so the
-division into (a file of the results directory with the rows of the batch) to the sweep, and the sweep writes the shard.
+division into batches changes no result. The process of a batch needs no results directory: it returns the bytes of a
+shard (a file of the results directory with the rows of the batch) to the sweep, and the sweep writes the shard.
 
 If a worker process dies, nobody knows which run of the batch killed the process. The runs of a lost batch are therefore
 simulated again one at a time. A run that kills a process again is recorded as failed; other runs are not affected.

@@ -50,7 +50,7 @@ def _refuse(wrong: npt.NDArray[Any], path: Callable[[int], Path], problem: Calla
 
 
 def _within(key: str, inner: str, pointer: I64) -> Callable[[int], Path]:
-    """Return a function from the number of an op, edge or access to its path in the JSON form; ``pointer``: CSR."""
+    """Return a function from the number of an op, edge or access to its path; ``pointer`` is its CSR pointer."""
 
     def path(entry: int) -> Path:
         owner = int(np.searchsorted(pointer, entry, side="right")) - 1

@@ -1,10 +1,10 @@
 """The Mandelbrot set: the rows of a picture have costs that differ by orders of magnitude; a CPU-bound program of LAWS.
 
 The count of a point c is the number of steps z := z^2 + c, from z = 0 on, until |z| > 2, but at most ``most_steps``.
-The points are the centres of x times y equal cells of the rectangle from -2 - 3i/2 to 1 + 3i/2. All numbers are
-integers in units of 2^-28, and products are rounded down, so that counts are the same on all machines. Rows at equal
-distances above and below the real axis have equal counts. A tree of tasks divides the rows, and a leaf writes the
-counts of its rows.
+The points are the centres of x times y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers
+in units of 2^-28, and products are rounded down, so that counts are the same on all machines. Rows at equal distances
+above and below the real axis have equal counts. A tree of tasks divides the rows, and a leaf writes the counts of its
+rows.
 """
 
 from __future__ import annotations

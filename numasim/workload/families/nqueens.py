@@ -2,7 +2,7 @@
 
 A task tries one column of the next row: the task copies the board and tests the new queen against all earlier queens.
 If no earlier queen attacks the new queen, the task spawns a task for every column of the following row and waits. In
-row ``cutoff`` a task searches the remaining rows serially. A try in row j, from 0, takes
+row ``cutoff`` a task searches the remaining rows serially. A try in row j, from 0, takes (j + 1) times ``row_ns``.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ A sweep needs ``halo`` rows above and below a row. With two buffers a sweep read
 the next sweep reads and writes them the other way round. With one buffer a sweep updates the array in place. A loop
 repeats two sweeps, each with a tree of tasks. If the number of sweeps is odd, one more run of the first sweep follows
 the loop. A leaf computes its rows in one segment, and accesses its rows and the rows of the halo that exist. No region
-is initialised before the program: the first sweep places the pages. A half sweep (red or black points) computes
+is initialised before the program: the first sweep places the pages. A half sweep (red or black points) computes every
+other point, but touches all rows.
 """
 
 from __future__ import annotations
