@@ -61,8 +61,7 @@ class InputError(NumasimError):
         value: object = None,
         known: Collection[str] = (),
     ) -> None:
-        """Keep the parts of the message; of the valid names ``known`` it proposes the name that is nearest to
-        ``value``.
+        """Keep the parts of the message; of the valid names ``known`` it proposes the nearest to ``value``.
 
         Without ``expected``, the message lists ``known`` as the valid values.
         """

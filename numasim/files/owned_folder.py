@@ -45,8 +45,7 @@ def locked(folder: Path) -> Iterator[None]:
         with output_errors(folder, FOLDER):
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # The last holder may have removed the lock file after this process opened it: this process then locks
-                # nothing.
+                # The last holder may have removed the lock file after this process opened it: then this lock is void.
                 is_held = os.fstat(lock).st_ino == os.stat(path).st_ino
             except (BlockingIOError, FileNotFoundError):
                 is_held = False
@@ -151,8 +150,7 @@ class OwnedFolder:
         return [self.directory / name for name in files]
 
     def write_only(self, files: Mapping[str, bytes]) -> list[Path]:
-        """Write ``files``, remove all other files of the command, and print the names of the files that the user
-        changed.
+        """Write ``files``, remove all other files of the command, and print the names of files that the user changed.
 
         A file of the command that the user changed is kept.
         """

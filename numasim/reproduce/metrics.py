@@ -60,8 +60,7 @@ class Metric:
     best: float = 0.0
     needs_baseline: bool = False  # whether the metric judges changes
     chance: Callable[[Posed], float] | None = None  # the mean score of a random guess
-    # chooses the counted cells among all cells, by the quantities of the scored class; by default, the cells of the
-    # class
+    # chooses the counted cells by the quantities of the scored class; by default, all cells of the class
     choose: Callable[[Sequence[Pair], Collection[str]], list[Pair]] | None = None
 
     def meets(self, value: float, bound: float) -> bool:

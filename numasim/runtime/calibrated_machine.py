@@ -222,8 +222,7 @@ def _remark_intervals(draft: Draft, what: str, unit: str, matrix: Matrix) -> Non
 # ---- the runtime file of numasim's own task runtime: the measured costs of queues, tasks, threads and pages ----------
 
 # Costs that were not measured are taken from the preset ``ompi`` and marked as assumed. Only the transfer of a queue's
-# cache line depends on distance, and this time is in the machine file. So probes and takes are measured within one
-# core.
+# cache line depends on distance; its time is in the machine file. So probes and takes are measured within one core.
 
 BASE = "ompi"
 

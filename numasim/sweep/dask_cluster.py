@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 # ---- Checks before a sweep: the address, the scheduler at the address, and the numasim of all processes --------------
 
 # A client that cannot connect gives little information and leaves threads behind. Therefore one request is sent before
-# a client is made. Its outcome tells apart a refused connection, an unknown host, no answer, and a listener of another
-# kind.
+# a client is made. It tells apart a refused connection, an unknown host, no answer, and a listener of another kind.
 
 REQUEST_S = 4.0  # time limit of all attempts to connect for this request
 ANSWER_S = 5.0  # time limit of the answer, including the connection

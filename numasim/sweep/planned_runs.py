@@ -52,8 +52,7 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
 def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
     """Return ``runs`` reordered so that each program on a machine, and each plan, is prepared only once.
 
-    Runs of one program on one machine become neighbours, and among these the runs of one plan. Otherwise runs keep
-    their order.
+    Runs of a program on a machine become neighbours, and among these the runs of one plan. The order is otherwise kept.
     """
     programs: dict[Hashable, int] = {}
     plans: dict[Hashable, int] = {}

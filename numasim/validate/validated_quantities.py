@@ -2,8 +2,7 @@
 
 A value made of counters is a ratio of sums over the repeats of a cell, or, without a denominator, a mean over the
 repeats. Its interval is a bootstrap interval. A value that is timed on a real clock is the median over the repeats,
-because an operating system that takes a processor away for some milliseconds disturbs single repeats, which no
-prediction covers.
+because an operating system that takes a processor away for some milliseconds disturbs single repeats unpredictably.
 """
 
 from __future__ import annotations

@@ -105,8 +105,7 @@ class RangeFamily:
     The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by the item's class-3 stream. If
     ``compute`` is given, its i-th amount is the compute time, and ``low_ps`` and ``high_ps`` are bounds. The offset of
     access j of item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
-    Item i touches the i-th amount of ``fresh`` in bytes for the first time, and gives back the i-th amount of ``freed``
-    in bytes.
+    Item i touches the i-th of ``fresh`` bytes for the first time, and gives back the i-th of ``freed`` bytes.
     """
 
     name: str

@@ -222,8 +222,7 @@ class SizedParameters(Model):
     name: str = Field(description="The name of what the parameters describe.")
 
     def totals(self) -> Totals:
-        """Return the totals of the program: upper bounds if they depend on random numbers; lower bounds for a random
-        tree.
+        """Return the totals of the program: upper bounds if they are random, lower bounds for a random tree.
 
         Totals grow with every size and every time.
         """

@@ -53,8 +53,7 @@ RULES = {
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
-    """Let ``draw`` use the rules of this module and matplotlib's defaults, and restore the user's own settings
-    afterwards.
+    """Let ``draw`` use this module's rules and matplotlib's defaults, then restore the user's own settings.
 
     A notebook shows the figure.
     """

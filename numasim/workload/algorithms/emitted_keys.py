@@ -51,8 +51,7 @@ def _distribution(trials: int, probability: float) -> tuple[int, npt.NDArray[np.
 def shared_out(total: int, capacity: I64, stream: int) -> I64:
     """Return [places] how many of ``total`` things each place gets; place i has ``capacity[i]`` equally likely seats.
 
-    First each place draws its number on its own. Then single things are added to or taken from random places until the
-    numbers of all places sum up to ``total``.
+    First each place draws its number alone. Then random places gain or lose single things until the sum is ``total``.
     """
     seats = int(capacity.sum())
     found = binomial(stream_array(stream, len(capacity)), capacity, total / seats)

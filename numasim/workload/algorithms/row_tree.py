@@ -4,8 +4,7 @@ The rows are cut into blocks of equal size; the last block may be smaller. Every
 divides its n blocks evenly, in order, among d children: child c has the blocks from ``n c div d`` to ``n (c + 1) div
 d`` - 1. All inner tasks of a regular tree have the same number d of children. In an irregular tree (Chen, Huang and Guo
 2012) d varies: the inner tasks, counted level by level from the root, have ``branching``, ``branching + 1`` and
-``branching + 2`` children in turn, over and over. In both trees, a task with fewer than d blocks has one child for each
-block.
+``branching + 2`` children in turn, over and over. In both trees, a task with fewer than d blocks has a child per block.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 Every island has a population of individuals in memory of its own. An iteration has two phases. In the first phase every
 island evolves for a number of generations. In the second phase, after all islands have evolved, every island replaces
 its last individuals by copies of the first individuals of its predecessor in the ring of islands. A tree of tasks
-divides the islands; a leaf is an island. Evolving takes a given time for each gene of each individual in each
-generation.
+divides the islands; a leaf is an island. Evolving takes a time for each gene of each individual and generation.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 The tasks are one range. Item i computes C[i div n, i mod n]: item i reads a row of A in one piece, and a column of B as
 n cache lines, one from each row of B. Each line of the column is new, and for n >= 512 also its page is new, so neither
-prefetches nor page walks overlap. If each line takes one whole cache miss, the time of a task is the intercept of
-equation 4.3 of the thesis.
+prefetches nor page walks overlap. With one whole cache miss a line, a task takes the intercept of the thesis' eq. 4.3.
 """
 
 from __future__ import annotations

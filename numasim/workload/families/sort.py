@@ -3,8 +3,7 @@
 A task of n elements spawns the sorts of its quarters and waits. Then the task spawns the merge of the first two
 quarters and the merge of the last two quarters into the temporary array, and waits. At last it calls the merge of both
 halves back into the array. A task below the cut-off sorts serially. A serial sort of m elements takes m ceil(log2 m)
-comparisons, a merge one comparison for each element. A merge also finds its split point by some twenty comparisons,
-which are left out.
+comparisons, a merge one comparison for each element. The some twenty comparisons that find a split are ignored.
 
 The keys are random: the point at which a merge splits is drawn from its distribution, and nothing is sorted.
 """

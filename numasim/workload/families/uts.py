@@ -4,8 +4,7 @@ The number of children of a node follows from the node's random state. In a bino
 children; every other node has m children with probability q, else no children. In a geometric tree the number of
 children is geometric with a mean b(d) that depends on the depth d. The state of a child is a hash of the parent's
 state. The published program hashes with SHA-1; here the hashes are random numbers of class-8 streams (model 1.4). Trees
-thus have the published distribution of shapes, but not the published sizes. The work of a node is to hash the states of
-its children.
+thus have the published distribution, but not the published sizes. A node's work is to hash the states of its children.
 """
 
 from __future__ import annotations

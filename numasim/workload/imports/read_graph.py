@@ -126,8 +126,7 @@ class ReadGraph:
 
     ``unit_ps`` is the length of the file's unit of time, None if the file states no unit; ``unit_means`` says in words
     what a unit is. ``times`` has None for a task without a time in the file. ``still`` are tasks without work, such as
-    points of synchronisation. ``labels`` are further texts of tasks. ``not_known`` lists the values that no file of
-    this format can have.
+    points of synchronisation. ``labels`` are further texts of tasks. ``not_known`` lists values that no such file has.
     """
 
     path: str

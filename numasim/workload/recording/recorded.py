@@ -13,9 +13,8 @@ MOST_LISTED = 8
 class Recorded:
     """The system on which a program was recorded; 0 and "" stand for unknown values.
 
-    ``core_steps_per_s`` is the rate of a core as in machine files. The program has ``sizes`` accesses, of which the
-    sizes of ``guessed_sizes`` are guesses: a guessed size reaches to the next address that a dependence names, or is
-    the size of a tile of a grid.
+    ``core_steps_per_s`` is the rate of a core as in machine files. Of ``sizes`` accesses, ``guessed_sizes`` have a
+    guessed size: up to the next address that a dependence names, or the size of a tile of a grid.
     """
 
     processor: str = ""
