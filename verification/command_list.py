@@ -137,7 +137,7 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """Return all entries; an entry that takes long only for the first source that shows the whole command."""
+    """Return all entries. Of equal entries that take long, only the entry of the first source is returned."""
     every = [entry for page in PAGES for entry in page_entries(page, (ROOT / page).read_text())]
     every += [*_examples(), *_shipped()]
     kept: dict[object, Entry] = {}

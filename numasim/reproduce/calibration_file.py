@@ -23,7 +23,7 @@ def _listed(value: Any) -> Any:
 Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 Value = int | Decimal | str
 Ends = tuple[Value, Value]
-FIRST_STEP = 1  # the first step of a calibration, which fits rates to serial times; no parallel cost affects these
+FIRST_STEP = 1  # the first step of a calibration, which fits rates to serial times; parallel costs do not affect these
 
 
 class Parameter(Model):

@@ -239,7 +239,7 @@ class _Program:
 
 
 def _check_segments(workload: Workload) -> None:
-    """Check the times and accesses of segments; recordings of programs are checked by this function, too."""
+    """Check the times and accesses of segments, also of the segments of recorded programs."""
     times, offset = workload.segment_compute_ps, workload.accesses.offset
     _refuse(times < 0, lambda at: ("segments", at, "compute_ps"), lambda at: f"the time is {times[at]} ps", "0 or more")
     path = _within("segments", "accesses", workload.segment_accesses)
@@ -249,7 +249,7 @@ def _check_segments(workload: Workload) -> None:
 def _check_accesses(
     workload: Workload, accesses: Accesses, low: npt.NDArray[Any], high: npt.NDArray[Any], path: Callable[[int], Path]
 ) -> None:
-    """Check that accesses lie in their regions, with offsets from ``low`` to ``high`` [accesses], which ranges vary."""
+    """Check accesses; the offsets of an access are from ``low`` to ``high`` [accesses], as the items of a range vary."""
     sizes = np.array([region.bytes for region in workload.regions], np.int64)
     size = sizes[accesses.region]
     rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes  # floats do not overflow

@@ -149,7 +149,7 @@ def _print_effects(lines: list[Line], estimates: Sequence[str], comparison: Comp
 
 
 def _print_cells(cells: pd.DataFrame, frame: pd.DataFrame, console: Console) -> None:
-    """Print the medians of cells, if the sweep has no axis along which cells could be compared."""
+    """Print the medians of cells, if only the seed or nothing varies, so that there is nothing to compare."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("cell", *HEADINGS):
         table.add_column(heading, overflow="fold")
