@@ -76,7 +76,7 @@ def serve(pipe: Connection, source: Source, numbers: range) -> None:
 
 @dataclass
 class Share:
-    """The plans that one process judges, in order. If a plan kills the process, a new one goes on with the next plan."""
+    """The plans that one process judges, in order. If a plan kills the process, another goes on with the next plan."""
 
     source: Source
     numbers: range

@@ -249,7 +249,7 @@ def _check_segments(workload: Workload) -> None:
 def _check_accesses(
     workload: Workload, accesses: Accesses, low: npt.NDArray[Any], high: npt.NDArray[Any], path: Callable[[int], Path]
 ) -> None:
-    """Check accesses; the offsets of an access are from ``low`` to ``high`` [accesses], as the items of a range vary."""
+    """Check accesses; the offsets of an access are from ``low`` to ``high`` [accesses], as range items vary."""
     sizes = np.array([region.bytes for region in workload.regions], np.int64)
     size = sizes[accesses.region]
     rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes  # floats do not overflow
