@@ -33,7 +33,7 @@ TWO_SIDED = 1.96  # 95 % of a normal distribution
 
 @dataclass(frozen=True)
 class Reading:
-    """Rows of one published column that a calibration has read."""
+    """The rows of one published column whose values a calibration has read."""
 
     table: str
     column: str
@@ -210,7 +210,7 @@ def root_at(error: Callable[[int], float], axis: Axis, found: int, deviation: fl
 
 
 def _reach(explained: Callable[[int], bool], axis: Axis, found: int, step: int) -> int:
-    """Return the outermost explained number on one side, up to an eighth of its distance from ``found``."""
+    """Return the outermost number on one side of ``found`` that is ``explained``, up to an eighth of its distance."""
     inside, outside = found, axis.clipped(found + step)
     while explained(outside):
         if outside in (axis.low, axis.high):
@@ -261,7 +261,7 @@ def _next(known: dict[int, float]) -> int:
 
 @dataclass
 class Explored:
-    """The costs of points. Each point is evaluated once."""
+    """The costs of points of the search (a number for each axis). Each point is evaluated once."""
 
     costs: Costs
     known: dict[Point, float] = field(default_factory=dict)
@@ -445,7 +445,7 @@ class _Profile:
         return lowest(axes, self.explored, start=start, enough=self.limit)[1] <= self.limit
 
     def _start(self, at: int, number: int) -> tuple[Point, float]:
-        """Return the better of two starting points, with its cost.
+        """Return the better of two points from which a profile at ``number`` is searched, with its cost.
 
         The starting points are the best point and the nearest known point, moved to ``number`` on axis ``at``.
         """

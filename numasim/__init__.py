@@ -40,7 +40,7 @@ _LATE = {
 
 
 class _Package(ModuleType):
-    """The package, whose ``sweep`` stays a function although a sub-package has the same name."""
+    """The package: its attribute ``sweep`` stays the function, although a sub-package has the same name."""
 
     @property
     def sweep(self) -> Any:
@@ -49,7 +49,7 @@ class _Package(ModuleType):
 
     @sweep.setter
     def sweep(self, module: ModuleType) -> None:
-        """Ignore the sub-package that the import system sets; ``sys.modules`` has the sub-package, too."""
+        """Ignore the sub-package that the import system assigns to ``sweep``; ``sys.modules`` keeps the sub-package."""
 
 
 sys.modules[__name__].__class__ = _Package
@@ -59,7 +59,7 @@ sys.modules[__name__].__class__ = _Package
 def no_collection() -> Iterator[None]:
     """Keep Python's garbage collector off in a block that makes many lasting objects and hardly any garbage.
 
-    After the block the collector takes these objects for old and does not look through them soon.
+    After the block the collector counts these objects as old and does not search them soon.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -68,7 +68,7 @@ def no_collection() -> Iterator[None]:
     finally:
         if collects:
             gc.freeze()
-            gc.unfreeze()  # from the permanent generation into the oldest
+            gc.unfreeze()  # moves the objects from the permanent to the oldest generation
             gc.enable()
 
 

@@ -1,6 +1,6 @@
 """The entrance of the command `numasim` and of `python -m numasim`.
 
-The command line takes a tenth of a second to import. `main` imports the command line where an interrupt is handled.
+Importing the command line takes a tenth of a second. `main` imports it inside a block that handles an interrupt.
 """
 
 import gc
@@ -8,15 +8,15 @@ import os
 import sys
 
 INTERRUPTED = 130  # the status that a shell gives to a program ended by SIGINT: 128 + 2
-QUIET_LIBRARIES = {  # settings that stop work which libraries do at their import; settings of the user stay
+QUIET_LIBRARIES = {  # settings that stop work at the import of libraries; a setting that the user made stays
     "OPENBLAS_NUM_THREADS": "1",  # threads for the linear algebra of numpy
     "PYDANTIC_DISABLE_PLUGINS": "__all__",  # a search for plug-ins through all installed packages
 }
-MANY_OBJECTS = 200_000  # more objects than all imported modules create; none of these objects is garbage
+MANY_OBJECTS = 200_000  # more objects than the imports create; the collector then finds no garbage among them
 
 
 def main() -> int:
-    """Run the command line and return its exit status; an interrupt at any moment is one sentence."""
+    """Run the command line and return its exit status. An interrupt (Ctrl-C) at any time prints one sentence."""
     try:
         for name, value in QUIET_LIBRARIES.items():
             os.environ.setdefault(name, value)
@@ -27,7 +27,7 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("numasim: interrupted: the same command begins anew\n")
         status = INTERRUPTED
-    gc.freeze()  # the process ends: a last search for garbage would be wasted
+    gc.freeze()  # the process ends now, so a last search for garbage would be wasted
     if status == INTERRUPTED:
         exec("")  # clears the mark of an interrupted `exec`, as dataclasses call it: Python would end by the signal
     return status

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numasim.plan.plan import Plan
     from numasim.report.sweep_result import SweepResult
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})  # the spec if all fields are given as changes
+NOTHING: Mapping[str, Any] = MappingProxyType({})  # the spec of a call that gives all fields as ``changes``
 __all__ = ["run", "simulate", "sweep"]
 
 

@@ -21,7 +21,7 @@ U64Array = npt.NDArray[np.uint64]
 
 
 class DrawClass(IntEnum):
-    """The purpose of a stream of draws; streams of one class are numbered by the ids in the comment."""
+    """The purpose of a stream of random numbers. The comment of a class says what numbers its streams."""
 
     VICTIM = 1  # [worker]
     BACKOFF = 2  # [worker]
@@ -30,8 +30,8 @@ class DrawClass(IntEnum):
     DISPATCH = 5  # [worker or producer]
     CONFLICT = 6  # [task]
     WORKER_SPEED = 7  # [worker]
-    ARRIVAL = 8  # [generator's own]
-    RANK = 9  # [element whose place a merge looks for]
+    ARRIVAL = 8  # [an id that the generator of the workload chooses]
+    RANK = 9  # [element whose rank a merge looks for]
 
 
 def mix(z: int) -> int:
@@ -59,12 +59,12 @@ def below(x: int, n: int) -> int:
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
-    """Return the seed of repeat ``repeat``, from 0. Cells of a sweep share these seeds, so that repeats form pairs."""
+    """Return the seed of repeat number ``repeat``, from 0; all cells of a sweep share it, so repeats form pairs."""
     return mix((seed + (repeat + 1) * GAMMA) & MASK)
 
 
 def turn_seed(seed: int, turn: int) -> int:
-    """Return the seed of the noise of tasks in turn ``turn``, from 0, of their phase; the first has the run's seed."""
+    """Return the seed of the tasks' noise in run number ``turn``, from 0, of a phase; run 0 has the seed of the run."""
     return seed ^ mix((turn * GAMMA) & MASK)
 
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
-MOST_TOLD = 20  # mistakes of one message
-MOST_ALIKE = 5  # most similar names that are compared by their common beginnings
+MOST_TOLD = 20  # most mistakes in one message
+MOST_ALIKE = 5  # most similar names among which the longest common beginning decides
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
@@ -24,17 +24,17 @@ class CheckError(NumasimError):
 
 
 class Interrupted(NumasimError):  # noqa: N818  # nothing went wrong
-    """The user interrupted a command: the text says which results are kept."""
+    """The user interrupted a command; the text of the error says which results are kept."""
 
     def __init__(self, interrupt: KeyboardInterrupt) -> None:
-        """Take the sentence of the innermost `when_interrupted` block that ``interrupt`` left."""
+        """Use the sentence of the innermost block of `when_interrupted` that ``interrupt`` has left."""
         notes: list[str] = getattr(interrupt, "__notes__", [])
         super().__init__(f"interrupted: {notes[0] if notes else 'the same command begins anew'}")
 
 
 @contextmanager
 def when_interrupted(kept: Callable[[], str]) -> Iterator[None]:
-    """Add to an interrupt of the block the sentence that ``kept`` returns, which says which results are kept."""
+    """If an interrupt leaves the block, add the sentence that ``kept`` returns; it says which results are kept."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -49,7 +49,7 @@ class InputError(NumasimError):
     or empty if the input has no file.
     """
 
-    cut = False  # whether there are more mistakes, whose number is not known
+    cut = False  # whether the document has more mistakes, in unknown number
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class InputError(NumasimError):
         value: object = None,
         known: Collection[str] = (),
     ) -> None:
-        """Keep the parts. Of the valid names ``known`` the text proposes the name nearest to ``value``.
+        """Keep the parts of the message; of the valid names ``known`` it proposes the nearest to ``value``.
 
-        Without ``expected``, any of ``known`` is expected.
+        Without ``expected``, the message lists ``known`` as the valid values.
         """
         if expected is None and known:
             expected = f"one of {', '.join(known)}"
@@ -76,11 +76,11 @@ class InputError(NumasimError):
 
     @property
     def each(self) -> tuple[InputError, ...]:
-        """Return the mistakes that are reported together: for a single mistake, the error itself."""
+        """Return the mistakes that the error reports: for an error about one mistake, the error itself."""
         return (self,)
 
     def with_(self, **parts: Any) -> InputError:
-        """Return a copy of a single mistake with other ``parts``, such as ``problem`` or ``place``."""
+        """Return a copy of this error with other ``parts`` of the message, such as ``problem`` or ``place``."""
         changed = copy(self)
         vars(changed).update(parts)
         return changed
@@ -93,7 +93,7 @@ class InputError(NumasimError):
 
     def __str__(self) -> str:
         """Return ``place: field: problem; expected ...; did you mean 'x'?``."""
-        head = ": ".join(dict.fromkeys(part for part in (self.place, dotted(self.path)) if part))  # a keyword is both
+        head = ": ".join(dict.fromkeys(part for part in (self.place, dotted(self.path)) if part))  # equal parts once
         tail = [self.problem]
         if self.expected:
             tail.append(f"expected {self.expected}")

@@ -1,8 +1,8 @@
 """Pieces of HTML for notebooks, and the templates of pages that are files.
 
-All text in a piece is escaped, each element has a style of its own, and equal contents give equal bytes. There is no
-style sheet, because a notebook removes style sheets from outputs without trust, and because the style of an element
-cannot change the page around the element. Text and lines have the colours of the notebook, dark or light.
+All text in a piece is escaped, each element has its own ``style`` attribute, and equal contents give equal bytes. There
+is no style sheet for two reasons: a notebook removes style sheets from outputs that it does not trust, and the style of
+an element cannot change the page around the element. Text and lines have the colours of the notebook, dark or light.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Html(str):
 
 
 def text(content: object) -> Html:
-    """Return ``content`` escaped for a text or an attribute; a sign replaces each character that cannot be printed."""
+    """Return ``content`` escaped for a text or an attribute; a placeholder replaces each unprintable character."""
     if isinstance(content, Html):
         return content
     shown = "".join(c if c.isprintable() or c in "\n\t" else NOT_PRINTABLE for c in str(content))
@@ -78,7 +78,7 @@ def note(*children: object) -> Html:
 
 
 def side_by_side(*children: object) -> Html:
-    """Return children beside each other, in as many rows as the width needs."""
+    """Return children next to each other, in as many rows as they need."""
     return element("div", *children, style="display: flex; flex-wrap: wrap; gap: 0 28px; align-items: flex-start")
 
 
@@ -98,7 +98,7 @@ def names_and_values(rows: Sequence[tuple[object, object, str]]) -> Html:
 def table(
     head: Sequence[object], rows: Sequence[Sequence[object]], left: int = 1, ends_with_text: bool = False
 ) -> Html:
-    """Return a table with a line below the head.
+    """Return a table with a line below its head.
 
     The first ``left`` columns, and the last column if it ``ends_with_text``, are text; the others are numbers.
     """
@@ -115,13 +115,13 @@ def table(
 
 
 def shaded_table(corner: object, names: Sequence[object], values: Sequence[Sequence[tuple[object, float]]]) -> Html:
-    """Return a square table with equal names of rows and columns; each value is a text and a shade from 0 to 1."""
+    """Return a square table whose rows and columns have the same ``names``; a value is a text and a shade, 0 to 1."""
     style = "padding: 2px 8px; border: none; text-align: right; white-space: nowrap; background-color: rgba"
 
     def shaded(content: object, shade: float) -> Html:
         return element(
             "td", content, style=f"{style}({SHADE}, {0.6 * shade:.3f})"
-        )  # translucent, for text of any colour
+        )  # translucent, so that text of any colour is legible
 
     head = element("tr", *(element("th", name, style=f"{CELL}; text-align: right") for name in (corner, *names)))
     lines = (
@@ -155,7 +155,7 @@ def bar(parts: Sequence[Part], height: int = 16) -> Html:
 
 
 def legend(parts: Sequence[Part]) -> Html:
-    """Return the colours, names and shares of all parts that occur."""
+    """Return the colour, name and share of each part whose share is not 0."""
     square = "display: inline-block; width: 10px; height: 10px; margin-right: 5px; background-color: "
     entries = (
         element(
@@ -176,7 +176,7 @@ def listed(items: Sequence[object]) -> Html:
 
 
 def folded(summary: object, *children: object) -> Html:
-    """Return children behind a line; a click on the line shows the children."""
+    """Return a line that hides ``children``; a click on the line shows or hides the children."""
     return element("details", element("summary", summary, style="cursor: pointer"), *children)
 
 
@@ -188,7 +188,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-# ---- Views of objects in notebooks: modules further up enter the view of a class -------------------------------------
+# ---- Views of objects in notebooks: the modules of a report register the view of a class -----------------------------
 
 _VIEWS: dict[type, Callable[[Any], str]] = {}
 
@@ -199,7 +199,7 @@ def show_as(kind: type, view: Callable[[Any], str]) -> None:
 
 
 class Shown:
-    """An object that notebooks show as HTML if the class has a view, and else as text."""
+    """An object that notebooks show as HTML if its class has a registered view, and else as text."""
 
     def _repr_html_(self) -> str | None:
         """Return the HTML, or None, for which a notebook shows the text."""

@@ -7,11 +7,11 @@ socket in 99 ns, cores of two sockets in 192 ns (measured). The program searches
 or more and use no memory, so that only the lines of queues make a near victim better than a far victim. In a round, a
 thief asks two queues before it waits: under `cluster-first` a random queue of a worker that shares the thief's cache
 and then a random queue of any worker, under `random` two random queues of any worker. Both strategies run with the same
-seeds, once on this machine, and once on the same machine with one time for all cores of a socket; each under both
-readings of a queue's line (reading A-78). Under `latency` a thief pays a transfer of the line for every queue that it
-asks or steals from. Under `yes` lines are served, and a look at a queue that has not changed since the thief's last
-look is free. A thief that mostly asks the seven other queues of its cache then fetches fewer lines, so that
-`cluster-first` is faster with one time for the socket, too.
+seeds on two machines: the measured machine, and the same machine with one transfer time for all cores of a socket. On
+each machine they run under both interpretations of a queue's line (reading A-78). Under `latency` a thief pays a
+transfer of the line for every queue that it asks or steals from. Under `yes` the line serves one worker after another,
+and a look at a queue that has not changed since the thief's last look is free. A thief that mostly asks the seven other
+queues of its cache then fetches fewer lines, so that `cluster-first` is faster with one time for the socket, too.
 
 For each machine and reading a row of the output has the median change of the makespan from `random` to `cluster-first`,
 and the 95 % interval of this median over pairs of runs with the same seed (order statistics). Under `yes` the row also

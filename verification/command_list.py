@@ -37,7 +37,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for
 EXAMPLES, SHIPPED = "examples of --help", "what ships"
 
 TAKES, NEED = "it takes ", "it needs "
-# need -> programs that must be found; None: a need that no machine meets by itself
+# need -> the programs that must be installed; None: a need that no machine meets by itself
 NEEDS: dict[str, tuple[str, ...] | None] = {
     "a package index": None,
     "a cluster": None,
@@ -59,7 +59,7 @@ UNMARKED = {  # the needs of blocks of README.md and CONTRIBUTING.md that no tes
     r"pytest": "the tests, which .ci/run runs",
     r"pre-commit": "a checkout with its hooks installed",
 }
-NAMED = re.compile(r"# (\S+\.yaml):")  # the first line of a file that a block of README.md shows
+NAMED = re.compile(r"# (\S+\.yaml):")  # the first line of a block of README.md that shows a file
 IN_SOURCES = re.compile(r"^\.venv/bin/|python (verification|notebooks|experiments)/", re.MULTILINE)
 TIMED = re.compile(r"numasim (bench|calibrate|validate native)|verification/speed")
 ONCE = re.compile(r"numasim (bench|validate|reproduce) ")  # commands that take long and leave nothing for later entries
@@ -137,7 +137,7 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """Return all entries; an entry that takes long only for the first source that shows the whole command."""
+    """Return all entries. Of equal entries that take long, only the entry of the first source is returned."""
     every = [entry for page in PAGES for entry in page_entries(page, (ROOT / page).read_text())]
     every += [*_examples(), *_shipped()]
     kept: dict[object, Entry] = {}

@@ -4,10 +4,10 @@
 
 One thread spawns tasks and pushes them on its deque, the other thread steals tasks, and both execute tasks. After every
 100 tasks the first thread waits until all have ended. `numasim calibrate` measures the costs of this machine: transfers
-of cache lines, pushes, pops, probes, takes. Nothing is fitted to runs with two threads. A piece of work takes longer
-than the program says, since a thread waits by counting. The work between spawns is therefore measured alone, with one
-thread. If the program with one thread takes longer than this work and the calibrated costs, the rest is added to the
-time of its tasks.
+of cache lines, pushes, pops, probes, takes. Nothing is fitted to runs with two threads. A thread works by counting, and
+takes longer for a piece of work than the program says. The work between spawns is therefore measured alone, with one
+thread. If the program with one thread takes longer than this work and the calibrated costs, the difference is added to
+the time of its tasks.
 
 Samples with one and with two threads alternate; a row has the medians of all samples. A sample is the shortest of three
 runs, since another process can only lengthen a run. Before and after a run the transfer of a cache line is measured.
@@ -34,7 +34,7 @@ from numasim.runtime.runtime_program import find_program
 
 BOUND = 0.15
 SHORTEST_OF, MOST_RUNS, MOVED = 3, 200, 1.5
-SPAN_NS = 2_000_000  # approximate time of a run; longer runs are interrupted more often
+SPAN_NS = 2_000_000  # approximate time of a run; the system interrupts longer runs more often
 BATCH = 100  # tasks between two joins, so that few tasks are live at a time
 LINES = ("yes", "latency", "no")
 # ns of work between two spawns, ns of a task

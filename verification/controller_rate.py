@@ -89,14 +89,14 @@ def main() -> int:
     with TemporaryDirectory() as name:
         for label, model in MODELS.items():
             short, plan = (plan_of(model, sweeps, Path(name)) for sweeps in (4, given.sweeps))
-            # without the controller, the switch has the state that the controller sets
+            # the run without the controller has the switch in the state that the controller sets
             plain_short, plain = (
                 revised(each, tuning=None, control=replace(each.control, switches=1)) for each in (short, plan)
             )
             runs = [(each, engine) for each in (short, plain_short) for engine in ("reference", "native")]
             same = len({hashes(*run) for run in runs}) == 1
             sides = partial(cpu_s, plan), partial(cpu_s, plain)
-            in_pairs(*sides, 1)  # this first pair prepares the plans
+            in_pairs(*sides, 1)  # this first pair prepares the plans and is not counted
             found = Ratio(label, "native", in_pairs(*sides, given.pairs))
             tasks = plan.workload.tasks // plan.workload.loops[0].repeat
             print(

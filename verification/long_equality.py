@@ -69,14 +69,14 @@ class Source:
 def serve(pipe: Connection, source: Source, numbers: range) -> None:
     """Judge plans and send a verdict for each."""
     for number in numbers:
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # ends this process, whatever the process is doing
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_S)  # a signal ends this process, even in the middle of a plan
         pipe.send((number, judge(source.plan(number))))
     pipe.close()
 
 
 @dataclass
 class Share:
-    """The plans that one process judges, in order. If the process dies, a new process continues after the plan."""
+    """The plans that one process judges, in order. If a plan kills the process, another goes on with the next plan."""
 
     source: Source
     numbers: range

@@ -36,7 +36,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 COPIED = ("numasim", "lib", "configs", "tests/engine", "tests/workload", "pyproject.toml")
 PYTHON = ("numasim/engine/reference/**/*.py", "numasim/strategy/p*.py", "numasim/plan/segment_times.py")
 NATIVE = ("lib/core/**/*.c", "lib/core/**/thief.h", "lib/engine/**/*.cpp", "lib/engine/**/*.hpp")
-# time limit of the tests, far above their usual time: finds changes with which an engine runs for ever
+# seconds for the tests, far above their usual time: this limit finds changes after which an engine never ends
 LONGEST_S = 1200
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+\.py\S*)", re.MULTILINE)
 NOT_CODE = re.compile(
@@ -129,7 +129,7 @@ def failing_tests(folder: Path, *options: str) -> list[str]:
     """Return the modules and names of the engine's tests that fail in ``folder``."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=ci", *options]
     command += [f"--deselect=tests/{entry}" for entry in SLOW if entry.startswith("engine/")]
-    # no byte code, which could be taken for up to date if a source changes twice within a second
+    # no byte code: Python would take it for up to date if a source changed twice within a second
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run([*command, "tests/engine"], cwd=folder, env=environment, capture_output=True, text=True,

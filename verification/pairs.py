@@ -45,7 +45,7 @@ RUNTIME_FIB = 36
 KERNELS = {"nqueens": 12, "sort": 2_000_000, "strassen": 1024, "uts": 20_000}
 THREADS, CROWD = (1, 2), 32
 SWEEP_RUNS, SWEEP_WORKLOAD = 2000, {"name": "fib", "n": 20}
-TRIAL = ("4", "1")  # a size that every program can run, and the number of threads
+TRIAL = ("4", "1")  # arguments of a trial run: a size that every program can run, and the number of threads
 C = ("cc", "-x", "c")
 CPP = ("clang++", "-std=c++17", "-x", "c++")  # clang++ can use both OpenMP libraries
 
@@ -88,7 +88,7 @@ def engine_pairs(folder: Path) -> Iterator[Probe]:
 
 
 def rate(counted: str, plan: Plan, engine: str) -> float:
-    """Return the tasks or events per second of a run that finds the arrays of ``plan`` prepared."""
+    """Return the tasks or events (``counted``) per second of a run for which the arrays of ``plan`` are prepared."""
     simulate(plan, SEED, engine)
     result = simulate(plan, SEED, engine)
     return float(result.row()[counted] / result.engine_s)
@@ -232,7 +232,7 @@ def require(right: bool, sentence: str) -> None:
 
 
 def sweep_pairs(where: dict[str, Any], title: str) -> Iterator[Probe]:
-    """Yield the pair of the throughput of a sweep ``where`` and in one process."""
+    """Yield the pair of the throughput of a sweep on the workers ``where``, and the throughput in one process."""
     one = partial(runs_per_second, jobs=1)
     row = f"sweep of {SWEEP_RUNS:,} short runs, {title}: to one process, runs/s"
     yield pair_probe(row, Goal(AT_LEAST, 1.9), partial(runs_per_second, **where), one)

@@ -44,7 +44,7 @@ MOST_NS, MOST_BYTES = 150, 64
 PAIRS = 20
 RECORDED_ROUNDS = 3
 FLAT_UNITS = 210 + 30 * (0 + 1 + 2 + 3 + 4 + 5 + 6) / 4  # the work of all tasks of the program `flat`, in units
-CLOSE_AT_TWO = 4  # programs of five
+CLOSE_AT_TWO = 4  # least number of the five programs that must be within the bound at two threads
 US_PER_PS = 1e-6
 
 

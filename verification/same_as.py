@@ -37,7 +37,7 @@ SHOWN_RUNS, SHOWN_OF_RUN = 20, 3  # at most so many differing runs are shown, wi
 LONGEST = 60  # largest number of characters of a shown value
 MOST_SAID = 2000  # largest number of characters of a dead process' last output
 FAILURE, DIED = "failure", "died"
-RENAMED = {  # beginnings of names of this installation -> names in the other installation
+RENAMED = {  # beginnings of names in this installation -> beginnings of the same names in the other installation
     "per_worker": "workers",
     "sync_objects.object": "words.word",
     "sync_objects": "words",

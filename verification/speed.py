@@ -44,7 +44,7 @@ SIZES = {  # by engine and mode: the number of independent tasks, and n of fib
 EFFECT_TASKS = 40_000
 SAMPLE_S = 0.05  # least duration of a sample of an engine
 PLAN_S = 8.0  # CPU time for all pairs of a plan; more if the number of pairs would be too small
-AGAIN = 3  # factor of the number of pairs if a plan misses its bound
+AGAIN = 3  # factor by which a plan that misses its bound gets more pairs in the second measurement
 
 Sample = Callable[[], float]  # CPU time in seconds
 
@@ -93,7 +93,7 @@ def ratio(name: str, kind: str, this: Sample, other: Sample, pairs: int) -> Rati
 
 
 def in_pairs(this: Sample, other: Sample, pairs: int) -> tuple[tuple[float, float], ...]:
-    """Return samples (of this, of other) in pairs. The side that is sampled first alternates."""
+    """Return pairs (seconds of ``this``, seconds of ``other``). The side that is sampled first alternates."""
     found = []
     for pair in range(pairs):
         if pair % 2:

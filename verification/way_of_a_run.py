@@ -17,7 +17,7 @@ from typing import Any
 
 import numasim as ns
 
-MOST = 400  # the most changes of file
+MOST = 400  # the most changes of file before the command fails
 ROOT = f"{Path(ns.__file__).resolve().parent}/"
 SPECIFICATION = {
     "machine": "xeon-x7560-4s",

@@ -1,10 +1,10 @@
-"""Fit the share of the references of the program home-test that hit caches; the paper does not print the share (A-60).
+"""Fit the share of memory references that caches serve in the program home-test, which the paper does not print (A-60).
 
     python experiments/home/calibrate.py
 
 writes calibrated.yaml beside this file. The only published value is the gain of 43 % in section 2 of the paper: tasks
-whose memory is on the tile of its user take 43 % less time than tasks with hashed memory. One parameter is fitted to
-this value, so the gain is no evidence for the model.
+whose memory is on the tile of their worker take 43 % less time than tasks with hashed memory. One parameter is fitted
+to this value, so the simulated gain is no evidence for the model.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HALF_A_POINT = 0.005 / math.sqrt(3)  # standard deviation of the rounding to a w
 
 
 def time_ratio(study: Study, hits: int) -> float:
-    """Return the mean time of homed over the mean time of hashed tasks, if ``hits`` of 1,000 references hit caches."""
+    """Return the mean time of homed tasks over that of hashed tasks, if ``hits`` of 1,000 references hit caches."""
     changes = tuple(from_mapping({HITS.sets: HITS.value(hits)}))
     homed, hashed = (task_time(study, variant, changes) for variant in ("homed", "hashed"))
     return homed / hashed

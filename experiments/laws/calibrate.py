@@ -5,9 +5,9 @@
 writes calibrated.yaml beside this file. The paper prints no time, so the ratio of computing to waiting is unknown. One
 number for each machine is therefore fitted: the time of a thousand operations. With the fitted time, LAWS saves the
 printed share of Cilk's time for the smaller size of one program (section 6.4 of the paper). The study marks this share
-as fitted; all other values are predictions. The interval has all times whose savings differ from the printed saving by
-at most the rounding and the scatter over seeds. The time is refused if no time gives the printed saving, or if the
-interval reaches an end of the range. The workloads then keep the time of their own files.
+as fitted; all other values are predictions. The interval of the fitted time has all times whose savings differ from the
+printed saving by at most its rounding and the scatter over seeds. The time is refused if no time gives the printed
+saving, or if the interval reaches an end of the searched range. The workloads then keep the time of their own files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A kind of table of LAWS alone: runs relative to another strategy, or to one row of the same table."""
+"""A kind of table that only the study LAWS has: runs relative to another strategy, or to one row of the same table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from numasim.reproduce.table_cells import Cell
 
 @dataclass(frozen=True)
 class Relative(Compared):
-    """A cell compares a run under the column's variant with a reference: another variant or another row.
+    """A cell compares a run under the column's variant with a reference run: of another variant or another row.
 
     ``against`` is the variant of the reference: one variant for all columns or one for each column, by default the
     column's own. ``row`` is the row of the reference, by default the same row. If the paper does not print a value,

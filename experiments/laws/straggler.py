@@ -20,8 +20,8 @@ from numasim.reproduce.quantities import Outcome
 from numasim.reproduce.study_tables import COMPARISONS, Comparison, ratio, reduction, time_ps
 
 LINE_BYTES = 64
-FETCHED = ("bytes_read", "bytes_ownership")  # from memory
-MOVED = "bytes_cache"  # from other caches
+FETCHED = ("bytes_read", "bytes_ownership")  # bytes that a socket gets from memory
+MOVED = "bytes_cache"  # bytes that a socket gets from caches of other sockets
 
 
 class Straggler(NamedTuple):

@@ -15,7 +15,7 @@ from .relative import Relative
 from .straggler import COMPARED
 
 HERE = Path(__file__).resolve().parent
-GUESS = "mean_of_the_others_percent"  # the null model: the mean of the other three values
+GUESS = "mean_of_the_others_percent"  # the null model of a value: the mean of the other three published values
 
 
 def compared(

@@ -18,7 +18,7 @@ KEYS = {
     "equal-prob": "Equal and Equal-Prob",
     "heavy": "One-Numa-Heavy and Equal-Prob",
 }
-COUNTS = tuple(range(4, 129, 4))  # threads on parade
+COUNTS = tuple(range(4, 129, 4))  # numbers of threads on the machine parade
 INTERLEAVE = Elsewhere("parade-32-equal-prob", "interleave_s")
 TWICE = Elsewhere("paragon-4-equal-prob", "twice_interleave_s")
 

@@ -3,12 +3,12 @@
     python experiments/skelaff/calibrate.py
 
 writes calibrated.yaml beside this file. The transactions of a program conflict on a number of objects. With few objects
-more workers only waste more time; with many objects the program scales to all cores. The fitted programs are those
-with a high ratio of aborts in Table 2. The tried numbers have two steps for each doubling. The error is the number of
-doublings between the number of workers of the fastest run and the printed number of workers. Of the numbers with the
-least error, the largest is taken, which has the fewest conflicts. If this number is the end of the range, Table 2 does
-not exclude larger numbers, and the program keeps the number of its own file. The other end of the range, one object, is
-the smallest possible number.
+more workers only waste more time; with many objects the program scales to all cores. The fitted programs are those with
+a high ratio of aborts in Table 2. Successive tried numbers of objects differ by a factor of the square root of 2. The
+error is the number of doublings between the number of workers of the fastest run and the printed number of workers. Of
+the numbers of objects with the least error, the largest is taken, which has the fewest conflicts. If this number is the
+end of the range, Table 2 does not exclude larger numbers, and the program keeps the number of its own file. The other
+end of the range, one object, is the smallest possible number.
 """
 
 from __future__ import annotations

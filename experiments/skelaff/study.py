@@ -12,7 +12,7 @@ from numasim.reproduce.table_cells import Role
 
 HERE = Path(__file__).resolve().parent
 WORKERS = (1, 2, 4, 8, 16, 32)
-GUESS = "mean_of_the_others_percent"  # the null model: the mean of the other five gains
+GUESS = "mean_of_the_others_percent"  # the null model of a gain: the mean of the other five gains
 
 
 def peaks(

@@ -15,18 +15,18 @@ from numasim.cli.shared import Commands, ExampleGroup, examples_of
 from numasim.errors import InputError, Interrupted, NumasimError
 from numasim.files.standard_streams import guard_standard_streams
 
-# ---- Mistakes in the words of a command line, as one sentence with a remedy like all other errors ----
+# ---- Mistakes in the words of a command line, as one sentence with a remedy like every error of numasim ----
 
-UsageError: Any = typer.BadParameter.__bases__[0]  # a class that typer does not export
+UsageError: Any = typer.BadParameter.__bases__[0]  # the base of usage errors, which typer does not export
 
-_BETTER = (  # wording of typer, and wording of numasim
+_BETTER = (  # pairs of typer's wording and numasim's wording
     (re.compile(r": Input should be ([^,]+)(, .*)?$"), r"; expected \1"),
     (re.compile(r" \(Possible options: ([^)]+)\)$"), r"; did you mean \1?"),
 )
 
 
 def usage_sentence(error: Any) -> str:
-    """Return an error of typer as one sentence; for a group without a command, return the help of the group."""
+    """Return typer's ``error`` as one sentence; for a group of commands without a command, return the group's help."""
     if type(error).__name__ == "NoArgsIsHelpError":
         return str(error.format_message())
     if error.ctx is None:
@@ -75,7 +75,7 @@ GROUPS = {
 
 
 class _Commands(ExampleGroup):
-    """All commands. typer would end an interrupt silently; here a sentence says which results are kept."""
+    """All commands. typer ends silently at an interrupt; here a sentence says which results are kept."""
 
     def make_context(self, *args: Any, **options: Any) -> Any:
         with _told_interrupts():
@@ -125,7 +125,7 @@ def _of_all_commands(
         ),
     ] = False,
 ) -> None:
-    """Options without a command."""
+    """Options that stand before or without a command."""
 
 
 for name, command in COMMANDS.items():
@@ -136,7 +136,7 @@ for name, group in GROUPS.items():
 
 @contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    """Let a request to terminate, such as from a batch system, end a command like an interrupt from the terminal."""
+    """Let a request to terminate (SIGTERM), as from a batch system, end a command like an interrupt (Ctrl-C)."""
     before = signal.getsignal(signal.SIGTERM)
     if before is not signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
         yield
@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 status = app(list(argv) if argv is not None else None, prog_name="numasim", standalone_mode=False)
         finally:
             sys.stdout.flush()
-    except SystemExit as leaving:  # completion raises it
+    except SystemExit as leaving:  # typer raises it after a completion
         return int(leaving.code or OK)
     except UsageError as error:
         print(usage_sentence(error), file=sys.stderr)

@@ -12,13 +12,13 @@ from numasim.errors import InputError
 if TYPE_CHECKING:
     from numasim.objects.shipped import Shipped
 
-FILES = ("machines", "strategies", "runtimes", "sweeps")  # kinds that are YAML files
+FILES = ("machines", "strategies", "runtimes", "sweeps")  # the kinds whose members are YAML files
 KINDS = ("machines", "workloads", "strategies", "runtimes", "sweeps", "studies")
 SINGULAR = dict(zip(KINDS, ("machine", "workload", "strategy", "runtime", "sweep", "study"), strict=True))
 
 
 def shipped(kind: str) -> "Shipped":
-    """Return the names of ``kind``, each with a line of description."""
+    """Return the shipped names of ``kind``, each with a line of description."""
     from numasim.objects import shipped as lists
 
     if kind == "studies":
@@ -30,7 +30,7 @@ def shipped(kind: str) -> "Shipped":
 
 
 def print_shipped(kinds: Iterable[str], as_json: bool) -> None:
-    """Print the names of ``kinds`` with a line each, or as JSON objects with kind, name and description."""
+    """Print the shipped names of ``kinds`` with a line of description each, or as JSON objects with the same data."""
     lists = {kind: shipped(kind) for kind in kinds}
     if as_json:
         import json
@@ -82,7 +82,7 @@ def show(
     name: Annotated[str, typer.Argument(help="any shipped name", autocompletion=shipped_names)],
     as_yaml: AsYaml = False,
 ) -> None:
-    """Describe everything that ships under a name. With --yaml, print its file."""
+    """Describe everything that ships under a name. With --yaml, print the file of that name."""
     kinds = [kind for kind in KINDS if name in shipped(kind)]
     if not kinds:
         known = [each for kind in KINDS for each in shipped(kind)]

@@ -1,4 +1,4 @@
-"""`numasim machine`, `strategy` and `runtime`: list, show, import, check and compile the parts of a run."""
+"""`numasim machine`, `strategy` and `runtime`: list, show, import, check and compile machines and strategies."""
 
 from pathlib import Path
 from typing import Annotated
@@ -40,7 +40,7 @@ def machine_show(
     if picture is not None:
         from numasim.report.figures.plots import kind_of
 
-        kind_of(picture)  # report a wrong file name before anything is printed
+        kind_of(picture)  # reports a wrong name of the picture before anything is printed
     say(describe(machine))
     if picture is not None:
         from numasim.machine.drawing import draw

@@ -23,7 +23,7 @@ from numasim.cli.shared import (
     studies,
 )
 
-ALL = "all"  # studies
+ALL = "all"  # the name that stands for all studies
 
 
 @examples("numasim reproduce thesis --quick --table 3.2 -o results/table-3-2")
@@ -147,7 +147,7 @@ def calibrate(
     from numasim.runtime.calibrated_machine import calibrate
 
     for file in filter(None, (output, runtime)):
-        require_writable(file)  # before the measurements, not after them
+        require_writable(file)  # reports an unwritable file before the long measurements
     found = calibrate(quick=quick, name=name)
     say(write_text(output, found.machine))
     if runtime is not None:
@@ -179,7 +179,7 @@ def bench(
     from numasim.validate.benchmark.sampling import print_findings
 
     if plot is not None:
-        kind_of(plot)  # report a wrong file name before the measurements, not after them
+        kind_of(plot)  # reports a wrong name of the plot before the long measurements
     if not scale:
         from numasim.validate.benchmark.simulation_rates import measure, measured_on, rates_figure
 

@@ -1,4 +1,4 @@
-"""`numasim record` and `ask`: a program as a task graph, and what the program would do on which machine."""
+"""`numasim record` writes a program as a task graph; `ask` predicts the graph's run time on machines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -108,7 +108,7 @@ def ask(
 
 
 def _program(file: Path, **choices: Any) -> "Graph":
-    """Return the graph in ``file``; print what was left out, and whether the file lacks the tasks' memory accesses."""
+    """Return the graph in ``file``; print what the import left out, and whether the tasks have no memory accesses."""
     from numasim.engine.remarks import memory_left_out
     from numasim.objects.graph_object import Graph
 
@@ -167,7 +167,7 @@ def record(
     from numasim.spec.single_part import read_machine
 
     file = output or Path(f"{Path(command[0]).name}.json")
-    require_writable(file)  # before the runs, not after them
+    require_writable(file)  # reports an unwritable file before the program runs
     machine = None if recorded_on is None else read_machine(recorded_on)
     order = Order(tuple(command), threads, repeats, openmp, name or "", machine, parallel_part=parallel_part)
     _record(order, file)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numasim.spec.run_spec import RunSpec
     from numasim.spec.sweep_spec import SweepSpec
 
-MANY_RUNS = 10_000  # so many runs are announced before the first run starts
-MANY_TASKS = 1_000_000  # the building of a graph of so many tasks is announced
+MANY_RUNS = 10_000  # from this number on, a sweep prints its number of runs before the first run starts
+MANY_TASKS = 1_000_000  # from this number on, a command prints that a task graph is being built
 
 
 @examples(
@@ -93,7 +93,7 @@ def _try_assumed(spec: "RunSpec", result: "Result", engine: str) -> None:
 
 
 def _announce_cell(one: "OneRun") -> None:
-    """Print which cell of a sweep is run, and how to run another cell."""
+    """Print which cell of a sweep is run, and the options that run another cell."""
     if one.cells == 1:
         return
     from numasim.parts.yaml.document import flow_text
@@ -115,7 +115,7 @@ def _announce_tasks(specs: "Iterable[RunSpec]") -> None:
 
 
 def _can_be_watched(spec: "RunSpec") -> bool:
-    """Return whether a run is short enough for figures over time; prints a notice about a longer run."""
+    """Return whether a run has few enough tasks for figures over time; print a notice if it has too many."""
     from numasim.plan.build_plan import build_plan
     from numasim.report.trace.watched_run import require_few_tasks
 

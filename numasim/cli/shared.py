@@ -49,7 +49,7 @@ def _catalog(*kinds: str) -> list[str]:
 
 
 def _of(module: str, name: str) -> Iterable[str]:
-    """Return the names that ``name`` has, or returns, in a module of numasim, which is imported here."""
+    """Return the names in attribute ``name`` of a module, or the names it returns; the module is imported here."""
     found = getattr(import_module(f"numasim.{module}"), name)
     names: Iterable[str] = found() if callable(found) else found
     return names
@@ -153,7 +153,7 @@ def examples_of(epilog: str | None) -> tuple[str, ...]:
 
 
 class _Examples:
-    """Prints the epilog of a command as examples, line by line, without wrapping lines."""
+    """A mixin that prints the epilog of a command as examples, line by line, and does not wrap lines."""
 
     epilog: str | None
 

@@ -1,4 +1,4 @@
-"""JSON with bounded nesting, distinct keys, finite numbers and valid text."""
+"""Reading of JSON: nesting is bounded, the keys of an object differ, numbers are finite, texts are valid Unicode."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numasim.files.reader import MIB, FileKind, read_text
 DEEPEST = 100  # levels of nesting
 _NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 NEWLINE = "\n"
-_STEPS = [(chr(byte) in "[{") - (chr(byte) in "]}") for byte in range(256)]  # the change of the depth by a byte
+_STEPS = [(chr(byte) in "[{") - (chr(byte) in "]}") for byte in range(256)]  # change of the nesting depth by a byte
 SHORT = 2**16  # characters; the decoder soon finds that a text of at most this length is cut off
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -56,7 +56,7 @@ def json_errors(text: str, name: str, expected: str) -> Iterator[None]:
     if deepest > DEEPEST:
         problem = f"values are nested deeper than {DEEPEST} levels"
         raise InputError(problem, place=name, expected="a flatter document")
-    if left_open and len(text) > SHORT:  # the decoder would fail only at the end of the whole text
+    if left_open and len(text) > SHORT:  # the decoder would see the missing bracket only at the end of the text
         place = f"{name}:{text.count(NEWLINE) + 1}:{len(text) - text.rfind(NEWLINE)}"
         problem = f"this is not JSON: the text ends and {left_open} of its brackets are open"
         raise InputError(problem, place=place, expected="the whole file")

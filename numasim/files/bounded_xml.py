@@ -42,7 +42,7 @@ def parse_xml(text: str, name: str, expected: str, most_elements: int = MOST_ELE
 
 
 class _Reader:
-    """The handlers of the events of one parse."""
+    """The handlers of the parser's events while one document is read."""
 
     def __init__(self, name: str, expected: str, most_elements: int) -> None:
         self.tree: Any = TreeBuilder(element_factory=PlacedElement)

@@ -45,7 +45,7 @@ def locked(folder: Path) -> Iterator[None]:
         with output_errors(folder, FOLDER):
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # The last holder may have removed the file after this process opened the file: then it locks nothing.
+                # The last holder may have removed the lock file after this process opened it: then this lock is void.
                 is_held = os.fstat(lock).st_ino == os.stat(path).st_ino
             except (BlockingIOError, FileNotFoundError):
                 is_held = False
@@ -55,7 +55,7 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):  # a lock file that stays can be locked by the next command
+            with suppress(OSError):  # the next command can lock a lock file that stays behind
                 path.unlink()
     finally:
         with suppress(OSError):  # the system frees the descriptor even if closing reports an error
@@ -84,8 +84,8 @@ def owned_folder(directory: Path, kind: FolderKind, names: Collection[str] = ())
     """Make or reopen ``directory`` for the command of ``kind``, and lock the folder until the block ends.
 
     Raises InputError for a folder that does not belong to the command, has a file of the user at one of ``names``, is
-    in use or cannot be written; this folder stays unchanged. After an error in the block, an empty new folder is
-    removed, and a folder that had no manifest is unchanged if the block wrote nothing.
+    in use or cannot be written; such a folder stays unchanged. If the block raises an error, a new folder that is empty
+    is removed, and an old folder without a manifest is unchanged if the block wrote nothing.
     """
     require_free(directory, kind, names)
     with _made(directory), locked(directory):
@@ -152,7 +152,7 @@ class OwnedFolder:
     def write_only(self, files: Mapping[str, bytes]) -> list[Path]:
         """Write ``files``, remove all other files of the command, and print the names of files that the user changed.
 
-        Files that the user changed are kept.
+        A file of the command that the user changed is kept.
         """
         paths = self.write(files)
         for path in self.remove_others(files):
@@ -209,7 +209,7 @@ class OwnedFolder:
         return _hash_of(self.directory / name) in self._files.get(name, ())
 
     def _remove(self, name: str) -> bool:
-        """Remove a file of the command. Return False for a file of the user, and for a file behind a link."""
+        """Remove a file of the command. Return False if the file is the user's or is reached through a link."""
         path = self.directory / name
         with output_errors(path, FOLDER):
             if any(folder.is_symlink() for folder in self._below(name)) or not self.owns(name):

@@ -43,7 +43,7 @@ _WORDS = {
     "\u201d": '"',
 }
 _LINES = {"─": "-", "━": "-", "╌": "-", "│": "|", "┃": "|", "╎": "|"}
-_FIRST_LINE, _LAST_LINE = "\u2500", "\u257f"  # of the characters that draw boxes
+_FIRST_LINE, _LAST_LINE = "\u2500", "\u257f"  # the first and last of the characters that draw boxes
 _FIRST_BYTE, _LAST_BYTE = 0xDC80, 0xDCFF  # bytes of a path that are not UTF-8, as Python represents them
 
 
@@ -102,11 +102,11 @@ def _fill_descriptors() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the system assigns the lowest free number
+            os.open(os.devnull, os.O_RDWR)  # the system assigns the lowest free number: the closed one
 
 
 class _Stream(io.FileIO):
-    """A standard descriptor. After the first error all further output is dropped."""
+    """A standard descriptor of the process. After the first error of writing, all further output is dropped."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor, "wb", closefd=False)

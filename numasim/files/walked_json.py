@@ -1,6 +1,6 @@
 """Reading of JSON value by value, in the order of the text.
 
-The first wrong value ends the reading. The memory holds one value at a time, beside the text.
+The first wrong value ends the reading. Besides the text, the memory holds one value at a time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NEAR_THE_END = 16  # characters before the end of a window, where a value that 
 
 
 class LongValueError(InputError):
-    """A value is too long to be decoded as a whole."""
+    """A value is too long to be decoded at once."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Batch:
     end: int
 
     def has_distinct_keys(self, keys: int) -> bool:
-        """Return whether no object repeats a key; ``keys`` is the number of distinct keys, summed over all objects."""
+        """Return whether no object repeats a key; ``keys`` is the sum of all objects' numbers of keys."""
         if self.text.count(":") == keys:
             return True
         try:
@@ -56,7 +56,7 @@ class Batch:
         return True
 
     def has_halves(self) -> bool:
-        """Return whether a text has half a surrogate pair."""
+        """Return whether a text in the batch has half a surrogate pair."""
         try:
             refuse_halves(self.values)
         except UnicodeEncodeError:
@@ -121,7 +121,7 @@ class JsonWalk:
         return self._parts("[", "]", take)
 
     def end(self) -> None:
-        """Raise an error for text behind the value."""
+        """Raise an error if text follows the outermost value."""
         self._at = _after_spaces(self._text, self._at)
         if self._at < len(self._text):
             raise self._wrong("Extra data")
@@ -152,7 +152,7 @@ class JsonWalk:
         return json.JSONDecodeError(problem, self._text, self._at if at is None else at)
 
     def _batch(self) -> Batch | None:
-        """Return the next elements that are whole in the window, None if there are none or one is wrong."""
+        """Return the next elements that lie whole in the window; None if there is no such element or one is wrong."""
         if 2 * (self._at - self._begin) > len(self._window) and not self._is_last():
             self._begin, self._window = self._at, self._text[self._at : self._at + WINDOW]
         begin = self._at - self._begin
@@ -161,7 +161,7 @@ class JsonWalk:
         return batch if values and not (self._halves and batch.has_halves()) else None
 
     def _at_once(self, begin: int) -> tuple[list[Any], int] | None:
-        """Return the elements up to the last likely end of an element, decoded at once; None if none ends there."""
+        """Return the elements up to the last likely end of an element, decoded together; None if that is no end."""
         for mark in _ENDS.get(self._window[begin : begin + 1], (",",)):
             cut = self._window.rfind(mark, begin + 1, len(self._window) - 1)
             if cut > (begin + len(self._window)) // 2:

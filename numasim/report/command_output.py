@@ -60,7 +60,7 @@ def print_sweep(directory: Path, draw: bool, quiet: bool, specs: Collection[RunS
 
 
 def _remarks_of_sweep(frame: pd.DataFrame) -> list[str]:
-    """Return how many runs of a sweep have a remark, with the first remark; nothing if no run has a remark."""
+    """Return a line with the number of runs that have a remark, and the first remark; nothing if there are none."""
     from numasim.engine.remarks import remarks
 
     done: Any = frame[frame["error"].isna()].to_dict("records")
@@ -109,12 +109,12 @@ def save_column_figure(
     from numasim.report.figures.plots import kind_of, save
     from numasim.sweep.store.results_tables import load
 
-    kind_of(file)  # report a wrong file name before any table is read
+    kind_of(file)  # reports a wrong file name before any table is read
     return save(column_figure(load(results), column, x=x, colour=colour, facet=facet), file)
 
 
 def run_figures_folder(output: Path | None, over_time: bool) -> AbstractContextManager[OwnedFolder | None]:
-    """Return the folder for the figures of a run, with figures ``over_time`` among them; None without an ``output``.
+    """Return the folder for the figures of a run, with figures over time if ``over_time``; None without ``output``.
 
     Before the run, raises `InputError` if the folder cannot be written or the user changed a figure.
     """

@@ -26,7 +26,7 @@ from numasim.report.answers.statistics import Estimate, bounds, interval_name, m
 NOT_AXES = frozenset({*COLUMNS, "error", "cell", ASSUMED})
 ITERATION = "iteration"  # the axis of tables with a row for each iteration of a run
 FIELDS = frozenset({"machine", "workload", "strategy", "runtime", "workers", "model", "seed", ITERATION})
-NOT_SET = "not set"  # the text of an axis for a cell that does not set the axis
+NOT_SET = "not set"  # the text for a cell in whose specification the axis has no value
 DRAWN_COLUMNS = tuple(  # the columns of numbers, which have a median
     name for name, column in DESCRIBED.items() if column.kind != "text" and column.group != "identity"
 )
@@ -69,7 +69,7 @@ def setting_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def cell_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that identify a cell: the columns of the setting, then of the contender."""
+    """Return the columns that identify a cell: the columns of its setting, then those of its contender."""
     return setting_columns(frame) + contender_columns(frame)
 
 
@@ -115,7 +115,7 @@ def groups(frame: pd.DataFrame, columns: Sequence[str]) -> list[Group]:
 
 @dataclass(frozen=True)
 class Panel:
-    """The runs that one panel of a figure shows, and the titles of the panel."""
+    """The runs that one panel of a figure shows, and the panel's titles."""
 
     title: str  # the contender
     subtitle: str  # the facet; empty if the whole figure has one facet
@@ -225,7 +225,7 @@ def by_iteration(frame: pd.DataFrame, iterations: pd.DataFrame) -> pd.DataFrame:
 # No two settings are ever averaged: an axis that varies and is neither x nor colour divides the runs into panels.
 
 USUAL_X = "workers"
-MOST_NAMED = 3  # most machines in a heading; if there are more machines, the heading has their number
+MOST_NAMED = 3  # most machines that a heading names; for more machines, the heading has their number
 
 
 @dataclass(frozen=True)
@@ -271,14 +271,14 @@ def is_numeric(runs: pd.DataFrame, axis: str) -> bool:
 
 
 def follows_from(runs: pd.DataFrame, known: Sequence[str], other: str) -> bool:
-    """Return whether the values of ``known`` axes determine the value of an ``other`` axis, as in a ``zip:``."""
+    """Return whether equal values of the ``known`` axes imply equal values of the ``other`` axis, as in a ``zip:``."""
     if runs.empty:
         return True
     return int(runs.groupby(list(known), dropna=False, observed=True)[other].nunique(dropna=False).max()) <= 1
 
 
 def _usual_x(runs: pd.DataFrame, varying: Sequence[str], contenders: Sequence[str]) -> str:
-    """Return the usual x among the axes that vary. An axis of numbers that follow from an axis of names is not x.
+    """Return the usual x of the axes that vary. It is no axis of numbers that another axis, of names, determines.
 
     For example, the number of workers follows from the machine if each machine is filled with workers.
     """
@@ -297,7 +297,7 @@ def _usual_x(runs: pd.DataFrame, varying: Sequence[str], contenders: Sequence[st
 
 
 def common_heading(runs: pd.DataFrame) -> str:
-    """Return the machines and the other values common to ``runs``: ``xeon-e5-2620-2s, strassen n=1024, 24 workers``."""
+    """Return the machines and the values that all ``runs`` share: ``xeon-e5-2620-2s, strassen n=1024, 24 workers``."""
     machines = [str(name) for name in runs["machine"].drop_duplicates()]
     texts = [", ".join(machines) if len(machines) <= MOST_NAMED else f"{len(machines)} machines"]
     varying = varying_columns(runs)

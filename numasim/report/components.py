@@ -1,4 +1,4 @@
-"""The common part of all reports: the components of the time split (model 6), colours, and values as text.
+"""What all reports share: the components of workers' time (model 6), their colours, and values as text.
 
 Colours are by Okabe and Ito, "Color Universal Design" (2008); readers with any colour vision can distinguish them.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from numasim.engine.columns import DESCRIBED
 from numasim.engine.unit_text import MISSING, bytes_text, count_text, ratio_text, time_text
 
-# colours of contenders: without the yellow, which is hardly visible on white
+# colours of contenders (strategies); yellow is left out, because it is hardly visible on white
 LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
@@ -21,7 +21,7 @@ class Component:
 
     column: str
     colour: str
-    glyph: str  # in text
+    glyph: str  # the character of the component in bars of text
 
     @property
     def label(self) -> str:
@@ -29,7 +29,7 @@ class Component:
         return DESCRIBED[self.column].label
 
 
-COMPONENTS = (  # two greys for waiting without work, black for work in vain
+COMPONENTS = (  # two greys for waiting without work, black for aborted attempts
     Component("work_local_ps", "#009E73", "█"),
     Component("inflation_numa_ps", "#D55E00", "▓"),
     Component("inflation_contention_ps", "#E69F00", "▒"),

@@ -23,7 +23,7 @@ def _listed(value: Any) -> Any:
 Names = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str, ...])]
 Value = int | Decimal | str
 Ends = tuple[Value, Value]
-FIRST_STEP = 1  # the step that fits rates to serial times, which depend on no parameter of parallel runs
+FIRST_STEP = 1  # the first step of a calibration, which fits rates to serial times; parallel costs do not affect these
 
 
 class Parameter(Model):
@@ -63,8 +63,8 @@ class FittedParameter(Parameter):
     """A parameter with its fitted value.
 
     ``residual`` is the root mean square of the errors over the fitted rows. An error is relative, or for counts
-    ln((simulated + 1) / (published + 1)). A rate depends on the machine for which the rate was fitted: ``alone`` is the
-    value found with only the first step fitted, if this value differs from ``value``.
+    ln((simulated + 1) / (published + 1)). A rate is fitted for one machine: ``alone`` is the rate found if only the
+    first step is fitted, for other machines, if this rate differs from ``value``.
     """
 
     value: Value = Field(description="The fitted value.")
@@ -79,7 +79,7 @@ class FittedParameter(Parameter):
 
     @property
     def first(self) -> bool:
-        """Return whether the parameter is a rate that was fitted to serial times."""
+        """Return whether the parameter belongs to the first step: a rate that was fitted to serial times."""
         return self.step == FIRST_STEP
 
     def value_in(self, *, only_rates: bool) -> Value:
@@ -100,7 +100,7 @@ class RefusedParameter(Parameter):
 
 
 class StepScore(Model):
-    """The errors of one step at the published values to which the step was fitted."""
+    """The errors of one step of the calibration at the published values to which the step was fitted."""
 
     step: int = Field(description="The step of the calibration.")
     rms: float = Field(description="Root mean square of the errors.")

@@ -19,7 +19,7 @@ from numasim.reproduce.table_cells import Ceiling, Interval, Score, Table
 
 @dataclass(frozen=True)
 class Ablation:
-    """The scores with one mechanism switched off. The first of several ablations has all mechanisms."""
+    """The scores with one mechanism of the model switched off. The first ablation of a list has all mechanisms."""
 
     mechanism: str
     fields: str  # the fields, in the form of a specification, that switch the mechanism off
@@ -105,9 +105,9 @@ def findings_of(found: Reproduction) -> Findings:
 
 
 def _worst(score: Score, ceilings: Iterable[Ceiling]) -> float | None:
-    """Return the best value of a score that all ceilings allow; None without a ceiling.
+    """Return the value of a score that no model can surpass, by all ceilings together; None without a ceiling.
 
-    The best value is the largest of the least errors; for a metric for which more is better, the smallest of the
+    This value is the largest of the ceilings' least errors; for a metric for which more is better, the smallest of the
     largest values. Ceilings do not add up, since one error may have several causes.
     """
     values = [bound.value for each in ceilings for bound in each.bounds if bound.score == score.name]

@@ -1,8 +1,8 @@
 """Metrics, which sum up the errors of many predicted cells as one number, and questions about predictions (model 7.2).
 
-The input of a metric is the cells, as arrays, with a prediction of each cell. The prediction is the mean over seeds, a
-matrix with one resample of the seeds per line, or the null model. A metric has the same name in studies, in CSV columns
-and on pages.
+A metric gets the published values and the predictions of some cells of tables, as arrays. A prediction is the mean over
+seeds, a matrix with one resample of the seeds per line, or the prediction of the null model. A metric has the same name
+in studies, in CSV columns and on pages.
 
 A question defines the prediction. The null model of a question has the same knowledge as the prediction, so that a
 score shows the contribution of the simulation. For the question ``absolute`` the prediction is the simulated value; the
@@ -60,7 +60,7 @@ class Metric:
     best: float = 0.0
     needs_baseline: bool = False  # whether the metric judges changes
     chance: Callable[[Posed], float] | None = None  # the mean score of a random guess
-    # the counted cells, chosen from all cells by the quantities of the scored class; by default the cells of the class
+    # chooses the counted cells by the quantities of the scored class; by default, all cells of the class
     choose: Callable[[Sequence[Pair], Collection[str]], list[Pair]] | None = None
 
     def meets(self, value: float, bound: float) -> bool:

@@ -1,8 +1,8 @@
-"""The ceiling "printed twice" (model 7.4): if a paper prints different numbers for one value, no model predicts all.
+"""The ceiling "printed twice" (model 7.4): if a paper prints two numbers for one value, no model predicts both.
 
-If the paper prints b_1 ... b_k for one prediction p, the least error is the minimum over p of the mean error of p
-against b_1 ... b_k (`least_error`). The ceiling bounds a score that counts several of these prints. A score that counts
-only one print is not bounded.
+If the paper prints b_1 ... b_k for one value and a model predicts p, the mean error of p against b_1 ... b_k has a
+minimum over p (`least_error`). The ceiling bounds a score that counts several of these prints. A score that counts only
+one print is not bounded.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ScoredClass:
     cells: tuple[Cell, ...]
 
     def bound(self, least: Callable[[Cell], float | None]) -> ScoreBound | None:
-        """Return the mean of ``least`` over all cells, None if no cell has a least error.
+        """Return the mean of ``least`` over all cells (0 for a cell without a least error); None if no cell has one.
 
         ``least`` returns the least error of a cell, None for a cell without a bound.
         """
@@ -124,7 +124,7 @@ def twice_bound(scored: ScoredClass, groups: Iterable[Group]) -> ScoreBound | No
 def printed_again(study: Study, same: Iterable[Sequence[Elsewhere]]) -> list[Group]:
     """Return the values that are printed more than once, as groups of cells in the order of the study.
 
-    Cells are in one group if the study simulates the cells by the same runs, or if ``same`` declares that their columns
+    Cells are in one group if the study simulates them by the same runs, or if ``same`` declares that their columns
     print one quantity. A column of quotients is no print; a column of a file that several tables show is one print.
     """
     cells = _printed(study)
@@ -159,12 +159,12 @@ def _prediction(study: Study, cell: Cell) -> str:
     """Return a text that is equal for cells with the same prediction."""
     table = study.tables[cell.table]
     read = []
-    # only for readings that concern single tables: all other readings follow from program, row and variant
+    # the readings that concern single tables; all other readings follow from program, row and variant
     if table.program:
         wanted = Wanted(study.programs[table.program], "" if table.key else cell.row, cell.variant, table=cell.table)
         of_table = (each for each in study.readings.values() if each.scope.tables and each.scope.concerns(wanted))
         read = [each.answers[each.scored].changes for each in of_table]
-    # predictions of other kinds of tables may differ by column
+    # in kinds of tables other than `Runs` and `Totals`, predictions may differ by column
     part = "" if isinstance(table.kind, Runs | Totals) else cell.column
     return repr(
         [table.kind, table.program, table.key, list(filter(None, read)), cell.variant, cell.quantity, part, cell.row]

@@ -1,4 +1,4 @@
-"""The programs of a study with their rows and variants, and the readings of its paper, as plain data.
+"""The programs of a study with their rows and variants, and the readings (interpretations) of its paper, as plain data.
 
 Fields of a run are written as in a specification: ``workload: {...}`` replaces a field, ``workload.n: 1024`` changes a
 field inside a field. A relative path starts at the working directory. ``workers: cores`` means one worker on each core
@@ -95,7 +95,7 @@ def read_programs(folder: Path) -> tuple[Program, ...]:
 
 @dataclass(frozen=True)
 class Scope:
-    """A selection of runs by tables, programs, rows and variants; an empty field selects all."""
+    """The runs of the listed tables, programs, rows and variants; an empty field excludes no run."""
 
     tables: Names = ()
     programs: Names = ()
@@ -111,7 +111,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to a question: the statement of the paper that ``says`` so, and the fields of runs that follow."""
+    """An answer to a question: the place of the paper that ``says`` so, and the fields that the answer sets in runs."""
 
     says: str
     changes: Fields

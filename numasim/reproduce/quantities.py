@@ -1,7 +1,7 @@
 """Quantities of published tables by name: numbers with a unit that are computed from one finished run.
 
 Counters are described in `numasim.engine.result.COLUMNS` (model 6). If a paper does not say exactly what it counted,
-each reading is a separate quantity.
+each possible meaning is a separate quantity.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _local_share(outcome: Outcome) -> float:
 
 
 def _idle_share(outcome: Outcome) -> float:
-    """Return the share of the workers' time without execution of tasks and without operations of the runtime."""
+    """Return the share of the workers' time in which they neither execute tasks nor operations of the runtime."""
     counters = outcome.counters
     parts = ("idle_steal_ps", "idle_backoff_ps", "idle_barrier_ps", "parked_ps", "asleep_ps")
     idle = sum(counters[part] for part in parts)

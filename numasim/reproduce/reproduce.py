@@ -16,7 +16,7 @@ from numasim.reproduce.table_cells import Table
 from numasim.sweep.planned_runs import PlannedRun
 from numasim.sweep.run_sweep import Collected, collect_runs
 
-NOTHING = "nothing"  # the name of the ablation that switches nothing off
+NOTHING = "nothing"  # the name of the ablation in which no mechanism is switched off
 
 # ---- The folder of a report. Its subfolder `runs` has the stored runs ----
 
@@ -64,10 +64,10 @@ STUDIES = FolderKind("numasim reproduce all")  # a page, and a folder for each r
 class Reproduction:
     """The chosen tables of a study.
 
-    ``only_rates`` has the scored tables with only rates fitted, for the study's own machine. ``alternatives`` has the
-    scored tables under each other choice of a reading and at both ends of each fitted range, with the first seed.
-    ``ablations`` has the scored tables of a quick reproduction without each mechanism; for comparison, the tables under
-    the key `NOTHING` have all mechanisms.
+    ``only_rates`` has the scored tables with only rates fitted, on the study's own machine. ``alternatives`` has the
+    scored tables with another choice of one reading, or with one fitted parameter at an end of its range, for the first
+    seed. ``ablations`` has the scored tables of a quick reproduction without each mechanism in turn; the tables under
+    the key `NOTHING` have all mechanisms, for comparison.
     """
 
     study: Study

@@ -1,9 +1,9 @@
 """Figures of scores: chains of values from strategy to strategy, the score sheet, and the effect of each mechanism.
 
-The figure of chains has a panel for each row of a class: the published and the simulated values under each strategy. A
-grey band shows the ceiling of the class: no model can be nearer to the published values on average. The score sheet has
-a strip for each class: the score with intervals, the null model and the bound. The figure of ablations has a panel for
-each class: the score with all mechanisms and without each mechanism.
+The figure of chains has a panel for each row of a class of quantities: the published and the simulated values under
+each strategy, in the order of the tables. A grey band shows the ceiling of the class: on average no model can be nearer
+to the published values. The score sheet has a strip for each class: the score with intervals, the null model and the
+bound. The figure of ablations has a panel for each class: its score with all mechanisms, and without each mechanism.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STRIP_INCHES = 0.62
 
 @styled
 def score_figure(scores: Sequence[Score]) -> Figure:
-    """Draw a strip for each score on the scale of its metric, with the better side of the bound shaded."""
+    """Draw a strip for each score on the scale of its metric; the side on which the bound is met is shaded."""
     figure = Figure(figsize=(WIDTH_INCHES, STRIP_INCHES * len(scores) + 0.6), layout="constrained")
     strips = figure.subplots(len(scores), 1, squeeze=False)
     for axes, score in zip(strips.flat, scores, strict=True):
@@ -159,7 +159,7 @@ HEADROOM = 1.08  # over the largest value, and below the smallest if it is negat
 
 
 def chains(tables: Sequence[Table], score: str) -> dict[str, list[Cell]]:
-    """Return row -> cells of the class ``score`` in the order of tables, beginning with the baseline of the first cell.
+    """Return the cells of the class ``score`` by row, in the order of tables, each row after its first cell's baseline.
 
     Rows with a single cell are left out.
     """

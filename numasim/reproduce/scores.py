@@ -1,9 +1,9 @@
 """Scores of each class of quantities and of each column of each table, with a null model and intervals.
 
-Only predicted cells that were simulated are scored. The null model of a cell is the published value before the change:
-the null model predicts that the change has no effect. If only some cells of a class have a null model,
-`Score.against_null` is the simulation's score on these cells, so that both scores are over the same cells. The null
-model of orders and directions is a random guess.
+Only predicted cells that were simulated are scored. The null model of a cell predicts the published value before the
+change, as if the change had no effect. If only some cells of a class have a null model, `Score.against_null` is the
+simulation's score on these cells, so that it can be compared with the null model's score. The null model of orders and
+directions is a random guess.
 
 An interval over seeds is a percentile bootstrap. Seeds are drawn with replacement, the same seeds for all cells with
 the same number of seeds, and the score is computed from the means over the drawn seeds. For few seeds, percentiles are
@@ -74,7 +74,7 @@ class TableScore:
     variant: str
     role: Role
     score: Score
-    degenerate: str = ""  # how all predictions are alike, "" if they differ
+    degenerate: str = ""  # in what way all predictions are alike; "" if they differ
 
 
 def class_scores(tables: Sequence[Table], rules: Iterable[ScoreRule]) -> tuple[Score, ...]:
@@ -94,7 +94,7 @@ def scored_pairs(tables: Sequence[Table], rule: ScoreRule) -> list[Pair]:
 
 
 def measured(pairs: Sequence[Pair], rule: ScoreRule, values_of: Callable[[Cell], FloatArray]) -> FloatArray:
-    """Return the metric of ``rule`` for the predictions ``values_of`` a cell -> [...], of one shape for all cells."""
+    """Return the metric of ``rule``; ``values_of`` returns a cell's predictions [...], in one shape for all cells."""
     return METRICS[rule.metric].measure(_posed(pairs, rule, values_of))
 
 
@@ -225,12 +225,12 @@ def _interval(drawn: FloatArray, count: int, value: float) -> Interval | None:
 
 
 def _means(cell: Cell) -> FloatArray:
-    """Return the mean over the seeds, an array without dimensions."""
+    """Return the cell's mean over the seeds, as an array without dimensions."""
     return np.asarray(cell.mean)
 
 
 def _resampled(cell: Cell) -> FloatArray:
-    """Return the means over drawn seeds: [resamples]."""
+    """Return [resamples] the cell's means over seeds drawn with replacement."""
     count = len(cell.simulated)
     return np.asarray(resample_counts(count, BOOTSTRAP_SEED) @ np.array(cell.simulated, np.float64) / count)
 

@@ -31,7 +31,7 @@ SIDES = ("low", "high")
 
 
 class NotSimulatedError(Exception):
-    """An error for a cell without runs in a setting. The message is the reason."""
+    """A cell has no runs in this setting; the message is the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +216,7 @@ def assigned(name: str, text: str) -> tuple[Assignment, ...]:
 
 @dataclass(frozen=True)
 class Side:
-    """A plausible alternative: one end of a fitted range, or another choice of a reading.
+    """A plausible alternative to the study's choices: an end of a fitted range, or another choice of a reading.
 
     ``side`` is low or high, and "" from the third choice of a reading on. ``label`` describes the alternative.
     """

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NOTHING = "nothing"  # the published column of values that nobody printed
-Samples = Sequence[Sequence[Outcome]]  # [seeds][runs of a cell]
+Samples = Sequence[Sequence[Outcome]]  # [seeds][runs of a cell] the finished runs
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A published value of another table: in ``column``, in the row of the same name."""
+    """A published value in another column, of this or another table, in the row of the same name."""
 
     table: str
     column: str
@@ -65,7 +65,7 @@ class Column:
 
 
 class Kind:
-    """The rule by which runs determine the cells of a table."""
+    """A kind of table: the rule by which runs determine the table's cells."""
 
     def unit(self, quantity: str) -> str:
         """Return the unit of a quantity of a column. Raise InputError for an unknown quantity."""
@@ -260,7 +260,7 @@ def table_of(setting: Setting, table: StudyTable, cells: Sequence[Cell], **extra
 
 @dataclass(frozen=True)
 class Totals(Kind):
-    """A cell is the sum over all rows of the program under one variant; ``variants`` has the variant of each row."""
+    """A cell sums a quantity over all rows of the program; ``variants`` has the variant for each row of the table."""
 
     variants: Mapping[str, str]
 

@@ -16,7 +16,7 @@ PRINTED_UNITS = ("s", "ms", "us", "ns", "GB")  # suffixes of published columns
 
 
 class ReadingRole(StrEnum):
-    """The way in which a question that the paper leaves open was answered."""
+    """How a study answers a question that the paper leaves open."""
 
     INPUT = "input"
     ASSUMED = "assumed"

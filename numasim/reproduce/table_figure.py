@@ -46,9 +46,9 @@ def compact_counts(axes: Axes) -> None:
         axes.yaxis.set_major_formatter(EngFormatter())
 
 
-COMMON_AXIS_FACTOR = 12  # the largest factor between the largest and the smallest row on one axis
+COMMON_AXIS_FACTOR = 12  # rows share an axis if their largest values differ by at most this factor
 PANEL_COLUMNS = 3
-NARROW_COLUMNS = 4  # for panels that leave fewer places empty in four columns
+NARROW_COLUMNS = 4  # columns of panels, if four columns leave fewer places of the grid empty
 PANEL_INCHES = 1.75  # height of a panel of one row
 WIDE_INCHES = 3.0  # height of a panel of all rows
 BAR_WIDTH = 0.8

@@ -35,7 +35,7 @@ class Group:
 
     @property
     def first(self) -> Cell:
-        """Return a cell that stands for all cells, for the attributes that all cells share."""
+        """Return a cell for the attributes that all cells of the column share, such as the unit."""
         return next(iter(self.cells.values()))
 
     @property
@@ -73,7 +73,7 @@ EXPLANATIONS = {
 }
 UNIT_WORDS = {"1": "", "count": ""}
 SMALL = 1e-3  # a smaller number is written with an exponent
-MECHANISMS = 3  # the most attempts listed for a missed score
+MECHANISMS = 3  # most attempts to improve a score that are listed for a missed score
 NEARLY_ALL = 0.995  # a ratio above this and below one is written with more digits
 
 

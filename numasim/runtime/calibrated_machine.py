@@ -1,7 +1,7 @@
 """The measurements of ``numasim-runtime probe``, put into the machine file and the runtime file of the running system.
 
-The median of the samples of a quantity becomes the value. A value that applies to several places, such as all nodes, is
-the median of the places' medians. A comment in the file says how each value was measured, with the interval.
+The value of a quantity is the median of its samples. If a value applies to several places, such as all nodes, it is the
+median of the medians at these places. A comment in the file says how each value was measured, with the interval.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _middle(found: Iterable[Finding]) -> Decimal:
 
 
 def _sure(found: list[Finding]) -> str:
-    """Describe the uncertainty of a value that is based on one finding, or on several findings."""
+    """Describe the uncertainty of a value that comes from ``found``, one finding or several."""
     if len(found) == 1:
         return found[0].interval()
     lowest, highest = min(each.low for each in found), max(each.high for each in found)
@@ -222,7 +222,7 @@ def _remark_intervals(draft: Draft, what: str, unit: str, matrix: Matrix) -> Non
 # ---- the runtime file of numasim's own task runtime: the measured costs of queues, tasks, threads and pages ----------
 
 # Costs that were not measured are taken from the preset ``ompi`` and marked as assumed. Only the transfer of a queue's
-# cache line, whose time is in the machine file, depends on distance. So probes and takes are measured within one core.
+# cache line depends on distance; its time is in the machine file. So probes and takes are measured within one core.
 
 BASE = "ompi"
 
@@ -324,7 +324,7 @@ def _costs(probe: Probe) -> dict[str, Cost | str]:
 
 
 def _beside(probe: Probe, name: str, text: str = ", which") -> str:
-    """Return a text on a finding that no cost has; an empty text if the finding is missing."""
+    """Return a text on a finding that enters no cost; an empty text if the finding is missing."""
     found = probe.one(name)
     return f"{text} takes {short(found.median)}; {found.interval()}" if found else ""
 

@@ -1,9 +1,9 @@
 """Runs of a plan's task graph or of a kernel in the task runtime. The strategy of the run may have a controller.
 
-The controller decides between two iterations. The runtime reads the decisions for each iteration from one pipe, and
-writes the measurements of the previous iteration to another pipe (lib/runtime/source/control/iteration_boundary.h). So
-a controller bases its decisions on times that threads have really taken. The decisions can be kept in a file. A later
-run can then repeat the decisions without the controller.
+The controller decides before each iteration of the program. The runtime reads these decisions from one pipe, and writes
+the measurements of the previous iteration to another pipe (lib/runtime/source/control/iteration_boundary.h). So a
+controller bases its decisions on times that threads have really taken. The decisions can be kept in a file. A later run
+can then repeat the decisions without the controller.
 """
 
 from __future__ import annotations

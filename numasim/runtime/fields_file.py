@@ -77,7 +77,7 @@ def write_fields(fields: Mapping[str, Any], path: Path | str) -> None:
     table: list[bytes] = []
     body: list[bytes] = []
     offset = HEADER_BYTES + ENTRY.size * len(leaves)
-    written: dict[int, tuple[int, int, int, int]] = {}  # by the identity of the object: an object is written once
+    written: dict[int, tuple[int, int, int, int]] = {}  # by the identity of an object, which is written only once
     for name, value in leaves:
         if len(name.encode()) >= NAME_BYTES:
             raise ValueError(f"the field {name!r} has a name of more than {NAME_BYTES - 1} bytes")
@@ -122,7 +122,7 @@ def _encoded(value: Any) -> tuple[int, int, bytes]:
 # model are off. In virtual time the program follows its own recorded graph, so that the plan contains this graph.
 
 UNCOUPLED = {"cache": "none", "contention": "none", "smt": "none", "clock": "fixed"}
-NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # one task
+NOTHING_TO_DO = {"name": "fib", "n": 1, "spawn_ns": 0, "leaf_ns": 0, "join_ns": 0}  # a graph of one empty task
 
 
 def compile_plan(strategy: str, machine: str, workers: int | None, runtime: str, graph: Path | None = None) -> Plan:

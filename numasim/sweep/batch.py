@@ -1,8 +1,8 @@
 """Batches of runs: simulated in one process each, dispatched to the workers of a sweep, and stored as shards.
 
-A batch has runs of about a second in all. A run depends only on its specification and seed, so the division into
-batches changes no result. The process of a batch needs no results directory: the process returns the bytes of a shard
-(a file of the results directory with the rows of the batch) to the sweep, and the sweep writes the shard.
+A batch has as many runs as take about a second together. A run depends only on its specification and seed, so the
+division into batches changes no result. The process of a batch needs no results directory: it returns the bytes of a
+shard (a file of the results directory with the rows of the batch) to the sweep, and the sweep writes the shard.
 
 If a worker process dies, nobody knows which run of the batch killed the process. The runs of a lost batch are therefore
 simulated again one at a time. A run that kills a process again is recorded as failed; other runs are not affected.
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from numasim.sweep.dask_cluster import ClusterWorkers
 
 TARGET_S = 1.0
-LONGEST_S = 2 * TARGET_S  # after this time a batch starts no further run
-LEAST_S = TARGET_S / 20  # the least time of a batch, since a shard takes milliseconds to write and to read
-GROWTH = 32  # largest ratio of a batch's size to the largest earlier size
+LONGEST_S = 2 * TARGET_S  # after this time a process starts no further run of its batch
+LEAST_S = TARGET_S / 20  # the least time of a batch, because a shard takes milliseconds to write and to read
+GROWTH = 32  # largest ratio of a batch's number of runs to the largest earlier number
 MINIMUM_S = 1e-6  # least estimate of a run's duration
 DIED = "the process died during this run: it was killed, or ran out of memory"
 PATIENCE_S = 5.0  # time between two checks whether any worker is left
@@ -50,7 +50,7 @@ class Task:
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """The outcome of a batch: the first ``done`` runs have ended, and there was no time for the other runs.
+    """The outcome of a batch: the first ``done`` runs have ended; for the other runs the time did not suffice.
 
     ``shard`` has the rows of the runs as Parquet. ``failures`` has the message of each failed run, by run_id.
     ``interruption`` is the exception that ended the batch and must end the sweep after the shard is written.
@@ -81,7 +81,7 @@ def execute(runs: Sequence[PlannedRun], task: Task) -> BatchOutcome:
 
 
 def _attempt(run: PlannedRun, task: Task, failures: dict[str, str]) -> EndedRun:
-    # A run may fail in any way, even by a defect of numasim, and must not stop other runs.
+    # A run may fail in any way, even by a defect of numasim. The other runs of the batch must go on.
     try:
         result = task.runner(run.spec, run.seed, task.engine, task.check)
         return finished(run.run_id, task.engine, result, run.spec.workers)
@@ -92,7 +92,7 @@ def _attempt(run: PlannedRun, task: Task, failures: dict[str, str]) -> EndedRun:
 
 
 class BatchSize:
-    """The size of the next batch: a second's worth by the speed of the last batches, with limited growth.
+    """The number of runs of the next batch: a second's worth at the speed of the last batches, with bounded growth.
 
     At the end of a sweep batches get smaller, down to `LEAST_S`, so that all processes end together.
     """
@@ -105,15 +105,15 @@ class BatchSize:
     def learn(self, outcome: BatchOutcome) -> None:
         """Update the estimate with a finished batch.
 
-        The estimate is the mean over all runs so far. Each batch halves the weight of earlier batches. The first run of
-        a process, which also prepares data for all runs, therefore soon counts for little.
+        The estimate is a weighted mean of the durations so far. Each batch halves the weight of all earlier batches.
+        The first run of a process is slow, because it prepares data for all runs, but its weight soon becomes small.
         """
         self._elapsed_s = self._elapsed_s / 2 + outcome.elapsed_s
         self._runs = self._runs / 2 + max(1, outcome.done)
         self._largest = max(self._largest, outcome.done)
 
     def next(self, left: int, slots: int) -> int:
-        """Return the size of the next batch of ``left`` runs; the last runs are divided among ``slots`` processes."""
+        """Return the size of the next batch; ``left`` runs wait, and ``slots`` processes share the last of these."""
         share = -(-left // max(1, slots))
         by_time, least = self._runs_of(TARGET_S), self._runs_of(LEAST_S)
         return max(1, min(by_time, GROWTH * max(1, self._largest), left, max(share, least)))
@@ -157,7 +157,7 @@ class Dispatch:
                 self._do_alone(suspects)
 
     def _deal(self) -> deque[PlannedRun]:
-        """Simulate queued runs until no run or no worker is left; return the runs that were lost with a worker."""
+        """Simulate the queued runs until none or no worker is left; return the runs whose worker died."""
         size = BatchSize()
         self._flying = {}
         suspects: deque[PlannedRun] = deque()
@@ -196,7 +196,7 @@ class Dispatch:
         return done
 
     def _do_alone(self, suspects: deque[PlannedRun]) -> None:
-        """Simulate ``suspects`` one at a time until a run kills the process."""
+        """Simulate ``suspects``, the runs of lost batches, one at a time until a run kills its process."""
         with self._workers.alone() as executor:
             while suspects and not self._stopped():
                 run = suspects.popleft()

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 # ---- Checks before a sweep: the address, the scheduler at the address, and the numasim of all processes --------------
 
-# A client that cannot connect gives little information and leaves threads behind. Therefore a single request comes
-# first. The request distinguishes a refused connection, an unknown host, no answer, and a listener of another kind.
+# A client that cannot connect gives little information and leaves threads behind. Therefore one request is sent before
+# a client is made. It tells apart a refused connection, an unknown host, no answer, and a listener of another kind.
 
 REQUEST_S = 4.0  # time limit of all attempts to connect for this request
 ANSWER_S = 5.0  # time limit of the answer, including the connection
@@ -96,7 +96,7 @@ def require_scheduler(address: str) -> None:
     """Raise `InputError`, after `ANSWER_S` seconds at most, unless a Dask scheduler answers at ``address``."""
     expected = "the address that `dask scheduler` prints when it starts"
     try:
-        with ThreadPoolExecutor(1) as thread:  # another thread: the caller's thread may have an event loop
+        with ThreadPoolExecutor(1) as thread:  # asyncio needs another thread if the caller's thread has an event loop
             kind = thread.submit(asyncio.run, _kind(address)).result()
     except Exception as error:  # any error that bytes of an unknown protocol may cause
         problem = f"no Dask scheduler answers within {ANSWER_S:.0f} s ({_refusal(address) or _reason(error)})"
@@ -120,7 +120,7 @@ async def _kind(address: str) -> str:
 
 
 def _refusal(address: str) -> str | None:
-    """Return the system's message if a plain connection is refused; Dask may report only a time limit."""
+    """Return the system's message if a plain TCP connection is refused; Dask may report only that the time is over."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname or "", place.port or 0), timeout=1).close()
@@ -181,12 +181,12 @@ def disagreement(place: str, problem: str) -> InputError:
 CONNECT_S = 5.0
 LOOK_AGAIN_S = 0.1
 FIRST_WORKER_S = 30.0  # time limit for the first worker of a cluster
-ANY_WORKER_S = 120.0  # longest time without a worker; in this time a batch system may start new workers
+ANY_WORKER_S = 120.0  # longest time without a worker before the sweep ends; a batch system may start new workers
 CLOSE_S = 5.0
 CANCELLED = ("tornado.application", "asyncio")  # loggers that report cancelled requests
 LOGGERS = ("distributed", "distributed.client", *CANCELLED)
 HOST = "127.0.0.1"
-LONELY_S = 10  # time for which a worker waits for a scheduler
+LONELY_S = 10  # seconds for which a worker without a scheduler waits before it ends
 SETTINGS: Mapping[str, str | bool | list[str]] = {  # without monitoring, which Dask does up to a hundred times a second
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",

@@ -50,9 +50,9 @@ def plan_rows(sweep: SweepSpec) -> list[PlannedRow]:
 
 
 def by_plan(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """Return ``runs`` in an order in which each program on a machine, and each plan, has to be prepared only once.
+    """Return ``runs`` reordered so that each program on a machine, and each plan, is prepared only once.
 
-    Runs of one program on one machine follow each other, and among them runs of one plan. Otherwise the order is kept.
+    Runs of a program on a machine become neighbours, and among these the runs of one plan. The order is otherwise kept.
     """
     programs: dict[Hashable, int] = {}
     plans: dict[Hashable, int] = {}

@@ -68,7 +68,7 @@ class LocalWorkers:
 
 
 class InProcess(Executor):
-    """Runs a submitted call immediately, in the calling thread."""
+    """Runs each submitted call at once, in the calling thread."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run ``fn`` and return a finished future. An interrupt is raised here."""
@@ -101,10 +101,10 @@ class _MainlessProcess(SpawnProcess):
 
         An interrupt could otherwise meet the child in the middle of an import.
         """
-        resource_tracker.ensure_running()  # here, because the start of the tracker would let interrupts through
+        resource_tracker.ensure_running()  # before the mask, because the start of the tracker would unblock interrupts
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread; the child inherits the mask
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread; the child inherits it
         try:
             super().start()
         finally:

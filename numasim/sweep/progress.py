@@ -11,7 +11,7 @@ from typing import Any
 from numasim import html as pieces
 from numasim.html import notebook_shell
 
-SHORTEST_S = 0.2  # least time between two pictures of a notebook's bar
+SHORTEST_S = 0.2  # least time between two updates of a notebook's bar
 WIDTH = "width: 320px; height: 12px; border: 1px solid rgba(128, 128, 128, 0.6); margin: 0 8px 0 0"
 FILLED = "height: 100%; background-color: #0072B2; width: "
 

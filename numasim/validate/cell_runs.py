@@ -1,7 +1,7 @@
 """The runs of a validation: missing repeats of each cell are recorded, predicted, run, stored and compared.
 
-A prediction starts from a task graph that a serial run has recorded, never from the predicted run itself. The runtime
-gets the same compiled plan as the simulator: the same tables and the same costs.
+A prediction starts from a task graph that an earlier serial run of the program has recorded, never from the predicted
+run itself. The runtime and the simulator get the same compiled plan, with the same tables and costs.
 
 - With model costs all runs of a program record the same graph. So all cells of the program share one graph, which is
   kept in the results directory.

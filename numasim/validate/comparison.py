@@ -59,13 +59,13 @@ Pair = tuple[str, Value, Value]  # name, predicted, found
 
 
 def differences(result: Result, run: KernelRun) -> tuple[int, list[Pair]]:
-    """Return how many numbers were compared, and which numbers differ."""
+    """Return (how many counters were compared, the counters that differ)."""
     compared = list(_pairs(result, run))
     return len(compared), [pair for pair in compared if pair[1] != pair[2]]
 
 
 def _pairs(result: Result, run: KernelRun) -> Iterator[Pair]:
-    """Yield every number that both have: totals, then by worker, by pair of nodes and by synchronisation object."""
+    """Yield every counter that both sides have: totals, then by worker, pair of nodes and synchronisation object."""
     yield ("trace_hash", result.counters["trace_hash"], run.trace_hash)
     for name, found in {"makespan_ps": run.makespan_ps, "page_faults": run.page_faults, **run.columns}.items():
         yield (name, int(result.counters[name]), found)

@@ -131,7 +131,7 @@ def write_pages(every: Sequence[PartFindings], directory: Path) -> Path:
     return directory / PAGE
 
 
-# ---- the figure: a panel per quantity, a point with two intervals per cell, and the bound as a band ------------------
+# ---- the figure: a panel for each quantity, a point with two intervals for each cell, and the bound as a band --------
 
 PANELS_ABREAST, PANEL_INCHES = 2, 3.6
 BAND_COLOUR, OUTSIDE_COLOUR = "#DCEBDC", "#000000"

@@ -61,7 +61,7 @@ class KernelSpec(Model):
 
 
 class QuickSpec(Model):
-    """The values that a quick validation uses instead."""
+    """The values that replace other values of the part in a quick validation."""
 
     strategies: tuple[Text, ...] | None = Field(
         None, description="Strategies of a quick validation. Default: all of the part."
@@ -117,7 +117,7 @@ class PartFile(CheckedModel):
 
     @property
     def exact(self) -> bool:
-        """Return whether every counter must be equal."""
+        """Return whether every counter of prediction and run must be equal."""
         return self.costs == "model"
 
     def _problems(self) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """The predicted and measured quantities, and the distance of two values.
 
-A value made of counts is a ratio of sums over the repeats of a cell, or a mean if there is no denominator. Its interval
-is a bootstrap interval. A value that is timed on a real clock is the median over the repeats. The reason: an operating
-system that takes a processor away for some milliseconds affects single repeats, and is not predicted.
+A value made of counters is a ratio of sums over the repeats of a cell, or, without a denominator, a mean over the
+repeats. Its interval is a bootstrap interval. A value that is timed on a real clock is the median over the repeats,
+because an operating system that takes a processor away for some milliseconds disturbs single repeats unpredictably.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A whole number for each item of a range: given item by item, or drawn from a table (model 3.5).
+"""A whole number for each item of a range: given item by item, or drawn at random from a table (model 3.5).
 
-A table has parts with weights. A first draw finds a part, with a probability in proportion to the weight of the part. A
-second draw finds a whole number from the lowest to the highest number of the part, all equally likely. Every
-distribution is thus a histogram, and draws use integer arithmetic alone.
+A table has parts with weights. A first random number finds a part, with a probability in proportion to its weight. A
+second random number finds a whole number from the part's lowest to its highest number, all equally likely. Every
+distribution is thus a histogram, and drawing uses integer arithmetic alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def numbers_of_pages(accesses: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Amounts:
-    """``items`` are the numbers one by one; empty if runs draw numbers from the parts. All arrays are read-only."""
+    """``items`` has the number of each item; empty if runs draw the numbers from a table. All arrays are read-only."""
 
     items: I64
     weight: I64  # [parts] 1 or more; empty if the numbers are given
@@ -44,7 +44,7 @@ class Amounts:
 
     @classmethod
     def of_items(cls, numbers: npt.ArrayLike) -> Amounts:
-        """Return amounts with a number for each item; a table of a single number if all numbers are equal."""
+        """Return amounts with a number for each item; a table of one number if all numbers are equal."""
         given = np.array(numbers, np.int64)
         if len(given) and (given == given[0]).all():
             return cls.of_table([1], given[:1], given[:1])
@@ -77,7 +77,7 @@ class Amounts:
 
     @cached_property
     def mean(self) -> int:
-        """The mean of the items, or of the table, rounded down."""
+        """The mean of the items, or the expected value of the table, rounded down."""
         if len(self.items):
             return exact_sum(self.items) // len(self.items)
         ends = [*self._starts[1:], WORD]

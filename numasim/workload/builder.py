@@ -1,7 +1,7 @@
-"""The frozen arrays of a `Workload`, made from a forest of tasks that each have one of a few shapes.
+"""The frozen arrays of a `Workload`, made from trees of tasks. Each task has one of a few shapes (op programs).
 
-A generator gives the parent and the `Shape` (op program) of every task, in any numbering in which siblings ascend in
-program order. The `Draft` renumbers the tasks to preorder. The generator then sets compute times and accesses, as
+A generator gives the parent and the `Shape` of every task. It may number the tasks in any way in which siblings ascend
+in program order. The `Draft` renumbers the tasks to preorder. The generator then sets compute times and accesses, as
 arrays over the tasks of a shape.
 """
 
@@ -66,7 +66,7 @@ class Shape:
 
 
 class Draft:
-    """A workload under construction."""
+    """A workload under construction: first its tasks, then the compute times and accesses of the tasks' segments."""
 
     def __init__(
         self, parent: I64, shape: npt.NDArray[Any], shapes: Sequence[Shape], kind: Numbers | None = None
@@ -112,7 +112,7 @@ class Draft:
         self._accesses = {name: np.zeros(total, kind) for name, kind in ACCESS_TYPES.items()}
 
     def tasks(self, shape: int) -> I64:
-        """Return the generator's own ids of the tasks of ``shape``, in the order of `compute` and `access`."""
+        """Return the generator's own ids of the tasks of ``shape``, in the order that `compute` and `access` need."""
         found: I64 = self.order[self._shape == shape]
         return found
 
@@ -141,7 +141,7 @@ class Draft:
     def finish(
         self, *, phases: Sequence[Phase] | None = None, edges: tuple[I64, I64] | None = None, **rest: Any
     ) -> Workload:
-        """Return the frozen workload; ``rest`` are other arguments of `workload_of`.
+        """Return the frozen workload; ``rest`` are arguments of `workload_of`, such as its regions and kernels.
 
         ``phases`` (default: one phase of all roots) have final task ids, which ``position`` gives. ``edges``
         (predecessors, successors) have the ids of the generator.
@@ -175,7 +175,7 @@ def depth_first(parent: I64) -> tuple[I64, I64, I64]:
 
 
 def programs_of(ops: Sequence[Sequence[int]], order: I64, position: I64) -> tuple[I64, I64, I64, I64]:
-    """Return (op_ptr, op_code, op_arg) of the tasks in ``order``, and the segments in the order of the ops.
+    """Return (op_ptr, op_code, op_arg) of the tasks in ``order``, and the old numbers of the segments in the new order.
 
     ``ops`` [tasks] are op programs by old number; each op is one number, its code above `ARGUMENT` bits of argument.
     """
@@ -191,7 +191,7 @@ def programs_of(ops: Sequence[Sequence[int]], order: I64, position: I64) -> tupl
 
 
 def successors(source: I64, target: I64, tasks: int) -> tuple[I64, I64]:
-    """Return (successor_ptr [tasks + 1], successor) of dependences, each once, in ascending order."""
+    """Return (successor_ptr [tasks + 1], successor) of dependences; repeated pairs count once, and tasks ascend."""
     edges = np.unique(source.astype(np.int64) * tasks + target)
     return offsets(np.bincount(edges // tasks, minlength=tasks)), edges % tasks
 
@@ -253,7 +253,7 @@ def workload_of(
 def plain_workload(
     name: str, compute_ps: I64, edges: tuple[I64, I64], deal: Deal = Deal.MASTER, **rest: Any
 ) -> Workload:
-    """Return a workload of roots with one segment each, which wait for each other by ``edges`` (before, after).
+    """Return a workload of root tasks with one segment each. ``edges`` are the pairs (task, task that waits for it).
 
     ``rest`` are other arguments of `workload_of`.
     """
@@ -298,7 +298,7 @@ def ragged_family(
     fresh: Amounts | None = None,
     freed: Amounts | None = None,
 ) -> RangeFamily:
-    """Return a range of items that compute for ``compute`` ps and access bytes on nodes, but no region.
+    """Return a range whose items compute for ``compute`` ps and access bytes on given nodes, but no region.
 
     An item touches ``fresh`` bytes of memory for the first time and gives back ``freed`` bytes.
     """

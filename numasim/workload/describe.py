@@ -59,7 +59,7 @@ def _regions(workload: Workload) -> Iterator[str]:
 
 
 def _ragged(family: RangeFamily) -> Iterator[str]:
-    """Yield lines on the amounts of a range with unlike items; no line for any other range."""
+    """Yield lines on the amounts of a range whose items differ; no line for a range of equal items."""
     if family.compute is not None:
         least, most, mean = family.low_ps, family.high_ps, family.compute.mean
         yield f"  range            {family.count:,} items of {least:,} to {most:,} ps, {mean:,} on average"
@@ -78,7 +78,7 @@ def _sizes(amounts: Amounts, count: int) -> str:
 
 
 def _footprint(accesses: Accesses, region: int | None = None) -> I64:
-    """Return [accesses] the bytes of each access, every pass counted; 0 outside ``region`` if given."""
+    """Return [accesses] the bytes of each access, counted once a pass; 0 for accesses outside a given ``region``."""
     size = accesses.row_bytes * accesses.rows * accesses.passes
     return size if region is None else np.where(accesses.region == region, size, 0)
 

@@ -1,6 +1,6 @@
 """Index arithmetic on forests in arrays: children in CSR form, depth-first preorder, ragged ranges.
 
-All functions handle the tasks of one depth at once, so that a million tasks take a fraction of a second.
+All functions handle all tasks of one depth of the forest at once, so that a million tasks take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ I64 = npt.NDArray[np.int64]
 
 
 def offsets(lengths: npt.NDArray[Any]) -> I64:
-    """Return the prefix sums [n + 1] of ``lengths`` [n]: the begin of each piece, and the end of the last piece."""
+    """Return the prefix sums [n + 1] of ``lengths`` [n]: the begin of each interval and the end of the last one."""
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found
 
 
 def ragged(starts: I64, lengths: I64) -> I64:
-    """Return the indices of all pieces, one piece after another: ``lengths[i]`` indices from ``starts[i]`` on."""
+    """Return ``lengths[i]`` indices from ``starts[i]`` on for each i, one interval after another."""
     begin = offsets(lengths)
     return np.arange(begin[-1]) + np.repeat(starts - begin[:-1], lengths)
 

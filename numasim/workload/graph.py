@@ -3,9 +3,9 @@
 Task ids are the depth-first preorder of the spawn trees, so the descendants of task i are ``i + 1`` to
 ``subtree_end[i] - 1``.
 
-A workload may be folded: a row of a folded workload is a class of equal subtrees of tasks. A class has one row, however
-often tasks of the class are spawned. Task ids of a folded workload are the ids in `unfolded`: the id of a child is the
-id of the parent plus 1 plus the sizes of the subtrees that earlier ops of the parent's program create.
+A workload may be folded: a row of a folded workload stands for all tasks with equal subtrees, however often such tasks
+are spawned. Task ids of a folded workload are the ids in `unfolded`: the id of a child is the id of the parent plus 1
+plus the sizes of the subtrees that earlier ops of the parent's program create.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Accesses:
 class NodeAccess:
     """Bytes of no particular region that the items of a range read or write on given NUMA nodes (model 3.5).
 
-    Item i moves the i-th of ``amounts``; the ``nodes`` share these bytes in proportion to ``shares``. No cache serves
-    the bytes. At its end an item gives back ``returned_ppm`` millionths of the memory that the bytes of the item fill.
+    Item i moves as many bytes as the i-th of ``amounts``; the ``nodes`` hold these bytes in proportion to ``shares``.
+    No cache serves the bytes. At its end an item gives back ``returned_ppm`` millionths of the memory of its bytes.
     """
 
     nodes: tuple[int, ...]
@@ -102,11 +102,10 @@ class NodeAccess:
 class RangeFamily:
     """A range: ``count`` tasks, called items, that have no rows of their own (model 3.5).
 
-    The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by the item's class-3 stream. With
-    ``compute`` the compute time is the i-th of these amounts, and ``low_ps`` and ``high_ps`` are bounds. The offset of
-    access j of item i is
-    ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``. Item i touches the
-    i-th amount of ``fresh`` in bytes for the first time, and gives back the i-th amount of ``freed`` in bytes.
+    The compute time of item i is drawn uniformly from ``[low_ps, high_ps]`` by the item's class-3 stream. If
+    ``compute`` is given, its i-th amount is the compute time, and ``low_ps`` and ``high_ps`` are bounds. The offset of
+    access j of item i is ``accesses.offset[j] + (i div divisor[j]) * step_div[j] + (i mod divisor[j]) * step_mod[j]``.
+    Item i touches the i-th of ``fresh`` bytes for the first time, and gives back the i-th of ``freed`` bytes.
     """
 
     name: str
@@ -145,7 +144,7 @@ class RangeFamily:
 
     @property
     def like_bytes(self) -> bool:
-        """Whether all items have equally large accesses."""
+        """Whether the accesses of all items have equal sizes."""
         return all(access.amounts.fixed for access in self.node_accesses)
 
     @property
@@ -155,7 +154,7 @@ class RangeFamily:
 
     @property
     def draws(self) -> bool:
-        """Whether every run draws compute times or bytes of the items."""
+        """Whether every run draws random compute times or bytes for the items."""
         times = self.low_ps < self.high_ps if self.compute is None else self.compute.drawn
         pages = any(amounts is not None and amounts.drawn for amounts in (self.fresh, self.freed))
         return times or pages or any(access.amounts.drawn for access in self.node_accesses)
@@ -214,7 +213,7 @@ class Workload:
 
     @cached_property
     def trees(self) -> tuple[int, ...]:
-        """The roots of all phases: each root once, or, in a folded workload, each mention, which stands for a tree."""
+        """The roots of all phases: each once; in a folded workload, as often as the row stands for a tree."""
         roots = [root for phase in self.phases for root in phase.roots]
         return tuple(roots if self.folded else dict.fromkeys(roots))
 
@@ -237,7 +236,7 @@ class Workload:
         return sizes
 
     def below(self, own: I64) -> I64:
-        """Return [rows] the sum of ``own`` [rows] over all tasks of each row's subtree, the row itself included."""
+        """Return [rows] the sum of ``own`` [rows] over all tasks of each row's subtree, the subtree's root included."""
         if not self.folded:
             before = offsets(own)
             return before[self.subtree_end()] - before[:-1]
@@ -260,7 +259,7 @@ class Workload:
 
     @property
     def predecessor(self) -> I64:
-        """[dependences] the task before each task of ``successor``, which waits for the end of this task."""
+        """[dependences] the task before each dependence; the task in ``successor`` waits for its end."""
         return np.repeat(np.arange(self.rows), np.diff(self.successor_ptr))
 
     @cached_property
@@ -270,7 +269,7 @@ class Workload:
 
     @cached_property
     def groups(self) -> bool:
-        """Whether tasks wait for groups of tasks."""
+        """Whether any task begins a group of tasks, for whose end it waits (`Op.GROUP`)."""
         return bool((self.op_code >= Op.GROUP).any())
 
     def subtree_end(self) -> I64:

@@ -40,7 +40,7 @@ def require_graph_file(path: Path, place: str | None = None) -> None:
 def read_graph(path: Path) -> Workload:
     """Return the checked graph in the file ``path``; an `InputError` names the file and the line, field or array.
 
-    The last graphs are kept, so that a file with the contents of one of the last files is not read again.
+    The last graphs stay in memory, so that a file with the contents of one of the last files is not read again.
     """
     return _workload(_Contents(hash_of_file(path, kind_of(path)), path))
 
@@ -90,14 +90,14 @@ def _digest(contents: _Contents) -> str:
     return _workload(contents).digest()
 
 
-# ---- Writing a task graph, or a schedule of a run, in the form that the name of the file gives ---------------
+# ---- Writing a task graph, or a schedule of a run, in the form that the suffix of the file gives -------------
 
 DOT, GRAPHML, WFFORMAT = (".dot", ".gv"), ".graphml", ".wf.json"
 ENDINGS = f"{PACKED}, {WFFORMAT} (WfFormat), .dot, .gv or {GRAPHML}"
 
 
 def require_schedule_form(path: Path, workload: Workload) -> None:
-    """Raise InputError for a name without a form of schedules, and for ranges."""
+    """Raise InputError for a file name whose form cannot hold schedules, and for a workload with ranges."""
     if not path.name.endswith((PACKED, WFFORMAT, GRAPHML, *DOT)):
         raise InputError(f"{path.name!r} asks for no form of a schedule", expected=f"a name that ends in {ENDINGS}")
     require_no_ranges(workload, "a workload without ranges, for a schedule of its tasks")

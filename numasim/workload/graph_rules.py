@@ -1,7 +1,7 @@
 """The rules of a well-formed workload. A broken rule is an `InputError` that names the place and the valid values.
 
 Places are paths in the JSON form of a graph, also for graphs in memory, recorded programs and files in npz. The lengths
-of arrays and the bounds of most numbers are checked before, by the readers of files and the builder.
+of arrays and the bounds of most numbers have been checked before, by the readers of files and by the builder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numasim.workload.sync_parameters import Role
 
 Path = tuple[str | int, ...]
 Flags = npt.NDArray[np.bool_]
-FAR = 2**61  # beyond the end of any region
+FAR = 2**61  # bytes; this offset is beyond the end of any region
 MOST_NESTED = 32  # most levels of nested loops
 MOST_TOGETHER = 2**62  # largest sum of the amounts of all items of a range
 SHOWN_CYCLE = 8  # tasks of a cycle that an error lists
@@ -183,7 +183,7 @@ def _check_programs(workload: Workload) -> None:
 
 
 class _Program:
-    """The locks that a task holds, the memory of the open transaction, and the number of open groups."""
+    """The state of a task between two ops: the held locks, the memory of the open transaction, the open groups."""
 
     def __init__(self, workload: Workload, task: int) -> None:
         self.memory: int | None = None
@@ -239,7 +239,7 @@ class _Program:
 
 
 def _check_segments(workload: Workload) -> None:
-    """Check the times and accesses of segments, which recordings of programs also have."""
+    """Check the times and accesses of segments, also of the segments of recorded programs."""
     times, offset = workload.segment_compute_ps, workload.accesses.offset
     _refuse(times < 0, lambda at: ("segments", at, "compute_ps"), lambda at: f"the time is {times[at]} ps", "0 or more")
     path = _within("segments", "accesses", workload.segment_accesses)
@@ -249,7 +249,7 @@ def _check_segments(workload: Workload) -> None:
 def _check_accesses(
     workload: Workload, accesses: Accesses, low: npt.NDArray[Any], high: npt.NDArray[Any], path: Callable[[int], Path]
 ) -> None:
-    """Check accesses with offsets from ``low`` to ``high``, both [accesses]; a range has several offsets an access."""
+    """Check accesses; the offsets of an access are from ``low`` to ``high`` [accesses], as range items vary."""
     sizes = np.array([region.bytes for region in workload.regions], np.int64)
     size = sizes[accesses.region]
     rough = (accesses.rows - 1.0) * accesses.stride + accesses.row_bytes  # floats do not overflow
@@ -306,7 +306,7 @@ def check_amounts(amounts: Amounts, count: int, most: int, path: Path) -> None:
 
 
 def _check_template(workload: Workload, number: int) -> None:
-    """Check the accesses of the items of a range, with offsets that an affine rule moves."""
+    """Check the accesses of all items of a range; an affine rule of the item's number gives each offset."""
     family = workload.ranges[number]
 
     def path(access: int) -> Path:
@@ -327,7 +327,8 @@ def _check_dependences(workload: Workload) -> None:
     """Check that dependences lead to tasks of the same phase, and form no cycle.
 
     Only tasks can wait for other tasks: a call runs at once, and an implicit body starts with its worker. A phase
-    begins when all earlier phases have ended, so a dependence between phases is needless or a deadlock.
+    begins when all earlier phases have ended, so a dependence on a task of an earlier phase is needless, and a
+    dependence on a task of a later phase is a deadlock.
     """
     target, rows, path = workload.successor, workload.rows, _within("tasks", "then", workload.successor_ptr)
     if not len(target):
@@ -356,7 +357,7 @@ def _check_dependences(workload: Workload) -> None:
 
 
 def _phases_of_tasks(workload: Workload) -> I64:
-    """Return [tasks] a number for the set of phases that have the root of each task; equal sets have equal numbers."""
+    """Return [tasks] a number that is equal for two tasks exactly if the same phases have the roots of both tasks."""
     belongs: dict[int, tuple[int, ...]] = {}
     for number, each in enumerate(workload.phases):
         for root in each.roots:

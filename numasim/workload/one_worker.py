@@ -1,7 +1,7 @@
 """The serial time of a workload: one worker, every byte local, no overhead (model 2.5 without contention and caches).
 
-A segment takes the longer of its compute time and the sum of the memory times of its accesses (roofline). In each pass
-an access moves its bytes once, or twice if the access writes. ``MLP / 1000`` cache misses of a pattern overlap. The
+A segment takes the longer of two times: its compute time, and the sum of the memory times of its accesses (roofline).
+In each pass an access moves its bytes once, or twice if the access writes. ``MLP / 1000`` cache misses overlap. The
 integer arithmetic is equal to the arithmetic of the engines.
 """
 
@@ -34,7 +34,7 @@ def traffic_bytes(accesses: Accesses) -> I64:
 
 
 def access_ps(accesses: Accesses, latency_ps: int) -> I64:
-    """Return [accesses] the memory time at one latency, in ps."""
+    """Return [accesses] the time of each access in ps, if every cache miss takes ``latency_ps``."""
     return lines_ps(traffic_bytes(accesses), latency_ps, MLP_BY_PATTERN[accesses.pattern])
 
 
@@ -71,7 +71,7 @@ def range_ps(family: RangeFamily, latency_ps: int, seed: int) -> int:
 
 
 def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64]:
-    """Yield the times of all items in ps at one latency, block by block; of one item alone if all items are equal."""
+    """Yield the times of all items in ps, block by block; of one item alone if all items take equally long."""
     count = 1 if family.alike else family.count
     for low in range(0, count, _BLOCK_ITEMS):
         items = np.arange(low, min(low + _BLOCK_ITEMS, count))
@@ -80,7 +80,7 @@ def item_blocks(family: RangeFamily, latency_ps: int, seed: int) -> Iterator[I64
 
 
 def item_wait_ps(family: RangeFamily, items: I64, latency_ps: int, seed: int) -> I64:
-    """Return [items] the memory time at one latency, in ps."""
+    """Return [items] the memory time of each item in ps, if every cache miss takes ``latency_ps``."""
     wait = np.full(len(items), access_ps(family.accesses, latency_ps).sum())
     for number, access in enumerate(family.node_accesses):
         moved = access.factor * access.amounts.of(items, seed, number_of_access(number))

@@ -41,9 +41,9 @@ MOST_LENGTH = 2**40  # largest pointer; far more elements than fit in a file
 class ArrayField:
     """One array. ``kind`` is the type that numasim writes; numasim reads any type of whole numbers.
 
-    ``length`` is the number of elements in words; ``low`` and ``high`` bound the elements. An array that is left out is
-    filled with ``default``; an array without ``default`` must be there if the first array of its group is there. Of an
-    array of codes, ``members`` is the enumeration: code 0 stands for its first name.
+    ``length`` is the number of elements in words; ``low`` and ``high`` bound the elements. An array that is missing in
+    a file is filled with ``default``. An array without ``default`` must be in the file if the first array of its group
+    is. For an array of codes, ``members`` is the enumeration of their names: code 0 stands for the first name.
     """
 
     name: str

@@ -40,7 +40,7 @@ class WorkloadParameters(SizedParameters):
 
 
 class TimedParameters(WorkloadParameters):
-    """Tasks with compute times that are drawn uniformly from ``low_ns`` to ``high_ns``."""
+    """Parameters of tasks whose compute times are drawn uniformly from ``low_ns`` to ``high_ns``."""
 
     low_ns: Nanoseconds = Field(description="The shortest compute time of a task's segment.")
     high_ns: Nanoseconds = Field(description="The longest compute time of a task's segment; times are drawn uniformly.")
@@ -53,7 +53,7 @@ class TimedParameters(WorkloadParameters):
 
 
 class TeamParameters(WorkloadParameters):
-    """A body for each of ``threads`` threads. Default: a thread for each worker of the run; without a run, one."""
+    """Parameters of a program with a body for each of ``threads`` threads (default: one for each worker of the run)."""
 
     threads: Annotated[Whole, Field(ge=1, le=2**16)] | None = Field(
         None, description="Number of threads, each on a worker of its own. Default: as many as the run has workers."
@@ -126,11 +126,11 @@ Sizes = Mapping[str, Any]  # parameters by name
 class Family:
     """A family of task graphs; the tuple ``FAMILIES`` of a module of `families` registers families.
 
-    ``parameters`` is the model; its field ``name`` has the family's name as the only value. ``generate`` makes the task
-    graph, ``folded`` the form with rows for classes of equal subtrees, if the family has this form. ``small`` are
-    parameters of some dozens of tasks, for tests of all combinations; ``benchmark`` are parameters of a run of a few
-    tenths of a second on the reference engine. ``benchmark_runtime`` is the runtime preset for timing, if it is not the
-    family's default.
+    ``parameters`` is the model of the parameters; its field ``name`` has the family's name as the only value.
+    ``generate`` makes the task graph. ``folded`` makes the folded graph, with one row for all tasks of equal subtrees,
+    if the family has such a graph. ``small`` are parameters of some dozens of tasks, for tests; ``benchmark`` are
+    parameters of a run of a few tenths of a second on the reference engine. ``benchmark_runtime`` is the runtime preset
+    for timing, if it is not the family's default.
     """
 
     parameters: type[WorkloadParameters]

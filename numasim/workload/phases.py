@@ -1,8 +1,8 @@
 """The phases of a program, their order, and the numbers of iterations and turns (model 3.6).
 
-An *iteration* is one pass through an outermost loop; a phase outside of all loops counts as a loop of its own repeats.
-All phases of a loop, phases of inner loops included, have the number of the pass through the outermost loop. A *turn*
-is one run of a phase: if loops are nested, one iteration has several turns of the inner phases.
+An *iteration* is one pass through an outermost loop; a phase outside of all loops counts as a loop that its own repeats
+form. Every run of a phase, also of a phase in an inner loop, belongs to one iteration. A *turn* is one run of a phase:
+if loops are nested, one iteration has several turns of the inner phases.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def parts(first: int, end: int, loops: Sequence[Loop]) -> Iterator[int | tuple[L
 
 
 def places(phases: int, loops: Sequence[Loop]) -> list[tuple[str | int, ...]]:
-    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is entry 2 of loop 0."""
+    """Return [phases] the path of each phase in the JSON form: ("phases", 0, "loop", 2) is phase 2 of the loop at 0."""
     found: list[tuple[str | int, ...]] = []
 
     def go(first: int, end: int, inside: Sequence[Loop], path: tuple[str | int, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Span of a workload: the time of its critical path, and the number of tasks on its longest chain; groups of tasks.
+"""Span of a workload: the time of its critical path, and the number of tasks on the longest chain; groups of tasks.
 
 A task begins a group by `Op.GROUP` and ends the group by `Op.END_GROUP` (model 3.1). The group has the tasks that the
 task, or a call of the task, spawns between the two ops, and all descendants of these tasks. Members of an inner group
@@ -18,7 +18,7 @@ from numasim.workload.one_worker import by_task, item_blocks, segment_ps
 
 
 def span_ps(workload: Workload, latency_ps: int, seed: int = 0) -> int:
-    """Return the time in ps on unlimited workers if all bytes have one latency; ``seed`` is the seed of item times."""
+    """Return the time in ps on unlimited workers if each cache miss takes ``latency_ps``; ``seed`` draws item times."""
     times = segment_ps(workload, latency_ps)
     blocks = (item_blocks(family, latency_ps, seed) for family in workload.ranges)
     longest = [max(int(block.max()) for block in each) for each in blocks]
@@ -42,7 +42,7 @@ def depth(workload: Workload) -> int:
 
 
 def longest_chains_ps(workload: Workload, segment_ps: I64) -> list[int]:
-    """Return [phases] the longest chain of one run in ps, if segment s takes ``segment_ps[s]`` and all else no time."""
+    """Return [phases] the longest chain of one run in ps if segment s takes ``segment_ps[s]`` and ops take no time."""
     last = _last_ends(workload, segment_ps, np.zeros(workload.rows, np.int64))
     return [max((last[root] for root in phase.roots), default=0) for phase in workload.phases]
 
@@ -61,7 +61,7 @@ def _span(workload: Workload, segment_times: I64, start_times: I64, longest_item
 
 
 def _last_ends(workload: Workload, segment_times: I64, start_times: I64) -> dict[int, int]:
-    """Return by root the time at which the last task of the root's tree ends, if the phase begins at time 0."""
+    """Return, by root, the time at which the last task of the root's tree ends if the phase begins at time 0."""
     if workload.folded:
         return _last_ends_of_classes(workload, segment_times, start_times)
     finish, ends = finish_of_tasks(workload, segment_times, start_times), workload.subtree_end()
@@ -196,7 +196,7 @@ def longest_paths(times: I64, source: I64, target: npt.NDArray[Any]) -> list[int
 
 
 def cycle_of_tasks(workload: Workload) -> list[int]:
-    """Return the tasks of a cycle: each waits for the next task, the last for the first. Empty if there is no cycle."""
+    """Return the tasks of a cycle, in which each task waits for the next and the last for the first; empty if none."""
     moments = moments_of(workload)
     cycle = cycle_of(moments.source, moments.target, len(workload.op_code) + workload.rows)
     tasks = list(dict.fromkeys((np.searchsorted(moments.begin, cycle, side="right") - 1).tolist()))
@@ -241,7 +241,7 @@ class Groups:
 
 
 def cycle_of(source: I64, target: I64, tasks: int) -> list[int]:
-    """Return the tasks of a cycle: each waits for the next task, the last for the first. Empty if there is no cycle.
+    """Return the tasks of a cycle, in which each task waits for the next and the last for the first; empty if none.
 
     Task ``target[i]`` waits for task ``source[i]``; ``tasks`` is the number of tasks.
     """

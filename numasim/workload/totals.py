@@ -1,8 +1,8 @@
 """The size of a program, counted before the program is built, and the limits of each number.
 
-The parameters of a family count in exact integers the program that they describe (`WorkloadParameters.totals`). The
-limits follow from the widths of a plan's fields, which `numasim.schema` declares. A specification of too large a
-program is refused, so that no number overflows while a program is built.
+The parameters of a family compute in exact integers how large their program is (`WorkloadParameters.totals`). The
+limits follow from the widths of a plan's fields, which `numasim.schema` declares. The specification of a program above
+a limit is refused, so that no number overflows while the program is built.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ THOUSAND = 1000  # misses under way at once are counted in thousandths
 
 @dataclass(frozen=True)
 class Totals:
-    """The number of rows of each kind of array of a program, its largest sizes and times, and its time in all.
+    """The number of rows of each kind of array of a program, its largest sizes and times, and its total time.
 
     ``items`` are the items of the largest range, ``access_bytes`` the bytes of the largest access, ``segment_ps`` the
     compute time of the longest segment or item, ``compute_ps`` the compute time of the whole program. ``lines`` are the
@@ -69,7 +69,7 @@ class Totals:
         return replace(self, lines=tuple(count * lines for lines in self.lines), **sums)
 
     def serial_ps(self, latency_ps: int, nodes: int = 1, mlp_ppm: int = MILLION) -> int:
-        """Return an upper bound of one worker's time in ps if a cache miss takes ``latency_ps``.
+        """Return an upper bound of the time in ps on one worker if a cache miss takes ``latency_ps``.
 
         The bytes of an access may be on all of ``nodes``, with a partly filled cache line on each node. `MLP` of the
         access's pattern, times ``mlp_ppm`` / 10^6, is the number of misses under way at once.
@@ -110,7 +110,7 @@ def excess(totals: Totals) -> str | None:
 
 
 def together(parts: Iterable[Totals]) -> Totals:
-    """Return the sum of ``parts``."""
+    """Return the totals of a program that consists of all ``parts``."""
     return reduce(Totals.__add__, parts, NOTHING)
 
 
@@ -222,7 +222,7 @@ class SizedParameters(Model):
     name: str = Field(description="The name of what the parameters describe.")
 
     def totals(self) -> Totals:
-        """Return the totals of the program: upper bounds if they depend on draws, lower bounds for a drawn tree.
+        """Return the totals of the program: upper bounds if they are random, lower bounds for a random tree.
 
         Totals grow with every size and every time.
         """
@@ -247,7 +247,7 @@ class Refusal(NamedTuple):
 
 
 def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[str]) -> Refusal | None:
-    """Return the refusal of ``parameters``; None if everything fits.
+    """Return the refusal of ``parameters``, if a total of the program is above a limit, else None.
 
     The refusal proposes the largest fitting value of the first key that has a fitting value. The ``given`` keys are
     tried before the other keys.
@@ -264,7 +264,7 @@ def refusal(parameters: SizedParameters, problem_of: Excess, given: Collection[s
 
 
 def largest(parameters: SizedParameters, key: str, problem_of: Excess) -> int | Decimal | None:
-    """Return the largest smaller value of ``key`` with which the program fits; None if no number fits.
+    """Return the largest value of ``key`` below the given value with which the program fits; None if there is none.
 
     Totals grow with each size and time, so bisection finds the value among all values in ascending order.
     """

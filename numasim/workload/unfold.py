@@ -1,4 +1,4 @@
-"""The arrays of a folded workload with a row for every task, made from its classes of equal subtrees.
+"""The arrays of a folded workload with a row for every task. A folded workload has one row for equal subtrees.
 
 Task ids are the depth-first preorder: the place of a subtree follows from the sizes of all earlier subtrees. The tasks
 of one depth are placed together.
@@ -88,7 +88,7 @@ def _placed(work: Workload, roots: I64, starts: I64, distance: I64) -> tuple[I64
 
 
 def _child_distance(work: Workload) -> I64:
-    """Return [ops] 1 plus the number of tasks in the subtrees that earlier ops of the same program create."""
+    """Return [ops] 1 plus the number of tasks in the subtrees that earlier ops of the same task create."""
     created = np.zeros(len(work.op_code), np.int64)
     created[work.creates] = work.sizes[work.op_arg[work.creates]]
     before = offsets(created)

@@ -25,17 +25,17 @@ from numasim.report.answers.varying_axes import value_text, varying_axes
 from numasim.report.comparison_cells import cell_columns, failures, groups, label
 
 HEADINGS = ("makespan", "miss ratio", "remote share")
-SENTENCE_LIMIT = 8  # most sentences printed; the table has the other values
-FAILURE_LIMIT = 10  # most different messages printed
+SENTENCE_LIMIT = 8  # most sentences printed; the other answers are only in the table
+FAILURE_LIMIT = 10  # most different messages of failed runs printed
 VALUE_WIDTH = 14  # least width, in characters, of the column of the axis on a narrow terminal
 MOST_WIDTH = 40
 ROW_LIMIT = 120  # most lines printed; a longer table is cut
-FEW_ROWS = 12  # a table of so few rows is printed whole, with rows without an effect
+FEW_ROWS = 12  # a table of at most so many rows is printed whole, also its rows without an effect
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: a setting, a value of the axis, estimates, and the row of the comparison.
+    """A line of the table: the setting, the value of the axis, the estimates, and the row of the comparison.
 
     The line of a baseline has no row of the comparison.
     """
@@ -47,12 +47,12 @@ class Line:
 
     @property
     def folds(self) -> bool:
-        """Return whether the line only says that no difference is sure."""
+        """Return whether the line has no sure difference; one line of the table then stands for all such lines."""
         return self.row is not None and not self.row.sure and self.row.numbers["pairs"] > 1
 
     @property
     def effect(self) -> Text:
-        """Return the difference, green for a sure decrease and red for a sure increase."""
+        """Return the difference, in green for a sure decrease and in red for a sure increase."""
         if self.row is None or not self.row.numbers["pairs"]:
             return Text(MISSING)
         style = ("green" if self.row.numbers["difference"] < 0 else "red") if self.row.sure else "dim"
@@ -62,8 +62,8 @@ class Line:
 def render(frame: pd.DataFrame, console: Console, folder: str = "RESULTS") -> None:
     """Print the answer to the natural question of a sweep, every cell with an effect, and the failed runs.
 
-    ``folder`` has the results; the hint at other questions names ``folder``. On a console that is not a terminal, such
-    as a file, the table is as wide as its contents.
+    ``folder`` has the results; the hint at other questions names ``folder``. If the console is no terminal but, for
+    example, a file, as a file, the table is as wide as its contents.
     """
     with _wide_enough(console):
         cells = cell_estimates(frame)
@@ -94,7 +94,7 @@ def render_comparison(comparison: Comparison, console: Console) -> None:
 
 
 def _lines_of_cells(cells: pd.DataFrame, frame: pd.DataFrame, comparison: Comparison) -> list[Line]:
-    """Return a line for each cell. Compared cells follow each other, and settings with few workers come first."""
+    """Return a line for each cell; compared cells are neighbours, and settings with fewer workers come first."""
     columns, axis = cell_columns(frame), comparison.axis.split("+")
 
     def key(row: Any) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def _print_effects(lines: list[Line], estimates: Sequence[str], comparison: Comp
 
 
 def _print_cells(cells: pd.DataFrame, frame: pd.DataFrame, console: Console) -> None:
-    """Print cells that are not compared."""
+    """Print the medians of cells, if only the seed or nothing varies, so that there is nothing to compare."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("cell", *HEADINGS):
         table.add_column(heading, overflow="fold")

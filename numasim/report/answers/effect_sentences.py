@@ -48,7 +48,7 @@ class Question:
 
     @property
     def names_column(self) -> bool:
-        """Return whether the sentence names the column: "makespan is lower on" instead of "is faster than"."""
+        """Return whether the sentence names the column: "makespan is lower on X" instead of "X is faster than"."""
         return self.column != MAKESPAN or bool(self.assumed)
 
     @property
@@ -58,7 +58,7 @@ class Question:
 
     @property
     def unsure(self) -> str:
-        """Return the beginning of a sentence that claims no difference."""
+        """Return the beginning of a sentence that reports no sure difference."""
         return self.compared(f"not surely {' or '.join(reversed(self.words))}")
 
     def compared(self, how: str) -> str:
@@ -90,7 +90,7 @@ class Question:
 
 
 def answer_sentence(question: Question, cells: Sequence[Cell]) -> str:
-    """Return one sentence with the answer to a question: for the only setting, or a summary of several settings."""
+    """Return one sentence that answers the question: the effect in the only setting, or a summary of all settings."""
     text = _single(question, cells[0]) if len(cells) == 1 else _summary(question, cells)
     return f"{text[0].upper()}{text[1:]}." if question.names_column else f"{text}."
 
@@ -113,7 +113,7 @@ def _single(question: Question, cell: Cell) -> str:
 
 
 def _too_few(cells: Sequence[Cell]) -> str:
-    """Return the remedy if no difference could be sure: ``, of 5 pairs: at least 6 are needed to be sure``."""
+    """Return the remedy if too few pairs make a sure difference impossible: ``, of 5 pairs: at least 6 are needed``."""
     pairs = max((each.effect.pairs for each in cells), default=0)
     needed = max(each.effect.needed for each in cells)
     if not pairs or pairs >= needed:
@@ -122,7 +122,7 @@ def _too_few(cells: Sequence[Cell]) -> str:
 
 
 def _summary(question: Question, cells: Sequence[Cell]) -> str:
-    """Return how many settings have sure differences of each sign, with sizes and the setting of the largest size."""
+    """Return how many settings have a sure difference of each sign, and the sizes, with the setting of the largest."""
     compared = [each for each in cells if each.effect.pairs]
     relative = all(each.effect.relative for each in compared)
     sizes = [(each, each.effect.percent if relative else each.effect.difference) for each in compared]
@@ -145,7 +145,7 @@ def _summary(question: Question, cells: Sequence[Cell]) -> str:
 def _claim(
     question: Question, side: Sequence[tuple[Cell, Estimate]], relative: bool, settings: int, first: bool
 ) -> str:
-    """Return the clause on the settings ``side``, in which sure differences have one sign."""
+    """Return the clause on the settings ``side``, whose sure differences have the same sign."""
     column = question.column
     _, least = min(side, key=lambda each: abs(each[1].value))
     cell, most = max(side, key=lambda each: abs(each[1].value))

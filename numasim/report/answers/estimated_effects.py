@@ -2,8 +2,8 @@
 
 The difference in a contrast is the median over the contrast's pairs. The difference of an amount (time, bytes, count,
 speedup) is in percent of the baseline's value in the same pair. The difference of a ratio such as ``steal_miss_ratio``
-is in the unit of the column. An amount with a zero or negative baseline in any pair also has a difference in the unit
-of the column. All contrasts of a question are one family of tests, to which Holm's correction is applied.
+is in the unit of the column, and so is that of an amount whose baseline is zero or negative in any pair. All contrasts
+of a question are one family of tests, to which Holm's correction is applied.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Effect:
-    """The other side of a contrast against the first side: medians of both sides, and of the differences in pairs.
+    """The value of a contrast against the baseline: the medians of both, and of the differences in pairs.
 
     ``equal``: there is a pair, and no pair differs. ``correlation`` is Spearman's correlation of the two sides. ``p``
     is the p-value of the sign test, ``holm_p`` the p-value after Holm's correction over the question. With fewer than

@@ -6,11 +6,11 @@ and 3.4). Both hold for every distribution, also for skewed distributions and fo
 independent observations, the number of observations above the median is binomial. With fewer than `FEWEST`
 observations no interval covers the median with 95 %.
 
-Studies and validation compare means with published means. A mean has a Student t interval. A ratio of sums (misses over
-attempts) has a bootstrap interval over the repeats: part and whole are resampled together from an explicit seed. The
-percentiles are widened to the t quantile, because the plain percentile bootstrap is too narrow for few repeats
-(Hesterberg, The American Statistician 69, 2015). With fewer than `FEWEST` repeats, a ratio has the t interval of the
-linearised ratio (Cochran, Sampling Techniques, 1977). Both intervals cover less than 95 % under a heavy tail.
+Studies and validation compare simulated means with published or measured means. A mean has a Student t interval. A
+ratio of sums (misses over attempts) has a bootstrap interval over the repeats: a resample takes part and whole of the
+same repeats, by random numbers from an explicit seed. The (Hesterberg, The American Statistician 69, 2015). With fewer
+than `FEWEST` repeats, a ratio has the t interval of the linearised ratio (Cochran, Sampling Techniques, 1977). Both
+intervals cover less than 95 % under a heavy tail.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def ratio_interval(part: FloatArray, whole: FloatArray) -> Estimate:
 
 
 def median_interval(sample: FloatArray) -> Estimate:
-    """Return `median_estimate` of ``sample``, with NaN in place of the range of fewer than six observations."""
+    """Return `median_estimate` of ``sample``; with fewer than six observations, the ends of the interval are NaN."""
     found = median_estimate(sample)
     return found if found.count >= FEWEST else Estimate(found.value, math.nan, math.nan, found.count)
 
@@ -112,7 +112,7 @@ def median_estimate(sample: FloatArray) -> Estimate:
 
 @lru_cache(maxsize=1024)
 def bounds(count: int) -> tuple[int, int]:
-    """Return the places, from 0, of the ends of an interval of the median among ``count`` sorted observations.
+    """Return the indices of the ends of the median's interval among ``count`` sorted observations.
 
     The interval is the narrowest that covers the median with 95 %; few observations have the whole range.
     """
@@ -151,14 +151,15 @@ def sign_p(change: FloatArray) -> float:
 
 
 def pairs_needed(tests: int, error: float = FAMILY_ERROR) -> int:
-    """Return the fewest pairs, all of one sign, with which one of ``tests`` differences can be sure after `holm`: with
-    which its p is below ``error``.
+    """Return the fewest pairs with which one of ``tests`` differences can be sure after `holm`.
+
+    If all pairs have one sign, the p-value of the difference, times ``tests``, is then below ``error``.
     """
     return max(FEWEST, math.floor(1 + math.log2(tests / error)) + 1)
 
 
 def rank_correlation(first: FloatArray, other: FloatArray) -> float:
-    """Return Spearman's correlation of the values in pairs, -1 to 1; NaN for fewer than six pairs or equal values."""
+    """Return Spearman's correlation of two values over pairs, -1 to 1; NaN for fewer than six pairs or equal values."""
     ranks = [_ranks(side) for side in (first, other)]
     spread = [float(each.std()) for each in ranks] if len(first) >= FEWEST else [0.0]
     if not all(spread):

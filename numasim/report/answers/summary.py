@@ -1,4 +1,4 @@
-"""One run as text: the counters in groups with readable units, and the time split as bars."""
+"""One run as text: groups of counters with readable units, and the parts of the workers' time as bars."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numasim.report.components import COMPONENTS, value_text
 
 WIDTH = 120  # characters of a line
 BAR_WIDTH = 60  # characters
-WORKER_LIMIT = 64  # most bars of single workers; more bars would scroll the counters away
+WORKER_LIMIT = 64  # most workers with a bar each; more bars would scroll the counters off the screen
 GROUPS = {"outcome": OUTCOME, "steals": STEALS, "memory": MEMORY, "locks": LOCKS + TRANSACTIONS + REST}
 
 
@@ -65,8 +65,8 @@ def _counters(row: Mapping[str, Any]) -> Table:
 def text_bar(amounts: Sequence[int], width: int) -> Text:
     """Draw ``amounts``, one for each component of the time split, as a bar of ``width`` characters.
 
-    Characters that are left after rounding down go to the largest remainders, so that the bar is full. Without any
-    amount the bar is empty.
+    Rounding down leaves some characters over; these go to the amounts with the largest remainders, so that the bar is
+    full. Without any amount the bar is empty.
     """
     total = sum(amounts)
     lengths = [amount * width // total if total else 0 for amount in amounts]

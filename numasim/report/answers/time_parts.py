@@ -1,10 +1,10 @@
-"""Reasons why a makespan differs: the parts of the difference, the tests of the parts, the changes inside a part.
+"""Reasons why a makespan differs: parts of the difference, tests of the parts, and details (changes inside a part).
 
-The time split of a run adds up to workers x makespan (model 6.4). Divided by the number of workers, the time split adds
-up to the makespan, also if the two sides of a contrast have different numbers of workers. The parts of a difference are
-the parts in the middle pair, which has the median difference, or the means over the two middle pairs. In percent
-of the baseline's makespan, the parts add up to the difference in percent. The kinds of idleness are one part, because
-one kind turns into another if only the back-off changes. Waits for locks and atomic words are a part of their own.
+The components of the workers' time add up to workers x makespan (model 6.4). Divided by the number of workers, they add
+up to the makespan, even if the two sides of a contrast have different numbers of workers. The parts of a difference are
+taken from the middle pair, which has the median difference; with two middle pairs, from the mean of both. In percent of
+the baseline's makespan, the parts add up to the difference in percent. The kinds of idleness are one part, because one
+kind turns into another if only the back-off changes. Waits for locks and atomic words are a part of their own.
 
 A cause is a part that the answer names. A part is named only if three conditions hold: the whole difference is sure
 with a p-value below `CAUSE_ERROR`; the part has the sign of the difference; and the sign of the part is sure over all
@@ -34,20 +34,20 @@ from numasim.report.components import value_text
 from numasim.sweep.store.results_tables import RECORDING, TIME_FACTOR
 from numasim.workload.recording.recorded import scaled_on
 
-CAUSE_ERROR = 0.001  # with a probability of 95 %, 45 questions about equal runs have no cause at all
-LEAST_SHARE = 0.05  # of the difference: a smaller part is not named
+CAUSE_ERROR = 0.001  # with probability 95 %, none of 45 questions about equal runs names a cause
+LEAST_SHARE = 0.05  # of the difference; a cause has at least this share
 MOST_NAMED = 3
 
 MOST_DETAILS = 2  # most details of one part
 LEAST_GROWTH = 1.1  # least ratio of the larger to the smaller value of a detail
-MAIN_SHARE = 0.5  # of the changes of all kinds of idleness: least share of the main kind
+MAIN_SHARE = 0.5  # least share of one kind of idleness in the change of all kinds, for the kind to be named
 
 FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the makespan: the sum over workers of ``columns`` of the time split, minus the columns ``less``.
+    """A part of the makespan: the sum of ``columns`` over the workers, minus the sum of the columns ``less``.
 
     ``details`` are columns of the results that rise and fall with the part.
     """
@@ -112,8 +112,8 @@ class PartChange:
 def parts_per_worker(frame: pd.DataFrame) -> FloatArray:
     """Return the time of each part [parts, rows of the table], in picoseconds of one worker; the sum is the makespan.
 
-    A producer beside the workers may wait for locks, too. The waits of a producer are in ``lock_wait_ps`` but not in
-    the time split. If a row has such waits, lock waits stay in the overhead.
+    A producer, which creates tasks and is no worker, may wait for locks, too. Its waits are in ``lock_wait_ps`` but not
+    in the time split. If a row has such waits, lock waits stay in the overhead.
     """
     waits, overhead = numbers(frame, "lock_wait_ps"), numbers(frame, "overhead_ps")
     waits = np.zeros_like(waits) if np.any(waits > overhead) else waits
@@ -206,12 +206,12 @@ def stated_inputs(frame: pd.DataFrame) -> list[str]:
 
 
 def _scaled(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return for each row whether the compute times were scaled to the cores of the machine."""
+    """Return [rows] whether compute times were converted to the simulated machine's cores."""
     return frame[TIME_FACTOR].notna().to_numpy() if TIME_FACTOR in frame else np.zeros(len(frame), bool)
 
 
 def _of_recordings(frame: pd.DataFrame) -> Iterator[str]:
-    """Yield the known facts about recorded programs, and the factors of their times."""
+    """Yield the known facts about recorded programs, and the factors that convert their compute times."""
     if RECORDING not in frame:
         return
     recorded = frame[frame[RECORDING].notna()]

@@ -21,13 +21,13 @@ from numasim.parts.yaml.nodes import Held
 from numasim.report.comparison_cells import Rows, cell_columns, codes, groups
 from numasim.sweep.store.results_tables import label as axis_label
 
-NULL = "null"  # the text of a value for a cell that does not set the value
-NUMBERED = re.compile(r" \(\d+\)$")  # the number that distinguishes different values with one name
+NULL = "null"  # the text for a cell in whose specification the field has no value
+NUMBERED = re.compile(r" \(\d+\)$")  # the number behind a name that several different values share
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Columns that change together. ``values`` are in order of appearance; ``codes`` [rows] number each row's value."""
+    """Columns that vary together. ``values`` are in order of appearance; ``codes`` [rows] index ``values``."""
 
     columns: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
@@ -35,7 +35,7 @@ class Axis:
 
     @property
     def name(self) -> str:
-        """Return the columns, joined by a plus."""
+        """Return the names of the columns, joined by plus signs."""
         return "+".join(self.columns)
 
     @cached_property
@@ -58,7 +58,7 @@ def varying_axes(frame: pd.DataFrame) -> list[Axis]:
     together: dict[bytes, list[str]] = {}
     for name in [*cell_columns(frame), *(["seed"] if several_seeds else [])]:
         number = codes(frame, [name])
-        if number.any():  # columns that divide the rows in the same way have the same codes
+        if number.any():  # columns that group the rows in the same way have the same codes
             together.setdefault(number.tobytes(), []).append(name)
     return [_axis(frame, columns) for columns in sorted(together.values(), key=_place)]
 
@@ -128,7 +128,7 @@ def _listed(texts: list[str]) -> str:
 
 
 def _axis(frame: pd.DataFrame, columns: list[str]) -> Axis:
-    """Return the axis of ``columns``: parts such as the machine come first, then fields of parts, then the workers."""
+    """Return the axis of ``columns``, ordered: parts such as the machine, then fields of parts, then the workers."""
     order = ("machine", "workload", "strategy")
     columns = sorted(columns, key=lambda name: (order.index(name) if name in order else len(order), name == "workers"))
     number = codes(frame, columns[:1])
@@ -148,7 +148,7 @@ def _place(columns: list[str]) -> int:
 
 @dataclass(frozen=True)
 class Contrast:
-    """One value of an axis against the baseline in one setting: all other columns of the cells are equal.
+    """A value of an axis against the baseline in one setting: all other columns of both cells are equal.
 
     ``value`` is the place of the value in the axis. ``first`` and ``other`` [pairs] are the rows of baseline and value.
     The runs of a pair share the seed and the repeat, and therefore the draws that do not depend on the axis (model
@@ -162,7 +162,7 @@ class Contrast:
 
 
 def setting_columns_of(frame: pd.DataFrame, axis: Axis) -> list[str]:
-    """Return the columns in which compared runs agree."""
+    """Return the columns in which the two runs of a pair agree."""
     return [name for name in cell_columns(frame) if name not in axis.columns]
 
 

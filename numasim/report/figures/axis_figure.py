@@ -48,9 +48,9 @@ from numasim.report.figures.style import (
     styled,
 )
 
-TICKS = 12  # most ticks under a panel
+TICKS = 12  # most tick marks under a panel
 TICK_CHARACTERS = 36  # most characters of names side by side under a panel; longer names slant
-WIDE_SPAN = 30  # from this ratio of the largest to the smallest value on, a scale is logarithmic
+WIDE_SPAN = 30  # from this ratio of the largest to the smallest value of x on, the scale is logarithmic
 NAME_GAP = 0.12  # of the distance between two names: from one estimate of a name to the next
 BESIDE = 0.8  # of the distance between two names: most room for the estimates of one name
 FAR_FROM_ZERO = 0.5  # least ratio of the smallest to the largest value on a scale without zero

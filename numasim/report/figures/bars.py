@@ -30,7 +30,7 @@ from numasim.report.figures.style import contender_grid_columns, empty_figure, l
 
 BAR_WIDTH = 0.86  # width of a bar, in distances between two bars
 CLOSED_BARS = 64  # most bars with room between them
-NODE_GAP = 0.025  # of the panel's width: gap between the workers of two nodes
+NODE_GAP = 0.025  # gap between the workers of two nodes, in parts of the panel's width
 NAMED_WORDS = 12  # most slanting words under a panel; more would touch each other
 NAMED_NODES = 4  # most names of nodes; more would touch each other
 VISIBLE_PERCENT = 0.1  # a smaller part cannot be seen and has no entry in the legend
@@ -153,7 +153,7 @@ def _stack(panel: Axes, places: npt.NDArray[Any], percent: FloatArray, names: Se
 
 
 def _split_legend(figure: Figure, splits: Sequence[FloatArray]) -> None:
-    """Name the components that are visible anywhere in the figure."""
+    """Draw a legend of the components that are visible anywhere in the figure."""
     visible = np.any([(split > VISIBLE_PERCENT).any(axis=1) for split in splits], axis=0)
     present = [component for component, seen in zip(COMPONENTS, visible, strict=True) if seen]
     legend_below(figure, [Patch(color=component.colour, label=component.label) for component in present])

@@ -28,8 +28,8 @@ from numasim.report.figures.traffic import COLOUR_MAP
 
 NAMED_NODES = 8  # most nodes with a panel each; more nodes are drawn together
 MOST_INCHES = 7.0
-FAINT = 0.4  # exponent of the colour scale, so that a queue of one task differs from an empty queue
-POINTS = 256  # most points of a curve; more points would look the same
+FAINT = 0.4  # exponent of the colour scale; at 0.4 a queue of one task visibly differs from an empty queue
+POINTS = 256  # most points of a curve; a curve of more points would look the same
 TITLES = {
     ResourceKind.CONTROLLER: "memory controllers",
     ResourceKind.REMOTE: "memory controllers, for other nodes",
@@ -40,7 +40,7 @@ TITLES = {
 }
 MOST_LINES = 8  # most resources with a line each
 BUSIEST = 3  # resources with a line each if there are more than `MOST_LINES`
-LEGEND_ROOM = 0.14  # room above the lines for each row of the legend, in parts of the highest load
+LEGEND_ROOM = 0.14  # room above the curves for each row of the legend, in parts of the highest load
 LEGEND_COLUMNS = 4
 
 F64 = npt.NDArray[np.float64]

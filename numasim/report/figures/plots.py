@@ -1,4 +1,4 @@
-"""The standard figures by name; writes all figures to a directory, equal figures with equal bytes."""
+"""The standard figures by name, written to a directory; equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_METADATA: dict[str, dict[str, str | None]] = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
 }
 
-STANDARD_KINDS = ("png", "svg")  # of the figures that are drawn together
+STANDARD_KINDS = ("png", "svg")  # the file formats of each standard figure
 
 
 @dataclass(frozen=True)

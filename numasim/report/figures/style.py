@@ -22,7 +22,7 @@ from numasim.report.notebooks.result_html import show_figures
 
 Parameters = ParamSpec("Parameters")
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # one marker more than there are colours, so that 56 pairs differ
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")  # 8 markers and 7 colours give 56 different pairs
 REFERENCE_COLOUR = "black"
 RULES = {
     "axes.axisbelow": True,
@@ -35,7 +35,7 @@ RULES = {
     "axes.titlelocation": "left",
     "axes.titlesize": 10.5,
     "axes.titleweight": "bold",
-    "axes.titley": 1.0,  # fixed, because no label stands above an axis
+    "axes.titley": 1.0,  # titles at one height, because no label stands above an axis
     "axes.xmargin": 0.03,
     "figure.dpi": 150,
     "font.size": 10,
@@ -44,7 +44,7 @@ RULES = {
     "legend.fontsize": 10,
     "legend.frameon": False,
     "lines.markersize": 5.5,
-    "svg.hashsalt": "numasim",  # fixed, so that ids are equal in all files
+    "svg.hashsalt": "numasim",  # a fixed salt, so that equal figures have equal ids in all files
     "xtick.color": "#4D4D4D",
     "xtick.labelcolor": "black",
     "ytick.color": "#4D4D4D",
@@ -53,7 +53,7 @@ RULES = {
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
-    """Let ``draw`` use these rules and matplotlib's defaults, and restore the reader's own settings afterwards.
+    """Let ``draw`` use this module's rules and matplotlib's defaults, then restore the user's own settings.
 
     A notebook shows the figure.
     """
@@ -68,7 +68,7 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
 
 
 def rules() -> AbstractContextManager[None]:
-    """Return a context in which matplotlib's defaults and these rules hold."""
+    """Return a context in which matplotlib's defaults and the rules of this module hold."""
     return matplotlib.style.context(["default", RULES])
 
 
@@ -95,7 +95,7 @@ SUBTITLE_POINTS = 11  # height of a line of a subtitle
 LINE_INCHES = 0.17  # height of a line of a title or subtitle
 HEADING_INSET = 0.1  # distance of a figure's heading from the left edge, in inches
 HEADING_MARGIN = 0.3  # on both sides together, in inches
-MARGIN_INCHES = 0.45  # beside a panel; a title that reaches into this margin would narrow the panel
+MARGIN_INCHES = 0.45  # margin beside a panel; a title that reaches into the margin would make the panel narrower
 HANDLE_INCHES = 0.58  # width of a legend's symbol and the space around the symbol
 
 Title = tuple[str, str]  # title and subtitle of a panel
@@ -168,7 +168,7 @@ def contender_grid_columns(titles: Sequence[Title]) -> int:
 def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     """Put one legend under the panels, in as many columns as the figure has room for."""
     widths = [len(str(handle.get_label())) * CHARACTER_INCHES + HANDLE_INCHES for handle in handles]
-    columns = len(widths)  # a legend is filled column by column, the first columns longer
+    columns = len(widths)  # matplotlib fills a legend column by column, and the first columns may be longer
     while columns > 1 and sum(each.max() for each in np.array_split(widths, columns)) >= figure.get_figwidth():
         columns -= 1
     figure.legend(

@@ -47,13 +47,13 @@ FloatArray = npt.NDArray[np.float64]
 
 @styled
 def node_steals(results: HasFrame | pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
-    """Draw successful steals by nodes of thief and victim, in percent of all steals, with the most workers."""
+    """Draw successful steals by nodes of thief and victim, in percent of all, of the runs with most workers."""
     return _heatmaps(results, node_pairs, "steal_success", ("thief's node", "victim's node"), "successful steals")
 
 
 @styled
 def node_bytes(results: HasFrame | pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
-    """Draw bytes moved by node of the core and home node of the memory, in percent of all, with the most workers."""
+    """Draw moved bytes by node of the core and node of the memory, in percent of all, of the runs with most workers."""
     return _heatmaps(results, node_pairs, "bytes", ("core's node", "home node of the memory"), "bytes moved")
 
 
@@ -154,7 +154,7 @@ def byte_kinds(frame: pd.DataFrame, node_pairs: pd.DataFrame) -> Figure:
 LOAD_COLOURS = "YlOrBr"
 LEAST_WIDTH = 6.5  # least width, in inches
 HEADER, FOOTER = 0.75, 0.2
-ASIDE = 0.11  # distance of each direction of a link from the link's middle, in inches
+ASIDE = 0.11  # distance of the arrow of each direction of a link from the link's middle, in inches
 SMALL_BOXES = "in each box the node, and for how much of the time its cores execute tasks"
 THINNEST, THICKEST = 0.8, 5.0  # widths of links, in points
 EXECUTED = ("work_local_ps", "inflation_numa_ps", "inflation_smt_ps", "inflation_contention_ps")  # of a worker's time

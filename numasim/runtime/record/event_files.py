@@ -42,14 +42,14 @@ class TaskFlag(IntFlag):
 
 
 class Clause(IntEnum):
-    """The clauses of tasks that have no effect on a graph."""
+    """The clauses of OpenMP tasks that do not change a task graph."""
 
     PRIORITY = 1
     AFFINITY = 2
 
 
 class Endpoint(IntEnum):
-    """The begin or the end of a region, in the lowest two bits of an argument."""
+    """Whether a region begins or ends here; in the lowest two bits of an event's argument."""
 
     BEGIN = 1
     END = 2
@@ -82,7 +82,7 @@ class Dependence(IntEnum):
     INOUT = 3
 
 
-# the kinds of locks, except for plain locks
+# the kinds of locks that OpenMP reports, except for plain locks
 MUTEXES = {3: "nested locks", 4: "nested locks", 5: "critical regions", 6: "atomic regions", 7: "ordered regions"}
 
 
@@ -92,7 +92,7 @@ TASKLOOP = 7  # the kind of work that a single task divides into tasks
 class Work(IntEnum):
     """The kinds of work that a team divides."""
 
-    LOOP = 1  # a loop of a runtime that does not report the chunks of the loop
+    LOOP = 1  # a loop whose chunks the runtime does not report
     SECTIONS = 2
     WORKSHARE = 5
     DISTRIBUTE = 6

@@ -1,8 +1,8 @@
 """The time from one event to the next, without the recorder's own time; and the shortest times of several recordings.
 
 Times are processor times: a thread that waits for a file, for a lock of the system or for a time to pass uses no
-processor time. The same program with the same input makes the same events in every run. So several recordings can be
-joined. The undisturbed time between two events is the shortest time between these events in all recordings.
+processor time. The same program with the same input makes the same events in every run, so the times of several
+recordings can be combined: the undisturbed time between two events is the shortest over all recordings.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def _some(events: ThreadEvents, chosen: npt.NDArray[Any]) -> ThreadEvents:
     )
 
 
-# ---- the part of a recorded piece of work that is due to the recorder and the runtime --------------------------------
+# ---- the part of a recorded time between two events that the recorder and the runtime take ---------------------------
 
-Ends = tuple[int, int]  # the kinds of the events that began and ended a piece
+Ends = tuple[int, int]  # the kinds of the events at the begin and the end of a piece of work
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class PieceCosts:
     def table(self) -> dict[Ends, int]:
         """Return the time for every pair of events.
 
-        A pair of kinds that was not measured gets the least time of the pairs with the same first kind, or 0.
+        A pair that was not measured gets the least time of the pairs with the same first kind, or 0 if there are none.
         """
         found: dict[Ends, int] = {}
         for begin in map(int, Event):

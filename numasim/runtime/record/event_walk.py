@@ -1,7 +1,7 @@
 """The walk through the events of all threads, which turns them into a list of steps for each task.
 
-A thread works on one task at a time. An event of a task ends a piece of the task's work. Two times are work of the
-runtime, not of the program: the time from the begin to the end of a wait, and the time from making a task to its begin.
+A thread works on one task at a time. A piece of work is the time between two events of one task. Two times are no work
+of the program, but of the runtime: from the begin to the end of a wait, and from making a task to the task's begin.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RecordedTask:
     parent: int = NOBODY  # number of the task that made this task
     flags: int = 0  # TaskFlag
     place: int = 0  # address in the program that made the task, or the region of an implicit task
-    made: int = 0  # the time at which the task was made, in ticks
+    made: int = 0  # the time at which the parent made the task, in ticks
     in_place: bool = False  # whether the parent has executed the task at once
     steps: list[tuple[int, ...]] = field(default_factory=list)
     dependences: list[tuple[int, int]] = field(default_factory=list)  # (address, Dependence)
@@ -59,10 +59,10 @@ class RecordedTask:
 
 @dataclass
 class Region:
-    """A parallel region: its implicit tasks by their number in the team.
+    """A parallel region: its implicit tasks by the number of their thread in the team.
 
     ``divided_ps`` is the time of the implicit tasks in code that the team divides among its threads: in loops, in
-    sections, and from a question for the number of threads to the next barrier.
+    sections, and from a call that asks for the number of threads to the next barrier.
     """
 
     members: dict[int, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Region:
 
 @dataclass
 class Walked:
-    """Everything that was recorded, by the numbers of tasks and regions."""
+    """All recorded tasks, by number, and all regions, by number."""
 
     tasks: dict[int, RecordedTask] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class _ThreadWalk:
     def _on_begin_new(self, argument: int, operands: list[int]) -> None:
         self._found.tasks[self._number].in_place = bool(argument)
         if self._opened in (Event.CREATE, Event.DEPENDENCES):
-            self._opened = None  # the runtime was about to begin the new task
+            self._opened = None  # no piece of work: the runtime was about to begin the new task
         self._begin_task(self._number)
 
     def _on_begin(self, argument: int, operands: list[int]) -> None:
@@ -303,7 +303,7 @@ class _ThreadWalk:
 
     def _on_chunk(self, argument: int, operands: list[int]) -> None:
         loop, place = self._loop_of.get(self._current, (Work.LOOP_STATIC, 0))
-        if loop == Work.LOOP_STATIC:  # a static loop: the thread's own share
+        if loop == Work.LOOP_STATIC:  # the thread executes its own share of a static loop
             self._split(Event.CHUNK)
             return
         self._close(Event.CHUNK)

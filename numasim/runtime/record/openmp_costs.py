@@ -22,7 +22,7 @@ from numasim.spec.single_part import read_runtime
 BASE = "ompi"
 GOMP = "libgomp.so.1"
 NAMES = ("libomp", "gomp")
-LINES_OF_A_STEAL = 2  # cache lines whose transfer a simulation adds to a take: the queue's line and the join's line
+LINES_OF_A_STEAL = 2  # cache lines whose transfers a simulated steal adds to the cost: the queue's and the join's line
 MEASURED = ("push", "execute", "steal", "wait", "barrier", "line", "serial")
 Costs = dict[str, tuple[Decimal, str]]
 
@@ -63,7 +63,7 @@ def calibrate_openmp(library: str, *, serial: bool = False, name: str | None = N
 
 
 def measured(library: str) -> dict[str, Decimal]:
-    """Run the program that measures a library. Return its findings in ns, by name."""
+    """Run the program that measures a library. Return the measured times in ns, by name."""
     variables = {**os.environ, "OMP_WAIT_POLICY": "active", "OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
     done = subprocess.run(
         [str(find_probe()), "costs", library], env=variables, capture_output=True, text=True, check=False

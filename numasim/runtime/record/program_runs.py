@@ -1,4 +1,4 @@
-"""Runs of a program through LLVM's OpenMP runtime with the recorder preloaded; and the costs of both."""
+"""Runs of a program with LLVM's OpenMP runtime and the preloaded recorder; and the time that both take themselves."""
 
 from __future__ import annotations
 
@@ -158,8 +158,8 @@ def _run(command: Sequence[str], variables: dict[str, str], quiet: bool) -> int:
 PROBE = Path(__file__).with_name("numasim-openmp-probe")
 ROUNDS = 1000
 RUNS = 5
-FEWEST = 100  # a mean needs at least this many pieces
-KEPT = 0.9  # the share of the pieces that counts: the longest pieces were disturbed
+FEWEST = 100  # a mean needs at least this many pieces of work
+KEPT = 0.9  # the share of the shortest pieces that counts; the longest tenth was disturbed
 
 
 def find_probe() -> Path:

@@ -41,7 +41,7 @@ class Block:
     bytes: int
     initialised: bool
     name: str = ""  # the name of a variable
-    asked: bool = False  # whether a question was about an address in the block
+    asked: bool = False  # whether a question of `blocks_at` was about an address in the block
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class MemoryEvent:
 
 
 QUESTION = 0
-FROM_THE_START = -1  # a time before all ticks, at which variables begin to exist
+FROM_THE_START = -1  # a time before all ticks, at which global variables begin to exist
 
 
 def memory_events(threads: Sequence[TimedEvents]) -> list[MemoryEvent]:

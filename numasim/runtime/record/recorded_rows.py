@@ -43,7 +43,7 @@ class Rows:
     parent: list[int] = field(default_factory=list)
     kind: list[int] = field(default_factory=list)
     task: list[int] = field(default_factory=list)  # the number of the recorded task
-    place: list[int] = field(default_factory=list)  # the address in the program that makes the row; 0: unknown
+    place: list[int] = field(default_factory=list)  # the address of the code that makes the row; 0: unknown
     chunks: set[int] = field(default_factory=set)  # the rows that are chunks of loops
     ops: list[list[int]] = field(default_factory=list)
     compute_ps: list[int] = field(default_factory=list)  # the time of each segment
@@ -125,7 +125,7 @@ class _RowMaker:
         self._rows.odd[_APART] += sum(bool(each.dependences) for each in made)
 
     def _is_nothing(self, steps: Steps) -> bool:
-        """Return whether the steps consist only of time that is not the program's own time."""
+        """Return whether only the recorder and the runtime, not the program itself, spend time in these steps."""
         return self._time(steps) <= 0 and all(step[0] == Step.WORK for step in steps)
 
     def _time(self, steps: Steps) -> int:
@@ -222,7 +222,7 @@ class _RowMaker:
             row = self._row_of[child]
             if not pairs or self._rows.kind[row] != Kind.TASK:
                 continue
-            before: set[int] = set()  # the rows for which this row waits
+            before: set[int] = set()  # the rows whose end this row waits for
             for address, kind in pairs:
                 wrote = writers.get(address, [])
                 before.update(wrote if kind == Dependence.IN else readers.get(address) or wrote)

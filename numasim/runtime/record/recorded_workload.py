@@ -123,7 +123,7 @@ def _kernels(kernel_of_row: list[str]) -> tuple[tuple[str, ...], Any]:
     return names, found
 
 
-_DEALS = {True: Deal.MASTER, False: Deal.CYCLIC}  # of serial phases and of all other phases
+_DEALS = {True: Deal.MASTER, False: Deal.CYCLIC}  # how roots are dealt in serial phases, and in all other phases
 
 
 def _phases(rows: Rows, position: I64) -> tuple[Phase, ...]:

@@ -124,7 +124,7 @@ def axis_column(rows: Sequence[PlannedRow], axis: str) -> pa.Array:
 
 
 def named_column(rows: Sequence[PlannedRow], part: str) -> list[str]:
-    """Return the name of each cell's machine, workload or strategy.
+    """Return the name of the machine, workload or strategy (``part``) of each row's cell.
 
     If several values of the axis ``part`` have one name, such as two variants of a strategy, the column has the labels
     of the values instead, which differ. The column also has the label of a variant without a name of its own, because

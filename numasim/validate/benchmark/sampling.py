@@ -1,6 +1,6 @@
 """Samples of all timed values, and the findings as tables and as JSON.
 
-The samples of all values are taken in turn. A short load of the machine then affects few samples of each value.
+In each round one sample of every value is taken. A short load of the machine then affects few samples of each value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DIGITS = 3
 
 
 class Goal(NamedTuple):
-    """The bound with which a value is compared. Goals are printed, and a missed goal is not an error."""
+    """The bound with which a value is compared. Goals are printed, and `numasim bench` succeeds if a goal is missed."""
 
     kind: str
     bound: float
@@ -51,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Probe:
-    """A row of a table.
+    """A row of a table, and how its values are measured.
 
     ``columns`` has the goal of each column, or None, by the heading of the column, which names the unit. ``sample``
     returns a value for each column. ``most`` limits the number of samples.

@@ -34,7 +34,7 @@ from numasim.validate.benchmark.simulation_rates import (
     plan_of,
 )
 
-TOLERANCE = 1.25  # costs that grow more than this many times as fast as the logarithm of the size are reported
+TOLERANCE = 1.25  # a cost that grows more than this many times as fast as the logarithm of the size is reported
 SAMPLES = 3
 USUAL = {"tasks": 2_000_000, "workers": 64, "nodes": 2}
 GROWING: dict[str, tuple[int, ...]] = {
@@ -42,16 +42,16 @@ GROWING: dict[str, tuple[int, ...]] = {
     "workers": (2, 8, 32, 128, 512, 1024, 2048, 4096),
     "nodes": (2, 4, 8, 16, 32, 64),
 }
-NODES_USUAL = {**USUAL, "workers": 256}  # the fixed sizes if nodes grow
-COLUMNS = dict.fromkeys(("seconds", "ns/event", "ns/task", "bytes/task"))  # without goals
-LEAST_BYTES = 0.1  # least number of bytes per task that the figure shows
+NODES_USUAL = {**USUAL, "workers": 256}  # the fixed sizes while the number of nodes grows
+COLUMNS = dict.fromkeys(("seconds", "ns/event", "ns/task", "bytes/task"))  # columns without goals
+LEAST_BYTES = 0.1  # bytes per task; the figure shows smaller values as this value
 MOST_TICKS = 6
 
 
 def generated_machine(nodes: int, workers: int) -> dict[str, Any]:
     """Return a machine of ``nodes`` nodes on a mesh, with one hardware thread for each of ``workers`` workers.
 
-    All else is as on the shipped synthetic machine.
+    Apart from that the machine equals the shipped synthetic machine.
     """
     columns, cores = 2 ** (int(math.log2(nodes) + 1) // 2), -(-workers // nodes)
     shape = {"sockets": nodes, "nodes": {"cores": cores}, "mesh": {"rows": nodes // columns, "columns": columns}}
@@ -83,7 +83,7 @@ def in_own_process(**sizes: int) -> tuple[float, ...]:
 
 
 def costs(tasks: int, events: float, seconds: float, more_bytes: float) -> tuple[float, ...]:
-    """Return the entries of `COLUMNS` for a run that needs ``more_bytes`` more memory than a run of one task."""
+    """Return the entries of `COLUMNS`; the run needs ``more_bytes`` more peak memory than a run of one task."""
     return seconds, 1e9 * seconds / events, 1e9 * seconds / tasks, more_bytes / tasks
 
 
@@ -97,7 +97,7 @@ def in_this_process(tasks: int, workers: int, nodes: int) -> tuple[float, float,
 
 
 def growth_sentences(found: Sequence[Finding]) -> list[str]:
-    """Return a sentence for each step over which the cost of an event grows faster than the logarithm of the size."""
+    """Return a sentence for each pair of sizes between which the cost of an event grows faster than their logarithm."""
     sentences = []
     for table, columns in _by_table(found).items():
         for (small, less), (large, more) in itertools.pairwise(columns["ns/event"].items()):

@@ -1,8 +1,8 @@
 """The measurements of `numasim bench`: the rates of both engines on independent tasks, on calls of fib, under every
 effect and on every workload family; and the costs of complete commands and of sweeps.
 
-Runs have uniform stealing on a machine with as many hardware threads as workers. By default, only steals couple the
-workers, so that the speed of the engine itself is measured.
+Runs have uniform stealing on a machine with as many hardware threads as workers. By default all effects of memory are
+off and only steals couple the workers, so that the speed of the engine itself is measured.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ SIZES = {  # by engine and mode: the number of independent tasks, and n of fib, 
     (NATIVE, "skipping"): (2**26, 35),
 }
 FAMILY_SIZES: dict[str, Parameters] = {name: family.benchmark for name, family in FAMILIES.items()}
-FAMILY_SAMPLE_S = 0.1  # long enough that the cold caches of the first run do not matter
+FAMILY_SAMPLE_S = 0.1  # seconds of one sample, in which the cold caches of the first run do not matter
 EFFECT_TASKS = 200_000
 SWEEP_RUNS = 2000  # runs of a sweep, which share a graph
 
@@ -95,7 +95,7 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrs
 
 
 def independent_tasks(tasks: int) -> Parameters:
-    """Return the workload of ``tasks`` independent tasks, which are as long as the tasks of the bare loop."""
+    """Return the workload of ``tasks`` independent tasks, as long as the bare loop's (`verification/pairs.py`)."""
     return {"name": "independent", "tasks": tasks, "low_ns": 500, "high_ns": 1500}
 
 
@@ -170,7 +170,7 @@ def peak_memory_mb() -> float:
 def timeouts_per_second(timeouts: int) -> float:
     """Return the rate of a bare SimPy simulation: `PROCESSES` processes wait repeatedly, ``timeouts`` times in all.
 
-    This simulation without a model is a lower limit of the cost of any simulation on SimPy.
+    This simulation has no model; any simulation on SimPy costs at least as much for each event.
     """
     import simpy
 
@@ -249,7 +249,7 @@ def rate_probe(timed: Timed) -> Probe:
 
 
 def mechanism_probes() -> Iterator[Probe]:
-    """Yield a probe of served cache lines (model 5.6), and a probe of workers at rest (model 4.15).
+    """Yield a probe with cache lines served one after another (model 5.6), and one with workers at rest (model 4.15).
 
     The value of each probe is the engine's time for a plan without the mechanism, divided by the time for the same plan
     with the mechanism. In the second plan, 12 of 192 workers have a task at a time. The other workers spin, or sleep.
@@ -272,14 +272,14 @@ def mechanism_probes() -> Iterator[Probe]:
 
 
 def _speed_ratio(without: Plan, with_it: Plan) -> tuple[float]:
-    """Return the native engine's time for the first plan divided by its time for the second plan."""
+    """Return the native engine's time for the plan ``without`` a mechanism over the time for the plan ``with_it``."""
     took = [min(simulate(plan, SEED, NATIVE).engine_s for _ in range(2)) for plan in (without, with_it)]
     return (took[0] / took[1],)
 
 
 @styled
 def rates_figure(found: list[Finding]) -> Figure:
-    """Draw the rates on logarithmic axes, beside the rate of bare SimPy timeouts.
+    """Draw the rates on logarithmic axes, together with the rate of bare SimPy timeouts.
 
     There is a line for every engine and mode, a panel for every workload.
     """
@@ -309,7 +309,7 @@ def rates_figure(found: list[Finding]) -> Figure:
 
 
 def draw_line(axes: Axes, index: int, label: str, points: Mapping[int, float]) -> None:
-    """Draw the line of that index, with a mark at each point."""
+    """Draw a line in the colour and with the marker number ``index``, with a mark at each point."""
     mark: dict[str, Any] = {"marker": marker(index), "markeredgecolor": "white", "markeredgewidth": 0.6}
     colour, width = line_colour(index), line_width(index)
     axes.plot([*points], [*points.values()], color=colour, linewidth=width, label=label, zorder=3, **mark)

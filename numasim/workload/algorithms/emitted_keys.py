@@ -1,8 +1,8 @@
 """The container of a reduction: for each row the values that the threads of each node have emitted, and the keys.
 
-The container has a row for each value of a hash and a column for each thread; the values of a column lie on the node of
-its thread (Souris 2020, section 3.3). A key is in the row `key mod rows`, and a thread emits a key at most once. The
-values of all threads of a node are drawn together, not thread by thread (model 9.6).
+The container has a row for each value of a hash and a column for each thread; the values of a column lie on the NUMA
+node of its thread (Souris 2020, section 3.3). A key is in the row `key mod rows`, and a thread emits a key at most
+once. The values of all threads of a node are drawn together, not thread by thread (model 9.6).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def _distribution(trials: int, probability: float) -> tuple[int, npt.NDArray[np.
 
 
 def shared_out(total: int, capacity: I64, stream: int) -> I64:
-    """Return [places] the parts of ``total`` things, if place i has ``capacity[i]`` equally likely seats.
+    """Return [places] how many of ``total`` things each place gets; place i has ``capacity[i]`` equally likely seats.
 
-    Each place draws by itself. Then single things are added or removed at drawn places until the sum is ``total``.
+    First each place draws its number alone. Then random places gain or lose single things until the sum is ``total``.
     """
     seats = int(capacity.sum())
     found = binomial(stream_array(stream, len(capacity)), capacity, total / seats)
@@ -66,10 +66,10 @@ def shared_out(total: int, capacity: I64, stream: int) -> I64:
 
 
 def newly_met(stream: int, drawn: I64, columns: int, keys: I64, met: I64) -> I64:
-    """Return [rows] how many of a row's ``keys`` are met after ``drawn`` more cells, if ``met`` keys were met before.
+    """Return [rows] how many of a row's ``keys`` have been emitted after ``drawn`` more cells are drawn.
 
-    Cells are drawn without replacement from the ``keys * columns`` cells of the row's keys; the keys met before are met
-    in other columns. One cell after the other is drawn, for all rows at once; a cell takes half of a number of the
+    A cell is a pair of one of the row's keys and one of the ``columns``, drawn at most once. ``met`` keys have been
+    emitted before, in other columns. All rows draw their next cell at once. A cell takes half of a 64-bit number of the
     stream.
     """
     most = int(drawn.max(initial=0))
@@ -117,9 +117,9 @@ def equal_columns(node: I64, emits: int) -> Columns:
 
 
 def one_heavy_node(node: I64, emits: int, share_ppm: int, heavy: int) -> Columns:
-    """Return columns in which the threads of the ``heavy`` node emit a share of all values, and other threads the rest.
+    """Return columns in which threads of the ``heavy`` node emit a share of all values, and other threads what is left.
 
-    If one of the two groups has no threads, the other group emits all values.
+    If the ``heavy`` node or all other nodes have no threads, the threads that exist emit all values.
     """
     there = node == heavy
     inside = emits * share_ppm // MILLION if 0 < there.sum() < len(node) else emits * int(there.any())
@@ -147,7 +147,7 @@ def keys_of_rows(key_range: int, rows: int) -> I64:
 
 
 def equal_probability(columns: Columns, key_range: int, rows: int, seed: int) -> Container:
-    """Return a container in which every thread emits a set of keys, all sets equally likely."""
+    """Return a container in which every thread emits a random set of keys; all sets of one size are equally likely."""
     keys, emitted = keys_of_rows(key_range, rows), np.zeros((rows, columns.nodes), np.int64)
     met = np.zeros(rows, np.int64)
     for node in range(columns.nodes):
@@ -173,10 +173,10 @@ def disjoint_subranges(columns: Columns, key_range: int, rows: int, seed: int) -
 
 
 def copies_of_growth(values: I64, vectors: int) -> I64:
-    """Return [rows] the copies of values as vectors grow, if row i appends ``values[i]`` values to a vector.
+    """Return [rows] the values copied when full vectors grow, if row i appends ``values[i]`` values to a vector.
 
-    A full vector doubles its capacity, which begins at one value. The ``vectors`` get equally many values; the copies
-    of a vector are divided evenly among the appended values.
+    A full vector doubles its capacity, which begins at one value. The ``vectors`` get equally many values; the copied
+    values of a vector are divided evenly among the appended values.
     """
     each = -(-int(values.sum()) // vectors)
     copies = (1 << max(each - 1, 0).bit_length()) - 1 if each else 0
@@ -185,9 +185,9 @@ def copies_of_growth(values: I64, vectors: int) -> I64:
 
 
 def met_on_nodes(columns: Columns, container: Container, key_range: int, seed: int) -> tuple[I64, I64]:
-    """Return ([rows, nodes] the number of keys on each node, [rows] the number of keys on all nodes together).
+    """Return ([rows, nodes] the number of keys emitted on each node, [rows] the number of keys emitted on any node).
 
-    Every thread emits a set of keys, and all sets are equally likely.
+    Every thread emits a set of keys, and all sets of the same size are equally likely.
     """
     rows = len(container.keys)
     keys, met, none = keys_of_rows(key_range, rows), np.zeros_like(container.emitted), np.zeros(rows, np.int64)
@@ -202,5 +202,5 @@ def met_on_nodes(columns: Columns, container: Container, key_range: int, seed: i
 
 
 def mean_keys(emits: I64, key_range: int) -> int:
-    """Return the mean number of keys of threads that emit ``emits[i]`` values each, rounded."""
+    """Return the mean over all threads of the number of keys if thread i emits ``emits[i]`` values, rounded."""
     return round(key_range * (1 - float(np.prod(1 - emits / key_range))))

@@ -34,10 +34,10 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Sides(NamedTuple):
-    """The ranks on one side of the mode; arrays are [merges].
+    """The numbers of elements around the mode of each merge, seen from one side of the mode; arrays are [merges].
 
-    If the middle has the rank of the mode, these numbers of elements of its own run and of the other run lie behind and
-    ahead of the middle. The weight g(d) is the product over i = 1 .. d of
+    If the middle has the most probable rank (the mode), these numbers of elements of the middle's own run and of the
+    other run lie behind and ahead of the middle. The weight g(d) is the product over i = 1 .. d of
 
         (both_behind + i) (other_ahead - i + 1) / ((other_behind + i) (own_ahead + other_ahead - i + 1)).
     """
@@ -52,7 +52,7 @@ class Sides(NamedTuple):
         return Sides(*(column[rows] for column in self))
 
     def factors(self, distance: I64) -> tuple[I64, I64, I64, I64]:
-        """Return the starts A of the four products (A + 1) .. (A + distance): two in the numerator, then two below."""
+        """Return the starts A of the four products (A + 1) .. (A + distance): two in the numerator, two below."""
         ahead = self.other_ahead - distance
         return self.both_behind, ahead, self.other_behind, self.own_ahead + ahead
 
@@ -117,7 +117,7 @@ def ranks_by_rejection(below: I64, above: I64, other: I64, streams: U64Array) ->
 
 
 def _zeros_at_the_end(numbers: U64Array) -> I64:
-    """Return how many of the low bits are zero, 63 for no bit at all; k or more with probability 2**-k."""
+    """Return how many low bits of each number are zero, 63 for the number 0; k or more zeros have probability 2**-k."""
     zeros = np.zeros(len(numbers), np.int64)
     rows = np.arange(len(numbers))
     for k in range(63):
@@ -163,7 +163,7 @@ def _accepted(side: Sides, distance: I64, factor: I64, numbers: U64Array) -> Fla
 
 
 def exactly_accepted(starts: list[int], distance: int, factor: int, number: int) -> bool:
-    """Return whether ``number / 2**64`` is less than 2**factor times the weight of the products from ``starts`` on."""
+    """Return whether ``number / 2**64`` < 2**factor * g(distance), where the four products of g begin at ``starts``."""
     upper, more_upper, lower, more_lower = (perm(start + distance, distance) for start in starts)
     return number * lower * more_lower < upper * more_upper << (64 + factor)
 
@@ -172,8 +172,8 @@ def bounds(side: Sides, distance: I64) -> tuple[I64, I64]:
     """Return [merges] bounds on the weight g(distance), in units of 2**-31; 0 beyond the end of the other run.
 
     Of (A + 1) .. (A + d) the factors i and d + 1 - i have the product M**2 - (i - (d + 1) / 2)**2, where M is the mean
-    of all factors. With s = d (d**2 - 1) / (24 M**2) the product of all is M**d times a share of at least 1 - s and at
-    most exp(-s); exp(-s) is less than 1 - t + t**2 / 2 for every t <= s.
+    of the d factors. Let s = d (d**2 - 1) / (24 M**2). The product of the d factors is M**d times a share between 1 - s
+    and exp(-s); exp(-s) is less than 1 - t + t**2 / 2 for every t <= s.
     """
     inside = distance <= side.other_ahead
     d = np.where(inside, distance, 0)
@@ -188,7 +188,7 @@ def bounds(side: Sides, distance: I64) -> tuple[I64, I64]:
 
 
 def _share(d: I64, twice_mean: I64) -> tuple[I64, I64]:
-    """Return bounds on a product over the power of the mean of its factors, in units of 2**-31."""
+    """Return bounds on the product of d factors over the d-th power of the factors' mean, in units of 2**-31."""
     inner, outer = ((side << DIGITS) // twice_mean for side in (np.maximum(d - 1, 0), d + 1))
     small = np.minimum(ONE, d * (inner * outer >> DIGITS) // 6)
     large = np.minimum(ONE, d * (((inner + 1) * (outer + 1) >> DIGITS) + 1) // 6 + 1)
@@ -205,7 +205,7 @@ def _ratio(upper: I64, lower: I64) -> tuple[I64, I64]:
 
 
 def _power(low: I64, high: I64, exponent: I64) -> tuple[I64, I64]:
-    """Return bounds on the power of a number between ``low`` and ``high``, at most one, in units of 2**-31."""
+    """Return bounds on a power of a number, which lies between ``low`` and ``high`` and is at most 1; unit: 2**-31."""
     low_power, high_power = np.full_like(low, ONE), np.full_like(high, ONE)
     for bit in range(int(exponent.max(initial=0)).bit_length()):
         odd = exponent >> bit & 1 == 1

@@ -1,11 +1,10 @@
 """Trees of tasks that divide the rows of an array down to leaves of a few rows (LAWS, Chen and Guo, section 6.4).
 
 The rows are cut into blocks of equal size; the last block may be smaller. Every leaf has one block. An inner task
-divides its n blocks evenly, in order, among d children: child c has the blocks from ``n c div d`` to
-``n (c + 1) div d`` - 1. All inner tasks of a regular tree have the same number d of children. In an irregular tree
-(Chen, Huang and Guo 2012) the numbers take turns: the inner tasks, level by level from the root, have ``branching``,
-``branching + 1`` and ``branching + 2`` children, then again. In both trees, a task with fewer than d blocks has a child
-for each block.
+divides its n blocks evenly, in order, among d children: child c has the blocks from ``n c div d`` to ``n (c + 1) div
+d`` - 1. All inner tasks of a regular tree have the same number d of children. In an irregular tree (Chen, Huang and Guo
+2012) d varies: the inner tasks, counted level by level from the root, have ``branching``, ``branching + 1`` and
+``branching + 2`` children in turn, over and over. In both trees, a task with fewer than d blocks has a child per block.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ IRREGULAR_DEGREES = 3  # number of degrees that take turns in an irregular tree
 
 
 class RowTree(NamedTuple):
-    """The tasks level by level: the parent (-1 for the root), and the blocks from ``first`` to ``end - 1``."""
+    """The tasks level by level: the parent (-1 for the root), and the task's blocks from ``first`` to ``end - 1``."""
 
     parent: I64
     first: I64
@@ -79,7 +78,7 @@ def tree_totals(blocks: int, branching: int, *, irregular: bool = False) -> Tota
 
 
 def _inner_sizes(blocks: int, branching: int) -> Iterator[tuple[int, int]]:
-    """Yield (blocks of an inner task, number of these tasks) of a regular tree; a level has at most two sizes."""
+    """Yield (number of blocks, number of tasks of so many blocks); a level of a regular tree has one or two pairs."""
     level = {blocks: 1}
     while level := {size: count for size, count in level.items() if size > 1}:
         yield from level.items()
@@ -94,7 +93,7 @@ def _inner_sizes(blocks: int, branching: int) -> Iterator[tuple[int, int]]:
 
 
 def irregular_form(model: type[P]) -> type[P]:
-    """Return the parameters of the same program with an irregular tree, called ``NAME-ir`` after the program's name."""
+    """Return the parameter model of the same program with an irregular tree; the program's name becomes ``NAME-ir``."""
     (name,) = get_args(model.model_fields["name"].annotation)
     literal: Any = Literal
     own_name = literal[f"{name}-ir"]

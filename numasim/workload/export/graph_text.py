@@ -30,7 +30,7 @@ Times = list[PartTimes | None]
 
 
 def attributes(graph: PartGraph, part: int, times: Times | None) -> dict[str, str | int]:
-    """Return the attributes of a node; times are exact decimal numbers of ns."""
+    """Return the attributes of a node of the graph; times are exact decimal numbers of nanoseconds."""
     found: dict[str, str | int] = {"cost_ns": nanoseconds(graph.compute_ps[part])}
     if graph.kernels[part]:
         found["kernel"] = graph.kernels[part]
@@ -91,7 +91,7 @@ def _in_xml(text: str) -> str:
 
 
 def wfformat(graph: PartGraph, times: Times | None, executed: Executed | None, version: str) -> Iterator[str]:
-    """Yield the lines of an instance of WfFormat 1.5: the specification, and the execution if times are given."""
+    """Yield the lines of a WfFormat 1.5 document: the specification and, if ``times`` are given, the execution."""
     parents, children = graph.neighbours()
     tasks = [
         {

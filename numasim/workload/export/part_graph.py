@@ -1,8 +1,8 @@
 """A task graph as nodes that run without a break, and edges to nodes that start later.
 
-Formats of other tools only have tasks that start after other tasks have ended. A task is therefore cut into parts, at
-each op that spawns a task, waits for children or calls a task. The parts are nodes, and each reason to wait is an edge.
-The only part of a task is called by the number of the task, the parts of other tasks are called NUMBER.PART.
+Formats of other tools only have tasks that start after other tasks have ended. A task of a workload is therefore cut
+into parts, at each op that spawns a task, waits for children or calls a task. The parts are nodes, and each reason to
+wait is an edge. A task that is a single part has its number as the node's name; other parts are called NUMBER.PART.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ def part_graph(workload: Workload) -> PartGraph:
 
 
 def _cuts(work: Workload, task: I64, join: I64) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return ([ops] whether the op begins a part other than the first, [tasks] whether the last part has no ops).
+    """Return ([ops] whether the op begins another part of its task, [tasks] whether the task's last part has no ops).
 
     ``task`` [ops] is the task of each op, ``join`` are the ops that wait. A part begins with the first run, spawn or
-    call behind a join, and with a run behind a spawn. If a task ends with a join, its last part has no ops.
+    call behind a join, and with a run behind a spawn. If a task ends with a join, the task's last part has no ops.
     """
     code, joins = work.op_code, np.zeros(len(work.op_code), np.bool_)
     joins[join] = True

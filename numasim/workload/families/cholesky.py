@@ -3,10 +3,10 @@
 The program is the right-looking algorithm of Buttari, Langou, Kurzak and Dongarra ("A class of parallel tiled linear
 algebra algorithms for multicore architectures", Parallel Computing 35, 2009) on a symmetric positive definite matrix of
 doubles in tiles. Step k factors tile (k, k) (potrf), divides the tiles below tile (k, k) (trsm), and updates every tile
-(i, j) right of column k: diagonal tiles with a product of a tile and the tile's transpose (syrk), other tiles with a
-product of two tiles (gemm). One task spawns all other tasks in this order and then waits. A spawned task starts when
-the last earlier writer of every tile that the task reads or writes has finished, as with the ``depend`` clause of
-OpenMP. No tile is written after another task has read the tile, so there are no other dependences.
+(i, j) right of column k: a diagonal tile by a product of a tile and its transpose (syrk), any other tile by a product
+of two tiles (gemm). One task spawns all other tasks in this order and then waits. A spawned task starts when the last
+earlier writer of every tile that the task reads or writes has finished, as with the ``depend`` clause of OpenMP. No
+tile is written after another task has read the tile, so there are no other dependences.
 
 A task is thus a triple ``0 <= k <= j <= i < tiles``: the work of step k on tile (i, j). Only the tiles on and below the
 diagonal are stored, row by row, each in one piece. A kernel accesses whole tiles, even for work on one triangle.
@@ -70,7 +70,7 @@ class Steps(NamedTuple):
 def flops(kernel: int, size: int) -> int:
     """Return the floating-point operations of one kernel on ``size`` x ``size`` tiles, as in LAPACK Working Note 41.
 
-    The operations of potrf on the whole matrix are the sum of the operations of all tasks.
+    Over all tasks these numbers sum up to the operations of potrf on the whole matrix.
     """
     return (size * (size + 1) * (2 * size + 1) // 6, size**3, size**2 * (size + 1), 2 * size**3)[kernel]
 
@@ -104,7 +104,7 @@ def cholesky(parameters: CholeskyParameters) -> Workload:
 
 
 def _steps(tiles: int) -> Steps:
-    """Return the tasks step by step: the column from the diagonal down, then all tiles right of the column, by rows."""
+    """Return the tasks in steps: first the tiles of column k from the diagonal down, then tiles right of k, by rows."""
     parts = []
     for k in range(tiles):
         column = np.arange(k, tiles)

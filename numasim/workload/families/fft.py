@@ -1,10 +1,10 @@
 """BOTS FFT: the Cooley-Tukey transform of n = 2**k complex numbers with radices 8 and 16.
 
 The program computes the roots of unity, then the transform. A transform of more than 32 numbers has three parts, and
-waits for each: a task that unshuffles the input, a transform for every residue class, and a task for the butterflies
-with their twiddle factors. A loop over more than 127 items is split into halves, two tasks. Input and output swap roles
-at every level. A transform of m numbers counts 5 m log2 m operations, a twiddle factor 6, and a root of unity 40 (a
-sine and a cosine).
+waits for each part: a task that unshuffles the input, a transform for every residue class (the numbers whose indices
+are equal modulo the radix), and a task for the butterflies with their twiddle factors. A loop over more than 127 items
+is split into two tasks, a half each. Input and output swap roles at every level. The operations counted are 5 m log2 m
+for a transform of m numbers, 6 for a twiddle factor, and 40 for a root of unity (a sine and a cosine).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FftParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of the loop over the roots and of the transform with all transforms within."""
+        """Return the totals of the loop over the roots and of the transform with all transforms inside it."""
         rate, data_bytes = self.ps_per_1000_flops, self.n * ELEMENT_BYTES
 
         def root(length: int) -> Totals:
@@ -63,7 +63,7 @@ def _part(flops: int, rate: int, *accesses: Totals) -> Totals:
 
 
 def _loop_totals(length: int, part: Callable[[int], Totals], cutoff: int = LOOP_CUTOFF) -> Totals:
-    """Return the totals of a loop over ``length`` items; a task has fewer than ``cutoff`` items and takes ``part``."""
+    """Return the totals of a loop over ``length`` items, where a task of fewer than ``cutoff`` items has ``part``."""
     whole = {length: 1}  # the number of parts of each length
     found = NOTHING
     while whole:
@@ -112,8 +112,8 @@ class Nodes(NamedTuple):
     """Tasks of the recursion; arrays are [tasks].
 
     A transform or base case handles ``length`` numbers from ``first`` on. A loop handles ``length`` items from
-    ``first`` on and belongs to the transform that begins at ``origin`` with ``radix`` classes of ``classes`` numbers.
-    ``source`` is the region of the input.
+    ``first`` on and belongs to the transform that begins at ``origin`` and has ``radix`` residue classes of ``classes``
+    numbers each. ``source`` is the region of the input.
     """
 
     role: I64  # the shape, or the loop that a task of shape HALVES is a part of
@@ -186,7 +186,7 @@ def _role(n: int) -> int:
 
 
 def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
-    """Return child ``number`` of each parent (a row for each child): half a loop, or a part of a transform."""
+    """Return child ``number`` of each parent (a row for each child): half of a loop, or one part of a transform."""
     parts = _parts(parent, number)
     lower = np.where(parent.role == ROOTS_LOOP, (parent.length + 1) // 2, parent.length // 2)
     upper = number == 1
@@ -197,7 +197,7 @@ def _children(parent: Nodes, number: I64, half: I64) -> Nodes:
 
 
 def _parts(parent: Nodes, number: I64) -> Nodes:
-    """Return parts of transforms: part 0 unshuffles, the last multiplies, others transform a residue class."""
+    """Return parts of transforms: part 0 unshuffles, the last part multiplies, others transform a residue class."""
     classes = parent.length // parent.radix
     loop = (number == 0) | (number == parent.radix + 1)
     inner = [(_role(m), radix(m)) for m in np.unique(classes).tolist()] or [(BASE, 1)]
@@ -214,7 +214,7 @@ def _parts(parent: Nodes, number: I64) -> Nodes:
 
 
 def _fill(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Set roots (root k and its conjugate n - k, for k up to n / 2), unshuffling and base cases: times and accesses."""
+    """Set times and accesses of the roots (root k and its conjugate n - k, k <= n / 2), unshuffling and base cases."""
     part = nodes.at(draft.tasks(ROOTS_LOOP))
     draft.compute(ROOTS_LOOP, compute_ps(ROOT_FLOPS * part.length, parameters.ps_per_1000_flops))
     for number, first in enumerate((part.first, parameters.n + 1 - part.first - part.length)):
@@ -231,7 +231,7 @@ def _fill(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
 
 
 def _fill_twiddles(draft: Draft, nodes: Nodes, parameters: FftParameters) -> None:
-    """Set the butterflies: an item combines a number of each class, and reads a root for each class but the first."""
+    """Set the butterflies: an item combines a number of each residue class; each class but the first needs a root."""
     part = nodes.at(draft.tasks(TWIDDLE_LOOP))
     flops = BUTTERFLY_FLOPS * part.radix * _log2(part.radix) + TWIDDLE_FLOPS * (part.radix - 1)
     draft.compute(TWIDDLE_LOOP, compute_ps(flops * part.length, parameters.ps_per_1000_flops))

@@ -1,8 +1,8 @@
-"""The recursive Fibonacci function, a task per call: the workload of the theory of fork and join.
+"""The recursive Fibonacci function, a task per call: an example in the theory of fork and join.
 
-A call of n >= 2 spawns calls of n - 1 and n - 2, waits for both and adds. Parts that take no time have no segment. All
-calls with the same argument are equal, and calls of 0 are equal to calls of 1, so that ``n`` classes of equal subtrees
-are enough.
+A call of n >= 2 spawns calls of n - 1 and n - 2, waits for both calls and adds. Each of these three parts of a call
+takes a given time; a part of 0 ns has no segment. All calls with the same argument have equal subtrees, and calls of 0
+equal calls of 1, so the folded graph has only ``n`` rows.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def fib_calls(n: int) -> tuple[int, int]:
 
 
 class FibParameters(WorkloadParameters):
-    """A task per call of the recursive Fibonacci function, with given times for its three parts.
+    """A task per call of the recursive Fibonacci function, with given times for the parts of a call.
 
-    Calls of arguments above 32 are too many for the reference engine, which needs a row for each call.
+    The reference engine needs a row for each call, so arguments above 32 are too large for this engine.
     """
 
     name: Literal["fib"] = Field(description="The name of this workload.")

@@ -1,9 +1,9 @@
 """The island model of a genetic algorithm, a CPU-bound program of LAWS (Chen and Guo 2015, Table III).
 
-Every island has a population in memory of its own. An iteration has two phases. In the first phase every island evolves
-for a number of generations. In the second phase, after all islands have evolved, every island replaces its last
-individuals by copies of the first individuals of the island before in the ring. A tree of tasks divides the islands; a
-leaf is an island. Evolving takes a time for each gene of each individual and generation.
+Every island has a population of individuals in memory of its own. An iteration has two phases. In the first phase every
+island evolves for a number of generations. In the second phase, after all islands have evolved, every island replaces
+its last individuals by copies of the first individuals of its predecessor in the ring of islands. A tree of tasks
+divides the islands; a leaf is an island. Evolving takes a time for each gene of each individual and generation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Many = Annotated[Whole, Field(ge=1, le=10**6)]
 
 
 class GaParameters(WorkloadParameters):
-    """Island model of a genetic algorithm: islands evolve by themselves, then take individuals from their neighbour."""
+    """Island model of a genetic algorithm: islands evolve by themselves, then copy individuals from a neighbour."""
 
     name: Literal["ga"] = Field(description="The name of this workload.")
     islands: Size = Field(description="Islands, each a leaf of a tree of tasks.")
@@ -67,7 +67,7 @@ class GaParameters(WorkloadParameters):
 
 
 def ga(parameters: GaParameters) -> Workload:
-    """Return a tree of the islands for evolving and a tree for migrating, in a loop."""
+    """Return a loop of two phases: a tree of tasks that evolves the islands, and a tree that copies individuals."""
     trees, phase = planted([row_tree(parameters.islands, BRANCHING)] * len(KERNELS))
     shape, shapes = tree_shapes(trees, Shape((Op.RUN,), (EVOLVE,), (1,)))
     migrate = len(shapes)

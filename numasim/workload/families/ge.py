@@ -5,10 +5,9 @@ division for the factor, then a multiplication and a subtraction for every colum
 Rows are not exchanged. A leaf updates the rows of one block of the matrix and reads the row of the pivot. Blocks above
 the pivot have no leaf.
 
-``phase_steps`` consecutive steps are runs of one phase. Every run is the mean of these steps: in every block the bytes
-of a row are rounded to whole bytes, and the time is rounded to a ps. There are as many runs as steps, each with its
-tree and its wait for all leaves. The sums of a block's bytes and operations over all steps are those of the exact
-steps.
+``phase_steps`` consecutive steps are modelled as so many equal runs of one phase. Every run is the mean of these steps:
+in every block the bytes of a row are rounded to whole bytes, and the time is rounded to a ps. Each run has a tree and a
+wait for all leaves. The sums of a block's bytes and operations over all steps equal the sums over the exact steps.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class GeParameters(WorkloadParameters):
         return self.x * self.element_bytes
 
     def totals(self) -> Totals:
-        """Return upper bounds: a phase has one more block, an access one more line, a row one more byte."""
+        """Return upper bounds: each phase counts one more block, each access one more line, each row one more byte."""
         phases = -(-(self.x - 1) // self.phase_steps)
         leaves = (phases * self.x - self.phase_steps * phases * (phases - 1) // 2) // self.leaf_rows + 2 * phases
         runs, rows = leaves * min(self.phase_steps, self.x), min(self.leaf_rows, self.x)
@@ -84,12 +83,12 @@ def elements(size: int) -> int:
 
 
 def operations(size: int, per_point: int) -> int:
-    """Return the operations of all steps: in r rows a division and ``per_point`` for each of r columns, r from 1 on."""
+    """Return the operations of all steps: for each r, r rows of one division and r times ``per_point`` operations."""
     return per_point * (size - 1) * size * (2 * size - 1) // 6 + size * (size - 1) // 2
 
 
 class Leaves(NamedTuple):
-    """[leaves] the rows from ``first`` to ``end - 1`` of a leaf, which change in ``steps`` steps from ``pivot`` on."""
+    """[leaves] the rows from ``first`` to ``end - 1`` of a leaf, which ``steps`` steps from ``pivot`` on change."""
 
     first: I64
     end: I64
@@ -129,7 +128,7 @@ def gaussian_elimination(parameters: GeParameters) -> Workload:
 
 
 def _fill(draft: Draft, leaves: Leaves, parameters: GeParameters) -> None:
-    """Set a mean step of every leaf: update the rows from the pivot's column on, read the row of the middle pivot."""
+    """Set the mean step of every leaf: it updates rows from the pivot's column on, and reads the middle pivot's row."""
     size, element_bytes = parameters.x, parameters.element_bytes
     rows = leaves.end - leaves.first
     changed, pairs = _work(leaves, size)
@@ -153,9 +152,9 @@ def _fill(draft: Draft, leaves: Leaves, parameters: GeParameters) -> None:
 
 
 def _work(leaves: Leaves, size: int) -> tuple[I64, I64]:
-    """Return ([leaves] elements that all steps of the phase update, [leaves] pairs of a step and a row in the step).
+    """Return ([leaves] elements updated by all steps of the phase, [leaves] number of pairs (step, row updated by it)).
 
-    Row i takes part in the first c = i - pivot steps, at most in all steps. These steps update
+    Row i changes in the first c = i - pivot steps of the phase, or in all steps if c is larger. These c steps update
     (size - pivot) c - c (c - 1) / 2 elements of the row.
     """
     widest, steps = size - leaves.pivot, leaves.steps

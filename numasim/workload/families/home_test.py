@@ -1,10 +1,10 @@
 """Tasks that only refer to memory of their own: home-test (home scheduling, section 2, Figures 1 and 2).
 
 One task for each core makes memory references to a region that no other task uses. The caches of the core serve a share
-of the references; the paper does not state this share (A-60). Every other reference fetches the next line of the region
-from the home of the line. Lines are fetched one at a time, since a task cannot continue without the line. The regions
-lie one after the other, and regions of 64 KiB begin at multiples of 64 KiB. A page policy can thus place each region on
-the node of its task, on one node, or on all nodes.
+of the references; the paper does not state this share (assumption A-60). Every other reference fetches the next line of
+the region from the line's home, the node whose memory holds the line. A task cannot continue without the line, so it
+fetches one line at a time. The regions lie one after the other, and regions of 64 KiB begin at multiples of 64 KiB. A
+page policy can thus place each region on the node of its task, on one node, or on all nodes.
 """
 
 from __future__ import annotations

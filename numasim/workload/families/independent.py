@@ -1,4 +1,4 @@
-"""Independent tasks of uniformly drawn times, dealt round robin: the workload of the theory of work stealing."""
+"""Independent tasks of uniformly drawn times, dealt round robin to workers, as in the theory of work stealing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class IndependentParameters(TimedParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of items that all take the longest time."""
+        """Return the totals as if every item took the longest possible time."""
         high_ps = ps(self.high_ns)
         return Totals(items=self.tasks, compute_ps=self.tasks * high_ps, segment_ps=high_ps)
 

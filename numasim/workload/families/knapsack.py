@@ -1,10 +1,10 @@
 """The 0-1 knapsack problem by branch and bound, as in the example of Cilk and in BOTS; a CPU-bound program of LAWS.
 
 Items are in the order of value per weight, the best item first. A task decides on the next item: the task spawns the
-search without the item and the search with the item, and waits. A task ends at once if the weight is above the
-capacity, if no item or no capacity is left, or if the remaining capacity, filled at the next item's value per weight,
-cannot bring the best value found so far. In a parallel program the best value so far depends on the order of execution.
-Here the best value so far is that of a serial run, with the first spawned search before the second, so that the tree is
+search without the item and the search with the item, and waits for both. A task ends at once in three cases: the weight
+is above the capacity; no item or no capacity is left; or the remaining capacity, filled at the next item's value per
+weight, cannot reach the best value found so far. In a parallel program this best value depends on the order of
+execution. Here it is the best value of a serial run, which searches without the item first. The tree is therefore
 always the same.
 
 Weights and values are drawn from 1 to 100 (class-8 streams); the knapsack holds half of the weight of all items.
@@ -46,11 +46,11 @@ class KnapsackParameters(WorkloadParameters):
 
     @property
     def depth(self) -> int:
-        """Decisions above the searches that are one task."""
+        """Number of levels of decisions that have a task each; a leaf task searches the levels below serially."""
         return min(self.items, self.cutoff or self.items)
 
     def totals(self) -> Totals:
-        """Return the totals of a search without bounds."""
+        """Return the totals of a search that visits all decisions, because no branch is cut by a bound."""
         node_ps, below = ps(self.node_ns), 2 ** (self.items - self.depth + 1) - 1
         tasks = task(segment(node_ps), ops=3).times(2**self.depth - 1)
         return (tasks + task(segment(node_ps * below)).times(2**self.depth)).repeated(self.iterations)
@@ -75,7 +75,7 @@ class Search:
         self._items, self._depth = items, depth
 
     def run(self, level: int, capacity: int, value: int, parent: int = -1) -> int:
-        """Return the best value below decision ``level``, given ``capacity`` and ``value`` so far; -1 if too heavy."""
+        """Return the best value of the search from ``level`` on, with ``capacity`` left; -1 if that is negative."""
         task = parent
         if level <= self._depth:
             task = len(self.nodes)
@@ -99,7 +99,7 @@ class Search:
 
 
 def drawn_items(count: int, seed: int) -> list[Item]:
-    """Return the items in the order of value per weight, the best first; equal items as drawn."""
+    """Return the items by value per weight, the best first; items of equal ratio stay in the order of drawing."""
     streams = base_array(seed, DrawClass.ARRIVAL, np.arange(count))
     weights, values = (
         1 + below_array(draw_array(streams, number), MOST_DRAWN).astype(np.int64) for number in (WEIGHT, VALUE)
@@ -109,7 +109,7 @@ def drawn_items(count: int, seed: int) -> list[Item]:
 
 
 def knapsack(parameters: KnapsackParameters) -> Workload:
-    """Return the tree of a serial search down to the cut-off; the searches below are the work of leaves."""
+    """Return the task tree of a serial search; a leaf at the cut-off depth does all work of the decisions below it."""
     items = drawn_items(parameters.items, parameters.item_seed)
     search = Search(items, parameters.depth)
     best = search.run(0, sum(item.weight for item in items) // 2, 0)

@@ -1,9 +1,10 @@
 """The Mandelbrot set: the rows of a picture have costs that differ by orders of magnitude; a CPU-bound program of LAWS.
 
-The count of a point c is the number of steps z := z^2 + c, from z = 0 on, until |z| > 2, at most ``most_steps``. The
-points are the centres of x by y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers in units
-of 2^-28, and products are rounded down, so that counts are the same on all machines. Rows at equal distances above and
-below the real axis have equal counts. A tree of tasks divides the rows, and a leaf writes the counts of its rows.
+The count of a point c is the number of steps z := z^2 + c, from z = 0 on, until |z| > 2, but at most ``most_steps``.
+The points are the centres of x times y equal cells of the square from -2 - 3i/2 to 1 + 3i/2. All numbers are integers
+in units of 2^-28, and products are rounded down, so that counts are the same on all machines. Rows at equal distances
+above and below the real axis have equal counts. A tree of tasks divides the rows, and a leaf writes the counts of its
+rows.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class MandelbrotParameters(WorkloadParameters):
     ps_per_1000_steps: WorkTime = Field(4_000_000, description="Time of 1,000 steps; the default is assumed.")
 
     def totals(self) -> Totals:
-        """Return the totals as if all points were in the set."""
+        """Return the totals as if all points were in the set, so that each point takes ``most_steps`` steps."""
         rows, blocks = min(self.leaf_rows, self.x), -(-self.x // self.leaf_rows)
         most_ps = compute_ps(rows * self.y * self.most_steps, self.ps_per_1000_steps)
         leaves = task(segment(most_ps, access(rows * self.y * COUNT_BYTES, mode=Mode.WRITE))).times(blocks)
@@ -68,7 +69,7 @@ def mandelbrot(parameters: MandelbrotParameters) -> Workload:
 
 
 def row_steps(rows: int, columns: int, most: int) -> I64:
-    """Return [rows] the number of steps of all points of each row: the upper half, then its mirror image."""
+    """Return [rows] the steps of all points of each row; the lower half mirrors the computed upper half."""
     half = np.array([_steps(row, rows, columns, most) for row in range((rows + 1) // 2)], np.int64)
     return np.concatenate([half, half[: rows // 2][::-1]])
 

@@ -1,8 +1,8 @@
-"""MATMUL (thesis, section 3.3.2): every element of C = A x B is one independent task, dealt round robin.
+"""MATMUL (Vikranth's thesis, section 3.3.2): every element of C = A x B is an independent task, dealt round robin.
 
 The tasks are one range. Item i computes C[i div n, i mod n]: item i reads a row of A in one piece, and a column of B as
-n cache lines at a stride of one row. Each step down the column is a new line, and for n >= 512 a new page, so neither
-prefetches nor page walks overlap. A step of one whole cache miss gives the intercept of equation 4.3 of the thesis.
+n cache lines, one from each row of B. Each line of the column is new, and for n >= 512 also its page is new, so neither
+prefetches nor page walks overlap. With one whole cache miss a line, a task takes the intercept of the thesis' eq. 4.3.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """BOTS N-Queens: the number of ways to put n queens on a board so that no queen attacks another queen.
 
 A task tries one column of the next row: the task copies the board and tests the new queen against all earlier queens.
-If no earlier queen attacks the new queen, the new queen stands; the task then spawns a task for every column of the
-following row and waits. From row ``cutoff`` on, a task searches the remaining rows serially. A try in row j takes
-(j + 1) times ``row_ns``.
+If no earlier queen attacks the new queen, the task spawns a task for every column of the following row and waits. In
+row ``cutoff`` a task searches the remaining rows serially. A try in row j, from 0, takes (j + 1) times ``row_ns``.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class NqueensParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of all tries: a try above the cut-off is a task, other tries are work of tasks."""
+        """Return the totals of all tries: tries above the cut-off are tasks, tries below are work inside of tasks."""
         depth = min(self.n, self.cutoff or self.n)
         tries = [self.n * boards for boards in BOARDS[self.n - 1]]
         units = sum(count * (row + 1) for row, count in enumerate(tries))
@@ -66,7 +65,7 @@ class NqueensParameters(WorkloadParameters):
 
 
 class Boards(NamedTuple):
-    """Ways to put queens into the first rows without attacks; bit c of a mask stands for column c of the next row."""
+    """Boards with queens in the first rows, none attacked; bit c of a mask stands for column c of the next row."""
 
     columns: I64
     rising: I64
@@ -75,7 +74,7 @@ class Boards(NamedTuple):
 
 
 def nqueens(parameters: NqueensParameters) -> Workload:
-    """Return the search tree down to the cut-off; the serial searches are the work of leaves."""
+    """Return the search tree down to the cut-off row; the serial search below the row is work of the leaves."""
     n = parameters.n
     depth = min(n, parameters.cutoff or n)
     parents, rows, stands = [np.array([-1])], [np.array([-1])], [np.array([True])]
@@ -110,7 +109,7 @@ def nqueens(parameters: NqueensParameters) -> Workload:
 
 
 def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
-    """Return a queen in every column of the next row of every board, and whether the queen stands."""
+    """Return (boards with a queen added in each column of the next row, whether no other queen attacks the new one)."""
     queen = np.tile(1 << np.arange(n), len(boards.columns))
     old = Boards(*(np.repeat(mask, n) for mask in boards))
     free = (old.columns | old.rising | old.falling) & queen == 0
@@ -118,7 +117,7 @@ def _try(boards: Boards, n: int) -> tuple[Boards, Flags]:
 
 
 def _advance(tries: Boards, ok: Flags, origin: I64) -> Boards:
-    """Return the boards on which the last queen stands, with masks for the next row."""
+    """Return the boards whose last queen is not attacked, with the masks for the next row."""
     return Boards(tries.columns[ok], tries.rising[ok] << 1, tries.falling[ok] >> 1, origin[ok])
 
 

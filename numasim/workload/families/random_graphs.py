@@ -1,4 +1,4 @@
-"""Random task graphs for measuring and testing: fork-join trees, and layers joined by dependences.
+"""Random task graphs for measuring and testing: fork-join trees, and layers of tasks that depend on each other.
 
 All draws come from class-8 streams (model 1.4) of the graph's seed, so a graph is the same in every run and repeat.
 """
@@ -33,14 +33,14 @@ class RandomForkJoinParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
-        """Return the totals of tasks that all take the longest times and wait for children."""
+        """Return the totals if every task takes the longest possible times and waits for children."""
         work = segment(ps(self.high_ns))
         one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), work, ops=2)
         return one.times(self.tasks) + memory(self.tasks * self.task_bytes)
 
 
 class RandomLayeredParameters(TimedParameters):
-    """``layers`` layers of ``width`` tasks; each depends on up to ``degree`` drawn tasks of the layer before.
+    """``layers`` layers of ``width`` tasks; each task depends on up to ``degree`` random tasks of the layer before.
 
     Each task reads ``task_bytes`` bytes of its own.
     """
@@ -55,7 +55,7 @@ class RandomLayeredParameters(TimedParameters):
     task_bytes: Bytes = Field(0, description="Bytes of own memory that each task reads.")
 
     def totals(self) -> Totals:
-        """Return the totals if all tasks take the longest time; a drawn predecessor counts as a row to limit draws."""
+        """Return the totals if all tasks take the longest time; drawn predecessors count as rows, to limit draws."""
         tasks = self.layers * self.width
         one = task(segment(ps(self.high_ns), *[access(self.task_bytes)] * bool(self.task_bytes)), ops=1)
         draws = Totals(rows=tasks * (self.degree - 1))
@@ -138,7 +138,7 @@ def _times_ps(parameters: TimedParameters, streams: U64Array, number: int) -> I6
 
 
 def _read_own(draft: Draft, shape: int, tasks: I64, task_bytes: int) -> None:
-    """Set that task i reads piece i of the data, if tasks have data."""
+    """Let task i read the i-th ``task_bytes`` bytes of the data region, if ``task_bytes`` is not 0."""
     if task_bytes:
         draft.access(shape, 0, region=0, offset=tasks * task_bytes, row_bytes=task_bytes, mode=Mode.READ)
 

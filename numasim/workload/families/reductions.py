@@ -1,8 +1,9 @@
 """The reduce phase of MapReduce on a container of rows and columns (Souris 2020; Phoenix++, Talbot et al. 2011).
 
-Threads have emitted values under keys. A value lies on the node of the thread that emitted the value. An item reduces a
-row: the item reads the values of the row in all columns, combines the values of each key, and appends a value for each
-key to the vector of the executing worker. `map-reduce` begins with the map phase, which emits the values.
+Threads have emitted values under keys. A value lies on the node of the thread that emitted the value. A row of the
+container has the keys with one hash. An item of the reduce phase reads the row's values in all columns, combines the
+values of each key, and appends one value for each key to the vector of the executing worker. `map-reduce` begins with
+the map phase, which emits the values.
 """
 
 from __future__ import annotations
@@ -168,14 +169,14 @@ class MapReduceParameters(ContainerParameters):
     map_ns: Nanoseconds = Field(Decimal(1000), description="Compute time of making and emitting a value; assumed.")
 
     def totals(self) -> Totals:
-        """Return the totals as if one thread wrote all values, before the rows are reduced."""
+        """Return the totals as if one thread wrote all values in the map phase; then the reduce phase follows."""
         written = access(self.emits * self.value_bytes, mode=Mode.WRITE)
         emitting = task(segment(self.emits * ps(self.map_ns), written)) + memory(self.emits * self.value_bytes)
         return super().totals() + emitting + task(segment(0, access(1))).times(self.team - 1)
 
 
 def row_family(parameters: ContainerParameters, name: str, emitted: I64, out: I64, copies: I64) -> RangeFamily:
-    """Return items that read ``emitted`` [rows, nodes] values, output ``out`` [rows] and copy ``copies`` [rows]."""
+    """Return a range: item i reads ``emitted[i]`` values on each node, outputs ``out[i]`` and copies ``copies[i]``."""
     compute_ps = (
         emitted.sum(axis=1) * ps(parameters.emit_ns) + out * ps(parameters.key_ns) + copies * ps(parameters.copy_ns)
     )
@@ -206,12 +207,12 @@ def reduced(parameters: ContainerParameters, container: Container) -> RangeFamil
 
 
 def facts_of(container: Container) -> dict[str, int]:
-    """Return the numbers of emitted values and of keys."""
+    """Return the number of emitted values and the number of keys, which `describe` prints."""
     return {"emits": int(container.emitted.sum()), "keys": int(container.keys.sum())}
 
 
 def reduce(parameters: ReduceParameters) -> Workload:
-    """Return a range of the rows, dealt in turn."""
+    """Return a workload of one range: an item for each row, dealt to workers in turn."""
     container = parameters.container()
     return workload_of(
         **made_of(parameters),
@@ -223,7 +224,7 @@ def reduce(parameters: ReduceParameters) -> Workload:
 
 
 def map_reduce(parameters: MapReduceParameters) -> Workload:
-    """Return a body for each thread, which emits values and cannot be stolen, then the range of the rows."""
+    """Return one task for each thread, which emits its values and cannot be stolen, and then the range of rows."""
     container, emits = parameters.container(), parameters.columns().emits
     threads = np.arange(parameters.team)
     draft = Draft(

@@ -1,9 +1,9 @@
 """BOTS Sort (thesis, section 3.6): a merge sort in four parts that merges in parallel.
 
-A task of n elements spawns the sorts of its quarters, waits, spawns the merges of the first two and of the last two
-quarters into the temporary array, waits, and calls the merge of the two halves back into the array. A task below the
-cut-off sorts serially. A serial sort of m elements takes m ceil(log2 m) comparisons, a merge one comparison for each
-element. The search for the point at which a merge splits takes some twenty comparisons, which are left out.
+A task of n elements spawns the sorts of its quarters and waits. Then the task spawns the merge of the first two
+quarters and the merge of the last two quarters into the temporary array, and waits. At last it calls the merge of both
+halves back into the array. A task below the cut-off sorts serially. A serial sort of m elements takes m ceil(log2 m)
+comparisons, a merge one comparison for each element. The some twenty comparisons that find a split are ignored.
 
 The keys are random: the point at which a merge splits is drawn from its distribution, and nothing is sorted.
 """
@@ -41,7 +41,7 @@ Flags = npt.NDArray[np.bool_]
 class Runs(NamedTuple):
     """Merges of the elements [low1, low1 + size1) with [low2, low2 + size2) into [target, ..); arrays are [merges].
 
-    A ``stage`` has merges of runs of one level of sorts; no element is in two merges of a stage.
+    A ``stage`` has the merges of quarters or of halves of one level of sorts; no element is in two merges of a stage.
     """
 
     low1: I64
@@ -62,7 +62,7 @@ class Runs(NamedTuple):
         )
 
     def halves(self, rank: I64) -> Runs:
-        """Return the two merges below and above the middle of the first run, alternating; the split places the middle.
+        """Return the merges below and above the middle of each first run, alternating; the split places the middle.
 
         ``rank`` [merges] elements of the second run are below the middle.
         """
@@ -77,7 +77,7 @@ Ranks = Callable[[Runs], I64]  # [merges] the number of elements of the second r
 
 
 def merge_forest(ranks: Ranks, roots: Runs, owner: I64, cutoff: int) -> tuple[Runs, I64, Flags]:
-    """Return (merges below ``roots`` depth by depth, [merges] parent, [merges] whether the merge is serial).
+    """Return (all merges below ``roots``, depth by depth, [merges] parent, [merges] whether the merge is serial).
 
     Merges split at ``ranks``. ``owner`` [roots] are the roots' sorts; the parent of a root is ``-1 - owner``.
     """
@@ -133,7 +133,7 @@ class SortParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return upper bounds: a longer side of half a cut-off ends a merge, and every level of sorts merges twice."""
+        """Return upper bounds: a merge stops at a longer run of half a cut-off; every level of sorts merges twice."""
         n, levels, size = self.n, 0, self.n
         while size >= self.quicksort_cutoff:
             levels, size = levels + 1, size - 3 * (size // 4)
@@ -152,7 +152,7 @@ class SortParameters(WorkloadParameters):
 
 
 def sort(parameters: SortParameters) -> Workload:
-    """Return the task graph of one sort of random keys; equal ``n`` give equal keys."""
+    """Return the task graph of one sort of random keys; the keys depend on ``n`` alone."""
     return sort_graph(parameters, *_recursion(parameters.n, parameters.quicksort_cutoff, parameters.merge_cutoff))
 
 
@@ -207,7 +207,7 @@ class SortGraph(NamedTuple):
 
 
 def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) -> tuple[Sorts, SortGraph]:
-    """Return all sorts and merges; merges split at ``ranks``."""
+    """Return (all sorts, all sorts and merges as a graph); a merge splits at the rank that ``ranks`` returns."""
     sorts = sort_tree(n, quicksort_cutoff)
     runs, parent, serial = merge_forest(ranks, *_roots(sorts), merge_cutoff)
     roots, first = parent < 0, len(sorts.low)  # merges are numbered after the sorts
@@ -223,7 +223,7 @@ def recursion(n: int, quicksort_cutoff: int, merge_cutoff: int, ranks: Ranks) ->
 
 @lru_cache(maxsize=1)
 def _recursion(n: int, quicksort_cutoff: int, merge_cutoff: int) -> tuple[Sorts, SortGraph]:
-    """Return the recursion on random keys. The last result is kept: ranks are slow to draw and depend on no rate."""
+    """Return `recursion` for random keys; the last result is kept, because drawing ranks takes long."""
     return recursion(n, quicksort_cutoff, merge_cutoff, lambda merges: drawn_ranks(merges, n))
 
 

@@ -1,12 +1,12 @@
 """BOTS SparseLU (thesis, section 3.6): LU decomposition of a sparse matrix of blocks, in its two versions.
 
-In `sparselu_single` one task runs every lu0 and spawns all other tasks. This task waits after the divisions and after
-the updates of every step. In `sparselu_for` lu0 runs alone. The rows of a step are then dealt to all threads in
-contiguous pieces, as in a static loop, and the thread of a row spawns the tasks of the row. A barrier ends each part.
-The thread of row i spawns fwd and bdiv of the row together, because no barrier lies between the two loops of divisions.
+In `sparselu_single` one task runs every lu0 and spawns all other tasks. This task waits twice in every step: after the
+divisions and after the updates. In `sparselu_for` lu0 runs alone. The rows of a step are then dealt to all threads in
+contiguous pieces, as in a static loop, and the thread of a row spawns the tasks of the row. A barrier ends lu0, the
+divisions and the updates.
 
-Blocks that exist at the start lie in one region in row order. Blocks that fill in later lie in another region, in the
-order of a serial run.
+Blocks that exist at the start lie in one region in row order. Blocks that the elimination allocates (fill-in) lie in
+another region, in the order in which a serial run allocates them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MATRIX, FILL = range(2)
 
 @dataclass(frozen=True)
 class Elimination:
-    """Step k divides the blocks ``columns[k]`` and ``rows[k]``, and updates a block for each pair of both, row by row.
+    """Step k divides the blocks ``columns[k]`` and ``rows[k]``, and updates a block for each pair (row, column).
 
     ``region`` and ``place`` [blocks, blocks] are the region of each block and the position there, -1 for a block that
     stays empty.
@@ -232,7 +232,7 @@ class _Rows:
         self.count += len(parent)
 
     def shapes(self) -> tuple[Shape, ...]:
-        """Return the kernels, and a body for every number of spawns: two divisions, or the updates of a row."""
+        """Return the shapes: one for each kernel, and a body for each number of spawns (2, or the updates of a row)."""
         return (*SHAPES, *(Shape([Op.SPAWN] * spawns) for spawns in range(max(3, self.blocks))))
 
     def phases(self, draft: Draft) -> list[Phase]:

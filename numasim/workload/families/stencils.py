@@ -11,12 +11,12 @@ axes:
 - 6p: ``n1 / 6``, as a product: 5 and 1.
 - 25p: ``c0 u + c1 n1 + c2 n2 + c3 n3 + c4 n4``: 24 and 5.
 
-A sweep needs ``halo`` rows to either side of a row. With two buffers a sweep reads one buffer and writes the other, and
-the next sweep goes back. With one buffer a sweep updates the array in place. Two sweeps, with a tree of tasks each, are
-repeated as a loop. If the number of sweeps is odd, the last sweep is a phase behind the loop, with the tree of the
-first sweep. A leaf computes its rows in one segment, and accesses its rows and the rows of the halo that exist. No
-region is initialised before the program: the first sweep places the pages. A half sweep (red or black points) computes
-every other point, but touches all rows.
+A sweep needs ``halo`` rows above and below a row. With two buffers a sweep reads one buffer and writes the other, and
+the next sweep reads and writes them the other way round. With one buffer a sweep updates the array in place. A loop
+repeats two sweeps, each with a tree of tasks. If the number of sweeps is odd, one more run of the first sweep follows
+the loop. A leaf computes its rows in one segment, and accesses its rows and the rows of the halo that exist. No region
+is initialised before the program: the first sweep places the pages. A half sweep (red or black points) computes every
+other point, but touches all rows.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class StencilParameters(WorkloadParameters):
 
     @property
     def arrays(self) -> int:
-        """Number of buffers: 1 if sweeps update the array in place, 2 if sweeps go from one array to another."""
+        """Number of buffers: 1 if sweeps update the array in place, 2 if sweeps read one array and write the other."""
         return 2
 
     @property
     def passes(self) -> int:
-        """Number of sweeps or half sweeps over the array in all."""
+        """Number of sweeps or half sweeps that the whole program makes over the array."""
         return self.sweeps * (1 + self.halved)
 
     @property
@@ -169,7 +169,7 @@ class TwentyFivePointParameters(SolidParameters):
 
 
 class Leaves(NamedTuple):
-    """[leaves] the rows of each leaf, from ``first`` to ``end - 1``, and the ``sweep`` of the two that has the leaf."""
+    """[leaves] each leaf's rows, from ``first`` to ``end - 1``, and its ``sweep``: 0 or 1 of the two sweeps."""
 
     first: I64
     end: I64
@@ -177,7 +177,7 @@ class Leaves(NamedTuple):
 
 
 def stencil(parameters: StencilParameters) -> Workload:
-    """Return the trees of the sweeps that take turns, and the loop over the trees."""
+    """Return a loop over the trees of tasks of the alternating sweeps."""
     tree = row_tree(parameters.blocks, parameters.branching, irregular=parameters.irregular)
     trees, sweep = planted([tree] * parameters.trees)
     halo = parameters.arrays == 2 or parameters.blocks > 1
@@ -229,7 +229,7 @@ def _access_rows(
 
 
 def _phases(parameters: StencilParameters, roots: Sequence[int]) -> tuple[list[Phase], list[Loop]]:
-    """Return the phases of the two sweeps and the loop over both; a sweep left over is one more phase."""
+    """Return the phases of the two sweeps and the loop over both; an odd number of sweeps needs one phase more."""
     first = Phase(roots=(roots[0],), name=parameters.turns[0])
     pairs, single = divmod(parameters.passes, len(parameters.turns))
     if not pairs:
@@ -239,7 +239,7 @@ def _phases(parameters: StencilParameters, roots: Sequence[int]) -> tuple[list[P
 
 
 def _facts(parameters: StencilParameters) -> dict[str, int]:
-    """Return the leaves and the moved bytes of a sweep, the halo included, and the operations of all sweeps."""
+    """Return the number of leaves and moved bytes of a sweep, halo included, and the operations of all sweeps."""
     first = np.arange(0, parameters.x, parameters.leaf_rows)
     after = np.maximum(parameters.x - first - parameters.leaf_rows, 0)
     borders = int(np.minimum(first, parameters.halo).sum() + np.minimum(after, parameters.halo).sum())

@@ -1,12 +1,12 @@
 """BOTS Strassen (thesis, section 3.6): matrix product by seven half-size products, one task each.
 
 A task of size n allocates eleven temporary quadrants, fills eight of them with sums of the quadrants of A and B, spawns
-seven products, waits, and adds up. C is written in place. Temporaries come from a heap. The C library keeps freed
-blocks of up to 32 MiB (glibc, DEFAULT_MMAP_THRESHOLD_MAX), and later tasks of the same size reuse these blocks. The
-pages of a reused block are on the node of the first task that touched the block; after a short time the pages are still
-in a cache. Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
+seven products, waits, and adds up the products. C is written in place. Temporaries come from a heap. The C library
+keeps freed blocks of up to 32 MiB (glibc, DEFAULT_MMAP_THRESHOLD_MAX), and later tasks of the same size reuse these
+blocks. The pages of a reused block are on the node of the task that touched the block first; soon after the free, the
+block's bytes are still in a cache. Larger blocks are fresh memory each time. ``heap`` says which tasks reuse a block:
 
-- ``shared``: the next task. There is one heap for all threads, and 32 blocks of a size are taken in turn.
+- ``shared``: the next task. All threads have one heap, and tasks use 32 blocks of each size in turn.
 - ``arenas``: tasks of the thread that freed the block, as with glibc's heap for each thread. A worker executes a
   subtree depth first and needs one block of each size at a time. The tasks of one size therefore share a block if all
   are in the same one of the first 49 subtrees; 49 subtrees are enough for the threads of most machines.
@@ -83,7 +83,7 @@ class StrassenParameters(WorkloadParameters):
     )
 
     def totals(self) -> Totals:
-        """Return the totals of all levels of the recursion, as if every matrix lay in one piece."""
+        """Return the totals of all levels of the recursion, as if every matrix lay contiguously in memory."""
         depth = max(0, (self.n // self.cutoff).bit_length() - 1)
         sizes = [self.n >> level for level in range(depth + 1)]
         splits = (_split_totals(size, self.ps_per_1000_flops).times(7**level) for level, size in enumerate(sizes[:-1]))
@@ -94,7 +94,7 @@ class StrassenParameters(WorkloadParameters):
 
 
 class Place(NamedTuple):
-    """The region and offset of a square matrix of every task of a level, and the stride of rows; arrays are [tasks]."""
+    """[tasks] the region, offset and stride of rows of one square matrix of every task of a level."""
 
     region: I64
     offset: I64
@@ -226,7 +226,7 @@ def _operands(a: Place, b: Place, c: Place, heap: I64, size: int) -> tuple[Place
 
 
 def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Place, Place], rate: int) -> None:
-    """Set eight sums before the products and seven sums after; each access covers temporaries that lie side by side."""
+    """Set eight sums before the products and seven sums after; each access covers neighbouring temporaries."""
     ids = draft.tasks(shape)
     quadrant = (tree.size[ids] // 2) ** 2
     heap = tree.heap[ids]
@@ -241,7 +241,7 @@ def _fill_splits(draft: Draft, shape: int, tree: _Tree, places: tuple[Place, Pla
 
 
 def _access_matrix(draft: Draft, shape: int, number: int, place: Place, size: I64, *, run: int = 0, mode: Mode) -> None:
-    """Set the access to a whole square matrix: one piece if the matrix has no gaps, else a piece for each row."""
+    """Set the access to a square matrix: one contiguous piece if rows follow each other, else a piece for each row."""
     ids = draft.tasks(shape)
     row_bytes = ELEMENT_BYTES * size[ids]
     whole = place.stride[ids] == row_bytes

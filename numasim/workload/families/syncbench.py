@@ -5,11 +5,11 @@ on the critical path (the fact ``reference_ps``), over the number of constructs 
 constructs are those of `CONSTRUCT_MEANINGS`. OMPi implements an atomic operation by a lock (thesis section 6.4.1),
 which is held during the transfer of the variable's cache line.
 
-The work of the runtime for a construct, besides locks and cache lines, takes ``construct_ns`` on the critical path. The
-master does this work before waking other threads. If all threads are awake before a construct, every thread does the
-work. The holder of a lock does the work inside the critical section, and also writes ``construct_lines`` cache lines,
-which move from holder to holder with the lock. Nearer holders shorten the transfer of these lines, but not
-``construct_ns``.
+The work of the runtime for a construct, except for locks and cache lines, takes ``construct_ns`` on the critical path.
+The master does this work before it wakes other threads. If all threads are awake before a construct, every thread does
+the work. For a construct with a lock, the holder does the work inside the critical section, and also writes
+``construct_lines`` cache lines, which move from holder to holder with the lock. The nearer the holders, the shorter is
+the transfer of these lines; ``construct_ns`` stays the same.
 
 The thread that waits on a condition owns the condition; the master owns every other object.
 """

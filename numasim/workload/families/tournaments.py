@@ -1,9 +1,9 @@
 """Tournaments in place of the reduce phase: first within each node, then among nodes (Souris 2020, section 4.1).
 
-`horizontal-tournament` reduces each row within each node and, behind a barrier, the results of the nodes. In
+`horizontal-tournament` reduces each row within each node and, behind a barrier, combines the results of the nodes. In
 `vertical-tournament` threads meet in pairs, first the threads of a node, then the winners of the nodes. One thread of a
-pair merges the rows of both threads, and a barrier ends the round. Barriers are ends of phases. Every phase builds its
-tables of keys anew; a key takes as much time as in the reduce phase.
+pair (the winner) merges the rows of both threads, and a barrier ends the round. The end of a phase is a barrier. Every
+phase builds its tables of keys anew; a key takes as much time as in the reduce phase of `map-reduce`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class HorizontalParameters(ContainerParameters):
     name: Literal["horizontal-tournament"] = Field(description="The name of this workload.")
 
     def totals(self) -> Totals:
-        """Return the totals as if no phase combined values."""
+        """Return the totals as if no phase reduced the number of values."""
         once = super().totals()
         return replace(once.times(2), items=self.rows * min(self.team, 2**10))
 
 
 class VerticalParameters(ContainerParameters):
-    """A tournament of threads, first within each node, in which the winner of a pair merges the rows of both."""
+    """A tournament of threads, first within each node; the winner of a pair merges the rows of winner and loser."""
 
     name: Literal["vertical-tournament"] = Field(description="The name of this workload.")
 
@@ -75,7 +75,7 @@ def horizontal(parameters: HorizontalParameters) -> Workload:
 
 @dataclass(frozen=True)
 class Side:
-    """A thread that is still in the tournament, the threads of its merged values, and the number of their keys."""
+    """A thread that is still in the tournament, the threads whose values it has merged, and its number of keys."""
 
     winner: int
     threads: tuple[int, ...]
@@ -83,9 +83,9 @@ class Side:
 
 
 def vertical(parameters: VerticalParameters) -> Workload:
-    """Return a range for each round, with an item for each thread; items of losers do nothing.
+    """Return a range for each round, with an item for each thread; the items of threads that lost do nothing.
 
-    In one more range the winner outputs the merged values.
+    One more range follows, in which the last winner outputs the merged values.
     """
     columns = parameters.columns()
     sides = [Side(thread, (thread,), int(emits)) for thread, emits in enumerate(columns.emits)]
@@ -116,7 +116,7 @@ def vertical(parameters: VerticalParameters) -> Workload:
 
 
 def _all_pairs(group: Sequence[Side]) -> list[tuple[Side, ...]]:
-    """Return pairs of neighbours; the last side alone if the number of sides is odd."""
+    """Return pairs of neighbours in ``group``; an odd last side is alone."""
     return [tuple(group[at : at + 2]) for at in range(0, len(group), 2)]
 
 
@@ -129,8 +129,8 @@ def _family(
 ) -> RangeFamily:
     """Return a range with an item for each thread.
 
-    ``work`` has by thread the sides of the values that the item reads, and the number of output keys. The output goes
-    into a vector that ``grows``, or into a table.
+    ``work`` has for each thread the sides whose values the item reads, and the number of keys that the item outputs.
+    The output goes into a vector that ``grows``, or into a table.
     """
     read = np.zeros((parameters.team, columns.nodes), np.int64)
     out = np.zeros(parameters.team, np.int64)

@@ -3,8 +3,8 @@
 The number of children of a node follows from the node's random state. In a binomial tree the root has a given number of
 children; every other node has m children with probability q, else no children. In a geometric tree the number of
 children is geometric with a mean b(d) that depends on the depth d. The state of a child is a hash of the parent's
-state. The published program hashes with SHA-1. Here states are class-8 streams (model 1.4), so that trees have the
-published distribution, but not the published sizes. The work of a node is to hash the states of its children.
+state. The published program hashes with SHA-1; here the hashes are random numbers of class-8 streams (model 1.4). Trees
+thus have the published distribution, but not the published sizes. A node's work is to hash the states of its children.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class UtsParameters(WorkloadParameters):
 
 
 def uts(parameters: UtsParameters) -> Workload:
-    """Return the whole tree; raise `InputError` if the tree has more nodes than fit."""
+    """Return the whole tree; raise `InputError` if the tree has more nodes than fit in memory."""
     children, parent = grow(parameters)
     counts = np.unique(children)
     draft = Draft(parent, np.searchsorted(counts, children), [_shape(count) for count in counts.tolist()])
@@ -134,7 +134,7 @@ def _shape(children: int) -> Shape:
 
 
 def grow(parameters: UtsParameters) -> tuple[I64, I64]:
-    """Return ([nodes] number of children, [nodes] parent), level by level."""
+    """Return ([nodes] number of children, [nodes] parent), both level by level from the root."""
     states = np.array([base(parameters.tree_seed, DrawClass.ARRIVAL, 0)], np.uint64)
     counts, parents = [], [np.array([-1])]
     depth = nodes = 0
@@ -160,7 +160,7 @@ def _binomial(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
 
 
 def _geometric(parameters: UtsParameters, states: U64Array, depth: int) -> I64:
-    """Return [nodes] the numbers of children: c or more children have the probability (b / (1 + b))^c."""
+    """Return [nodes] random numbers of children: c or more children have probability (b / (1 + b))^c, with mean b."""
     root, bound = parameters.root_children or 1, parameters.depth or 1
     mean = Fraction(round(SHAPES[parameters.shape or "fixed"](root, bound, depth) * ROUNDING), ROUNDING)
     more = mean / (1 + mean)

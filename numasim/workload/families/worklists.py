@@ -1,9 +1,9 @@
 """Units of work in a worklist, as plain work or as transactions (Goes et al. 2014, section 3).
 
-A unit looks up records of shared data by drawn keys and computes for a drawn time. A unit may add other units, and
-writes the data of the units that it adds. A unit of `transactions` does a part of this work in a transaction (model
-4.11): the transaction reads records, loads objects, stores objects, and writes records at its end. An iteration may
-begin with work that one thread does alone.
+A unit is one task of the worklist. It looks up records of shared data by random keys and computes for a random time. A
+unit may add other units, and writes the data of the units that it adds. A unit of `transactions` does a part of this
+work in a transaction (model 4.11): the transaction reads records, loads objects, stores objects, and writes records at
+its end. An iteration of the program may begin with work that one thread does alone.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _UNIT = 2.0**-64
 
 
 def pareto(draws: U64Array, low: int, high: int, tail: Decimal) -> I64:
-    """Return [draws] integers from ``low`` to ``high`` by Pareto's law of exponent ``tail``, cut off at both ends.
+    """Return [draws] integers from ``low`` to ``high`` by Pareto's law of exponent ``tail``, truncated to these bounds.
 
-    The logarithm is uniform if ``tail`` is 0.
+    If ``tail`` is 0, the logarithm of the result is uniform.
     """
     first, share, exponent = max(low, 1), draws * _UNIT, float(tail)
     if high <= first:
@@ -64,7 +64,7 @@ Skew = Annotated[Exact, Field(ge=0, le=MOST_SKEW_PPM // MILLION)]
 
 
 class UnitParameters(TimedParameters):
-    """Units of work, their data, and the share of added units."""
+    """Units of work, their data, and the share of units that other units add."""
 
     units: TaskCount = Field(description="Units of work, added units included.")
     tail: Annotated[Exact, Field(ge=0, le=8)] = Field(
@@ -92,12 +92,12 @@ class UnitParameters(TimedParameters):
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
-        """The shares of the segments of a unit in its time."""
+        """The shares of a unit's time that its segments take, in order."""
         return (Decimal(1),)
 
     @property
     def written_share(self) -> Decimal:
-        """The share of the lookups of the last part that a unit also writes."""
+        """The share of the lookups in the unit's last segment whose record the unit also writes."""
         return Decimal(0)
 
     def program(self) -> tuple[list[int], int]:
@@ -105,7 +105,7 @@ class UnitParameters(TimedParameters):
         return [Op.RUN], 0
 
     def totals(self) -> Totals:
-        """Return the totals as if all units took the longest time and wrote every record that is looked up."""
+        """Return the totals as if all units took the longest time and wrote every record that they look up."""
         ops, _ = self.program()
         found = [access(self.record_bytes, mode=Mode.READ_WRITE, pattern=Pattern.RANDOM)] * self.lookups
         rest = Totals(ops=len(ops) - 1, segments=len(self.parts) - 1)
@@ -118,13 +118,13 @@ class UnitParameters(TimedParameters):
 
 
 class WorklistParameters(UnitParameters):
-    """Units of work of unlike lengths in a worklist; a unit looks up records of shared data and may add units."""
+    """Units of work of different lengths in a worklist; a unit looks up records of shared data and may add units."""
 
     name: Literal["worklist"] = Field(description="The name of this workload.")
 
 
 class TransactionsParameters(UnitParameters):
-    """Units of work in a worklist that are transactions: they conflict, abort and begin again (model 4.11)."""
+    """Units of work in a worklist that run as transactions: they conflict, abort and begin again (model 4.11)."""
 
     name: Literal["transactions"] = Field(description="The name of this workload.")
     objects: Annotated[Whole, Field(ge=1, le=MAX_PARTIES)] = Field(
@@ -144,7 +144,7 @@ class TransactionsParameters(UnitParameters):
 
     @property
     def parts(self) -> tuple[Decimal, ...]:
-        """The shares of work before the transaction, of work up to the loads, and of work behind each store."""
+        """The shares of a unit's time before its transaction, from its begin to the loads, and behind each store."""
         inside = (1 - self.outside) / (self.stores + 1)
         return (*([self.outside] if self.outside else []), *[inside] * (self.stores + 1))
 
@@ -161,7 +161,7 @@ class TransactionsParameters(UnitParameters):
 
 
 def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Workload:
-    """Return units that are dealt in turn at the beginning; an added unit is a child of the adding unit."""
+    """Return units: the first are dealt to workers in turn, each other unit is a child of the unit that adds it."""
     units, seeds, alone = parameters.units, parameters.seeds, int(parameters.alone_ns > 0)
     streams = base_array(parameters.graph_seed, DrawClass.ARRIVAL, np.arange(units))
     later = np.arange(seeds, units)  # a drawn earlier unit adds each of these units
@@ -201,7 +201,7 @@ def worklist(parameters: UnitParameters, words: Sequence[SyncObject] = ()) -> Wo
 
 
 def transactions(parameters: TransactionsParameters) -> Workload:
-    """Return a worklist of units that open objects of one memory."""
+    """Return a worklist of units whose transactions open objects of one memory of objects."""
     skew_ppm, undo_ps = round(parameters.object_skew * MILLION), ps(parameters.undo_ns)
     objects = SyncObject("objects", Role.OBJECTS, 0, parameters.objects, skew_ppm, undo_ps, parameters.same)
     return worklist(parameters, [objects])
@@ -218,12 +218,12 @@ def _shape(parameters: UnitParameters, children: int, is_added: int) -> Shape:
 
 
 def _done(parameters: UnitParameters) -> npt.NDArray[np.float64]:
-    """Return [parts + 1] the share of a unit that is done before each part, and 1 at the end."""
+    """Return [segments + 1] the share of a unit that is done before each of its segments, and 1 at the end."""
     return np.array([0.0, *np.cumsum([float(part) for part in parameters.parts[:-1]]), 1.0])
 
 
 def _first_lookups(parameters: UnitParameters) -> I64:
-    """Return [parts + 1] the first lookup of each part of a unit, and the number of lookups at the end."""
+    """Return [segments + 1] the first lookup of each segment of a unit, and the number of lookups at the end."""
     found: I64 = np.rint(parameters.lookups * _done(parameters)).astype(np.int64)
     return found
 

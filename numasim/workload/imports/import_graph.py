@@ -44,12 +44,12 @@ class Imported:
 
     @property
     def foreign(self) -> bool:
-        """Whether another program's format was read."""
+        """Whether the file had another program's format instead of a form of numasim."""
         return self.format != OWN
 
     @property
     def dependences(self) -> int:
-        """Number of dependences: edges, and children for which parents wait."""
+        """Number of dependences: edges, and children whose end a parent waits for."""
         return len(self.workload.successor) + int(np.count_nonzero(self.workload.parent >= 0))
 
     def names_as_csv(self) -> str:
@@ -107,7 +107,7 @@ def _times_ps(graph: ReadGraph, choices: Choices) -> I64:
 
 
 def _chosen(graph: ReadGraph, times: Mapping[str, Decimal]) -> dict[int, Decimal]:
-    """Return times in ps by task: ``times`` of the user by name, label or kernel, and 0 for tasks without work.
+    """Return times in ps by task: the user's ``times`` by name, label or kernel, and 0 for tasks without work.
 
     Raise InputError for a name that no task has.
     """
@@ -203,7 +203,7 @@ WAIT = -1  # a step that waits instead of spawning a child
 
 
 def grain_workload(found: Grains, times_ps: I64) -> Workload:
-    """Return the workload of ``found`` with times ``times_ps`` of tasks; raise InputError for a task below itself."""
+    """Return the workload of ``found`` with times ``times_ps`` of tasks; InputError if a task is its own ancestor."""
     graph, grains = found.graph, found.grains
     above = np.array([graph.numbers.get(grain.parent, -1) for grain in grains], np.int64)
     below = np.flatnonzero(above >= 0)
@@ -240,7 +240,7 @@ def grain_workload(found: Grains, times_ps: I64) -> Workload:
 
 
 def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[int, ...]]:
-    """Yield the tasks without a parent in the table, loop by loop."""
+    """Yield, for each loop of the recorded program, the tasks that have no parent in the table."""
     roots = np.flatnonzero(parent < 0)
     of_root = np.array(phases, np.int64)[roots]
     for loop in np.unique(of_root).tolist():
@@ -248,7 +248,7 @@ def _roots(phases: Sequence[int], parent: I64, position: I64) -> Iterator[tuple[
 
 
 def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int, int]]:
-    """Yield (op, argument) of a task; the argument of a RUN, between spawns and joins, is its time in ps."""
+    """Yield (op, argument) of a task: RUN ops between spawns and joins; the argument of a RUN is its time in ps."""
     steps: list[int] = []
     for _, joined in groupby(grains[task].children, key=lambda child: grains[child].join):
         steps += [*joined, WAIT]
@@ -261,9 +261,9 @@ def _program(grains: list[Grain], task: int, work_ps: int) -> Iterator[tuple[int
 
 
 def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
-    """Return the recorded cycles before each step and after the last step; an empty list if they are not known.
+    """Return the recorded cycles before each step and after the last step; an empty list if the cycles are unknown.
 
-    The recorded instant of a wait is the end of the wait, so that the piece before the wait includes the waiting time.
+    The recorded instant of a wait is the end of the wait. Work before the wait thus includes the waiting time.
     """
     grain = grains[task]
     waits = iter(grain.waits)
@@ -283,7 +283,7 @@ def _fragments(grains: list[Grain], task: int, steps: list[int]) -> list[int]:
 
 
 def _split(work_ps: int, lengths: list[int], steps: int) -> list[int]:
-    """Return ``work_ps`` in parts in proportion to ``lengths``; the first part is everything if lengths are unknown."""
+    """Divide ``work_ps`` in proportion to ``lengths``; if there are no lengths, the first part gets everything."""
     total = sum(lengths)
     if not total:
         return [work_ps, *[0] * steps]
@@ -303,7 +303,7 @@ _WORKFLOW = re.compile(r'"workflow"\s*:')
 
 
 def read_any(path: Path, choices: Choices) -> ReadGraph | Workload | Grains:
-    """Return the graph of a file as read, or as a workload; raise InputError for an unknown format."""
+    """Return the graph that the reader of the file's format makes; raise InputError for an unknown format."""
     if kind_of(path) is PACKED_GRAPH:
         return read_graph(path)
     text = read_foreign_text(path, OTHER_GRAPH)
@@ -356,7 +356,7 @@ def _read_lines(text: str, name: str, choices: Choices) -> ReadGraph | Workload 
 
 
 def _unknown(text: str, name: str) -> InputError:
-    """Return the error for a text of an unknown format, with the columns of a table or with the first line."""
+    """Return the error for a text of an unknown format; it shows the columns of a table, or the first line."""
     lines = [line.strip() for line in text.split("\n", 100) if line.strip()]
     if not lines:
         return InputError("the file is empty", place=name, expected=OTHER_GRAPH.name)

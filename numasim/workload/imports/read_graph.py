@@ -64,9 +64,9 @@ def whole_ps(value: Decimal, unit_ps: Decimal) -> int | None:
 class Choices:
     """The choices of a user about an import.
 
-    These are the unit of the file's times in ps, the usual time in ps of tasks without a time, the names of the
-    attributes of ``cost`` and ``bytes``, whether files become memory of the graph, and times of tasks in ps by name,
-    label or kernel.
+    These are: the unit of the file's times in ps; the time in ps of tasks for which the file has no time; the names of
+    the attributes with ``cost`` and ``bytes``; whether files become memory of the graph; and times in ps of tasks by
+    name, label or kernel.
     """
 
     unit_ps: Decimal | None = None
@@ -92,7 +92,7 @@ class Choices:
         return cls(unit_ps, usual_ps, cost, bytes, memory, dict(map(_named_time, times)))
 
     def refuse_all(self, path: str, reason: str) -> None:
-        """Raise InputError for any option, because of ``reason``, for a file that has all values."""
+        """Raise InputError if the user gave any option, because a file that has all values needs none (``reason``)."""
         options = {"--unit": self.unit_ps, "--usual": self.usual_ps, "--cost": self.cost, "--bytes": self.bytes}
         given = [option for option, value in options.items() if value is not None]
         for option in [*given, *["--time"] * bool(self.times), *["--no-memory"] * (not self.memory)]:
@@ -124,10 +124,9 @@ class ReadFile:
 class ReadGraph:
     """The graph as in the file; tasks are numbered in the order of the file.
 
-    ``unit_ps`` is the length of the file's unit of time, None if the file has no unit; ``unit_means`` is the meaning of
-    a unit in words. ``times`` has None for tasks without a time in the file. ``still`` are tasks without work, such as
-    points of synchronisation. ``labels`` are other texts at tasks. ``not_known`` lists values that no file of the
-    format has.
+    ``unit_ps`` is the length of the file's unit of time, None if the file states no unit; ``unit_means`` says in words
+    what a unit is. ``times`` has None for a task without a time in the file. ``still`` are tasks without work, such as
+    points of synchronisation. ``labels`` are further texts of tasks. ``not_known`` lists values that no such file has.
     """
 
     path: str
@@ -161,7 +160,7 @@ class ReadGraph:
         raise InputError(problem, place=place, path=path, expected=expected, value=value, known=known)
 
     def take(self, fields: Iterable[str], known: Collection[str]) -> None:
-        """Count the fields of an entry of the file: the reader uses ``known`` fields and leaves out other fields."""
+        """Count the fields of an entry of the file by name: ``known`` fields as used, other fields as left out."""
         for name in fields:
             if name in known:
                 self.used[name] = None
@@ -260,7 +259,7 @@ MOST_PAIRS = 20_000_000
 
 
 def file_edges(graph: ReadGraph) -> list[tuple[int, int]]:
-    """Return (writer, reader) of every file.
+    """Return the pairs (writer, reader) of every file.
 
     A task that reads and writes a file waits only for the writers that come before the task in the input.
     """

@@ -337,7 +337,7 @@ class SegmentColumns(EntryColumns):
 
 
 def columns_of(tasks: TaskColumns, segments: SegmentColumns) -> Columns:
-    """Return all columns, as `to_workload` takes them."""
+    """Return the columns of all tasks and segments, in the form that `to_workload` expects."""
     return Columns(
         op_ptr=offsets(tasks.column("ops")),
         op_code=tasks.column("op_code"),

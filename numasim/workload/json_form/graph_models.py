@@ -82,7 +82,7 @@ class AmountsEntry(Model):
 
 
 class NodeAccessEntry(Model):
-    """Bytes of every item that are at home on given nodes."""
+    """Bytes that every item moves, in memory of given nodes."""
 
     nodes: Annotated[list[Node], Field(min_length=1)] = Field(description="The nodes.")
     shares: list[Share] = Field(
@@ -191,7 +191,7 @@ class AccessEntry(Model):
 
 
 class TemplateEntry(AccessEntry):
-    """An access of a range's items, moved by an affine rule."""
+    """An access of a range's items; an affine rule of the item's number gives the offset."""
 
     divisor: Annotated[int, Field(strict=True, ge=1, lt=2**62)] = Field(1, description="The divisor d of the number i.")
     step_div: Step = Field(0, description="Bytes that the offset moves for each i div d.")
@@ -199,7 +199,7 @@ class TemplateEntry(AccessEntry):
 
 
 class SegmentEntry(Model):
-    """A piece of work."""
+    """A segment: work of a task without a break, with a compute time, a kernel and memory accesses."""
 
     compute_ps: Time = Field(0, description="Compute time without waits for memory.")
     kernel: str = Field("", description="Name of the kernel, which traces show.")
@@ -207,7 +207,7 @@ class SegmentEntry(Model):
 
 
 class RangeEntry(Model):
-    """Items of one family: tasks without an entry each."""
+    """A range: items with equal rules, which need no entry each."""
 
     name: str = Field("", description="Name of the range.")
     count: Positive = Field(description="Number of items.")

@@ -13,8 +13,8 @@ MOST_LISTED = 8
 class Recorded:
     """The system on which a program was recorded; 0 and "" stand for unknown values.
 
-    ``core_steps_per_s`` is the rate of a core as in machine files. ``guessed_sizes`` of the ``sizes`` of accesses are
-    guesses: a guessed size reaches to the next address that a dependence names, or is the size of a tile of a grid.
+    ``core_steps_per_s`` is the rate of a core as in machine files. Of ``sizes`` accesses, ``guessed_sizes`` have a
+    guessed size: up to the next address that a dependence names, or the size of a tile of a grid.
     """
 
     processor: str = ""
@@ -39,7 +39,7 @@ class Recorded:
         return self.core_steps_per_s / core_steps_per_s if known else None
 
     def remarks(self, program: str) -> Iterator[str]:
-        """Yield sentences about the recording for readers of a run of ``program``."""
+        """Yield sentences that a report of a run of ``program`` shows about the recording."""
         yield f"{program} was recorded on {self.place}"
         yield from self.guesses(program)
 

@@ -1,4 +1,4 @@
-"""Graphs with attributes at nodes and edges: one attribute has the costs of tasks, another the bytes of edges."""
+"""Graphs with attributes of nodes and edges: an attribute of nodes has the costs of tasks, one of edges the bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERED = re.compile(r"[\s_\-.,:#0-9]+$")
 
 @dataclass
 class Attributed:
-    """The graph in a file: nodes in the order of first mention, with their lines.
+    """The graph in a file: nodes in the order of first mention, each with the number of its line.
 
     ``legend`` are the nodes of subgraphs with the word legend in their names.
     """
@@ -77,7 +77,7 @@ def graph_of(found: Attributed, path: str, format_name: str, name: str, choices:
 
 
 def _leave_out_pictures(graph: ReadGraph, found: Attributed) -> int:
-    """Remove legends, text nodes and invisible edges from ``found``; return the number of invisible edges."""
+    """Remove nodes of legends, text nodes and invisible edges from ``found``; return the number of these edges."""
     seen = [edge for edge in found.edges if "invis" not in edge[2].get(STYLE, "")]
     invisible, found.edges = len(found.edges) - len(seen), seen
     drawn = {
@@ -114,7 +114,7 @@ def _plain(label: str, node: str) -> str:
 
 
 def _kernel_of(label: str) -> str:
-    """Return the kernel in a label: the first line up to a bracket, without the numbers at the end."""
+    """Return the kernel in a label: its first line, up to a bracket and without digits at the end."""
     first = _FIRST_LINE.split(label, maxsplit=1)[0].strip()
     return _NUMBERED.sub("", first) or first
 
@@ -145,7 +145,7 @@ def _cost_name(found: Attributed, path: str, choices: Choices) -> str | None:
 
 
 def _add_bytes(graph: ReadGraph, found: Attributed, choices: Choices) -> None:
-    """Add a file for each edge with bytes; the task before writes the file, the task after reads the file."""
+    """Add a file for each edge with bytes; the edge's first task writes the file, its second task reads the file."""
     said = dict.fromkeys(key for *_, attributes, _ in found.edges for key in attributes)
     key = choices.bytes or BYTES
     if choices.bytes is not None and key not in said:

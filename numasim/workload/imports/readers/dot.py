@@ -28,7 +28,7 @@ _ANGLE = re.compile("[<>]")
 
 
 class Word(NamedTuple):
-    """A word: the kind, the text, and the place of its first character."""
+    """A word of the text: the kind, the characters, and the place of the first character."""
 
     kind: str
     text: str
@@ -175,7 +175,7 @@ class DotParser:
         return name
 
     def _end(self, scope: Scope) -> str | list[str]:
-        """Return a node's name, or the nodes of a subgraph."""
+        """Return the names of one end of an edge: a node, or all nodes of a subgraph."""
         named = self._keyword("subgraph")
         if named or (self._next.kind == SIGN and self._next.text == "{"):
             name = self._name() if named and self._next.kind in (NAME, QUOTED) else ""
@@ -189,7 +189,7 @@ class DotParser:
                 known += [node for node in nodes if node not in set(known)]
             return nodes
         found = self._name()
-        for _ in range(2):  # an edge may end at a port, and at a point of the compass
+        for _ in range(2):  # a node's name may be followed by a port and by a point of the compass
             if self._sign(":"):
                 self._name()
         return found

@@ -1,7 +1,7 @@
 """Tables of grain graphs: the tasks of OpenMP programs, recorded by the runtime system MIR, a task in each line.
 
-A line has the parent of the task, the number among the parent's children, the join at which the parent waits for the
-task, and the work in processor cycles. Columns are found by their names. In tables of chunks of loops,
+A line has the parent of the task, the task's number among the parent's children, the join at which the parent waits for
+the task, and the task's work in processor cycles. Columns are found by their names. In tables of chunks of loops,
 ``chunk_lineage`` begins with the number of the loop. Source: A. Muddukrishna et al., "Grain Graphs: OpenMP Performance
 Analysis Made Easy", PPoPP 2016.
 """

@@ -2,8 +2,8 @@
 
 A record has lines ``Field: value``; empty lines separate records. A task waits for the jobs of ``DependsOn``, takes
 ``EndTime`` - ``StartTime`` milliseconds, and accesses the data ``Handles`` by ``Modes``, of ``Sizes`` bytes. If some
-records have times, the tasks of records without times never ran. A task that never ran is left out, unless a task that
-ran depends on this task: the task then takes no time and accesses nothing.
+records have times, a record without times is a task that never ran. Such a task is left out, unless a task that ran
+depends on it: then the task stays, takes no time and accesses nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ DROPPED, KEPT = "with nothing behind them", "which order others and take no time
 
 
 def _tasks(graph: ReadGraph, text: str) -> Iterator[tuple[int, Record]]:
-    """Yield (line, record) of each task; records of anything else are counted."""
+    """Yield (line, record) of each task; records that are no tasks are counted as left out."""
     for line, record in _records(graph, text):
         if "JobId" not in record:
             graph.take(["records without JobId"], ())

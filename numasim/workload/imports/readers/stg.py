@@ -1,9 +1,9 @@
 """Standard task graphs (STG) of Kasahara's laboratory.
 
-The first number of a file is the number of tasks. In most files this number excludes the first and the last task, which
-take no time. Some files have a number of processors behind the first number. Then each task has a line: the number, the
-time, the number of predecessors, and the predecessors. Remarks begin with ``#``. Times have no unit. Source: T. Tobita
-and H. Kasahara, J. Sched. 5 (2002) 379-394.
+The first number of a file is the number of tasks. In most files it does not count the first and the last task, which
+take no time. Some files have a number of processors behind the number of tasks. Then each task has a line: its number,
+its time, the number of its predecessors, and the predecessors. Remarks begin with ``#``. Times have no unit. Source: T.
+Tobita and H. Kasahara, J. Sched. 5 (2002) 379-394.
 """
 
 from __future__ import annotations
