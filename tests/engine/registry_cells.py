@@ -1,4 +1,4 @@
-"""Cells of the registries: a small program of a workload family under a shipped strategy on a shipped machine."""
+"""Cells: each is a small program of a workload family, a shipped strategy and a shipped machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AXES = Cell(tuple(SMALL), STRATEGIES, MACHINES, TEAMS, (False, True))  # type: i
 
 
 def every_cell() -> Iterator[Cell]:
-    """Return every family under every strategy on every machine; teams and modes take turns."""
+    """Return every family under every strategy on every machine; numbers of workers and modes alternate."""
     places = product(*(range(len(axis)) for axis in (SMALL, STRATEGIES, MACHINES)))
     for family, strategy, on in places:
         names = [*SMALL][family], STRATEGIES[strategy], MACHINES[on]

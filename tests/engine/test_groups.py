@@ -58,7 +58,7 @@ def test_a_chain_of_tasks_that_end_at_once_takes_the_sum_of_their_times(join: st
         return  # the worker sleeps, and nobody runs the chain
     seen = on_both(graph(task(GROUP, chain(7), END, BEHIND)), workers, free(join))
     assert seen["span_ps"] == seen["work_ps"] == 7 * T + BEHIND
-    assert seen["makespan_ps"] == 7 * T + BEHIND + (NS if join == "block" else 0)  # another takes the chain first
+    assert seen["makespan_ps"] == 7 * T + BEHIND + (NS if join == "block" else 0)  # `block`: a thief takes the chain
 
 
 @pytest.mark.parametrize("join", ["help", "own", "strict", "leapfrog", "continuation"])
@@ -102,7 +102,7 @@ def test_without_a_group_nobody_waits_for_grandchildren() -> None:
 
 
 def test_a_group_waits_for_what_was_spawned_in_it_only() -> None:
-    """The thief takes the long task from before the group at 1 ns; the group's own task ends first."""
+    """The thief takes the long task, spawned before the group, at 1 ns; the task of the group ends before it."""
     work = graph(task(task(9 * T), 1 * NS, GROUP, task(task(T)), END, BEHIND, name="root"))
     seen = on_both(work, 2, free())
     assert [row for row in seen.stretches if row[1] == 0] == [(0, 0, 0, NS), (0, 0, T + NS, T + NS + BEHIND)]
@@ -194,7 +194,7 @@ def written(*, nested: bool) -> Graph:
 
 
 def test_groups_of_a_graph_in_python_and_what_they_leave_to_wait_for() -> None:
-    """At its end the task waits only for a child that was spawned before the group."""
+    """At its end the task waits only for the child that it spawned before the group."""
     ops = [Op(code) for code in written(nested=True).workload.op_code[:10]]
     assert ops == [
         Op.SPAWN,
