@@ -230,7 +230,7 @@ def test_waiting_for_memory_is_slower_beside_a_sibling_if_so_wished(effects: Eff
 
 
 def test_memory_hides_what_a_sibling_costs_in_computing() -> None:
-    # Worker 1 computes 600 ns at half speed, in 1200 ns, of which 1000 are over when worker 0 ends. Then worker 0 polls:
+    # Worker 1 computes 600 ns at half speed, in 1200 ns, of which 1000 are over when worker 0 ends and begins to poll:
     # at 3/4 of the speed all of worker 1's segment would take 1000 ns, its memory time; a sixth of this is left.
     work = each((read(compute_ps=400 * NS),), (read(compute_ps=600 * NS),))
     assert ends(flow(work, 2, CORE, SMT)) == [1000 * NS, 1_166_667]

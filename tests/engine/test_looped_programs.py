@@ -99,7 +99,7 @@ def test_levels_count_the_passes_of_the_outermost_loop() -> None:
 def test_a_change_of_placement_comes_into_force_when_its_phase_first_runs() -> None:
     half = [Run(0, (Access(0, at * 64 * KIB, 64 * KIB, mode=Mode.WRITE),)) for at in range(3)]
     regions = (Region("fresh", 3 * 64 * KIB, False),)
-    # pass 0: the first third by first touch; then bound to node 1 for good
+    # in pass 0 the first third of the pages is placed by first touch; from pass 1 on new pages are bound to node 1
     work = graph(
         body(half[0]), body(half[1]), body(half[0], half[2]), phases=(phase(0), phase(1), phase(2)), regions=regions
     )
@@ -198,7 +198,7 @@ def test_a_probe_that_is_under_way_at_the_end_of_a_phase_is_dropped() -> None:
 
 
 def test_back_off_starts_anew_in_every_phase() -> None:
-    # in either phase looks at 100, 250 ns, after waits of 50, 100 ns
+    # in each of the two phases worker 1 looks 100 and 250 ns after the start; its waits of 50 and 100 ns start anew
     works = graph(task(300 * NS), task(300 * NS), phases=(phase(0), phase(1)))
     seen = run(works, how=runtime(backoff={"first_ns": 50}))
     assert seen.of_worker("steal_attempts") == [0, 4]
@@ -210,7 +210,7 @@ def test_an_empty_program_takes_no_time() -> None:
     assert (seen["makespan_ps"], seen["tasks"], seen["steal_attempts"]) == (0, 1, 0)
 
 
-# while all queues are empty, none is probed
+# a thief probes only queues with a task: while all queues are empty, no queue is probed
 SEEKS_LENGTH = stealing({"from": "others", "pick": "random", "if": {"length": 1}})
 
 

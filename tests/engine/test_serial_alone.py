@@ -47,7 +47,7 @@ def serial_of(work: Workload, effects: Effects, workers: int = 2) -> int:
 
 @pytest.mark.parametrize("model", ["share", "lru"])
 def test_what_a_parent_has_read_its_children_find(model: str) -> None:
-    # 100 lines: 10 ns each as from the own memory, wherever the lines are in the run at hand, and 2 ns from the cache
+    # In the serial time a line takes 10 ns as from the own memory, wherever the run has placed it, or 2 ns from cache.
     work = graph(
         task(read(6400), task(read(6400)), task(read(6400, compute_ps=300 * NS)), WAIT, 50 * NS), regions=(DATA,)
     )
@@ -86,7 +86,7 @@ def test_noise_is_that_of_the_tasks() -> None:
     assert found == sum(noisy_ps(1000 * NS, number, 200_000) for number in drawn)
 
 
-# ---- without caches it is a sum ------------------------------------------------------------------------------------
+# ---- without caches the serial time is a sum ------------------------------------------------------------------------
 
 
 @quick
@@ -152,7 +152,7 @@ def test_a_range_whose_data_fit_is_served_by_the_cache() -> None:
 @given(plan=coupled_plans(most_workers=1, placements=("first-touch-master",), cache="none"), seed=seeds)
 def test_one_worker_without_caches_does_its_work_in_the_serial_time(plan: Plan, seed: int) -> None:
     if plan.control.dealing:
-        plan = with_effects(plan, task_noise_ppm=0)  # so that dealing takes its declared time
+        plan = with_effects(plan, task_noise_ppm=0)  # noise would change the time of dealing
     seen = observe(plan, seed)
     assert seen["serial_ps"] == seen["work_ps"] - dealing_ps(plan)
 

@@ -67,7 +67,7 @@ SERIAL = graph(
     task(task(50 * NS), task(70 * NS), WAIT),
     phases=(Phase(roots=(0,), serial=True, repeat=2), Phase(roots=(1,))),
 )
-FEW_RANDOM = 26  # that end soon
+FEW_RANDOM = 26  # random plans that end soon
 COMPONENTS = {
     Watched.WORK: ("work_local_ps", "inflation_numa_ps", "inflation_contention_ps", "inflation_smt_ps"),
     Watched.OVERHEAD: ("overhead_ps", "line_owner_ps", "line_thief_ps"),
@@ -508,4 +508,4 @@ def test_the_lock_of_the_address_space_is_loaded_while_memory_is_given_back() ->
     plan = plan_of(work, 2, how=runtime(costs={"unmap_ns": 100}), effects=FLUID)
     frame = heard(plan).tables.resource_load_frame()
     lock = frame[frame["name"] == "address space"]
-    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # each of both demands three quarters of the lock
+    assert lock["share"].tolist() == pytest.approx([1.0] * len(lock))  # each of two readers demands 3/4 of the lock
