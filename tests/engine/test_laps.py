@@ -73,7 +73,8 @@ def test_an_hour_of_rounds_is_counted(engine: str, strategy: str) -> None:
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_long_search_passes_over_what_events_go_through(engine: str, name: str) -> None:
     """Thieves find tasks after more than one lap, after more than two laps, and after a few rounds; the results equal
-    those of runs that make an event of every probe."""
+    those of runs that make an event of every probe.
+    """
     round_ps = (2 if name in LONG_ROUNDS else 1) * (PROBE + FAR) // 2 + WAIT_PS
     late = [task(Run(NS)), task(Run(NS)), Run(LAP * round_ps * 5 // 2), task(Run(40 * PROBE)), Run(9 * PROBE), WAIT]
     work = graph(body(Run(LAP * round_ps * 6 // 5), *late))

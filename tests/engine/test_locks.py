@@ -232,7 +232,8 @@ def test_a_mutex_that_spins_longer_than_it_waits_is_not_parked() -> None:
 @pytest.mark.parametrize(("owner", "home_node"), [(0, 0), (2, 1)])
 def test_a_parked_waiter_is_as_far_away_as_the_lock_lives(owner: int, home_node: int) -> None:
     """Workers 1 and 2, on nodes 0 and 1, park while worker 0 has the lock. The wake-up takes the time from the lock's
-    home node to the parked worker, whichever worker releases the lock."""
+    home node to the parked worker, whichever worker releases the lock.
+    """
     words = (SyncObject("door", Role.LOCK, owner=owner),)
     waiters = [body(start * NS, LOCK, UNLOCK) for start in (300, 400)]
     work = bodies(body(LOCK, 1000 * NS, UNLOCK), *waiters, words=words)
@@ -429,7 +430,8 @@ def meeting(*arrivals_ns: int, rounds: int = 1) -> Workload:
 
 def met(work: Workload, kind: str, sockets: int = 2, **locks: Any) -> Seen:
     """Run four workers, two a socket; a line takes 20 ns within a socket, 40 ns between sockets, and from memory 100 ns
-    on the own node or 200 ns on the other."""
+    on the own node or 200 ns on the other.
+    """
     strategy = stealing(locks={"barrier": kind, **locks}, mapping="contiguous")
     return run(work, 4, strategy, runtime(poll_ns=50), toy(sockets=sockets, cores=4 // sockets))
 

@@ -50,7 +50,8 @@ NODE_1 = shipped_strategy("randomized").model_copy(update={"placement": Placemen
 
 def three_items(deal: Deal = Deal.CYCLIC) -> Workload:
     """Return three items: worker 0 has item 0 (ten lines) and item 2 (three lines on both nodes), worker 1 item 1 (ten
-    lines)."""
+    lines).
+    """
     return ragged(3, NS, on(0, each(640, 0, 64)), on(1, each(0, 640, 128)), deal=deal)
 
 

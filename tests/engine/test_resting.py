@@ -371,7 +371,8 @@ def test_a_worker_that_may_not_take_a_task_keeps_nobody_asleep() -> None:
 
 def test_a_task_that_thieves_may_not_take_yet_wakes_nobody() -> None:
     """Thieves may take only from queues of two or more tasks. So only the second push wakes a worker: worker 2, which
-    looks at worker 0 at 17,000 ns."""
+    looks at worker 0 at 17,000 ns.
+    """
     if_two = stealing({"from": "others", "pick": "in-order", "if": {"length": 2}})
     work = graph(task(10_000 * NS, task(NS), 1000 * NS, task(NS), 50_000 * NS))
     seen = run(work, 3, if_two, resting(wake={"at": "uncovered", "chain": 0}), toy(cores=3))

@@ -484,7 +484,8 @@ def produced(chance: Random) -> Plan:
 @given(st.randoms(use_true_random=False))
 def test_random_production(chance: Random) -> None:
     """Where the producer fills the queues before any worker takes again, the native engine simulates only the last
-    takes event by event."""
+    takes event by event.
+    """
     plan, seed = produced(chance), chance.getrandbits(64)
     fast, _ = in_both_modes(plan, seed)
     passed = {engine: observe(plan, seed, engine).result.passed_items for engine in ENGINES}

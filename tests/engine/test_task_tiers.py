@@ -166,7 +166,7 @@ TWO = graph(task(task(1000 * NS), task(1000 * NS), WAIT))
 
 def test_the_second_subtree_waits_for_the_first() -> None:
     # Both workers probe the pool at 0 ns, and both probes end at 100 ns. Worker 0's probe is first: it takes task 1,
-    # and the gate is closed for worker 1. At 1100 ns task 1 ends; worker 0 probes first again and takes task 2 at 1200 ns.
+    # and the gate is closed for worker 1. At 1100 ns task 1 ends; worker 0 is first again and takes task 2 at 1200 ns.
     seen = run(TWO, 2, gated())
     assert seen.order(0) == [1, 2]
     assert seen.order(1) == []

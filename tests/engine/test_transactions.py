@@ -59,7 +59,8 @@ def aborts(seen: Seen) -> list[tuple[int, int, int, int]]:
 
 def test_who_meets_a_writer_aborts_there_and_begins_again() -> None:
     """Worker 0 writes the object from 10 to 60 ns. Worker 1 opens it at 30 ns, aborts, pays 5 ns, and opens it again at
-    65 ns."""
+    65 ns.
+    """
     seen = ran(body(BEGIN, 10 * NS, STORE, 50 * NS, COMMIT), body(BEGIN, 30 * NS, STORE, 20 * NS, COMMIT))
     assert aborts(seen) == [(30, 1, 1, 0)]
     assert times_ns(seen, 0) == {"work_local": 60}

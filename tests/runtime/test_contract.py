@@ -30,10 +30,10 @@ BASE: dict[str, Any] = {
     "strategy": "randomized",
     "workers": 2,
     "model": UNCOUPLED,
-    "workload": {"name": "fib", "n": 1},  # a single task, which computes: the body that does nothing
+    "workload": {"name": "fib", "n": 1},  # one task; in the program its body does nothing
 }
 NATIVE, EMULATED, VIRTUAL = 1, 2, 3
-# ways in addition to serial mode and lanes, which need no plan: a mode, and the runtime preset
+# Ways of running a pool with a plan: (mode, runtime preset). Serial mode and lanes, which need no plan, are always run.
 WAYS: dict[str, tuple[int, Any]] = {
     "stacks": (NATIVE, {"like": "bare", "join": "strict"}),
     "fibers": (NATIVE, "bare"),
@@ -52,12 +52,12 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def contract(compiler: str, folder: Path, flags: tuple[str, ...], ways: list[str]) -> list[str]:
-    """Return the output lines of the program, compiled with these flags, without the last line, which must count no
-    failed case.
+    """Compile the program with these flags and run it. Return its output lines without the last line; assert that the
+    last line counts no failed case.
     """
     files = [*sorted((HERE / "contract").glob("*.c")), *library_with_virtual_time()]
     program = compile_program(compiler, folder / "contract", files, flags)
-    # leaks are checked in test_refused_pools.py: the check would dominate the time of each process here
+    # test_refused_pools.py checks for leaks; here the check would take most of the time of each process
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "die_after_fork=0"}
     done = subprocess.run([program, *ways], check=False, capture_output=True, text=True, env=environment, timeout=1800)
     *others, last = done.stdout.splitlines()

@@ -39,8 +39,8 @@ def plan_of_graph(graph: Path, strategy: str, workers: int, model: Mapping[str, 
 
 
 def cells(label: str) -> list[tuple[str, int]]:
-    """Return (strategy, workers): a third of the strategies, paired with numbers of workers, differently for each
-    kernel.
+    """Return (strategy, workers) pairs: a third of the strategies, each with a number of workers. Kernels get different
+    thirds.
     """
     if ALL:
         return list(product(STRATEGIES, WORKERS))
@@ -63,7 +63,7 @@ def test_a_file_has_a_seed_that_an_order_may_override(program: Path, tmp_path: P
 
 
 def test_a_program_has_the_dependences_of_the_plans_graph(program: Path, tmp_path: Path) -> None:
-    """The other graph has the same tasks and ops, but no task waits for another task."""
+    """A program is refused under a plan whose graph has the same tasks and ops, but no dependences."""
     parameters = {"tiles": 3, "dependences": 1}
     recorded(program, tmp_path, "cholesky", **parameters)
     path = tmp_path / "cholesky.json"

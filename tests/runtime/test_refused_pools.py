@@ -97,7 +97,7 @@ WAYS = ("lanes", "stacks", "blocking", "continuations", "work first", "halves", 
 def test_every_request_may_fail_while_threads_run(
     failing: Path, tmp_path: Path, mode: int, name: str, workers: int
 ) -> None:
-    """Whichever request fails, a run does all of its steps or none, and the next run does all. No memory leaks."""
+    """Whichever request fails, a run does all of its steps or none; the next run does all steps. No memory leaks."""
     plan = "-" if name == "lanes" else write_plan_of(name, workers, tmp_path)
     assert requests(failing, "runs", mode, workers, plan) >= 20
 

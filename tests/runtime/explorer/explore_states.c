@@ -49,7 +49,7 @@ uint64_t ns_explore_states_memory(const ns_explore_states *self) {
         hash = (hash ^ words[at]) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
-    for (uint32_t at = 0; at < self->word_count; at++) { /* the order does not matter for the hash */
+    for (uint32_t at = 0; at < self->word_count; at++) { /* the hash does not depend on the order of the words */
         const ns_explore_word *word = &self->words[at];
         others += ns_explore_mix(ns_explore_mix((uintptr_t)word->location) ^ word->value);
     }
