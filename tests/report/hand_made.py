@@ -43,5 +43,5 @@ def busy(*works: int, **other: int) -> list[dict[str, int]]:
 
 
 def always(work: int, **other: int) -> list[dict[str, int]]:
-    """Return 12 equal repeats, enough for an answer to name a cause: 2 / 2**12 is below 0.001."""
+    """Return 12 equal repeats, enough for an answer to name a cause: their p-value 2 / 2**12 is below 0.001."""
     return busy(*[work] * REPEATS, **other)

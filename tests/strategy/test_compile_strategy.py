@@ -53,7 +53,7 @@ def xeon() -> Machine:
 def test_every_shipped_strategy_compiles_for_every_number_of_workers(name: str, xeon: Machine) -> None:
     """On the machine of the thesis, a thief's row has no queue of the thief unless the level says so.
 
-    The rows of the levels `parent` and `thief` belong to the other worker.
+    In the levels `parent` and `thief`, a row belongs to the parent or thief, not to the searching worker.
     """
     spec = strategy(name)
     for count in range(1, 25):
