@@ -1,4 +1,6 @@
-"""Every reference to the model has a target, sections and readings are numbered without gaps, named keys exist."""
+"""Every reference to the model has a target; sections, and readings (A-1, A-2, ... interpret the papers), have no gaps
+in their numbers; named keys exist.
+"""
 
 from __future__ import annotations
 

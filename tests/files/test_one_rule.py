@@ -220,7 +220,7 @@ def prepared(folder: Path) -> Path:
     return folder
 
 
-REFUSED = {  # by the path: one of the reasons
+REFUSED = {  # path: the possible reasons for the refusal
     "no/new": "there is no folder 'no'|No such file or directory",
     "nowhere": "no folder 'no'|No such file",
     "file/new": "Not a directory",

@@ -23,7 +23,7 @@ _LINE = re.compile(r"([a-z0-9-]+) += ([v123 ]+?) *\| ([^|]+?)(?: \| (.+))?")
 
 
 class System(NamedTuple):
-    """A line of the list."""
+    """A line of hwloc/synthetic.txt: a made-up system."""
 
     name: str
     versions: tuple[str, ...]
@@ -32,7 +32,7 @@ class System(NamedTuple):
 
 
 def systems() -> list[System]:
-    """Return the list; raise ValueError for a line that is no system."""
+    """Return the systems of hwloc/synthetic.txt; raise ValueError for a line that is no system."""
     found = []
     for line in filter(None, LIST.read_text().splitlines()):
         parts = _LINE.fullmatch(line)
@@ -44,7 +44,7 @@ def systems() -> list[System]:
 
 
 def names() -> list[str]:
-    """The names of the files, without `.xml`."""
+    """Return the names of the XML files in the archive, without `.xml`."""
     return [f"{version}-{system.name}" for system in systems() for version in system.versions]
 
 

@@ -46,7 +46,7 @@ def test_the_topologies_here_are_imported_exactly(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the made-up systems."""
+    """Return the folder with the XML files of the made-up systems."""
     folder = tmp_path_factory.mktemp("synthetic")
     with tarfile.open(ARCHIVE) as archive:
         for member in archive:

@@ -1,4 +1,4 @@
-"""From a system to a run: unlike machines are imported, shown and simulated, alike on all engines."""
+"""From a system to a run: machines with different nodes are imported, shown, and simulated, equally on all engines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ def common(result: Result) -> dict[str, Any]:
 
 
 def assert_sound(result: Result, machine: Machine) -> None:
-    """No number is undefined, no worker looks for work on a node without cores, and no node without memory is used."""
+    """Assert that no number is undefined, that no worker probes a node without cores, and that no page is on a node
+    without memory.
+    """
     assert "nan" not in [str(value) for value in result.counters.values()]
     without_cores, without_memory = machine.cores_of_node == 0, machine.memory_bytes == 0
     assert not result.node_attempts[without_cores].any()

@@ -36,7 +36,7 @@ ORIGIN = re.compile(r"(thesis|LAWS|SkelAff|home scheduling|Phoenix\+\+|vendor da
 
 
 def numa_factors(machine: Machine) -> list[Fraction]:
-    """Remote over local read latency of every ordered pair of nodes."""
+    """Return remote read latency / local read latency of every ordered pair of nodes."""
     latency = machine.latency_ps.tolist()
     nodes = range(machine.nodes)
     return [Fraction(latency[a][b], latency[a][a]) for a in nodes for b in nodes if a != b]
@@ -78,7 +78,7 @@ def test_skelaff_table_1(machines: dict[str, Machine], name: str, least: str, mo
 
 
 def test_amd_links_cost_forty_nanoseconds_each(machines: dict[str, Machine]) -> None:
-    """Home scheduling, introduction: local, local + 40 ns, local + 80 ns; every processor linked to two others."""
+    """The paper on home scheduling has latencies of local, local + 40 and local + 80 ns, and two links per processor."""
     machine = machines["opteron-8380-4s"]
     assert np.unique(machine.latency_ps - machine.latency_ps[0, 0]).tolist() == [0, 40_000, 80_000]
     assert np.bincount(machine.links.source).tolist() == [2, 2, 2, 2]

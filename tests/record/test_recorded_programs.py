@@ -65,7 +65,7 @@ def test_dependences_say_which_bytes_of_which_block() -> None:
     ]
     assert [region.bytes for region in found.workload.regions] == [2 * half, 2 * half]
     assert len(found.workload.successor) == 1  # the third task waits for the first
-    assert found.data.guessed == 3  # both halves of `new` are named; of `old` only the beginning is named
+    assert found.data.guessed == 3  # tasks name both halves of `new`, but only the begin of `old`
 
 
 def test_declared_accesses_are_those_of_the_graph() -> None:

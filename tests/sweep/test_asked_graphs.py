@@ -36,9 +36,7 @@ def test_a_chain_takes_its_length_on_every_machine(
     assert asked(graph, *machines, "-s", "randomized", "-w", "2", *TIMES, "-o", tmp_path / "r") == 0
     said = capsys.readouterr()
     assert "does not say what memory its tasks access" in said.err
-    free = (
-        "nder the runtime bare only probes cost time (100 ns, on another node 300 ns"  # of configs/runtimes/bare.yaml
-    )
+    free = "nder the runtime bare only probes cost time (100 ns, on another node 300 ns"  # as in configs/runtimes/bare.yaml
     assert free in " ".join(said.out.split())
     assert free in (tmp_path / "r" / "index.html").read_text()
     frame = SweepResult(tmp_path / "r").to_frame()
@@ -89,7 +87,9 @@ def machine(folder: Path, name: str, rate: int) -> Path:
 def test_times_are_those_of_the_machine_s_cores_where_both_rates_are_known(
     graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """7 us on cores of 250 million steps per second are 3.5 us at 500 and 1.75 us at 1,000 million steps per second."""
+    """The graph was recorded on cores of 250 million steps per second and takes 7 us there. It takes 3.5 us at 500
+    million steps per second, and 1.75 us at 1,000 million.
+    """
     here, a, b = (machine(tmp_path, *each) for each in (("here", 250 * 10**6), ("a", 500 * 10**6), ("b", 10**9)))
     words = ("-s", "randomized", "-w", "2", *TIMES, "-o", tmp_path / "r")
     assert asked(graph, "-m", a, "-m", b, "--recorded-on", here, *words) == 0

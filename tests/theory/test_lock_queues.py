@@ -103,7 +103,7 @@ SYSTEMS: dict[str, tuple[Draw, Callable[[float], float]]] = {
     "M/D/1": (constant, lambda load: load / (2 * (1 - load))),
     "M/M/1": (exponential, lambda load: load / (1 - load)),
 }
-SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # clients, rounds of each in one run; runs
+SIZES = {0.3: (24, 4500, 10), 0.7: (64, 3000, 12), 0.9: (160, 3500, 24)}  # load: clients, rounds, runs
 
 
 @pytest.mark.skipif(DEFAULT_ENGINE != "native", reason="takes minutes on the reference engine")
@@ -130,7 +130,7 @@ def test_the_wait_is_that_of_theory(system: str, load: float) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_wait_is_that_of_lindley(kind: str) -> None:
-    """On every engine W' = max(0, W + service - gap), to the picosecond."""
+    """On every engine the next wait is W' = max(0, W + service - gap), to the picosecond."""
     gaps, services = draw_times(30, 20, 0.8, constant, seed=1)
     assert wait_by_engine_ps(gaps, services, kind, simulated) == wait_by_lindley_ps(gaps, services) > 0
 
@@ -161,7 +161,7 @@ def test_constant_times_reach_the_bound(clients: int, think: int, hold: int, kin
     rounds, warm_up = 60, 20 * clients
     sections = held(closed_system([[(think, hold)] * rounds] * clients), clients, kind)
     steady = sections[warm_up : -2 * clients]
-    cycle = max(think + hold, clients * hold)  # of one client
+    cycle = max(think + hold, clients * hold)  # the time from a client's section to its next
     assert [after[2] - before[2] for before, after in zip(steady, steady[clients:], strict=False)] == [cycle] * (
         len(steady) - clients
     )
@@ -173,7 +173,7 @@ def test_constant_times_reach_the_bound(clients: int, think: int, hold: int, kin
     )
 )
 def test_no_times_exceed_the_bound(times: list[list[tuple[int, int]]]) -> None:
-    """The last section ends after all the work of the busiest client, and after all the work of the lock."""
+    """The last section ends no earlier than the sum of the busiest client's times and the sum of all hold times."""
     last = max(section[3] for section in held(closed_system(times), len(times)))
     held_ps = sum(hold for each in times for _, hold in each)
     assert last >= max(held_ps + min(each[0][0] for each in times), *(sum(map(sum, each)) for each in times))
